@@ -1,0 +1,117 @@
+//! The algorithms by name: the one place where a strategy is chosen.
+
+use crate::strategy::Strategy;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A way to search the executions of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Algorithm {
+    /// Every interleaving.
+    Exhaustive,
+    /// Every trace, sleep sets alone (Godefroid 1996).
+    Sleep,
+    /// DPOR with persistent sets and sleep sets (Flanagan, Godefroid, POPL 2005).
+    Classic,
+    /// Source-DPOR (Abdulla et al., POPL 2014).
+    Source,
+    /// Optimal-DPOR with wakeup trees (Abdulla et al., POPL 2014).
+    Optimal,
+    /// Parsimonious optimal DPOR (Abdulla et al., CAV 2024).
+    #[default]
+    Parsimonious,
+    /// Random walk.
+    Random,
+    /// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010).
+    Pct,
+}
+
+/// What the strategies can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Options {
+    /// Seed of `random` and `pct`.
+    pub seed: u64,
+    /// Cut executions with more preemptions than this.
+    pub preemptions: Option<u32>,
+}
+
+impl Algorithm {
+    /// All of them, the naive ones first.
+    pub const ALL: [Algorithm; 8] = [
+        Algorithm::Exhaustive,
+        Algorithm::Sleep,
+        Algorithm::Classic,
+        Algorithm::Source,
+        Algorithm::Optimal,
+        Algorithm::Parsimonious,
+        Algorithm::Random,
+        Algorithm::Pct,
+    ];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Algorithm::Exhaustive => "exhaustive",
+            Algorithm::Sleep => "sleep",
+            Algorithm::Classic => "classic",
+            Algorithm::Source => "source",
+            Algorithm::Optimal => "optimal",
+            Algorithm::Parsimonious => "parsimonious",
+            Algorithm::Random => "random",
+            Algorithm::Pct => "pct",
+        }
+    }
+
+    /// Whether a finished search proves that there is no bug.
+    pub fn proves(self) -> bool {
+        !matches!(self, Algorithm::Random | Algorithm::Pct)
+    }
+
+    /// Whether each trace is executed exactly once and nothing is ever blocked.
+    pub fn is_optimal(self) -> bool {
+        matches!(self, Algorithm::Optimal | Algorithm::Parsimonious)
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no algorithm's.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("no algorithm is called {0:?}; there are {names}", names = Algorithm::ALL.map(Algorithm::name).join(", "))]
+pub struct UnknownAlgorithm(pub String);
+
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
+        Algorithm::ALL
+            .into_iter()
+            .find(|algorithm| algorithm.name() == name)
+            .ok_or_else(|| UnknownAlgorithm(name.to_owned()))
+    }
+}
+
+/// A saved search that cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the saved search is not readable: {0}")]
+pub struct Unreadable(pub String);
+
+impl Algorithm {
+    /// A search from the start.
+    pub fn strategy(self, options: Options) -> Box<dyn Strategy> {
+        let _ = options;
+        todo!("issue 2")
+    }
+
+    /// Goes on from what [`Strategy::save`] gave, under the same options.
+    pub fn resume(self, options: Options, saved: &[u8]) -> Result<Box<dyn Strategy>, Unreadable> {
+        let _ = (options, saved);
+        todo!("issue 2")
+    }
+}

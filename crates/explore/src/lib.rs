@@ -1,0 +1,55 @@
+//! The core of Mazurka: what happened, and what to run next.
+//!
+//! Pure: it knows no values of the checked program, no threads, time, files, environment or printing.
+//! A [`Program`] is run by [`explore()`] as a [`Strategy`] decides, while an [`Observer`] watches.
+
+mod algorithm;
+pub mod execution;
+mod observer;
+mod program;
+mod strategy;
+
+pub use algorithm::{Algorithm, Options, UnknownAlgorithm, Unreadable};
+pub use execution::{
+    Access, Event, EventId, Execution, ObjectId, Op, OpKind, Race, Request, Schedule, Step, ThreadId, Token,
+};
+pub use observer::Observer;
+pub use program::{
+    Bound, Divergence, Found, Halt, Interrupt, Outcome, Pending, Performed, Program,
+};
+pub use strategy::{Decision, Ending, Strategy};
+
+/// How an exploration came to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// The strategy has no further execution.
+    Exhausted,
+    /// An observer wanted to stop.
+    Stopped,
+}
+
+/// Explores: runs the program again and again as the strategy decides, until it has nothing more to
+/// run or the observer has seen enough.
+pub fn explore<P, S, O>(program: &mut P, strategy: &mut S, observer: &mut O) -> Result<End, Interrupt>
+where
+    P: Program + ?Sized,
+    S: Strategy,
+    O: Observer + ?Sized,
+{
+    while strategy.backtrack() {
+        program.reset();
+        let outcome = loop {
+            match strategy.extend(program.pending())? {
+                Decision::Run(step) => strategy.performed(program.step(step)?)?,
+                Decision::Stop(Ending::Maximal) => break program.outcome(),
+                Decision::Stop(Ending::Blocked) => break Outcome::Blocked,
+                Decision::Stop(Ending::Cut(bound)) => break Outcome::Cut(bound),
+            }
+        };
+        strategy.analyse(outcome);
+        if observer.ended(outcome, strategy).is_break() {
+            return Ok(End::Stopped);
+        }
+    }
+    Ok(End::Exhausted)
+}

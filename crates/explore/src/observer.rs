@@ -1,0 +1,44 @@
+//! The third seam: who watches.
+
+use crate::program::Outcome;
+use crate::strategy::Strategy;
+use std::ops::ControlFlow;
+
+/// Watches the exploration; may stop it, never steers it.
+pub trait Observer {
+    /// An execution has ended and was analysed.
+    fn ended(&mut self, _outcome: Outcome, _strategy: &dyn Strategy) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// The exploration starts again with coarser objects: forget everything.
+    fn restarted(&mut self) {}
+}
+
+/// Watches nothing.
+impl Observer for () {}
+
+/// Two observers; the exploration stops when one of them wants it.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn ended(&mut self, outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
+        let first = self.0.ended(outcome, strategy);
+        let second = self.1.ended(outcome, strategy);
+        first?;
+        second
+    }
+
+    fn restarted(&mut self) {
+        self.0.restarted();
+        self.1.restarted();
+    }
+}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn ended(&mut self, outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
+        (**self).ended(outcome, strategy)
+    }
+
+    fn restarted(&mut self) {
+        (**self).restarted();
+    }
+}

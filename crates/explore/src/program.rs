@@ -1,0 +1,183 @@
+//! The first seam: a program that can be run again and again.
+
+use crate::execution::{EventId, Op, Request, Step, ThreadId, Token};
+use serde::{Deserialize, Serialize};
+
+/// A program that can be run again and again, one visible operation at a time.
+///
+/// Contract: after `reset` and the same steps, `pending` is the same. An enabled operation stays
+/// enabled, and its object stays the same; its access and its number of alternatives change only by
+/// a write of its object. A waiting operation that becomes enabled stays so.
+pub trait Program {
+    /// Back to the start; every thread that exists from the start is at its first operation.
+    fn reset(&mut self);
+
+    /// What each thread would do next, indexed by [`ThreadId`]. May grow, never shrinks.
+    fn pending(&self) -> &[Pending];
+
+    /// Performs the pending operation of an enabled thread and runs on to its next one.
+    fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt>;
+
+    /// How the execution ended. Asked when no thread is enabled.
+    fn outcome(&self) -> Outcome;
+}
+
+/// What a thread would do next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pending {
+    /// Not started in this execution.
+    Unborn,
+    /// Can perform the operation.
+    Enabled(Request),
+    /// At a wait that is not granted yet.
+    Waiting(Request),
+    /// Stopped for good before its next operation.
+    Halted(Halt),
+    /// Stopped by a bug that it showed.
+    Failed,
+    /// Ran to its end.
+    Finished,
+}
+
+impl Pending {
+    /// The request, if the thread can perform it.
+    pub fn enabled(&self) -> Option<&Request> {
+        match self {
+            Pending::Enabled(request) => Some(request),
+            Pending::Unborn
+            | Pending::Waiting(_)
+            | Pending::Halted(_)
+            | Pending::Failed
+            | Pending::Finished => None,
+        }
+    }
+}
+
+/// Why a thread was stopped for good.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Halt {
+    /// Its assumption does not hold.
+    Assume,
+    /// It went round a loop in vain (await rule).
+    Await,
+    /// It reached a bound that holds for each thread.
+    Bound(Bound),
+}
+
+/// What cut an execution or halted a thread.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum Bound {
+    /// Too many preemptions in one execution.
+    Preemptions,
+    /// Too many operations of one thread.
+    Events,
+    /// Too many expired timed operations of one thread.
+    Timeouts,
+}
+
+/// An operation as it was performed.
+#[derive(Clone, Copy, Debug)]
+pub struct Performed<'a> {
+    /// The operation with the access it had.
+    pub op: Op,
+    /// The value of the object before; equal tokens, equal values.
+    pub before: Token,
+    /// The value of the object after.
+    pub after: Token,
+    /// Events that happen before this one in every schedule (spawn → first event, unlock → the wait
+    /// that it grants), beside the thread's own previous event.
+    pub edges: &'a [EventId],
+}
+
+/// How an execution ended. For a maximal one the first that applies, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum Outcome {
+    /// A thread showed a bug.
+    Failed,
+    /// A thread stopped at an assumption or a bound, or an await-halted thread could go on.
+    Halted,
+    /// Await-halted threads remain, and all of them would read the same for ever.
+    Stuck,
+    /// A thread is at a wait that nobody grants.
+    Deadlock,
+    /// All threads ran to their end.
+    Completed,
+    /// Redundant: every enabled thread is asleep. Never with an optimal algorithm.
+    Blocked,
+    /// Cut by a bound on the whole execution.
+    Cut(Bound),
+}
+
+impl Outcome {
+    /// Whether the execution ran until no thread was enabled.
+    pub fn is_maximal(self) -> bool {
+        !matches!(self, Outcome::Blocked | Outcome::Cut(_))
+    }
+
+    /// Whether the execution shows a bug of the program.
+    pub fn is_bug(self) -> bool {
+        matches!(self, Outcome::Failed | Outcome::Stuck | Outcome::Deadlock)
+    }
+
+    /// The outcome of a maximal execution (DESIGN: the first that applies). `goes_on` tells of an
+    /// await-halted thread whether its reads would give another value by now.
+    pub fn of(pending: &[Pending], mut goes_on: impl FnMut(ThreadId) -> bool) -> Outcome {
+        let mut outcome = Outcome::Completed;
+        for (index, thread) in pending.iter().enumerate() {
+            let own = match thread {
+                Pending::Failed => Outcome::Failed,
+                Pending::Halted(Halt::Assume | Halt::Bound(_)) => Outcome::Halted,
+                Pending::Halted(Halt::Await) if goes_on(ThreadId::from_index(index)) => {
+                    Outcome::Halted
+                }
+                Pending::Halted(Halt::Await) => Outcome::Stuck,
+                Pending::Waiting(_) => Outcome::Deadlock,
+                Pending::Unborn | Pending::Finished | Pending::Enabled(_) => Outcome::Completed,
+            };
+            outcome = outcome.min(own);
+        }
+        outcome
+    }
+}
+
+/// Why an exploration could not go on.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Interrupt {
+    /// The program did something else than before after the same steps.
+    #[error("{0}")]
+    Diverged(#[from] Divergence),
+    /// What was taken for independent is not: the program has made its objects coarser, and the
+    /// exploration must start again with a fresh strategy.
+    #[error("the objects have become coarser; the exploration starts again")]
+    Coarsened,
+}
+
+/// The program is not deterministic: after the same steps it did something else.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "the program is not deterministic: at step {at} {thread} was expected to perform {expected:?}, but {found}"
+)]
+pub struct Divergence {
+    /// Position of the step.
+    pub at: usize,
+    /// The thread of the step.
+    pub thread: ThreadId,
+    /// What it did before.
+    pub expected: Option<Op>,
+    /// What it does this time.
+    pub found: Found,
+}
+
+/// What a thread that diverged does instead.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Found {
+    /// Another operation.
+    #[error("performed {0:?}")]
+    Op(Op),
+    /// The same operation on another value.
+    #[error("performed it on another value")]
+    Value,
+    /// Nothing: it is not enabled.
+    #[error("is not enabled")]
+    NotEnabled,
+}

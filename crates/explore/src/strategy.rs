@@ -1,0 +1,85 @@
+//! The second seam: who decides what is run next.
+
+use crate::execution::{Execution, Step};
+use crate::program::{Bound, Divergence, Outcome, Pending, Performed};
+
+/// Decides which execution comes next, one step at a time.
+///
+/// [`explore`](crate::explore()) calls `backtrack` before each execution, then `extend` and `performed`
+/// in turns until `extend` stops, then `analyse`.
+pub trait Strategy {
+    /// Prepares the next execution; false when there is none.
+    fn backtrack(&mut self) -> bool;
+
+    /// The next step of the execution, or why it ends here.
+    fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence>;
+
+    /// Takes note of the step that `extend` asked for.
+    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence>;
+
+    /// Learns from the execution that has ended.
+    fn analyse(&mut self, outcome: Outcome);
+
+    /// The execution at hand.
+    fn execution(&self) -> &Execution;
+
+    /// An estimate of the part of the search that is done, from 0 to 1; none where there is no end.
+    fn estimate(&self) -> Option<f64> {
+        None
+    }
+
+    /// The state of the search between two executions, from which [`Algorithm::resume`] goes on.
+    ///
+    /// [`Algorithm::resume`]: crate::Algorithm::resume
+    fn save(&self) -> Vec<u8>;
+}
+
+/// What a strategy wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decision {
+    /// Perform this step.
+    Run(Step),
+    /// End the execution.
+    Stop(Ending),
+}
+
+/// Why a strategy ends an execution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// No thread is enabled.
+    Maximal,
+    /// Every enabled thread is asleep.
+    Blocked,
+    /// A bound on the whole execution is reached.
+    Cut(Bound),
+}
+
+impl<S: Strategy + ?Sized> Strategy for Box<S> {
+    fn backtrack(&mut self) -> bool {
+        (**self).backtrack()
+    }
+
+    fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
+        (**self).extend(pending)
+    }
+
+    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence> {
+        (**self).performed(performed)
+    }
+
+    fn analyse(&mut self, outcome: Outcome) {
+        (**self).analyse(outcome);
+    }
+
+    fn execution(&self) -> &Execution {
+        (**self).execution()
+    }
+
+    fn estimate(&self) -> Option<f64> {
+        (**self).estimate()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        (**self).save()
+    }
+}

@@ -1,0 +1,109 @@
+//! The result of a search.
+
+use crate::{Interleaving, ScheduleFile};
+use explore::{Algorithm, Bound};
+use serde::Serialize;
+
+/// What is known of the program after the search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// No interleaving has a bug.
+    Verified,
+    /// An interleaving with a bug was found.
+    Bug,
+    /// No bug in what was explored, but a bound cut something off.
+    Bounded,
+}
+
+/// The result of a search. Serialises to the JSON object of `--format json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// What is known of the program.
+    pub verdict: Verdict,
+    /// Complete executions; deadlocked, stuck and failed ones included.
+    pub executions: u64,
+    /// Executions in which a thread stopped at an assumption, a bound or by the await rule and another could go on.
+    pub halted: u64,
+    /// Redundant executions, cut because all enabled threads were asleep.
+    pub blocked: u64,
+    /// Executions that were cut by a bound on the whole execution.
+    pub cut: u64,
+    /// Deadlocked executions among `executions`.
+    pub deadlocks: u64,
+    /// What failed; one entry without `keep_going`, else one for each distinct failure.
+    pub errors: Vec<Failure>,
+    /// Why the search is not complete, for people: bounds that were met, limits that were reached.
+    pub bounds: Vec<String>,
+    /// Events that were performed in all executions, replayed ones included.
+    pub events: u64,
+    /// Events of the longest execution.
+    pub max_depth: usize,
+    /// How it was searched.
+    pub algorithm: Algorithm,
+    /// Wall clock of the search in seconds.
+    pub elapsed_s: f64,
+    /// Peak resident memory of the process in bytes, 0 where the system does not tell.
+    pub peak_rss_bytes: u64,
+}
+
+/// What went wrong, in an execution that shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failure {
+    /// What kind of bug.
+    pub kind: FailureKind,
+    /// What happened, for people: the panic's message, who waits for whom, which accesses race.
+    pub message: String,
+    /// Where, as `file:line:column`, if known.
+    pub location: Option<String>,
+    /// Number of the execution that showed it, from 1.
+    pub execution: u64,
+    /// The schedule that repeats it.
+    pub schedule: ScheduleFile,
+    /// The execution, for people.
+    pub interleaving: Interleaving,
+}
+
+/// A kind of bug.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// A panic, a failed assertion among them.
+    Panic,
+    /// Two unordered accesses, one of them a write and one not atomic.
+    DataRace,
+    /// Threads wait for each other for ever.
+    Deadlock,
+    /// Threads spin and nothing they read will change.
+    Stuck,
+    /// A thread's stack was exhausted.
+    StackOverflow,
+    /// The program aborted.
+    Abort,
+    /// A synchronisation object was misused.
+    Misuse,
+}
+
+impl FailureKind {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            FailureKind::Panic => "panic",
+            FailureKind::DataRace => "data race",
+            FailureKind::Deadlock => "deadlock",
+            FailureKind::Stuck => "stuck",
+            FailureKind::StackOverflow => "stack overflow",
+            FailureKind::Abort => "abort",
+            FailureKind::Misuse => "misuse",
+        }
+    }
+}
+
+/// Which bound cut something, for people.
+pub fn bound_name(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Preemptions => "preemptions of an execution",
+        Bound::Events => "operations of a thread",
+        Bound::Timeouts => "expired timeouts of a thread",
+    }
+}
