@@ -1,22 +1,24 @@
 //! An execution as a person reads it: one column per thread.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// An execution, for people: a row per event, a column per thread.
-#[derive(Clone, Default, Debug, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Interleaving {
     /// Names of the threads, one per column, in the order of their first event.
     pub threads: Vec<String>,
     /// The events in order.
     pub rows: Vec<Row>,
-    /// The pairs of events whose order matters: turning one of them round gives another trace.
+    /// The pairs of events whose order matters (turning one of them round gives another trace), the
+    /// most telling first. The text shows the first few of them.
     pub races: Vec<Racing>,
-    /// What each thread does at the end ("waits for mutex m, held by T1"), one per column.
+    /// What each thread does at the end ("waits for mutex m, held by T1"), one per column; empty for a
+    /// thread that ran to its end.
     pub ends: Vec<String>,
 }
 
 /// One event.
-#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// Index of its thread's column.
     pub thread: usize,
@@ -29,10 +31,20 @@ pub struct Row {
 }
 
 /// Two rows that race; the first came first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Racing {
     /// Index of the row that came first.
     pub first: usize,
     /// Index of the row that came second.
     pub second: usize,
+}
+
+impl Interleaving {
+    /// How often the thread that runs changes.
+    pub fn switches(&self) -> usize {
+        self.rows
+            .windows(2)
+            .filter(|pair| pair[0].thread != pair[1].thread)
+            .count()
+    }
 }

@@ -2,10 +2,10 @@
 
 use crate::{Interleaving, ScheduleFile};
 use explore::{Algorithm, Bound};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What is known of the program after the search.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// No interleaving has a bug.
@@ -16,11 +16,14 @@ pub enum Verdict {
     Bounded,
 }
 
-/// The result of a search. Serialises to the JSON object of `--format json`.
-#[derive(Clone, Debug, Serialize)]
+/// The result of a search. Serialises to the JSON object of `--format json`; [`Report::text`] renders
+/// it for people.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// What is known of the program.
     pub verdict: Verdict,
+    /// The program, as the command was told or the test is called; empty if it has no name.
+    pub program: String,
     /// Complete executions; deadlocked, stuck and failed ones included.
     pub executions: u64,
     /// Executions in which a thread stopped at an assumption, a bound or by the await rule and another could go on.
@@ -48,7 +51,7 @@ pub struct Report {
 }
 
 /// What went wrong, in an execution that shows it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Failure {
     /// What kind of bug.
     pub kind: FailureKind,
@@ -60,12 +63,16 @@ pub struct Failure {
     pub execution: u64,
     /// The schedule that repeats it.
     pub schedule: ScheduleFile,
+    /// Where the schedule was saved, if it was.
+    pub saved_as: Option<String>,
+    /// The command that repeats it, if the schedule was saved.
+    pub repeat_with: Option<String>,
     /// The execution, for people.
     pub interleaving: Interleaving,
 }
 
 /// A kind of bug.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// A panic, a failed assertion among them.
