@@ -1,0 +1,425 @@
+//! Channel with any number of senders and one receiver: unbounded, bounded, or rendezvous (bound 0).
+//!
+//! Sends are ordered among themselves, receives likewise; a send and a receive commute. The message of
+//! the i-th receive is that of the i-th send. The order is here, the messages are with the front-end,
+//! which keeps them by the ticket of their send.
+//!
+//! A try or timed operation takes a place and leaves it again if it is not granted in its second step.
+//! For a receive it begins with a look whether all senders are gone (the look comes first, or a message
+//! could be missed); hence, once a channel is tried, dropping a sender has an access (`tried`).
+//! At a rendezvous two tries must not meet, so there a tried channel has all its places on one part: a
+//! try is one event, which succeeds iff the other side waits, and a timed operation resolves.
+
+use crate::order::Order;
+use crate::{Form, Ticket};
+use explore::{EventId, OpKind};
+
+/// How many messages a channel holds for the receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Capacity {
+    /// As many as are sent.
+    Unbounded,
+    /// At most this many; none at a rendezvous.
+    Bounded(usize),
+}
+
+impl Capacity {
+    /// Whether a send waits for its receive.
+    pub const fn is_rendezvous(self) -> bool {
+        matches!(self, Capacity::Bounded(0))
+    }
+}
+
+/// What became of a send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sent {
+    /// The channel took the message.
+    Accepted,
+    /// There was no room in time.
+    Full,
+    /// The receiver is gone.
+    Disconnected,
+}
+
+/// What became of a receive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Received {
+    /// The message of this send.
+    Message(Ticket),
+    /// There was no message in time.
+    Empty,
+    /// There is no message and all senders are gone.
+    Disconnected,
+}
+
+/// The order of the sends and receives of a channel, and who hung up.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    capacity: Capacity,
+    sends: Order,
+    receives: Order,
+    /// Handles of senders that are not dropped.
+    senders: usize,
+    sender_drops: Vec<EventId>,
+    receiver_drop: Option<EventId>,
+}
+
+const SENDS: u32 = 0;
+const RECEIVES: u32 = 1;
+const CLOSED: u32 = 2;
+
+/// The part that has the order of receives.
+const fn receives(capacity: Capacity, tried: bool) -> u32 {
+    if tried && capacity.is_rendezvous() {
+        SENDS
+    } else {
+        RECEIVES
+    }
+}
+
+impl Channel {
+    /// Number of objects a channel takes: sends, receives, and whether all senders are gone.
+    pub const PARTS: u32 = 3;
+    /// Takes a place for a send: [`send_request`](Channel::send_request).
+    pub const SEND_REQUEST: Form = Form::write(OpKind::SendRequest, SENDS);
+    /// Waits for room; needless if the channel is unbounded.
+    pub const SEND_WAIT: Form = Form::none(OpKind::SendWait);
+    /// First step of a try or timed send: [`send_request`](Channel::send_request).
+    pub const SEND_TRY_PLACE: Form = Form::write(OpKind::SendTryPlace, SENDS);
+    /// Waits for a message or the hang-up.
+    pub const RECEIVE_WAIT: Form = Form::none(OpKind::ReceiveWait);
+    /// Looks whether all senders [`are gone`](Channel::is_hung_up): begins a try or timed receive.
+    pub const CLOSED_CHECK: Form = Form::write(OpKind::ClosedCheck, CLOSED);
+    /// [`drop_receiver`](Channel::drop_receiver).
+    pub const RECEIVER_DROP: Form = Form::write(OpKind::ReceiverDrop, SENDS);
+    /// [`try_send`](Channel::try_send), at a rendezvous.
+    pub const RENDEZVOUS_TRY_SEND: Form = Form::write(OpKind::SendTryResult, SENDS);
+    /// [`try_receive`](Channel::try_receive), at a rendezvous.
+    pub const RENDEZVOUS_TRY_RECEIVE: Form = Form::write(OpKind::ReceiveTryResult, SENDS);
+
+    /// Second step of a try or timed send: [`resolve_send`](Channel::resolve_send).
+    pub const fn send_try_result(capacity: Capacity) -> Form {
+        if capacity.is_rendezvous() {
+            Form::write(OpKind::SendTryResult, SENDS)
+        } else {
+            Form::read(OpKind::SendTryResult, RECEIVES)
+        }
+    }
+
+    /// Takes a place for a receive: [`receive_request`](Channel::receive_request).
+    pub const fn receive_request_form(capacity: Capacity, tried: bool) -> Form {
+        Form::write(OpKind::ReceiveRequest, receives(capacity, tried))
+    }
+
+    /// Second step of a try or timed receive: [`receive_request`](Channel::receive_request).
+    pub const fn receive_try_place(capacity: Capacity) -> Form {
+        Form::write(OpKind::ReceiveTryPlace, receives(capacity, true))
+    }
+
+    /// Third step of a try or timed receive: [`resolve_receive`](Channel::resolve_receive).
+    pub const fn receive_try_result(capacity: Capacity) -> Form {
+        if capacity.is_rendezvous() {
+            Form::write(OpKind::ReceiveTryResult, SENDS)
+        } else {
+            Form::read(OpKind::ReceiveTryResult, SENDS)
+        }
+    }
+
+    /// [`drop_sender`](Channel::drop_sender); `tried`: the channel is used with a try or timed receive.
+    pub const fn sender_drop(tried: bool) -> Form {
+        if tried {
+            Form::read(OpKind::SenderDrop, CLOSED)
+        } else {
+            Form::none(OpKind::SenderDrop)
+        }
+    }
+
+    /// A channel with one handle of a sender.
+    pub fn new(capacity: Capacity) -> Channel {
+        Channel {
+            capacity,
+            sends: Order::default(),
+            receives: Order::default(),
+            senders: 1,
+            sender_drops: Vec::new(),
+            receiver_drop: None,
+        }
+    }
+
+    /// Takes a place for a send or for a try or timed one, by the event `at`; none if the receiver is gone.
+    pub fn send_request(&mut self, at: EventId) -> Option<Ticket> {
+        self.receiver_drop.is_none().then(|| self.sends.push(at))
+    }
+
+    /// Whether there is room for the message, or the receiver is gone.
+    pub fn is_send_over(&self, ticket: Ticket) -> bool {
+        self.has_room(ticket) || self.receiver_drop.is_some()
+    }
+
+    /// What became of a send whose wait is over.
+    pub fn sent(&self, ticket: Ticket) -> Sent {
+        if self.has_room(ticket) {
+            Sent::Accepted
+        } else {
+            Sent::Disconnected
+        }
+    }
+
+    /// The after edges of the end of the wait of a send.
+    pub fn send_edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
+        if self.has_room(ticket) {
+            edges.extend(
+                self.room_maker(ticket)
+                    .map(|receive| self.receives.event(receive)),
+            );
+        } else {
+            edges.extend(self.receiver_drop);
+        }
+    }
+
+    /// The result of a try or timed send: there is room, or it leaves.
+    pub fn resolve_send(&mut self, ticket: Ticket) -> Sent {
+        if self.has_room(ticket) {
+            return Sent::Accepted;
+        }
+        self.sends.leave(ticket);
+        // Elsewhere the result does not conflict with the drop of the receiver and must not look.
+        match self.capacity.is_rendezvous() && self.receiver_drop.is_some() {
+            true => Sent::Disconnected,
+            false => Sent::Full,
+        }
+    }
+
+    /// At a rendezvous: sends by the event `at` if the receiver waits.
+    pub fn try_send(&mut self, at: EventId) -> Result<Ticket, Sent> {
+        debug_assert!(
+            self.capacity.is_rendezvous(),
+            "elsewhere a try has two steps"
+        );
+        if self.receiver_drop.is_some() {
+            return Err(Sent::Disconnected);
+        }
+        if self.receives.len() <= self.sends.len() {
+            return Err(Sent::Full);
+        }
+        Ok(self.sends.push(at))
+    }
+
+    /// Takes a place for a receive or for a try or timed one, by the event `at`.
+    pub fn receive_request(&mut self, at: EventId) -> Ticket {
+        self.receives.push(at)
+    }
+
+    /// Whether there is a message, or all senders are gone.
+    pub fn is_receive_over(&self, ticket: Ticket) -> bool {
+        self.message(ticket).is_some() || self.is_hung_up()
+    }
+
+    /// What became of a receive whose wait is over.
+    pub fn received(&self, ticket: Ticket) -> Received {
+        self.message(ticket)
+            .map_or(Received::Disconnected, Received::Message)
+    }
+
+    /// The after edges of the end of the wait of a receive.
+    pub fn receive_edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
+        match self.message(ticket) {
+            Some(send) => edges.push(self.sends.event(send)),
+            None => edges.extend_from_slice(&self.sender_drops),
+        }
+    }
+
+    /// The result of a try or timed receive: a message, or it leaves. `was_hung_up`: what it saw
+    /// before it took its place.
+    pub fn resolve_receive(&mut self, ticket: Ticket, was_hung_up: bool) -> Received {
+        if let Some(send) = self.message(ticket) {
+            return Received::Message(send);
+        }
+        self.receives.leave(ticket);
+        if was_hung_up {
+            Received::Disconnected
+        } else {
+            Received::Empty
+        }
+    }
+
+    /// At a rendezvous: receives by the event `at` if a sender waits. `was_hung_up`: what it saw before.
+    pub fn try_receive(&mut self, at: EventId, was_hung_up: bool) -> Received {
+        debug_assert!(
+            self.capacity.is_rendezvous(),
+            "elsewhere a try has two steps"
+        );
+        let ticket = self.receives.push(at);
+        self.resolve_receive(ticket, was_hung_up)
+    }
+
+    /// One more handle of a sender. No event: whoever does it has a handle.
+    pub fn clone_sender(&mut self) {
+        self.senders += 1;
+    }
+
+    /// A handle of a sender is gone, by the event `at`.
+    pub fn drop_sender(&mut self, at: EventId) {
+        self.senders -= 1;
+        self.sender_drops.push(at);
+    }
+
+    /// The receiver is gone, by the event `at`.
+    pub fn drop_receiver(&mut self, at: EventId) {
+        self.receiver_drop = Some(at);
+    }
+
+    /// Whether all senders are gone.
+    pub fn is_hung_up(&self) -> bool {
+        self.senders == 0
+    }
+
+    /// Whether the receiver is gone.
+    pub fn has_no_receiver(&self) -> bool {
+        self.receiver_drop.is_some()
+    }
+
+    /// As new, with this capacity.
+    pub fn clear(&mut self, capacity: Capacity) {
+        self.capacity = capacity;
+        self.sends.clear();
+        self.receives.clear();
+        self.senders = 1;
+        self.sender_drops.clear();
+        self.receiver_drop = None;
+    }
+
+    /// Whether so many receives have their place that the send has room.
+    fn has_room(&self, ticket: Ticket) -> bool {
+        match self.capacity {
+            Capacity::Unbounded => true,
+            Capacity::Bounded(bound) => self.sends.position(ticket) < self.receives.len() + bound,
+        }
+    }
+
+    /// The receive that makes room for a send, if it needs one.
+    fn room_maker(&self, ticket: Ticket) -> Option<Ticket> {
+        match self.capacity {
+            Capacity::Unbounded => None,
+            Capacity::Bounded(bound) => self
+                .receives
+                .at(self.sends.position(ticket).checked_sub(bound)?),
+        }
+    }
+
+    /// The send whose message a receive gets.
+    fn message(&self, ticket: Ticket) -> Option<Ticket> {
+        self.sends.at(self.receives.position(ticket))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn send(channel: &mut Channel, at: u32) -> Ticket {
+        channel
+            .send_request(EventId(at))
+            .expect("the receiver is there")
+    }
+
+    fn send_edges(channel: &Channel, ticket: Ticket) -> Vec<EventId> {
+        let mut edges = Vec::new();
+        channel.send_edges(ticket, &mut edges);
+        edges
+    }
+
+    fn receive_edges(channel: &Channel, ticket: Ticket) -> Vec<EventId> {
+        let mut edges = Vec::new();
+        channel.receive_edges(ticket, &mut edges);
+        edges
+    }
+
+    #[test]
+    fn messages_arrive_in_the_order_of_their_sends() {
+        let mut channel = Channel::new(Capacity::Unbounded);
+        let (first, second) = (send(&mut channel, 0), send(&mut channel, 1));
+        let receives = [2, 3, 4].map(|at| channel.receive_request(EventId(at)));
+        assert_eq!(channel.received(receives[0]), Received::Message(first));
+        assert_eq!(channel.received(receives[1]), Received::Message(second));
+        assert_eq!(receive_edges(&channel, receives[1]), [EventId(1)]);
+        assert!(!channel.is_receive_over(receives[2]));
+    }
+
+    #[test]
+    fn a_bounded_send_waits_for_the_receive_that_makes_room() {
+        let mut channel = Channel::new(Capacity::Bounded(1));
+        let (first, second) = (send(&mut channel, 0), send(&mut channel, 1));
+        assert!(channel.is_send_over(first) && !channel.is_send_over(second));
+        channel.receive_request(EventId(2));
+        assert!(channel.is_send_over(second));
+        assert_eq!(send_edges(&channel, first), []);
+        assert_eq!(send_edges(&channel, second), [EventId(2)]);
+    }
+
+    #[test]
+    fn a_rendezvous_needs_both_sides() {
+        let mut channel = Channel::new(Capacity::Bounded(0));
+        let sent = send(&mut channel, 0);
+        assert!(!channel.is_send_over(sent));
+        let receive = channel.receive_request(EventId(1));
+        assert!(channel.is_send_over(sent) && channel.is_receive_over(receive));
+        assert_eq!(send_edges(&channel, sent), [EventId(1)]);
+        assert_eq!(receive_edges(&channel, receive), [EventId(0)]);
+    }
+
+    #[test]
+    fn a_rendezvous_try_succeeds_iff_the_other_side_waits() {
+        let mut channel = Channel::new(Capacity::Bounded(0));
+        assert_eq!(channel.try_send(EventId(0)), Err(Sent::Full));
+        assert_eq!(channel.try_receive(EventId(1), false), Received::Empty);
+        let waiting = send(&mut channel, 2);
+        assert_eq!(
+            channel.try_receive(EventId(3), false),
+            Received::Message(waiting)
+        );
+        let receive = channel.receive_request(EventId(4));
+        let tried = channel.try_send(EventId(5)).expect("the receiver waits");
+        assert_eq!(channel.received(receive), Received::Message(tried));
+    }
+
+    #[test]
+    fn a_failed_try_leaves_and_the_places_behind_it_move_up() {
+        let mut channel = Channel::new(Capacity::Bounded(1));
+        let first = send(&mut channel, 0);
+        let failing = send(&mut channel, 1);
+        let third = send(&mut channel, 2);
+        assert_eq!(channel.resolve_send(failing), Sent::Full);
+        let receives = [3, 4].map(|at| channel.receive_request(EventId(at)));
+        assert_eq!(channel.received(receives[0]), Received::Message(first));
+        assert_eq!(channel.received(receives[1]), Received::Message(third));
+        let failing = channel.receive_request(EventId(5));
+        assert_eq!(channel.resolve_receive(failing, false), Received::Empty);
+    }
+
+    #[test]
+    fn the_hang_up_of_all_senders_ends_a_receive_after_the_last_message() {
+        let mut channel = Channel::new(Capacity::Unbounded);
+        channel.clone_sender();
+        let message = send(&mut channel, 0);
+        let first = channel.receive_request(EventId(1));
+        let second = channel.receive_request(EventId(2));
+        channel.drop_sender(EventId(3));
+        assert!(!channel.is_receive_over(second));
+        channel.drop_sender(EventId(4));
+        assert_eq!(channel.received(first), Received::Message(message));
+        assert_eq!(channel.received(second), Received::Disconnected);
+        assert_eq!(receive_edges(&channel, second), [EventId(3), EventId(4)]);
+    }
+
+    #[test]
+    fn the_drop_of_the_receiver_ends_a_blocked_send_and_fails_later_ones() {
+        let mut channel = Channel::new(Capacity::Bounded(1));
+        let (held, blocked) = (send(&mut channel, 0), send(&mut channel, 1));
+        channel.drop_receiver(EventId(2));
+        assert_eq!(channel.sent(held), Sent::Accepted);
+        assert_eq!(channel.sent(blocked), Sent::Disconnected);
+        assert_eq!(send_edges(&channel, blocked), [EventId(2)]);
+        assert_eq!(channel.send_request(EventId(3)), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! Condition variable.
+//!
+//! A wait is: enqueue, unlock the mutex, blocked until signalled, request the mutex, wait for it. To
+//! enqueue after the unlock would lose signals. A timed wait resolves instead of being blocked: it was
+//! signalled, or it leaves; the order against the signals decides, so no choice is needed. Spurious
+//! wakeups are not modelled; a timed wait whose result is ignored is one.
+
+use crate::{Form, Ticket};
+use explore::{EventId, OpKind, ThreadId};
+
+/// Who waits at a condition variable, and who was signalled.
+#[derive(Clone, Default, Debug)]
+pub struct Condvar {
+    places: Vec<Place>,
+    /// Places that are neither signalled nor left, in order.
+    waiting: Vec<Ticket>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    thread: ThreadId,
+    signal: Option<EventId>,
+}
+
+impl Condvar {
+    /// Number of objects a condition variable takes.
+    pub const PARTS: u32 = 1;
+    /// Joins the waiters: [`enqueue`](Condvar::enqueue).
+    pub const ENQUEUE: Form = Form::write(OpKind::CondvarEnqueue, 0);
+    /// Waits until signalled.
+    pub const WAIT: Form = Form::none(OpKind::CondvarWait);
+    /// Ends a timed wait: [`resolve`](Condvar::resolve).
+    pub const RESOLVE: Form = Form::write(OpKind::CondvarResolve, 0);
+    /// [`signal`](Condvar::signal), with [`alternatives`](Condvar::alternatives).
+    pub const SIGNAL: Form = Form::write(OpKind::CondvarSignal, 0);
+    /// [`broadcast`](Condvar::broadcast).
+    pub const BROADCAST: Form = Form::write(OpKind::CondvarBroadcast, 0);
+
+    /// Joins the waiters.
+    pub fn enqueue(&mut self, thread: ThreadId) -> Ticket {
+        let ticket = Ticket::at(self.places.len());
+        self.places.push(Place {
+            thread,
+            signal: None,
+        });
+        self.waiting.push(ticket);
+        ticket
+    }
+
+    /// Whether the waiter was signalled.
+    pub fn is_signalled(&self, ticket: Ticket) -> bool {
+        self.places[ticket.index()].signal.is_some()
+    }
+
+    /// The after edges of the end of the wait.
+    pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
+        edges.extend(self.places[ticket.index()].signal);
+    }
+
+    /// Number of waiters that are not signalled.
+    pub fn waiters(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// In how many ways a signal can be performed.
+    pub fn alternatives(&self) -> u32 {
+        u32::try_from(self.waiting.len().max(1)).expect("there are less than 2^32 waiters")
+    }
+
+    /// Signals one waiter, by the event `at`; `choice` counts them in the order they came.
+    pub fn signal(&mut self, choice: u32, at: EventId) -> Option<ThreadId> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let ticket = self.waiting.remove(choice as usize);
+        let place = &mut self.places[ticket.index()];
+        place.signal = Some(at);
+        Some(place.thread)
+    }
+
+    /// Signals all waiters, by the event `at`.
+    pub fn broadcast(&mut self, at: EventId) {
+        for ticket in self.waiting.drain(..) {
+            self.places[ticket.index()].signal = Some(at);
+        }
+    }
+
+    /// The end of a timed wait: whether it was signalled; otherwise it leaves.
+    pub fn resolve(&mut self, ticket: Ticket) -> bool {
+        let is_signalled = self.is_signalled(ticket);
+        if !is_signalled {
+            self.waiting.retain(|&waiting| waiting != ticket);
+        }
+        is_signalled
+    }
+
+    /// As new.
+    pub fn clear(&mut self) {
+        self.places.clear();
+        self.waiting.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_without_waiters_is_lost() {
+        let mut condvar = Condvar::default();
+        assert_eq!(condvar.alternatives(), 1);
+        assert_eq!(condvar.signal(0, EventId(0)), None);
+        let late = condvar.enqueue(ThreadId(0));
+        assert!(!condvar.is_signalled(late));
+    }
+
+    #[test]
+    fn a_signal_wakes_the_waiter_that_is_chosen() {
+        let mut condvar = Condvar::default();
+        let tickets = [0, 1, 2].map(|n| condvar.enqueue(ThreadId(n)));
+        assert_eq!(condvar.alternatives(), 3);
+        assert_eq!(condvar.signal(1, EventId(3)), Some(ThreadId(1)));
+        assert_eq!(
+            tickets.map(|ticket| condvar.is_signalled(ticket)),
+            [false, true, false]
+        );
+        assert_eq!(condvar.signal(1, EventId(4)), Some(ThreadId(2)));
+        let mut edges = Vec::new();
+        condvar.edges(tickets[2], &mut edges);
+        assert_eq!(edges, [EventId(4)]);
+    }
+
+    #[test]
+    fn a_broadcast_wakes_those_who_wait_and_nobody_later() {
+        let mut condvar = Condvar::default();
+        let early = condvar.enqueue(ThreadId(0));
+        condvar.broadcast(EventId(1));
+        let late = condvar.enqueue(ThreadId(1));
+        assert!(condvar.is_signalled(early) && !condvar.is_signalled(late));
+    }
+
+    #[test]
+    fn a_timed_wait_that_expires_takes_no_signal() {
+        let mut condvar = Condvar::default();
+        let timed = condvar.enqueue(ThreadId(0));
+        let waiting = condvar.enqueue(ThreadId(1));
+        assert!(!condvar.resolve(timed));
+        assert_eq!(condvar.alternatives(), 1);
+        assert_eq!(condvar.signal(0, EventId(2)), Some(ThreadId(1)));
+        assert!(condvar.resolve(waiting));
+    }
+}

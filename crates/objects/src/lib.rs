@@ -1,0 +1,49 @@
+//! Synchronisation objects, shared by all front-ends.
+//!
+//! What may block is split into a *request*, which is always enabled and takes a place in the order of
+//! its object, and a *wait*, which has no access and is enabled once the place is *granted*. Granted is
+//! a function of the requests so far, not a step, and stays true. So an enabled operation is never
+//! disabled by another thread, races are between requests only, and what no schedule can turn round
+//! (unlock → the wait that it grants) is an *after edge*.
+//!
+//! Each object is a state machine without values and threads: a front-end performs an event, tells the
+//! machine, and polls `is_granted` for the threads that wait. `clear` makes it new for the next
+//! execution and keeps its memory. The [`Form`]s of an object say what its events announce.
+//!
+//! ```
+//! use explore::{EventId, ThreadId};
+//! use objects::Mutex;
+//!
+//! let mut mutex = Mutex::default();
+//! let first = mutex.request(ThreadId(0));
+//! let second = mutex.request(ThreadId(1));
+//! assert!(mutex.is_granted(first) && !mutex.is_granted(second));
+//! mutex.unlock(first, EventId(2));
+//! assert!(mutex.is_granted(second));
+//! ```
+
+mod barrier;
+mod channel;
+mod coarsening;
+mod condvar;
+mod form;
+mod mutex;
+mod once;
+mod order;
+mod park;
+mod rwlock;
+mod semaphore;
+mod thread;
+
+pub use barrier::Barrier;
+pub use channel::{Capacity, Channel, Received, Sent};
+pub use coarsening::Coarsening;
+pub use condvar::Condvar;
+pub use form::Form;
+pub use mutex::Mutex;
+pub use once::Once;
+pub use order::Ticket;
+pub use park::Park;
+pub use rwlock::RwLock;
+pub use semaphore::Semaphore;
+pub use thread::Thread;

@@ -1,0 +1,159 @@
+//! Mutex: first come, first served.
+//!
+//! Nothing is lost against a mutex where a running thread overtakes a waiting one: that is the
+//! execution in which the overtaken thread's request comes later, and a request has no other effect.
+//! A try takes a place like everyone and leaves it again if it is not granted in its second step;
+//! two results commute, since one that fails does so because a thread ahead of it holds the mutex.
+
+use crate::{Form, Ticket};
+use explore::{EventId, OpKind, ThreadId};
+
+/// Who holds and who waits for a mutex.
+#[derive(Clone, Default, Debug)]
+pub struct Mutex {
+    places: Vec<Place>,
+    /// The first place that is taken is this one, if there is one: its thread holds the mutex.
+    head: usize,
+    last_unlock: Option<EventId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    thread: ThreadId,
+    is_free: bool,
+}
+
+impl Mutex {
+    /// Number of objects a mutex takes: its order, and its holder for the results of tries.
+    pub const PARTS: u32 = 2;
+    /// Takes a place: [`request`](Mutex::request).
+    pub const REQUEST: Form = Form::write(OpKind::MutexRequest, 0);
+    /// Waits until the place is granted; [`edges`](Mutex::edges) come before.
+    pub const WAIT: Form = Form::none(OpKind::MutexWait);
+    /// Gives the mutex to the next: [`unlock`](Mutex::unlock). Unlocks are ordered by the waits
+    /// between them, so the access costs nothing where no try reads the part.
+    pub const UNLOCK: Form = Form::write(OpKind::MutexUnlock, 1);
+    /// First step of a try: [`request`](Mutex::request).
+    pub const TRY_PLACE: Form = Form::write(OpKind::MutexTryPlace, 0);
+    /// Second step of a try: [`resolve`](Mutex::resolve).
+    pub const TRY_RESULT: Form = Form::read(OpKind::MutexTryResult, 1);
+
+    /// Takes a place, for a lock or for a try.
+    pub fn request(&mut self, thread: ThreadId) -> Ticket {
+        self.places.push(Place {
+            thread,
+            is_free: false,
+        });
+        Ticket::at(self.places.len() - 1)
+    }
+
+    /// Whether all places before this one are free.
+    pub fn is_granted(&self, ticket: Ticket) -> bool {
+        self.head == ticket.index()
+    }
+
+    /// The after edges of the wait for a granted place.
+    pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
+        debug_assert!(self.is_granted(ticket), "the wait is enabled");
+        edges.extend(self.last_unlock);
+    }
+
+    /// The result of a try: whether its place is granted; otherwise it leaves.
+    pub fn resolve(&mut self, ticket: Ticket) -> bool {
+        let is_granted = self.is_granted(ticket);
+        if !is_granted {
+            self.places[ticket.index()].is_free = true;
+        }
+        is_granted
+    }
+
+    /// Frees the place of the holder, by the event `at`.
+    pub fn unlock(&mut self, ticket: Ticket, at: EventId) {
+        debug_assert!(self.is_granted(ticket), "only the holder unlocks");
+        self.places[ticket.index()].is_free = true;
+        self.last_unlock = Some(at);
+        while self
+            .places
+            .get(self.head)
+            .is_some_and(|place| place.is_free)
+        {
+            self.head += 1;
+        }
+    }
+
+    /// The thread that holds the mutex, or will as soon as it runs.
+    pub fn holder(&self) -> Option<ThreadId> {
+        self.places.get(self.head).map(|place| place.thread)
+    }
+
+    /// As new.
+    pub fn clear(&mut self) {
+        self.places.clear();
+        self.head = 0;
+        self.last_unlock = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edges(mutex: &Mutex, ticket: Ticket) -> Vec<EventId> {
+        let mut edges = Vec::new();
+        mutex.edges(ticket, &mut edges);
+        edges
+    }
+
+    #[test]
+    fn places_are_granted_in_order() {
+        let mut mutex = Mutex::default();
+        let first = mutex.request(ThreadId(1));
+        let second = mutex.request(ThreadId(2));
+        assert!(mutex.is_granted(first) && !mutex.is_granted(second));
+        assert_eq!(edges(&mutex, first), []);
+        mutex.unlock(first, EventId(7));
+        assert_eq!(mutex.holder(), Some(ThreadId(2)));
+        assert_eq!(edges(&mutex, second), [EventId(7)]);
+        mutex.unlock(second, EventId(9));
+        assert_eq!(mutex.holder(), None);
+    }
+
+    #[test]
+    fn a_failed_try_leaves_its_place() {
+        let mut mutex = Mutex::default();
+        let holder = mutex.request(ThreadId(0));
+        let failing = mutex.request(ThreadId(1));
+        let waiting = mutex.request(ThreadId(2));
+        assert!(!mutex.resolve(failing));
+        mutex.unlock(holder, EventId(4));
+        assert!(mutex.is_granted(waiting));
+    }
+
+    #[test]
+    fn a_try_at_the_head_holds_the_mutex_before_its_result() {
+        let mut mutex = Mutex::default();
+        let succeeding = mutex.request(ThreadId(0));
+        let waiting = mutex.request(ThreadId(1));
+        assert!(!mutex.is_granted(waiting));
+        assert!(mutex.resolve(succeeding));
+    }
+
+    #[test]
+    fn a_thread_that_locks_twice_waits_for_itself() {
+        let mut mutex = Mutex::default();
+        mutex.request(ThreadId(0));
+        let again = mutex.request(ThreadId(0));
+        assert!(!mutex.is_granted(again));
+        assert_eq!(mutex.holder(), Some(ThreadId(0)));
+    }
+
+    #[test]
+    fn a_cleared_mutex_is_free() {
+        let mut mutex = Mutex::default();
+        mutex.request(ThreadId(0));
+        mutex.clear();
+        let first = mutex.request(ThreadId(1));
+        assert!(mutex.is_granted(first));
+        assert_eq!(edges(&mutex, first), []);
+    }
+}

@@ -1,0 +1,122 @@
+//! Once: the first to enter initialises, the others wait until that is done.
+//!
+//! An initialiser may fail; then the next in order initialises in its place. Whether a failure poisons
+//! the once for good is for the front-end to say: it asks [`has_failed`](Once::has_failed).
+
+use crate::{Form, Ticket};
+use explore::{EventId, OpKind, ThreadId};
+
+/// Who initialises, and whether it is done.
+#[derive(Clone, Default, Debug)]
+pub struct Once {
+    entries: Vec<ThreadId>,
+    /// Number of initialisers that failed; the one with this number comes next.
+    failed: usize,
+    last_failure: Option<EventId>,
+    done: Option<EventId>,
+}
+
+impl Once {
+    /// Number of objects a once takes: the order of entries, and whether it is done.
+    pub const PARTS: u32 = 2;
+    /// [`enter`](Once::enter).
+    pub const ENTER: Form = Form::write(OpKind::OnceEnter, 0);
+    /// Waits to be the initialiser, or until it is done.
+    pub const WAIT: Form = Form::none(OpKind::OnceWait);
+    /// [`finish`](Once::finish) or [`fail`](Once::fail). They are ordered by the waits between them,
+    /// so the access costs nothing where nobody looks.
+    pub const DONE: Form = Form::write(OpKind::OnceDone, 1);
+    /// Looks whether it [`is_done`](Once::is_done), without waiting.
+    pub const GET: Form = Form::read(OpKind::OnceGet, 1);
+
+    /// Takes a place.
+    pub fn enter(&mut self, thread: ThreadId) -> Ticket {
+        self.entries.push(thread);
+        Ticket::at(self.entries.len() - 1)
+    }
+
+    /// Whether the initialisation is done or up to this entry.
+    pub fn is_granted(&self, ticket: Ticket) -> bool {
+        self.done.is_some() || self.is_initialiser(ticket)
+    }
+
+    /// Whether the entry, once granted, has to initialise.
+    pub fn is_initialiser(&self, ticket: Ticket) -> bool {
+        self.done.is_none() && ticket.index() == self.failed
+    }
+
+    /// The after edges of the end of the wait.
+    pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
+        debug_assert!(self.is_granted(ticket), "the wait is enabled");
+        edges.extend(self.done.or(self.last_failure));
+    }
+
+    /// The initialiser is done, by the event `at`.
+    pub fn finish(&mut self, at: EventId) {
+        self.done = Some(at);
+    }
+
+    /// The initialiser gave up, by the event `at`.
+    pub fn fail(&mut self, at: EventId) {
+        self.last_failure = Some(at);
+        self.failed += 1;
+    }
+
+    /// Whether the initialisation is done.
+    pub fn is_done(&self) -> bool {
+        self.done.is_some()
+    }
+
+    /// Whether an initialiser gave up.
+    pub fn has_failed(&self) -> bool {
+        self.failed > 0
+    }
+
+    /// The thread that has to initialise.
+    pub fn initialiser(&self) -> Option<ThreadId> {
+        if self.is_done() {
+            None
+        } else {
+            self.entries.get(self.failed).copied()
+        }
+    }
+
+    /// As new.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.failed = 0;
+        self.last_failure = None;
+        self.done = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_to_enter_initialises_and_the_others_wait() {
+        let mut once = Once::default();
+        let first = once.enter(ThreadId(0));
+        let second = once.enter(ThreadId(1));
+        assert!(once.is_initialiser(first) && !once.is_granted(second));
+        assert_eq!(once.initialiser(), Some(ThreadId(0)));
+        once.finish(EventId(3));
+        assert!(once.is_granted(second) && !once.is_initialiser(second) && once.is_done());
+        let mut edges = Vec::new();
+        once.edges(second, &mut edges);
+        assert_eq!(edges, [EventId(3)]);
+    }
+
+    #[test]
+    fn the_next_in_order_replaces_an_initialiser_that_fails() {
+        let mut once = Once::default();
+        once.enter(ThreadId(0));
+        let second = once.enter(ThreadId(1));
+        once.fail(EventId(2));
+        assert!(once.is_granted(second) && once.is_initialiser(second) && once.has_failed());
+        let mut edges = Vec::new();
+        once.edges(second, &mut edges);
+        assert_eq!(edges, [EventId(2)]);
+    }
+}

@@ -1,0 +1,119 @@
+//! The park token of a thread.
+//!
+//! Unparks before the park merge into one token. A timed park resolves instead of waiting: it got the
+//! token, or it stops waiting for it; the order against the unparks decides.
+
+use crate::Form;
+use explore::{EventId, OpKind};
+
+/// The park token of one thread.
+#[derive(Clone, Default, Debug)]
+pub struct Park {
+    /// The last unpark that the token stands for.
+    token: Option<EventId>,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum State {
+    #[default]
+    Running,
+    Waiting,
+    /// Supplied by this unpark.
+    Granted(EventId),
+}
+
+impl Park {
+    /// Number of objects a park token takes.
+    pub const PARTS: u32 = 1;
+    /// [`request`](Park::request), by the thread whose token it is.
+    pub const REQUEST: Form = Form::write(OpKind::ParkRequest, 0);
+    /// Waits for the token.
+    pub const WAIT: Form = Form::none(OpKind::ParkWait);
+    /// Ends a timed park: [`resolve`](Park::resolve).
+    pub const RESOLVE: Form = Form::write(OpKind::ParkResolve, 0);
+    /// [`unpark`](Park::unpark), by anyone.
+    pub const UNPARK: Form = Form::write(OpKind::Unpark, 0);
+
+    /// Takes the token or begins to wait for it.
+    pub fn request(&mut self) {
+        self.state = match self.token.take() {
+            Some(unpark) => State::Granted(unpark),
+            None => State::Waiting,
+        };
+    }
+
+    /// Whether the thread got the token.
+    pub fn is_granted(&self) -> bool {
+        matches!(self.state, State::Granted(_))
+    }
+
+    /// The after edges of the end of the wait.
+    pub fn edges(&self, edges: &mut Vec<EventId>) {
+        if let State::Granted(unpark) = self.state {
+            edges.push(unpark);
+        }
+    }
+
+    /// Supplies the token, by the event `at`.
+    pub fn unpark(&mut self, at: EventId) {
+        match self.state {
+            State::Waiting => self.state = State::Granted(at),
+            State::Running | State::Granted(_) => self.token = Some(at),
+        }
+    }
+
+    /// The end of a timed park: whether it got the token; otherwise it stops waiting.
+    pub fn resolve(&mut self) -> bool {
+        let is_granted = self.is_granted();
+        if !is_granted {
+            self.state = State::Running;
+        }
+        is_granted
+    }
+
+    /// As new.
+    pub fn clear(&mut self) {
+        *self = Park::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unparks_before_the_park_merge() {
+        let mut park = Park::default();
+        park.unpark(EventId(0));
+        park.unpark(EventId(1));
+        park.request();
+        assert!(park.is_granted());
+        let mut edges = Vec::new();
+        park.edges(&mut edges);
+        assert_eq!(edges, [EventId(1)]);
+        park.request();
+        assert!(!park.is_granted());
+    }
+
+    #[test]
+    fn an_unpark_after_the_grant_is_a_token_for_the_next_park() {
+        let mut park = Park::default();
+        park.request();
+        park.unpark(EventId(1));
+        park.unpark(EventId(2));
+        assert!(park.is_granted());
+        park.request();
+        assert!(park.is_granted());
+    }
+
+    #[test]
+    fn a_timed_park_that_expires_leaves_the_token_to_the_next() {
+        let mut park = Park::default();
+        park.request();
+        assert!(!park.resolve());
+        park.unpark(EventId(3));
+        park.request();
+        assert!(park.resolve());
+    }
+}

@@ -1,0 +1,233 @@
+//! Reader-writer lock: first come, first served, readers together.
+//!
+//! A reader queues behind a writer that merely waits. Where an implementation lets it pass, the
+//! execution with the reader's request first is the same; only a deadlock may be owed to this order
+//! ([`is_overtaking`](RwLock::is_overtaking) tells). A try is one event here: the results of two-step
+//! tries would not commute. Hence, once a lock is tried, releases have an access (`tried`).
+
+use crate::{Form, Ticket};
+use explore::{EventId, OpKind, ThreadId};
+
+/// Who holds and who waits for a reader-writer lock.
+#[derive(Clone, Default, Debug)]
+pub struct RwLock {
+    places: Vec<Place>,
+    /// All places before this one are free.
+    head: usize,
+    /// No place before this one is a writer's that is not free.
+    first_writer: usize,
+    last_write_release: Option<EventId>,
+    /// Releases of readers since the last release of a writer.
+    read_releases: Vec<EventId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    thread: ThreadId,
+    is_writer: bool,
+    is_free: bool,
+}
+
+impl RwLock {
+    /// Number of objects a reader-writer lock takes.
+    pub const PARTS: u32 = 1;
+    /// Takes a reader's place: [`read_request`](RwLock::read_request).
+    pub const READ_REQUEST: Form = Form::read(OpKind::ReadRequest, 0);
+    /// Waits until the reader's place is granted.
+    pub const READ_WAIT: Form = Form::none(OpKind::ReadWait);
+    /// Takes a writer's place: [`write_request`](RwLock::write_request).
+    pub const WRITE_REQUEST: Form = Form::write(OpKind::WriteRequest, 0);
+    /// Waits until the writer's place is granted.
+    pub const WRITE_WAIT: Form = Form::none(OpKind::WriteWait);
+    /// [`try_read`](RwLock::try_read).
+    pub const TRY_READ: Form = Form::read(OpKind::TryRead, 0);
+    /// [`try_write`](RwLock::try_write).
+    pub const TRY_WRITE: Form = Form::write(OpKind::TryWrite, 0);
+
+    /// A reader's [`release`](RwLock::release); `tried`: the lock is used with tries.
+    pub const fn read_release(tried: bool) -> Form {
+        if tried {
+            Form::read(OpKind::ReadRelease, 0)
+        } else {
+            Form::none(OpKind::ReadRelease)
+        }
+    }
+
+    /// A writer's [`release`](RwLock::release); `tried`: the lock is used with tries.
+    pub const fn write_release(tried: bool) -> Form {
+        if tried {
+            Form::write(OpKind::WriteRelease, 0)
+        } else {
+            Form::none(OpKind::WriteRelease)
+        }
+    }
+
+    /// Takes a reader's place.
+    pub fn read_request(&mut self, thread: ThreadId) -> Ticket {
+        self.take(thread, false)
+    }
+
+    /// Takes a writer's place.
+    pub fn write_request(&mut self, thread: ThreadId) -> Ticket {
+        self.take(thread, true)
+    }
+
+    /// Takes a reader's place if no writer holds or waits.
+    pub fn try_read(&mut self, thread: ThreadId) -> Option<Ticket> {
+        (self.first_writer == self.places.len()).then(|| self.take(thread, false))
+    }
+
+    /// Takes a writer's place if nobody holds or waits.
+    pub fn try_write(&mut self, thread: ThreadId) -> Option<Ticket> {
+        (self.head == self.places.len()).then(|| self.take(thread, true))
+    }
+
+    /// Whether no writer is before this reader, nobody before this writer.
+    pub fn is_granted(&self, ticket: Ticket) -> bool {
+        if self.places[ticket.index()].is_writer {
+            self.head == ticket.index()
+        } else {
+            self.first_writer >= ticket.index()
+        }
+    }
+
+    /// The after edges of the wait for a granted place.
+    pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
+        debug_assert!(self.is_granted(ticket), "the wait is enabled");
+        edges.extend(self.last_write_release);
+        if self.places[ticket.index()].is_writer {
+            edges.extend_from_slice(&self.read_releases);
+        }
+    }
+
+    /// Frees a granted place, by the event `at`.
+    pub fn release(&mut self, ticket: Ticket, at: EventId) {
+        debug_assert!(self.is_granted(ticket), "only a holder releases");
+        let place = &mut self.places[ticket.index()];
+        place.is_free = true;
+        if place.is_writer {
+            self.last_write_release = Some(at);
+            self.read_releases.clear();
+        } else {
+            self.read_releases.push(at);
+        }
+        self.advance();
+    }
+
+    /// The threads that hold the lock, or will as soon as they run.
+    pub fn holders(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        (self.head..self.places.len())
+            .filter(|&index| !self.places[index].is_free && self.is_granted(Ticket::at(index)))
+            .map(|index| self.places[index].thread)
+    }
+
+    /// Whether a waiting reader waits for waiting writers only: a lock that prefers readers would let
+    /// it pass, so a deadlock with it depends on the policy of the lock.
+    pub fn is_overtaking(&self, ticket: Ticket) -> bool {
+        let index = ticket.index();
+        !self.places[index].is_writer && !self.is_granted(ticket) && self.first_writer != self.head
+    }
+
+    /// As new.
+    pub fn clear(&mut self) {
+        self.places.clear();
+        self.head = 0;
+        self.first_writer = 0;
+        self.last_write_release = None;
+        self.read_releases.clear();
+    }
+
+    fn take(&mut self, thread: ThreadId, is_writer: bool) -> Ticket {
+        self.places.push(Place {
+            thread,
+            is_writer,
+            is_free: false,
+        });
+        self.advance();
+        Ticket::at(self.places.len() - 1)
+    }
+
+    fn advance(&mut self) {
+        while self
+            .places
+            .get(self.head)
+            .is_some_and(|place| place.is_free)
+        {
+            self.head += 1;
+        }
+        self.first_writer = self.first_writer.max(self.head);
+        while self
+            .places
+            .get(self.first_writer)
+            .is_some_and(|p| p.is_free || !p.is_writer)
+        {
+            self.first_writer += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edges(lock: &RwLock, ticket: Ticket) -> Vec<EventId> {
+        let mut edges = Vec::new();
+        lock.edges(ticket, &mut edges);
+        edges
+    }
+
+    #[test]
+    fn readers_hold_together_and_a_writer_waits_for_all() {
+        let mut lock = RwLock::default();
+        let (a, b) = (
+            lock.read_request(ThreadId(0)),
+            lock.read_request(ThreadId(1)),
+        );
+        let writer = lock.write_request(ThreadId(2));
+        assert!(lock.is_granted(a) && lock.is_granted(b) && !lock.is_granted(writer));
+        lock.release(b, EventId(3));
+        assert_eq!(lock.holders().collect::<Vec<_>>(), [ThreadId(0)]);
+        lock.release(a, EventId(4));
+        assert!(lock.is_granted(writer));
+        assert_eq!(edges(&lock, writer), [EventId(3), EventId(4)]);
+    }
+
+    #[test]
+    fn a_reader_behind_a_writer_comes_after_its_release() {
+        let mut lock = RwLock::default();
+        let early = lock.read_request(ThreadId(0));
+        let writer = lock.write_request(ThreadId(1));
+        let late = lock.read_request(ThreadId(2));
+        assert!(!lock.is_granted(late) && lock.is_overtaking(late));
+        lock.release(early, EventId(3));
+        assert!(!lock.is_granted(late) && !lock.is_overtaking(late));
+        lock.release(writer, EventId(4));
+        assert!(lock.is_granted(late));
+        assert_eq!(edges(&lock, late), [EventId(4)]);
+    }
+
+    #[test]
+    fn a_try_succeeds_only_if_it_is_granted_at_once() {
+        let mut lock = RwLock::default();
+        let reader = lock.try_read(ThreadId(0)).expect("nobody is there");
+        assert!(lock.try_write(ThreadId(1)).is_none());
+        let second = lock.try_read(ThreadId(1)).expect("readers share");
+        let writer = lock.write_request(ThreadId(2));
+        assert!(lock.try_read(ThreadId(3)).is_none());
+        lock.release(reader, EventId(0));
+        lock.release(second, EventId(1));
+        lock.release(writer, EventId(2));
+        assert!(lock.try_write(ThreadId(1)).is_some());
+    }
+
+    #[test]
+    fn a_later_writer_comes_after_the_readers_between() {
+        let mut lock = RwLock::default();
+        let first = lock.write_request(ThreadId(0));
+        let reader = lock.read_request(ThreadId(1));
+        let second = lock.write_request(ThreadId(2));
+        lock.release(first, EventId(5));
+        lock.release(reader, EventId(6));
+        assert_eq!(edges(&lock, second), [EventId(5), EventId(6)]);
+    }
+}

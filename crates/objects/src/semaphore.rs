@@ -1,0 +1,120 @@
+//! Counting semaphore: first come, first served, one permit at a time.
+//!
+//! Releases are ordered (they are writes), or which release a wait comes after would be no function of
+//! the trace. A try takes a place and leaves it again if it is not granted in its second step.
+
+use crate::order::Order;
+use crate::{Form, Ticket};
+use explore::{EventId, OpKind};
+
+/// Who has and who waits for a permit of a semaphore.
+#[derive(Clone, Default, Debug)]
+pub struct Semaphore {
+    initial: usize,
+    order: Order,
+    releases: Vec<EventId>,
+}
+
+impl Semaphore {
+    /// Number of objects a semaphore takes: the order of its requests, and that of its releases.
+    pub const PARTS: u32 = 2;
+    /// Takes a place: [`request`](Semaphore::request).
+    pub const REQUEST: Form = Form::write(OpKind::SemaphoreRequest, 0);
+    /// Waits until the place is granted.
+    pub const WAIT: Form = Form::none(OpKind::SemaphoreWait);
+    /// Adds a permit: [`release`](Semaphore::release).
+    pub const RELEASE: Form = Form::write(OpKind::SemaphoreRelease, 1);
+    /// First step of a try: [`request`](Semaphore::request).
+    pub const TRY_PLACE: Form = Form::write(OpKind::SemaphoreTryPlace, 0);
+    /// Second step of a try: [`resolve`](Semaphore::resolve).
+    pub const TRY_RESULT: Form = Form::read(OpKind::SemaphoreTryResult, 1);
+
+    /// A semaphore with this many permits at the start.
+    pub fn new(initial: usize) -> Semaphore {
+        Semaphore {
+            initial,
+            ..Semaphore::default()
+        }
+    }
+
+    /// Takes a place by the event `at`, for an acquire or for a try.
+    pub fn request(&mut self, at: EventId) -> Ticket {
+        self.order.push(at)
+    }
+
+    /// Whether there is a permit for this place.
+    pub fn is_granted(&self, ticket: Ticket) -> bool {
+        self.order.position(ticket) < self.initial + self.releases.len()
+    }
+
+    /// The after edges of the wait for a granted place.
+    pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
+        if let Some(number) = self.order.position(ticket).checked_sub(self.initial) {
+            edges.push(self.releases[number]);
+        }
+    }
+
+    /// The result of a try: whether its place is granted; otherwise it leaves.
+    pub fn resolve(&mut self, ticket: Ticket) -> bool {
+        let is_granted = self.is_granted(ticket);
+        if !is_granted {
+            self.order.leave(ticket);
+        }
+        is_granted
+    }
+
+    /// Adds a permit, by the event `at`.
+    pub fn release(&mut self, at: EventId) {
+        self.releases.push(at);
+    }
+
+    /// Number of permits that nobody asked for yet.
+    pub fn available(&self) -> usize {
+        (self.initial + self.releases.len()).saturating_sub(self.order.len())
+    }
+
+    /// As new, with this many permits.
+    pub fn clear(&mut self, initial: usize) {
+        self.initial = initial;
+        self.order.clear();
+        self.releases.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edges(semaphore: &Semaphore, ticket: Ticket) -> Vec<EventId> {
+        let mut edges = Vec::new();
+        semaphore.edges(ticket, &mut edges);
+        edges
+    }
+
+    #[test]
+    fn permits_are_granted_in_order() {
+        let mut semaphore = Semaphore::new(1);
+        let tickets = [0, 1, 2].map(|n| semaphore.request(EventId(n)));
+        assert_eq!(
+            tickets.map(|ticket| semaphore.is_granted(ticket)),
+            [true, false, false]
+        );
+        semaphore.release(EventId(8));
+        semaphore.release(EventId(9));
+        assert_eq!(edges(&semaphore, tickets[0]), []);
+        assert_eq!(edges(&semaphore, tickets[1]), [EventId(8)]);
+        assert_eq!(edges(&semaphore, tickets[2]), [EventId(9)]);
+    }
+
+    #[test]
+    fn a_failed_try_gives_its_place_to_the_next() {
+        let mut semaphore = Semaphore::default();
+        let failing = semaphore.request(EventId(0));
+        let waiting = semaphore.request(EventId(1));
+        assert!(!semaphore.resolve(failing));
+        semaphore.release(EventId(3));
+        assert!(semaphore.is_granted(waiting));
+        assert_eq!(edges(&semaphore, waiting), [EventId(3)]);
+        assert_eq!(semaphore.available(), 0);
+    }
+}
