@@ -96,9 +96,7 @@ mod tests {
     #[test]
     fn positions_move_up_behind_a_request_that_leaves() {
         let mut order = Order::default();
-        let tickets: Vec<Ticket> = (0..6)
-            .map(|n| order.push(ThreadId(n), EventId(0)))
-            .collect();
+        let tickets: Vec<Ticket> = (0..6).map(|n| order.push(EventId(n))).collect();
         for gone in [3, 0, 4] {
             order.leave(tickets[gone]);
         }
