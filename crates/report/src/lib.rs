@@ -1,11 +1,23 @@
 //! What a search found, as data, as text for people and as JSON.
+//!
+//! Knows neither how executions are produced nor where its text goes: front-ends fill a [`Report`],
+//! `Report::text` renders it, serde turns it into JSON.
 
 #![forbid(unsafe_code)]
 
+mod columns;
+mod comparison;
 mod interleaving;
+mod layout;
 mod outcome;
+mod progress;
+pub mod quantity;
 mod schedule_file;
+mod text;
 
+pub use comparison::{Comparison, Measured, Published};
 pub use interleaving::{Interleaving, Racing, Row};
+pub use layout::Style;
 pub use outcome::{Failure, FailureKind, Report, Verdict, bound_name};
+pub use progress::{Progress, Snapshot};
 pub use schedule_file::{Conditions, SavedStep, ScheduleFile, ScheduleFileError, ScheduleProblem};

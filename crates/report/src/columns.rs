@@ -1,0 +1,545 @@
+//! An interleaving as text: one column per thread, and what a person should look at.
+//!
+//! Long executions are shortened to the rows around what matters. Where the columns do not fit, each
+//! row names its thread.
+
+use crate::interleaving::{Interleaving, Racing, Row};
+use crate::layout::{Ink, Style, length, pad, share, wrap};
+use crate::quantity::counted;
+use std::collections::BTreeSet;
+
+/// An execution with more rows is shortened.
+const ROWS: usize = 48;
+/// Pairs that are pointed out.
+const PAIRS: usize = 3;
+/// Rows kept at the start of a shortened execution.
+const FIRST_ROWS: usize = 4;
+/// Rows kept on both sides of a row that matters.
+const AROUND: usize = 1;
+/// Rows kept before the failure.
+const BEFORE_FAILURE: usize = 6;
+/// A column narrower than this is not readable.
+const NARROWEST: usize = 14;
+/// Space between columns.
+const GAP: usize = 2;
+/// Threads named one by one in what they wait for.
+const ENDS: usize = 16;
+
+impl Interleaving {
+    /// The execution for people, in lines of at most `style.width` characters.
+    pub fn text(&self, style: Style) -> String {
+        let shown = Shown::new(self);
+        let mut lines = shown.table(style);
+        lines.extend(shown.races(style));
+        lines.extend(shown.ends(style));
+        lines
+            .iter()
+            .map(|line| format!("{}\n", line.trim_end()))
+            .collect()
+    }
+}
+
+/// What is shown of an interleaving.
+struct Shown<'a> {
+    interleaving: &'a Interleaving,
+    /// Sorted.
+    rows: Vec<usize>,
+    /// The threads of the rows, sorted.
+    threads: Vec<usize>,
+    pairs: &'a [Racing],
+    /// Rows of the pairs, sorted; the first is called A.
+    letters: Vec<usize>,
+}
+
+/// Where the source location goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// One column per thread, and a last one for the location.
+    Beside,
+    /// One column per thread, the location below the operation.
+    Below,
+    /// One column for all threads, each row names its thread.
+    List,
+}
+
+impl<'a> Shown<'a> {
+    fn new(interleaving: &'a Interleaving) -> Shown<'a> {
+        let pairs = &interleaving.races[..interleaving.races.len().min(PAIRS)];
+        let letters: BTreeSet<usize> = pairs
+            .iter()
+            .flat_map(|pair| [pair.first, pair.second])
+            .collect();
+        let rows: Vec<usize> = match interleaving.rows.len() {
+            few if few <= ROWS => (0..few).collect(),
+            many => kept(interleaving, &letters)
+                .into_iter()
+                .filter(|&row| row < many)
+                .collect(),
+        };
+        let threads: BTreeSet<usize> = rows
+            .iter()
+            .map(|&row| interleaving.rows[row].thread)
+            .collect();
+        Shown {
+            interleaving,
+            rows,
+            threads: threads.into_iter().collect(),
+            pairs,
+            letters: letters.into_iter().collect(),
+        }
+    }
+
+    fn name(&self, thread: usize) -> &str {
+        self.interleaving
+            .threads
+            .get(thread)
+            .map_or("?", String::as_str)
+    }
+
+    fn row(&self, row: usize) -> &Row {
+        &self.interleaving.rows[row]
+    }
+
+    fn letter(&self, row: usize) -> Option<char> {
+        self.letters
+            .iter()
+            .position(|&other| other == row)
+            .map(letter)
+    }
+
+    // The table.
+
+    fn table(&self, style: Style) -> Vec<String> {
+        let digits = length(&self.interleaving.rows.len().to_string());
+        let places = self
+            .rows
+            .iter()
+            .map(|&row| length(&self.place(row)))
+            .max()
+            .unwrap_or(0)
+            .max(5);
+        let room = style.width.saturating_sub(digits + 5);
+        let threads = self.threads.len() * (NARROWEST + GAP);
+        let layout = match room {
+            room if threads + places <= room => Layout::Beside,
+            room if threads <= room => Layout::Below,
+            _ => Layout::List,
+        };
+        let headings: Vec<&str> = match layout {
+            Layout::Beside | Layout::Below => self
+                .threads
+                .iter()
+                .map(|&thread| self.name(thread))
+                .collect(),
+            Layout::List => vec!["thread", "operation"],
+        };
+        let mut wanted: Vec<usize> = headings.iter().map(|heading| length(heading)).collect();
+        let cells: Vec<Vec<String>> = self
+            .rows
+            .iter()
+            .map(|&row| self.cells(row, layout, wanted.len()))
+            .collect();
+        for row in &cells {
+            for (column, cell) in row.iter().enumerate() {
+                wanted[column] = wanted[column].max(length(cell));
+            }
+        }
+        let place = if layout == Layout::Below { 0 } else { places };
+        let widths = share(&wanted, room.saturating_sub(place + GAP * wanted.len()));
+        let grid = Grid {
+            style,
+            digits,
+            widths,
+            layout,
+        };
+
+        let mut lines = vec![grid.heading(&headings)];
+        let mut next = 0;
+        for (&row, cells) in self.rows.iter().zip(&cells) {
+            if row > next {
+                lines.push(grid.gap(&counted((row - next) as u64, "more event")));
+            }
+            lines.extend(grid.row(
+                &self.gutter(row, digits),
+                cells,
+                self.row(row),
+                &self.place(row),
+            ));
+            next = row + 1;
+        }
+        let missing = self.interleaving.rows.len() - next.min(self.interleaving.rows.len());
+        if missing > 0 {
+            lines.push(grid.gap(&counted(missing as u64, "more event")));
+        }
+        lines
+    }
+
+    /// The columns of a row.
+    fn cells(&self, row: usize, layout: Layout, columns: usize) -> Vec<String> {
+        let Row { thread, text, .. } = self.row(row);
+        if layout == Layout::List {
+            return vec![self.name(*thread).to_owned(), text.clone()];
+        }
+        let mut cells = vec![String::new(); columns];
+        let column = self
+            .threads
+            .binary_search(thread)
+            .expect("shown rows have shown threads");
+        cells[column].clone_from(text);
+        cells
+    }
+
+    /// Number and marks of a row.
+    fn gutter(&self, row: usize, digits: usize) -> String {
+        let letter = self.letter(row).unwrap_or(' ');
+        let failed = if self.row(row).failed { '!' } else { ' ' };
+        format!("{:>digits$} {letter}{failed} ", row + 1)
+    }
+
+    /// The location of a row, as short as it can be told.
+    fn place(&self, row: usize) -> String {
+        self.row(row)
+            .location
+            .as_deref()
+            .map_or(String::new(), short_place)
+    }
+
+    // What to look at.
+
+    fn races(&self, style: Style) -> Vec<String> {
+        let Some(_) = self.pairs.first() else {
+            return Vec::new();
+        };
+        let heading = match self.pairs.len() {
+            1 => "The order of two events matters; the other way round is another execution:",
+            _ => {
+                "The order of these events matters; each pair the other way round is another execution:"
+            }
+        };
+        let mut lines = vec![String::new()];
+        lines.extend(
+            wrap(heading, style.width)
+                .iter()
+                .map(|line| style.paint(Ink::Bold, line)),
+        );
+        for pair in self.pairs {
+            let [first, second] =
+                [pair.first, pair.second].map(|row| self.letter(row).unwrap_or('?'));
+            let sentence = format!(
+                "{} of {} came before {} of {}",
+                self.row(pair.first).text,
+                self.name(self.row(pair.first).thread),
+                self.row(pair.second).text,
+                self.name(self.row(pair.second).thread),
+            );
+            for (index, line) in wrap(&sentence, style.width.saturating_sub(9))
+                .iter()
+                .enumerate()
+            {
+                let mark = if index == 0 {
+                    format!("{first} → {second}")
+                } else {
+                    String::new()
+                };
+                lines.push(format!(
+                    "  {}  {line}",
+                    style.paint(Ink::Mark, &pad(&mark, 5))
+                ));
+            }
+        }
+        let untold = self.interleaving.races.len() - self.pairs.len();
+        if untold > 0 {
+            let more = format!("  and {} more", counted(untold as u64, "pair"));
+            lines.push(style.paint(Ink::Faint, &more));
+        }
+        lines
+    }
+
+    fn ends(&self, style: Style) -> Vec<String> {
+        let ends: Vec<(usize, &String)> = self
+            .interleaving
+            .ends
+            .iter()
+            .enumerate()
+            .filter(|(_, end)| !end.is_empty())
+            .collect();
+        let Some(_) = ends.first() else {
+            return Vec::new();
+        };
+        let mut lines = vec![String::new(), style.paint(Ink::Bold, "At the end:")];
+        let names = ends
+            .iter()
+            .take(ENDS)
+            .map(|&(thread, _)| length(self.name(thread)))
+            .max();
+        let names = names.unwrap_or(0);
+        for &(thread, end) in ends.iter().take(ENDS) {
+            for (index, line) in wrap(end, style.width.saturating_sub(names + 4))
+                .iter()
+                .enumerate()
+            {
+                let name = if index == 0 { self.name(thread) } else { "" };
+                lines.push(format!("  {}  {line}", pad(name, names)));
+            }
+        }
+        if ends.len() > ENDS {
+            let more = format!(
+                "  and {} more",
+                counted((ends.len() - ENDS) as u64, "thread")
+            );
+            lines.push(style.paint(Ink::Faint, &more));
+        }
+        lines
+    }
+}
+
+/// Draws lines of a table.
+struct Grid {
+    style: Style,
+    /// Of the row numbers.
+    digits: usize,
+    /// Of the columns.
+    widths: Vec<usize>,
+    layout: Layout,
+}
+
+impl Grid {
+    fn heading(&self, headings: &[&str]) -> String {
+        let mut line = " ".repeat(self.digits + 4);
+        for (heading, &width) in headings.iter().zip(&self.widths) {
+            let heading: String = heading.chars().take(width).collect();
+            line.push_str(&pad(&heading, width + GAP));
+        }
+        if self.layout != Layout::Below {
+            line.push_str("where");
+        }
+        self.style.paint(Ink::Bold, line.trim_end())
+    }
+
+    fn gap(&self, text: &str) -> String {
+        let line = format!("{}… {text} …", " ".repeat(self.digits + 4));
+        self.style.paint(Ink::Faint, &line)
+    }
+
+    fn row(&self, gutter: &str, cells: &[String], row: &Row, place: &str) -> Vec<String> {
+        let mut columns: Vec<Vec<String>> = cells
+            .iter()
+            .zip(&self.widths)
+            .map(|(cell, &width)| wrap(cell, width))
+            .collect();
+        if self.layout == Layout::Below
+            && let Some(column) = cells.iter().position(|cell| !cell.is_empty())
+        {
+            columns[column].extend(wrap(place, self.widths[column]));
+        }
+        let height = columns.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        (0..height)
+            .map(|index| self.line(index, gutter, &columns, row.failed, place))
+            .collect()
+    }
+
+    fn line(
+        &self,
+        index: usize,
+        gutter: &str,
+        columns: &[Vec<String>],
+        failed: bool,
+        place: &str,
+    ) -> String {
+        let ink = if failed { Ink::Bad } else { Ink::Plain };
+        let gutter_ink = if failed { Ink::Bad } else { Ink::Mark };
+        let mut line = match index {
+            0 => self.style.paint(gutter_ink, gutter),
+            _ => " ".repeat(length(gutter)),
+        };
+        for (column, &width) in columns.iter().zip(&self.widths) {
+            let text = column.get(index).map_or("", String::as_str);
+            line.push_str(&self.style.paint(ink, &pad(text, width + GAP)));
+        }
+        if index == 0 && self.layout != Layout::Below {
+            line.push_str(&self.style.paint(Ink::Faint, place));
+        }
+        line
+    }
+}
+
+/// The rows of a long execution that are worth a line.
+fn kept(interleaving: &Interleaving, racing: &BTreeSet<usize>) -> BTreeSet<usize> {
+    let rows = &interleaving.rows;
+    let mut kept: BTreeSet<usize> = (0..FIRST_ROWS).collect();
+    for &row in racing {
+        kept.extend(row.saturating_sub(AROUND)..=row + AROUND);
+    }
+    for (row, _) in rows.iter().enumerate().filter(|(_, row)| row.failed) {
+        kept.extend(row.saturating_sub(BEFORE_FAILURE)..=row + AROUND);
+    }
+    kept.extend(rows.len().saturating_sub(BEFORE_FAILURE)..rows.len());
+    // The last row of each thread that does not end well: where it waits.
+    for (thread, _) in interleaving
+        .ends
+        .iter()
+        .enumerate()
+        .filter(|(_, end)| !end.is_empty())
+        .take(ENDS)
+    {
+        kept.extend(rows.iter().rposition(|row| row.thread == thread));
+    }
+    // A gap of one row is better filled.
+    let lonely: Vec<usize> = kept
+        .iter()
+        .map(|row| row + 1)
+        .filter(|row| !kept.contains(row) && kept.contains(&(row + 1)))
+        .collect();
+    kept.extend(lonely);
+    kept
+}
+
+fn letter(index: usize) -> char {
+    char::from(b'A' + u8::try_from(index % 26).expect("a remainder of 26 fits"))
+}
+
+/// `src/a/b.rs:12:5` → `b.rs:12`.
+fn short_place(location: &str) -> String {
+    let name = location.rsplit(['/', '\\']).next().unwrap_or(location);
+    match name.match_indices(':').nth(1) {
+        Some((column, _)) => name[..column].to_owned(),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Style;
+
+    fn event(thread: usize, text: &str, line: u32) -> Row {
+        Row {
+            thread,
+            text: text.to_owned(),
+            location: Some(format!("corpus/lost-update/program.rs:{line}:5")),
+            failed: false,
+        }
+    }
+
+    fn lost_update() -> Interleaving {
+        let mut rows = vec![
+            event(0, "spawn thread 1", 10),
+            event(0, "spawn thread 2", 14),
+            event(1, "n.load() -> 0", 11),
+            event(2, "n.load() -> 0", 15),
+            event(1, "n.store(1)", 12),
+            event(1, "end", 13),
+            event(2, "n.store(1)", 16),
+            event(2, "end", 17),
+            event(0, "join thread 1", 18),
+            event(0, "join thread 2", 19),
+            event(0, "n.load() -> 1", 20),
+        ];
+        rows[10].failed = true;
+        Interleaving {
+            threads: ["main", "thread 1", "thread 2"].map(str::to_owned).to_vec(),
+            rows,
+            races: vec![
+                Racing {
+                    first: 2,
+                    second: 6,
+                },
+                Racing {
+                    first: 3,
+                    second: 4,
+                },
+            ],
+            ends: vec!["panicked".to_owned(), String::new(), String::new()],
+        }
+    }
+
+    /// Every thread reads x a few times and then waits for its left neighbour.
+    fn many(threads: usize, rounds: usize) -> Interleaving {
+        let mut rows = Vec::new();
+        for round in 0..rounds {
+            rows.extend(
+                (0..threads).map(|thread| event(thread, &format!("x.load() -> {round}"), 7)),
+            );
+        }
+        Interleaving {
+            threads: (0..threads)
+                .map(|thread| format!("worker {thread}"))
+                .collect(),
+            races: vec![Racing {
+                first: 17,
+                second: rows.len() / 2,
+            }],
+            ends: (0..threads)
+                .map(|thread| format!("waits for worker {}", (thread + 1) % threads))
+                .collect(),
+            rows,
+        }
+    }
+
+    fn widest(text: &str) -> usize {
+        text.lines().map(length).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn each_thread_has_a_column() {
+        insta::assert_snapshot!(lost_update().text(Style::default()));
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_the_location_below() {
+        let text = lost_update().text(Style {
+            width: 60,
+            colour: false,
+        });
+        assert!(widest(&text) <= 60);
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_very_narrow_terminal_has_a_list() {
+        let text = lost_update().text(Style {
+            width: 40,
+            colour: false,
+        });
+        assert!(widest(&text) <= 40, "{text}");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_long_execution_is_shortened_to_what_matters() {
+        insta::assert_snapshot!(many(3, 200).text(Style::default()));
+    }
+
+    #[test]
+    fn a_hundred_threads_fit() {
+        let text = many(100, 3).text(Style::default());
+        assert!(widest(&text) <= 100, "{text}");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn no_width_is_too_small() {
+        for width in 0..140 {
+            let text = many(7, 9).text(Style {
+                width,
+                colour: true,
+            });
+            assert!(text.contains("worker"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_execution_without_events_is_shown() {
+        assert_eq!(
+            Interleaving::default().text(Style::default()),
+            "    where\n".replace("    ", "     ")
+        );
+    }
+
+    #[test]
+    fn places_are_short() {
+        assert_eq!(short_place("src/a/b.rs:12:5"), "b.rs:12");
+        assert_eq!(short_place("b.rs:12"), "b.rs:12");
+        assert_eq!(short_place("b.rs"), "b.rs");
+    }
+}

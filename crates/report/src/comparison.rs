@@ -1,0 +1,222 @@
+//! The table of the papers: what each algorithm needs for one program, beside published numbers.
+
+use crate::layout::{Ink, Style};
+use crate::outcome::{Report, Verdict};
+use crate::quantity::count;
+use explore::Algorithm;
+use serde::{Deserialize, Serialize};
+
+/// What each algorithm needs for one program.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The program with its size.
+    pub program: String,
+    /// The number of its traces, if it is known.
+    pub traces: Option<u64>,
+    /// The number of its traces by size, for people.
+    pub closed_form: Option<String>,
+    /// One row per algorithm.
+    pub measured: Vec<Measured>,
+    /// What was published.
+    pub published: Vec<Published>,
+}
+
+/// What an algorithm needed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Measured {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// What is known after it; bounded if it did not finish in time.
+    pub verdict: Verdict,
+    /// Complete executions.
+    pub executions: u64,
+    /// Executions that ended at an assumption, a bound or in a vain loop.
+    pub halted: u64,
+    /// Redundant executions that were cut, and those that a bound cut.
+    pub cut: u64,
+    /// Events of all executions.
+    pub events: u64,
+    /// Wall clock in seconds.
+    pub seconds: f64,
+    /// Peak memory of a process that did nothing else.
+    pub peak_rss_bytes: u64,
+}
+
+/// What somebody else measured or published.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Published {
+    /// Whose number: a tool or a paper.
+    pub source: String,
+    /// Executions, cut ones included.
+    pub executions: Option<u64>,
+    /// CPU time in seconds.
+    pub seconds: Option<f64>,
+    /// Peak memory in units of 1,000,000 bytes.
+    pub megabytes: Option<f64>,
+}
+
+impl From<&Report> for Measured {
+    fn from(report: &Report) -> Measured {
+        Measured {
+            algorithm: report.algorithm,
+            verdict: report.verdict,
+            executions: report.executions,
+            halted: report.halted,
+            cut: report.blocked + report.cut,
+            events: report.events,
+            seconds: report.elapsed_s,
+            peak_rss_bytes: report.peak_rss_bytes,
+        }
+    }
+}
+
+const HEADINGS: [&str; 8] = [
+    "algorithm",
+    "verdict",
+    "executions",
+    "halted",
+    "cut",
+    "events",
+    "seconds",
+    "MB",
+];
+
+impl Comparison {
+    /// The table for people.
+    pub fn text(&self, style: Style) -> String {
+        let rows: Vec<[String; 8]> = self
+            .measured
+            .iter()
+            .map(measured_row)
+            .chain(self.published.iter().map(published_row))
+            .collect();
+        let widths: Vec<usize> = (0..HEADINGS.len())
+            .map(|column| {
+                let cells = rows.iter().map(|row| row[column].chars().count());
+                cells.chain([HEADINGS[column].len()]).max().unwrap_or(0)
+            })
+            .collect();
+        let mut text = format!("{}\n\n", style.paint(Ink::Bold, &self.title()));
+        let mut push = |ink: Ink, cells: &[String; 8]| {
+            text.push_str(style.paint(ink, line(cells, &widths).trim_end()).as_str());
+            text.push('\n');
+        };
+        push(Ink::Bold, &HEADINGS.map(str::to_owned));
+        for (row, measured) in rows.iter().zip(&self.measured) {
+            let ink = match measured.verdict {
+                Verdict::Verified => Ink::Plain,
+                Verdict::Bug => Ink::Bad,
+                Verdict::Bounded => Ink::Faint,
+            };
+            push(ink, row);
+        }
+        let published = &rows[self.measured.len()..];
+        if !published.is_empty() {
+            push(Ink::Plain, &HEADINGS.map(|_| String::new()));
+            push(
+                Ink::Bold,
+                &["published", "", "", "", "", "", "", ""].map(str::to_owned),
+            );
+        }
+        for row in published {
+            push(Ink::Plain, row);
+        }
+        text
+    }
+
+    fn title(&self) -> String {
+        let traces = self
+            .traces
+            .map(|traces| format!("{} traces", count(traces)));
+        let known: Vec<String> = traces.into_iter().chain(self.closed_form.clone()).collect();
+        if known.is_empty() {
+            return self.program.clone();
+        }
+        format!("{}: {}", self.program, known.join(" = "))
+    }
+}
+
+fn measured_row(measured: &Measured) -> [String; 8] {
+    let verdict = match measured.verdict {
+        Verdict::Verified => "verified",
+        Verdict::Bug => "bug",
+        Verdict::Bounded => "not done",
+    };
+    [
+        measured.algorithm.to_string(),
+        verdict.to_owned(),
+        count(measured.executions),
+        count(measured.halted),
+        count(measured.cut),
+        count(measured.events),
+        format!("{:.3}", measured.seconds),
+        format!("{:.1}", measured.peak_rss_bytes as f64 / 1e6),
+    ]
+}
+
+fn published_row(published: &Published) -> [String; 8] {
+    [
+        published.source.clone(),
+        String::new(),
+        published.executions.map(count).unwrap_or_default(),
+        String::new(),
+        String::new(),
+        String::new(),
+        published
+            .seconds
+            .map(|seconds| seconds.to_string())
+            .unwrap_or_default(),
+        published
+            .megabytes
+            .map(|megabytes| megabytes.to_string())
+            .unwrap_or_default(),
+    ]
+}
+
+/// Words to the left, numbers to the right.
+fn line(cells: &[String; 8], widths: &[usize]) -> String {
+    let mut line = String::new();
+    for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
+        match column {
+            0 | 1 => line.push_str(&format!("{cell:<width$}  ")),
+            _ => line.push_str(&format!("{cell:>width$}  ")),
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn algorithms_stand_beside_published_numbers() {
+        let measured = |algorithm, verdict, executions, cut| Measured {
+            algorithm,
+            verdict,
+            executions,
+            halted: 0,
+            cut,
+            events: executions * 64,
+            seconds: executions as f64 / 1e6,
+            peak_rss_bytes: 9_000_000,
+        };
+        let comparison = Comparison {
+            program: "mutex:3,4".to_owned(),
+            traces: Some(34_650),
+            closed_form: Some("(TN)!/(N!)^T".to_owned()),
+            measured: vec![
+                measured(Algorithm::Exhaustive, Verdict::Bounded, 1_200_000, 0),
+                measured(Algorithm::Classic, Verdict::Verified, 34_650, 977),
+                measured(Algorithm::Parsimonious, Verdict::Verified, 34_650, 0),
+            ],
+            published: vec![Published {
+                source: "GenMC --sc".to_owned(),
+                executions: Some(34_650),
+                seconds: Some(2.66),
+                megabytes: Some(93.0),
+            }],
+        };
+        insta::assert_snapshot!(comparison.text(Style::default()));
+    }
+}

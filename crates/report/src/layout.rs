@@ -1,0 +1,133 @@
+//! Text in columns of limited width, with or without colour.
+
+/// How text is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Style {
+    /// Characters in a line.
+    pub width: usize,
+    /// Whether the terminal understands colours.
+    pub colour: bool,
+}
+
+impl Default for Style {
+    fn default() -> Style {
+        Style {
+            width: 100,
+            colour: false,
+        }
+    }
+}
+
+/// What a piece of text is, as far as it shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ink {
+    /// Text.
+    Plain,
+    /// Headings.
+    Bold,
+    /// What matters less.
+    Faint,
+    /// What is right.
+    Good,
+    /// What is wrong.
+    Bad,
+    /// What to look at.
+    Mark,
+}
+
+impl Style {
+    /// The text in its colour.
+    pub(crate) fn paint(self, ink: Ink, text: &str) -> String {
+        let code = match ink {
+            Ink::Plain => return text.to_owned(),
+            Ink::Bold => "1",
+            Ink::Faint => "2",
+            Ink::Good => "1;32",
+            Ink::Bad => "1;31",
+            Ink::Mark => "33",
+        };
+        if self.colour && !text.trim().is_empty() {
+            return format!("\u{1b}[{code}m{text}\u{1b}[0m");
+        }
+        text.to_owned()
+    }
+}
+
+/// The number of columns that a text takes; every character takes one.
+pub(crate) fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The text with spaces behind it.
+pub(crate) fn pad(text: &str, width: usize) -> String {
+    format!("{text:<width$}")
+}
+
+/// Breaks a text into lines of at most `width` characters, between words where it can.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if length(line) + 1 + length(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.extend(pieces(word, width)),
+        }
+    }
+    lines
+}
+
+fn pieces(word: &str, width: usize) -> Vec<String> {
+    let letters: Vec<char> = word.chars().collect();
+    letters
+        .chunks(width)
+        .map(|piece| piece.iter().collect())
+        .collect()
+}
+
+/// Widths of columns that want `wanted` and have `available` together: the widest give way first.
+pub(crate) fn share(wanted: &[usize], available: usize) -> Vec<usize> {
+    let mut by_width: Vec<usize> = wanted.to_vec();
+    by_width.sort_unstable();
+    let mut left = available;
+    for (index, &width) in by_width.iter().enumerate() {
+        let equal = left / (by_width.len() - index);
+        if width > equal {
+            return wanted.iter().map(|&wanted| wanted.min(equal)).collect();
+        }
+        left -= width;
+    }
+    wanted.to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words_and_long_words_inside() {
+        assert_eq!(wrap("a load of x", 6), ["a load", "of x"]);
+        assert_eq!(wrap("compare_exchange", 7), ["compare", "_exchan", "ge"]);
+        assert!(wrap("", 5).is_empty());
+    }
+
+    #[test]
+    fn the_widest_columns_give_way() {
+        assert_eq!(share(&[5, 30, 10], 100), [5, 30, 10]);
+        assert_eq!(share(&[5, 30, 10], 30), [5, 15, 10]);
+        assert_eq!(share(&[50, 50], 31), [15, 15]);
+        assert!(share(&[], 10).is_empty());
+    }
+
+    #[test]
+    fn colour_is_only_used_where_it_is_wanted() {
+        let coloured = Style {
+            width: 80,
+            colour: true,
+        };
+        assert_eq!(Style::default().paint(Ink::Bad, "bug"), "bug");
+        assert_eq!(coloured.paint(Ink::Bad, "bug"), "\u{1b}[1;31mbug\u{1b}[0m");
+    }
+}

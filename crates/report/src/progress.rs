@@ -1,0 +1,138 @@
+//! Counts of a running search, told now and then.
+
+use explore::{Observer, Outcome, Strategy};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// The clock is looked at once in so many executions.
+const EXECUTIONS_PER_LOOK: u64 = 64;
+
+/// Counts the executions of a search and shows them at most once per interval.
+///
+/// ```
+/// use report::{Progress, Snapshot};
+/// use std::time::Duration;
+///
+/// let progress = Progress::every(Duration::from_millis(200), |snapshot: &Snapshot| {
+///     eprintln!("{}", snapshot.line());
+/// });
+/// # drop(progress);
+/// ```
+pub struct Progress<Show> {
+    show: Show,
+    interval: Duration,
+    started: Instant,
+    shown: Instant,
+    executions: u64,
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Snapshot {
+    /// Executions so far, of every kind.
+    pub executions: u64,
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// Estimated part of the search that is done, from 0 to 1, if there is one.
+    pub done: Option<f64>,
+}
+
+impl<Show: FnMut(&Snapshot)> Progress<Show> {
+    /// Shows a snapshot about once per interval.
+    pub fn every(interval: Duration, show: Show) -> Progress<Show> {
+        let now = Instant::now();
+        Progress {
+            show,
+            interval,
+            started: now,
+            shown: now,
+            executions: 0,
+        }
+    }
+}
+
+impl<Show: FnMut(&Snapshot)> Observer for Progress<Show> {
+    fn ended(&mut self, _outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
+        self.executions += 1;
+        if self.executions.is_multiple_of(EXECUTIONS_PER_LOOK) {
+            let now = Instant::now();
+            if now.duration_since(self.shown) >= self.interval {
+                self.shown = now;
+                (self.show)(&Snapshot {
+                    executions: self.executions,
+                    elapsed: now.duration_since(self.started),
+                    done: strategy.estimate(),
+                });
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn restarted(&mut self) {
+        self.executions = 0;
+        self.started = Instant::now();
+    }
+}
+
+impl Snapshot {
+    /// Executions per second.
+    pub fn rate(&self) -> f64 {
+        match self.elapsed.as_secs_f64() {
+            seconds if seconds > 0.0 => self.executions as f64 / seconds,
+            _ => 0.0,
+        }
+    }
+
+    /// The time that is left if the estimate is right.
+    pub fn left(&self) -> Option<Duration> {
+        let done = self.done.filter(|&done| done > 0.0 && done <= 1.0)?;
+        Duration::try_from_secs_f64(self.elapsed.as_secs_f64() * (1.0 - done) / done).ok()
+    }
+
+    /// One line for people: `12,800 executions, 310,000 per second, 43 % explored, 0.9 s left`.
+    pub fn line(&self) -> String {
+        use crate::quantity::{count, counted, duration};
+        let mut line = format!(
+            "{}, {} per second",
+            counted(self.executions, "execution"),
+            count(self.rate() as u64)
+        );
+        if let (Some(done), Some(left)) = (self.done, self.left()) {
+            let percent = done * 100.0;
+            let left = duration(left.as_secs_f64());
+            line.push_str(&format!(", about {percent:.0} % explored, {left} left"));
+        }
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_follows_from_what_is_done() {
+        let snapshot = Snapshot {
+            executions: 3_000,
+            elapsed: Duration::from_secs(3),
+            done: Some(0.75),
+        };
+        assert_eq!(snapshot.left(), Some(Duration::from_secs(1)));
+        assert_eq!(
+            snapshot.line(),
+            "3,000 executions, 1,000 per second, about 75 % explored, 1.00 s left"
+        );
+    }
+
+    #[test]
+    fn without_an_estimate_nothing_is_promised() {
+        for done in [None, Some(0.0), Some(f64::NAN)] {
+            let snapshot = Snapshot {
+                executions: 1,
+                elapsed: Duration::ZERO,
+                done,
+            };
+            assert_eq!(snapshot.line(), "1 execution, 0 per second");
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! A report as text for a tired person: first what is known, then what to look at, then the numbers.
+
+use crate::layout::{Ink, Style, wrap};
+use crate::outcome::{Failure, Report, Verdict};
+use crate::quantity::{count, counted, duration, megabytes};
+use std::fmt;
+
+/// Lines of a failure's message that are shown.
+const MESSAGE_LINES: usize = 20;
+
+/// The text for a terminal of 100 characters.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(Style::default()))
+    }
+}
+
+impl Report {
+    /// The report for people, in lines of at most `style.width` characters.
+    pub fn text(&self, style: Style) -> String {
+        let mut text = self.headline(style);
+        text.push('\n');
+        for (index, failure) in self.errors.iter().enumerate() {
+            if self.errors.len() > 1 {
+                let heading = format!(
+                    "failure {} of {}: {}",
+                    index + 1,
+                    self.errors.len(),
+                    failure.kind.name()
+                );
+                text.push_str(&format!("\n{}\n", style.paint(Ink::Bad, &heading)));
+            }
+            text.push_str(&failure.text(style));
+        }
+        for line in self.bounded(style).into_iter().chain(self.numbers(style)) {
+            text.push_str(&line);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The verdict in one line.
+    pub fn headline(&self, style: Style) -> String {
+        let name = if self.program.is_empty() {
+            "the program"
+        } else {
+            &self.program
+        };
+        match (self.verdict, self.errors.as_slice()) {
+            (Verdict::Verified, _) => {
+                format!(
+                    "{} no interleaving of {name} has a bug",
+                    style.paint(Ink::Good, "verified:")
+                )
+            }
+            (Verdict::Bounded, _) => format!(
+                "{} no bug of {name} was found, but not everything was explored",
+                style.paint(Ink::Mark, "bounded:")
+            ),
+            (Verdict::Bug, [failure]) => {
+                format!(
+                    "{} {} in {name}",
+                    style.paint(Ink::Bad, "bug:"),
+                    failure.kind.name()
+                )
+            }
+            (Verdict::Bug, failures) => format!(
+                "{} {} in {name}",
+                style.paint(Ink::Bad, "bug:"),
+                counted(failures.len() as u64, "distinct failure")
+            ),
+        }
+    }
+
+    /// Why not everything was explored.
+    fn bounded(&self, style: Style) -> Vec<String> {
+        self.bounds
+            .iter()
+            .flat_map(|bound| wrap(&format!("bound: {bound}"), style.width.saturating_sub(2)))
+            .map(|line| style.paint(Ink::Mark, &format!("  {line}")))
+            .collect()
+    }
+
+    fn numbers(&self, style: Style) -> Vec<String> {
+        let mut executions = vec![counted(self.executions, "execution")];
+        for (number, what) in [
+            (self.deadlocks, "of them deadlocked"),
+            (
+                self.halted,
+                "halted at an assumption, a bound or in a vain loop",
+            ),
+            (self.blocked, "redundant and cut short"),
+            (self.cut, "cut by a bound"),
+        ] {
+            if number > 0 {
+                executions.push(format!("{} {what}", count(number)));
+            }
+        }
+        let events = counted(self.events, "event");
+        let longest = count(self.max_depth as u64);
+        let memory = match self.peak_rss_bytes {
+            0 => String::new(),
+            bytes => format!(" and {}", megabytes(bytes)),
+        };
+        [
+            executions.join(", "),
+            format!("{events}, {longest} in the longest execution"),
+            format!(
+                "{}{memory} with {}",
+                duration(self.elapsed_s),
+                self.algorithm
+            ),
+        ]
+        .iter()
+        .flat_map(|line| wrap(line, style.width.saturating_sub(2)))
+        .map(|line| format!("  {line}"))
+        .collect()
+    }
+}
+
+impl Failure {
+    /// What failed and where, the execution, and how to see it again.
+    pub fn text(&self, style: Style) -> String {
+        let mut text = String::from("\n");
+        for line in self.message(style) {
+            text.push_str(&format!("  {line}\n"));
+        }
+        if let Some(location) = &self.location {
+            text.push_str(&format!("  at {location}\n"));
+        }
+        let events = counted(self.interleaving.rows.len() as u64, "event");
+        let heading = format!("Execution {} shows it ({events}):", count(self.execution));
+        text.push_str(&format!("\n{}\n\n", style.paint(Ink::Bold, &heading)));
+        text.push_str(&self.interleaving.text(style));
+        text.push('\n');
+        if let Some(path) = &self.saved_as {
+            text.push_str(&format!("  schedule:   {path}\n"));
+        }
+        if let Some(command) = &self.repeat_with {
+            text.push_str(&format!("  repeat it:  {command}\n"));
+        }
+        if self.saved_as.is_some() || self.repeat_with.is_some() {
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The message's own lines, wrapped.
+    fn message(&self, style: Style) -> Vec<String> {
+        let own = style.width.saturating_sub(2);
+        let mut lines = Vec::new();
+        for line in self.message.lines() {
+            let indent = line.len() - line.trim_start().len();
+            let indent = " ".repeat(indent.min(8));
+            lines.extend(
+                wrap(line, own.saturating_sub(indent.len()))
+                    .iter()
+                    .map(|line| format!("{indent}{line}")),
+            );
+        }
+        if lines.len() > MESSAGE_LINES {
+            let more = lines.len() - MESSAGE_LINES;
+            lines.truncate(MESSAGE_LINES);
+            lines.push(format!("… {} …", counted(more as u64, "more line")));
+        }
+        lines
+            .iter()
+            .map(|line| style.paint(Ink::Bad, line))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Conditions, FailureKind, Interleaving, Row, SavedStep, ScheduleFile};
+    use explore::Algorithm;
+
+    fn verified() -> Report {
+        Report {
+            verdict: Verdict::Verified,
+            program: "mutex:3,4".to_owned(),
+            executions: 34_650,
+            halted: 0,
+            blocked: 0,
+            cut: 0,
+            deadlocks: 0,
+            errors: Vec::new(),
+            bounds: Vec::new(),
+            events: 2_217_600,
+            max_depth: 64,
+            algorithm: Algorithm::Parsimonious,
+            elapsed_s: 0.2134,
+            peak_rss_bytes: 8_912_896,
+        }
+    }
+
+    fn failure(message: &str) -> Failure {
+        Failure {
+            kind: FailureKind::Panic,
+            message: message.to_owned(),
+            location: Some("src/lib.rs:20:5".to_owned()),
+            execution: 3,
+            schedule: ScheduleFile {
+                program: "lost-update".to_owned(),
+                kind: FailureKind::Panic,
+                message: message.to_owned(),
+                conditions: Conditions::default(),
+                steps: vec![SavedStep {
+                    thread: "0".to_owned(),
+                    choices: vec![0],
+                }],
+            },
+            saved_as: Some("lost-update.schedule.json".to_owned()),
+            repeat_with: Some("mazurka replay lost-update.schedule.json".to_owned()),
+            interleaving: Interleaving {
+                threads: vec!["main".to_owned()],
+                rows: vec![Row {
+                    thread: 0,
+                    text: "n.load() -> 1".to_owned(),
+                    location: Some("src/lib.rs:20:7".to_owned()),
+                    failed: true,
+                }],
+                races: Vec::new(),
+                ends: vec!["panicked".to_owned()],
+            },
+        }
+    }
+
+    #[test]
+    fn a_proof_is_short() {
+        insta::assert_snapshot!(verified().to_string());
+    }
+
+    #[test]
+    fn a_bound_is_named() {
+        let report = Report {
+            verdict: Verdict::Bounded,
+            halted: 2,
+            blocked: 17,
+            cut: 1,
+            bounds: vec!["10,000 executions (--max-executions)".to_owned()],
+            algorithm: Algorithm::Classic,
+            ..verified()
+        };
+        insta::assert_snapshot!(report.to_string());
+    }
+
+    #[test]
+    fn a_bug_says_what_where_and_how_to_repeat_it() {
+        let message = "assertion `left == right` failed: an update was lost\n  left: 1\n right: 2";
+        let report = Report {
+            verdict: Verdict::Bug,
+            program: "lost-update".to_owned(),
+            executions: 3,
+            events: 33,
+            max_depth: 11,
+            errors: vec![failure(message)],
+            ..verified()
+        };
+        insta::assert_snapshot!(report.to_string());
+    }
+
+    #[test]
+    fn several_failures_are_numbered_and_long_messages_cut() {
+        let long: String = (0..30).map(|line| format!("line {line}\n")).collect();
+        let report = Report {
+            verdict: Verdict::Bug,
+            errors: vec![failure("one"), failure(&long)],
+            ..verified()
+        };
+        insta::assert_snapshot!(report.to_string());
+    }
+
+    #[test]
+    fn json_has_the_fields_that_scripts_rely_on() {
+        let json = serde_json::to_value(verified()).unwrap();
+        for field in [
+            "verdict",
+            "executions",
+            "halted",
+            "blocked",
+            "deadlocks",
+            "errors",
+            "events",
+            "max_depth",
+            "algorithm",
+            "elapsed_s",
+            "peak_rss_bytes",
+        ] {
+            assert!(json.get(field).is_some(), "{field}");
+        }
+        assert_eq!(json["verdict"], "verified");
+        assert_eq!(json["algorithm"], "parsimonious");
+        let again: Report = serde_json::from_value(json).unwrap();
+        assert_eq!(again.executions, 34_650);
+    }
+}
