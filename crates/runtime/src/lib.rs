@@ -1,0 +1,46 @@
+//! Runs a closure and the threads that it starts as stackful coroutines, one visible operation at a
+//! time, under [`explore::Program`].
+//!
+//! [`Model`] is the program. The other types are what the mirrors of the standard library are made of:
+//! they announce an operation, wait until the model performs it, and know no exploration. They belong
+//! to the execution that created them and may be used by its threads only; used elsewhere they panic.
+//!
+//! What an operation of a mirror is called in a trace, and where it stands, comes from the caller
+//! (`#[track_caller]`).
+
+mod allocator;
+mod atomic;
+mod barrier;
+mod channel;
+mod choice;
+mod condvar;
+mod hint;
+mod model;
+mod mutex;
+mod names;
+mod once;
+mod plain;
+mod rwlock;
+mod semaphore;
+mod thread;
+mod trace;
+
+pub use allocator::ModelAllocator;
+pub use atomic::{Atomic, Value, fence};
+pub use barrier::{Arrival, Barrier};
+pub use channel::{Channel, ReceiveError, SendError};
+pub use choice::{assume, choose};
+pub use condvar::Condvar;
+pub use hint::hint;
+pub use model::{Config, Model};
+pub use mutex::Mutex;
+pub use names::{Names, UnknownThread};
+pub use once::{Entry, Once};
+pub use plain::Plain;
+pub use rwlock::{Place, RwLock};
+pub use semaphore::Semaphore;
+pub use thread::{
+    Panic, Scope, current, is_finished, is_in_model, join, name, panicking, park, park_timed, scope,
+    spawn, unpark,
+};
+pub use trace::{Shown, Trace};
