@@ -1,7 +1,12 @@
 //! The algorithms by name: the one place where a strategy is chosen.
 
+use crate::bounded::Bounded;
+use crate::parsimonious::Parsimonious;
+use crate::random::{Pct, RandomWalk};
+use crate::reduction::{Classic, Exhaustive, Optimal, Sleep, Source};
+use crate::search::Search;
 use crate::strategy::Strategy;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt;
 use std::str::FromStr;
 
@@ -105,13 +110,40 @@ pub struct Unreadable(pub String);
 impl Algorithm {
     /// A search from the start.
     pub fn strategy(self, options: Options) -> Box<dyn Strategy> {
-        let _ = options;
-        todo!("issue 2")
+        match self {
+            Algorithm::Exhaustive => bounded(Search::<Exhaustive>::new(), options),
+            Algorithm::Sleep => bounded(Search::<Sleep>::new(), options),
+            Algorithm::Classic => bounded(Search::<Classic>::new(), options),
+            Algorithm::Source => bounded(Search::<Source>::new(), options),
+            Algorithm::Optimal => bounded(Search::<Optimal>::new(), options),
+            Algorithm::Parsimonious => bounded(Parsimonious::new(), options),
+            Algorithm::Random => bounded(RandomWalk::new(options.seed), options),
+            Algorithm::Pct => bounded(Pct::new(options.seed), options),
+        }
     }
 
     /// Goes on from what [`Strategy::save`] gave, under the same options.
     pub fn resume(self, options: Options, saved: &[u8]) -> Result<Box<dyn Strategy>, Unreadable> {
-        let _ = (options, saved);
-        todo!("issue 2")
+        Ok(match self {
+            Algorithm::Exhaustive => bounded(read::<Search<Exhaustive>>(saved)?, options),
+            Algorithm::Sleep => bounded(read::<Search<Sleep>>(saved)?, options),
+            Algorithm::Classic => bounded(read::<Search<Classic>>(saved)?, options),
+            Algorithm::Source => bounded(read::<Search<Source>>(saved)?, options),
+            Algorithm::Optimal => bounded(read::<Search<Optimal>>(saved)?, options),
+            Algorithm::Parsimonious => bounded(read::<Parsimonious>(saved)?, options),
+            Algorithm::Random => bounded(read::<RandomWalk>(saved)?, options),
+            Algorithm::Pct => bounded(read::<Pct>(saved)?, options),
+        })
     }
+}
+
+fn bounded(strategy: impl Strategy + 'static, options: Options) -> Box<dyn Strategy> {
+    match options.preemptions {
+        Some(bound) => Box::new(Bounded::new(strategy, bound)),
+        None => Box::new(strategy),
+    }
+}
+
+fn read<S: DeserializeOwned>(saved: &[u8]) -> Result<S, Unreadable> {
+    postcard::from_bytes(saved).map_err(|error| Unreadable(error.to_string()))
 }

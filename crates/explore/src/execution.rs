@@ -32,10 +32,12 @@ pub struct Event {
     pub before: Token,
     /// The value of the object after.
     pub after: Token,
+    /// The thread that it started.
+    pub spawns: Option<ThreadId>,
     /// The access of the same object before this one.
-    previous_access: Option<EventId>,
+    pub(crate) previous_access: Option<EventId>,
     /// The write of the same object before this one.
-    previous_write: Option<EventId>,
+    pub(crate) previous_write: Option<EventId>,
     /// End of its after edges in the column of edges.
     edges_end: u32,
 }
@@ -104,7 +106,10 @@ impl Execution {
 
     /// The events in order.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = (EventId, &Event)> + ExactSizeIterator {
-        self.events.iter().enumerate().map(|(position, event)| (EventId::at(position), event))
+        self.events
+            .iter()
+            .enumerate()
+            .map(|(position, event)| (EventId::at(position), event))
     }
 
     /// The steps that lead here.
@@ -140,7 +145,9 @@ impl Execution {
 
     /// The races whose second event is at `position` or later.
     pub fn races_from(&self, position: usize) -> &[Race] {
-        let start = self.races.partition_point(|race| race.second.index() < position);
+        let start = self
+            .races
+            .partition_point(|race| race.second.index() < position);
         &self.races[start..]
     }
 
@@ -196,6 +203,7 @@ impl Execution {
             expects: request.expects,
             before: performed.before,
             after: performed.after,
+            spawns: performed.spawns,
             previous_access,
             previous_write,
             edges_end: self.edges.len() as u32,
@@ -253,13 +261,20 @@ impl Execution {
             }
         }
         self.clocks.truncate(len);
-        self.edges.truncate(self.events.last().map_or(0, |event| event.edges_end as usize));
-        self.races.truncate(self.races.partition_point(|race| race.second.index() < len));
+        self.edges.truncate(
+            self.events
+                .last()
+                .map_or(0, |event| event.edges_end as usize),
+        );
+        self.races
+            .truncate(self.races.partition_point(|race| race.second.index() < len));
     }
 
     /// Cuts off all events from position `len` on and keeps them in `tail`.
     pub(crate) fn split_off(&mut self, len: usize, tail: &mut Tail) {
-        let edges = self.events[..len].last().map_or(0, |event| event.edges_end as usize);
+        let edges = self.events[..len]
+            .last()
+            .map_or(0, |event| event.edges_end as usize);
         tail.events.clear();
         tail.events.extend_from_slice(&self.events[len..]);
         self.clocks.copy_from(len, &mut tail.clocks);
@@ -304,22 +319,25 @@ impl Execution {
         }
     }
 
-    /// Whether an event has no predecessor at `position` or later, except those it knows by
-    /// conflict alone (`by_conflict`: by anything).
+    /// Whether everything that happens before the event lies before `position`.
     pub(crate) fn is_initial_from(&self, event: EventId, position: usize) -> bool {
         let own = self.event(event).thread();
-        self.clocks.row(event).iter().enumerate().all(|(thread, &known)| {
-            known == 0 || thread == own.index() || {
-                self.positions[thread][known as usize - 1].index() < position
-            }
-        }) && self.is_first_from(event, position)
+        self.clocks
+            .row(event)
+            .iter()
+            .enumerate()
+            .all(|(thread, &known)| {
+                known == 0 || thread == own.index() || {
+                    self.positions[thread][known as usize - 1].index() < position
+                }
+            })
+            && self.is_first_from(event, position)
     }
 
     /// Whether the thread of the event performed nothing between `position` and the event.
     fn is_first_from(&self, event: EventId, position: usize) -> bool {
         let Event { step, index, .. } = *self.event(event);
-        index == 1
-            || self.positions[step.thread.index()][index as usize - 2].index() < position
+        index == 1 || self.positions[step.thread.index()][index as usize - 2].index() < position
     }
 
     /// Whether the thread's previous event and the after edges of an event, that is all of its past
@@ -334,38 +352,60 @@ impl Execution {
         self.clocks.row(event)
     }
 
-    /// Writes po(event) to `clock`: what happens before it by its thread and by after edges.
-    pub(crate) fn program_order_clock(&self, event: EventId, clock: &mut Vec<u32>) {
+    /// Writes to `clock` the clock that the second event of a race has as a read right before the
+    /// first: po ⊔ clk(last write of the object).
+    pub(crate) fn clock_as_reversed_read(&self, race: Race, clock: &mut Vec<u32>) {
+        let Event { step, index, .. } = *self.event(race.second);
+        let own = &self.positions[step.thread.index()];
+        let previous = (index > 1).then(|| own[index as usize - 2]);
+        self.start_clock(clock, previous);
+        for &edge in self.edges(race.second) {
+            clock::join_into(clock, self.clock(edge));
+        }
+        if let Some(write) = self.event(race.first).previous_write {
+            clock::join_into(clock, self.clock(write));
+        }
+        clock[step.thread.index()] = index;
+    }
+
+    /// Writes to `clock` the clock that a read of `object` by `thread` would have as the next event.
+    pub(crate) fn clock_of_next_read(
+        &self,
+        thread: ThreadId,
+        object: ObjectId,
+        clock: &mut Vec<u32>,
+    ) {
+        let previous = self.last_of(thread).or_else(|| self.birth_of(thread));
+        self.start_clock(clock, previous);
+        let last_access = self.last_access.get(object.index()).copied().flatten();
+        if let Some(write) = last_access.and_then(|access| self.write_until(access)) {
+            clock::join_into(clock, self.clock(write));
+        }
+        if clock.len() <= thread.index() {
+            clock.resize(thread.index() + 1, 0);
+        }
+        clock[thread.index()] = self.next_index(thread);
+    }
+
+    fn start_clock(&self, clock: &mut Vec<u32>, previous: Option<EventId>) {
         clock.clear();
-        let Event { step, index, .. } = *self.event(event);
-        match index {
-            1 => clock.resize(self.clocks.stride(), 0),
-            _ => clock.extend_from_slice(
-                self.clocks.row(self.positions[step.thread.index()][index as usize - 2]),
-            ),
-        }
-        for &edge in self.edges(event) {
-            clock::join_into(clock, self.clocks.row(edge));
+        match previous {
+            Some(previous) => clock.extend_from_slice(self.clock(previous)),
+            None => clock.resize(self.clocks.stride(), 0),
         }
     }
 
-    /// Joins to `clock` what an access of `object` performed at `position` follows.
-    pub(crate) fn join_accesses_before(&self, access: Op, position: EventId, clock: &mut [u32]) {
-        let conflicting = self.events[..position.index()]
+    /// The event that started the thread; none for a thread that exists from the start.
+    fn birth_of(&self, thread: ThreadId) -> Option<EventId> {
+        let birth = self
+            .events
             .iter()
-            .enumerate()
-            .rev()
-            .filter(|(_, event)| event.op.conflicts_with(access));
-        for (id, event) in conflicting {
-            clock::join_into(clock, self.clocks.row(EventId::at(id)));
-            if event.op.access == Access::Write {
-                return;
-            }
-        }
+            .rposition(|event| event.spawns == Some(thread))?;
+        Some(EventId::at(birth))
     }
 
-    /// Number of threads that a clock has room for.
-    pub fn width(&self) -> usize {
-        self.clocks.stride()
+    /// The index that the thread's next event will have.
+    pub(crate) fn next_index(&self, thread: ThreadId) -> u32 {
+        self.positions.get(thread.index()).map_or(0, Vec::len) as u32 + 1
     }
 }

@@ -4,19 +4,32 @@
 //! A [`Program`] is run by [`explore()`] as a [`Strategy`] decides, while an [`Observer`] watches.
 
 mod algorithm;
+mod bounded;
 pub mod execution;
 mod observer;
+mod parsimonious;
 mod program;
+mod random;
+mod reduction;
+mod replay;
+mod search;
 mod strategy;
 
 pub use algorithm::{Algorithm, Options, UnknownAlgorithm, Unreadable};
+pub use bounded::Bounded;
 pub use execution::{
-    Access, Event, EventId, Execution, ObjectId, Op, OpKind, Race, Request, Schedule, Step, ThreadId, Token,
+    Access, Event, EventId, Execution, ObjectId, Op, OpKind, Race, Request, Schedule, Step,
+    ThreadId, Token,
 };
 pub use observer::Observer;
+pub use parsimonious::Parsimonious;
 pub use program::{
     Bound, Divergence, Found, Halt, Interrupt, Outcome, Pending, Performed, Program,
 };
+pub use random::{Pct, RandomWalk};
+pub use reduction::{Classic, Exhaustive, Optimal, Sleep, Source};
+pub use replay::Replay;
+pub use search::{Enabled, Node, Reduction, Search, Sleeper};
 pub use strategy::{Decision, Ending, Strategy};
 
 /// How an exploration came to its end.
@@ -30,7 +43,11 @@ pub enum End {
 
 /// Explores: runs the program again and again as the strategy decides, until it has nothing more to
 /// run or the observer has seen enough.
-pub fn explore<P, S, O>(program: &mut P, strategy: &mut S, observer: &mut O) -> Result<End, Interrupt>
+pub fn explore<P, S, O>(
+    program: &mut P,
+    strategy: &mut S,
+    observer: &mut O,
+) -> Result<End, Interrupt>
 where
     P: Program + ?Sized,
     S: Strategy,

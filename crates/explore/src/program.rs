@@ -87,6 +87,8 @@ pub struct Performed<'a> {
     /// Events that happen before this one in every schedule (spawn → first event, unlock → the wait
     /// that it grants), beside the thread's own previous event.
     pub edges: &'a [EventId],
+    /// The thread that the operation starts, if it is a spawn; its first event has an edge from here.
+    pub spawns: Option<ThreadId>,
 }
 
 /// How an execution ended. For a maximal one the first that applies, in this order.

@@ -177,7 +177,11 @@ pub struct Request {
 impl Request {
     /// An operation that is performed in one way whatever the state.
     pub fn plain(op: Op) -> Request {
-        Request { op, expects: None, alternatives: 1 }
+        Request {
+            op,
+            expects: None,
+            alternatives: 1,
+        }
     }
 
     /// The access that the operation has where its object holds `value`: κ(op, v) of POP with

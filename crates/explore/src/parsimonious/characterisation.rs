@@ -1,0 +1,82 @@
+//! MkSchedChar of POP: which read schedules are explored before the one that reverses a race
+//! (Abdulla et al., CAV 2024, section 5; with state-dependent kinds).
+//!
+//! Where the paper is silent: the racing event may itself head the last schedule, whose
+//! characterisation is then inherited (C2), also if it was a write there; an inherited
+//! characterisation first advances by what its schedule's followers did (INNER); the racing event
+//! counts as executed without the schedule (OWN), since its kind may differ there.
+
+use super::Mark;
+use super::expression::{Candidate, Expression, Item, Name, SleepSet};
+use crate::execution::{Access, EventId, Execution, Race};
+
+/// φ of the schedule that brings the second event of the race before the first.
+pub(super) fn of(race: Race, execution: &Execution, marks: &[Mark]) -> Vec<Expression> {
+    let second = execution.event(race.second);
+    let mut items: Vec<Item> = Vec::new();
+    let mut characterisation = Vec::new();
+    for id in (race.first.index() + 1..race.second.index()).map(EventId::at) {
+        if !execution.happens_before(id, race.second) {
+            items.push(Item::event(execution, id));
+            continue;
+        }
+        let mark = &marks[id.index()];
+        if !mark.is_head {
+            continue;
+        }
+        let event = execution.event(id);
+        if event.op.access == Access::Read && event.op.object != second.op.object {
+            let inherited = mark
+                .characterisation
+                .as_deref()
+                .map_or(&[][..], Vec::as_slice);
+            characterisation.extend(
+                inherited
+                    .iter()
+                    .filter_map(|inner| advance(inner, id, race, execution))
+                    .map(|inner| Expression::new(race, execution, items.clone(), Some(inner))),
+            );
+        }
+        items.push(Item::Head(Name {
+            thread: event.thread(),
+            index: event.index,
+        }));
+    }
+    let mark = &marks[race.second.index()];
+    if mark.is_head {
+        let inherited = mark
+            .characterisation
+            .as_deref()
+            .map_or(&[][..], Vec::as_slice);
+        characterisation.extend(
+            inherited
+                .iter()
+                .map(|inner| Expression::new(race, execution, items.clone(), Some(inner.clone()))),
+        );
+    } else {
+        items.push(Item::event(execution, race.second));
+    }
+    if items.iter().any(|item| matches!(item, Item::Event { .. })) {
+        characterisation.push(Expression::new(race, execution, items, None));
+    }
+    characterisation
+}
+
+/// The expression after the events of the schedule between its head and the race's second event;
+/// none if it vanishes.
+fn advance(
+    inner: &Expression,
+    head: EventId,
+    race: Race,
+    execution: &Execution,
+) -> Option<Expression> {
+    let mut sleep = SleepSet::of(vec![inner.clone()]);
+    for id in (head.index() + 1..race.second.index()).map(EventId::at) {
+        if execution.happens_before(id, race.second) {
+            sleep
+                .update(&Candidate::of(execution, id))
+                .expect("what was executed after a schedule is not blocked by it");
+        }
+    }
+    sleep.expressions().first().cloned()
+}

@@ -1,0 +1,26 @@
+//! SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same numbers from the same seed for ever.
+
+use serde::{Deserialize, Serialize};
+
+/// A generator of random numbers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Generator(u64);
+
+impl Generator {
+    pub(super) fn from_seed(seed: u64) -> Generator {
+        Generator(seed)
+    }
+
+    pub(super) fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`, which is positive.
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.number()) * bound as u128) >> 64) as usize
+    }
+}

@@ -1,0 +1,105 @@
+//! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
+//!
+//! Every thread has a random priority, the highest runs; at d − 1 random steps the running thread
+//! falls below all others. A bug that needs d orderings among n threads in k steps is found by an
+//! execution with probability at least 1/(n·k^(d−1)).
+//!
+//! Deviation: k is the length of the longest execution so far.
+
+use super::generator::Generator;
+use crate::execution::{Execution, Request, Step, ThreadId};
+use crate::program::{Divergence, Outcome, Pending, Performed};
+use crate::replay::NO_REQUEST;
+use crate::search::Enabled;
+use crate::strategy::{Decision, Ending, Strategy};
+use serde::{Deserialize, Serialize};
+
+/// Orderings that a bug may need.
+const DEPTH: usize = 3;
+
+/// Executions by random priorities, without end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pct {
+    generator: Generator,
+    execution: Execution,
+    /// By thread; drawn when it is first enabled. The highest runs.
+    priorities: Vec<Option<u64>>,
+    /// Steps after which the running thread's priority falls.
+    changes: [usize; DEPTH - 1],
+    longest: usize,
+    step: Step,
+    request: Request,
+}
+
+impl Pct {
+    /// The executions that belong to a seed.
+    pub fn new(seed: u64) -> Pct {
+        Pct {
+            generator: Generator::from_seed(seed),
+            execution: Execution::default(),
+            priorities: Vec::new(),
+            changes: [0; DEPTH - 1],
+            longest: 1,
+            step: Step::of(ThreadId::MAIN),
+            request: NO_REQUEST,
+        }
+    }
+
+    /// The thread's priority; those that fell are below all that did not.
+    fn priority(&mut self, thread: ThreadId) -> u64 {
+        if self.priorities.len() <= thread.index() {
+            self.priorities.resize(thread.index() + 1, None);
+        }
+        let drawn = &mut self.priorities[thread.index()];
+        *drawn.get_or_insert_with(|| DEPTH as u64 + (self.generator.number() >> 1))
+    }
+}
+
+impl Strategy for Pct {
+    fn backtrack(&mut self) -> bool {
+        self.longest = self.longest.max(self.execution.len());
+        self.execution.truncate(0);
+        self.priorities.clear();
+        self.changes = std::array::from_fn(|_| self.generator.below(self.longest));
+        true
+    }
+
+    fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
+        let mut highest: Option<(u64, ThreadId, Request)> = None;
+        for (thread, &request) in Enabled::new(pending, None).iter() {
+            let priority = self.priority(thread);
+            if highest.is_none_or(|(other, ..)| priority > other) {
+                highest = Some((priority, thread, request));
+            }
+        }
+        let Some((_, thread, request)) = highest else {
+            return Ok(Decision::Stop(Ending::Maximal));
+        };
+        let choice = match request.alternatives {
+            1 => 0,
+            alternatives => self.generator.below(alternatives as usize) as u32,
+        };
+        self.request = request;
+        self.step = Step { thread, choice };
+        Ok(Decision::Run(self.step))
+    }
+
+    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence> {
+        let at = self.execution.len();
+        self.execution.push(self.step, &self.request, &performed);
+        if let Some(rank) = self.changes.iter().position(|&change| change == at) {
+            self.priorities[self.step.thread.index()] = Some(rank as u64);
+        }
+        Ok(())
+    }
+
+    fn analyse(&mut self, _outcome: Outcome) {}
+
+    fn execution(&self) -> &Execution {
+        &self.execution
+    }
+
+    fn save(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("a search is plain data")
+    }
+}

@@ -1,0 +1,69 @@
+//! Random walk: at each step any enabled thread, any alternative, all equally likely.
+
+use super::generator::Generator;
+use crate::execution::{Execution, Request, Step, ThreadId};
+use crate::program::{Divergence, Outcome, Pending, Performed};
+use crate::replay::NO_REQUEST;
+use crate::search::Enabled;
+use crate::strategy::{Decision, Ending, Strategy};
+use serde::{Deserialize, Serialize};
+
+/// Random executions without end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RandomWalk {
+    generator: Generator,
+    execution: Execution,
+    step: Step,
+    request: Request,
+}
+
+impl RandomWalk {
+    /// The walks that belong to a seed.
+    pub fn new(seed: u64) -> RandomWalk {
+        RandomWalk {
+            generator: Generator::from_seed(seed),
+            execution: Execution::default(),
+            step: Step::of(ThreadId::MAIN),
+            request: NO_REQUEST,
+        }
+    }
+}
+
+impl Strategy for RandomWalk {
+    fn backtrack(&mut self) -> bool {
+        self.execution.truncate(0);
+        true
+    }
+
+    fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
+        let enabled = Enabled::new(pending, None);
+        let count = enabled.iter().count();
+        if count == 0 {
+            return Ok(Decision::Stop(Ending::Maximal));
+        }
+        let at = self.generator.below(count);
+        let (thread, &request) = enabled.iter().nth(at).expect("an index below the count");
+        let choice = match request.alternatives {
+            1 => 0,
+            alternatives => self.generator.below(alternatives as usize) as u32,
+        };
+        self.request = request;
+        self.step = Step { thread, choice };
+        Ok(Decision::Run(self.step))
+    }
+
+    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence> {
+        self.execution.push(self.step, &self.request, &performed);
+        Ok(())
+    }
+
+    fn analyse(&mut self, _outcome: Outcome) {}
+
+    fn execution(&self) -> &Execution {
+        &self.execution
+    }
+
+    fn save(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("a search is plain data")
+    }
+}

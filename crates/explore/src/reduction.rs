@@ -1,0 +1,15 @@
+//! The reductions of the depth-first [`Search`](crate::search::Search), one file each.
+
+mod classic;
+mod exhaustive;
+mod initials;
+mod optimal;
+mod sleep;
+mod source;
+mod wakeup_tree;
+
+pub use classic::Classic;
+pub use exhaustive::Exhaustive;
+pub use optimal::Optimal;
+pub use sleep::Sleep;
+pub use source::Source;

@@ -1,0 +1,44 @@
+//! Classic DPOR with persistent sets and sleep sets (Flanagan, Godefroid, POPL 2005, with the
+//! candidates of Abdulla et al., POPL 2014, section 4).
+//!
+//! Deviation: all races of an event are reversed, not the last dependent transition only: that
+//! rule loses traces together with sleep sets and commuting reads.
+
+use super::initials::initials;
+use super::source::{add_if_disjoint, begin_with_one, next_awake};
+use crate::execution::{Execution, Race, Step, ThreadId};
+use crate::search::{Enabled, Node, Reduction};
+
+/// Persistent sets.
+#[derive(Default, Debug)]
+pub struct Classic;
+
+impl Reduction for Classic {
+    /// backtrack(E)
+    type Plan = Vec<ThreadId>;
+    /// The threads of which one must be in the backtrack set.
+    type Reversal = Vec<ThreadId>;
+
+    fn begin(&self, node: &mut Node<Vec<ThreadId>>, enabled: Enabled<'_>) -> Option<Step> {
+        begin_with_one(node, enabled)
+    }
+
+    fn next(&self, node: &mut Node<Vec<ThreadId>>) -> Option<Step> {
+        next_awake(node)
+    }
+
+    /// {q ∈ I(v) : the first event of q in v is e or happens before it}
+    fn reversal(&self, race: Race, execution: &Execution) -> Option<Vec<ThreadId>> {
+        let is_first_alternative = execution.event(race.second).step.choice == 0;
+        is_first_alternative.then(|| {
+            initials(race, execution)
+                .filter(|&(_, event)| execution.happens_before(event, race.second))
+                .map(|(thread, _)| thread)
+                .collect()
+        })
+    }
+
+    fn insert(&self, node: &mut Node<Vec<ThreadId>>, candidates: Vec<ThreadId>) {
+        add_if_disjoint(&mut node.plan, &candidates);
+    }
+}

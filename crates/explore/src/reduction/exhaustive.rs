@@ -1,0 +1,36 @@
+//! Every interleaving: no reduction at all. The oracle among the algorithms.
+
+use crate::execution::{Execution, Race, Step};
+use crate::search::{Enabled, Node, Reduction};
+use std::convert::Infallible;
+
+/// Every interleaving.
+#[derive(Default, Debug)]
+pub struct Exhaustive;
+
+impl Reduction for Exhaustive {
+    /// The steps still to be explored, the last one first.
+    type Plan = Vec<Step>;
+    type Reversal = Infallible;
+
+    fn begin(&self, node: &mut Node<Vec<Step>>, enabled: Enabled<'_>) -> Option<Step> {
+        node.plan
+            .extend(enabled.iter().flat_map(|(thread, request)| {
+                (0..request.alternatives).map(move |choice| Step { thread, choice })
+            }));
+        node.plan.reverse();
+        node.plan.pop()
+    }
+
+    fn next(&self, node: &mut Node<Vec<Step>>) -> Option<Step> {
+        node.plan.pop()
+    }
+
+    fn reversal(&self, _race: Race, _execution: &Execution) -> Option<Infallible> {
+        None
+    }
+
+    fn insert(&self, _node: &mut Node<Vec<Step>>, reversal: Infallible) {
+        match reversal {}
+    }
+}

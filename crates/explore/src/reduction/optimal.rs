@@ -1,0 +1,90 @@
+//! Optimal-DPOR (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, Algorithm 2).
+//!
+//! Deviations: only races whose second event is fresh are looked at, since the others were in an
+//! earlier execution; the kind of a conditional operation is that before the race's first event;
+//! operations with alternatives are branches of the wakeup tree.
+
+use super::initials::is_weak_initial;
+use super::wakeup_tree::{Planned, WakeupTree};
+use crate::execution::{EventId, Execution, Op, Race, Step};
+use crate::search::{Enabled, Node, Reduction};
+
+/// Source sets and wakeup trees.
+#[derive(Default, Debug)]
+pub struct Optimal;
+
+impl Reduction for Optimal {
+    /// wut(E); its first branch is the one that is being explored.
+    type Plan = WakeupTree;
+    /// v
+    type Reversal = Vec<Planned>;
+
+    fn begin(&self, node: &mut Node<WakeupTree>, enabled: Enabled<'_>) -> Option<Step> {
+        if node.plan.is_empty() {
+            let (thread, request) = enabled
+                .iter()
+                .find(|&(thread, _)| !node.is_asleep(thread))?;
+            node.plan.insert(vec![Planned {
+                thread,
+                choice: None,
+                op: request.op,
+            }]);
+        }
+        node.plan.first_step()
+    }
+
+    fn branch(&self, node: &mut Node<WakeupTree>) {
+        node.plan.branch_first(node.request.alternatives);
+    }
+
+    /// sleep(E) := sleep(E) ∪ {p}, and the branch of p leaves wut(E)
+    fn next(&self, node: &mut Node<WakeupTree>) -> Option<Step> {
+        node.plan.remove_first();
+        let next = node.plan.first_step();
+        if next.is_none_or(|step| step.thread != node.step.thread) {
+            node.retire();
+        }
+        next
+    }
+
+    /// subtree(wut(E), p)
+    fn descend(&self, node: &mut Node<WakeupTree>) -> WakeupTree {
+        node.plan.take_first_subtree()
+    }
+
+    /// v := notdep(e, E).e', the kind of e' recomputed, its choice fresh
+    fn reversal(&self, race: Race, execution: &Execution) -> Option<Vec<Planned>> {
+        let planned = |event: EventId| {
+            let event = execution.event(event);
+            let choice = (event.alternatives > 1).then_some(event.step.choice);
+            Planned {
+                thread: event.thread(),
+                choice,
+                op: event.op,
+            }
+        };
+        let second = execution.event(race.second);
+        let op = Op {
+            access: execution.reversed_access(race),
+            ..second.op
+        };
+        let reversed = Planned {
+            thread: second.thread(),
+            choice: None,
+            op,
+        };
+        let notdep = execution.notdep(race.first, execution.len()).map(planned);
+        Some(notdep.chain([reversed]).collect())
+    }
+
+    /// if sleep(E') and WI(v) are disjoint then wut(E') := insert(v, wut(E'))
+    fn insert(&self, node: &mut Node<WakeupTree>, v: Vec<Planned>) {
+        if !node
+            .sleep
+            .iter()
+            .any(|&sleeper| is_weak_initial(sleeper, &v))
+        {
+            node.plan.insert(v);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Source-DPOR (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, Algorithm 1).
+//!
+//! Deviation: races are analysed after the execution, not after each step; the result is the same
+//! because the plan of a node is read only when the search returns to it.
+
+use super::initials::initials;
+use crate::execution::{Execution, Race, Step, ThreadId};
+use crate::search::{Enabled, Node, Reduction};
+
+/// Source sets.
+#[derive(Default, Debug)]
+pub struct Source;
+
+impl Reduction for Source {
+    /// backtrack(E)
+    type Plan = Vec<ThreadId>;
+    /// I(v): the threads of which one must be in the backtrack set.
+    type Reversal = Vec<ThreadId>;
+
+    fn begin(&self, node: &mut Node<Vec<ThreadId>>, enabled: Enabled<'_>) -> Option<Step> {
+        begin_with_one(node, enabled)
+    }
+
+    fn next(&self, node: &mut Node<Vec<ThreadId>>) -> Option<Step> {
+        next_awake(node)
+    }
+
+    /// v := notdep(f, E).e, its initials I(v)
+    fn reversal(&self, race: Race, execution: &Execution) -> Option<Vec<ThreadId>> {
+        let is_first_alternative = execution.event(race.second).step.choice == 0;
+        is_first_alternative.then(|| {
+            initials(race, execution)
+                .map(|(thread, _)| thread)
+                .collect()
+        })
+    }
+
+    /// if I(v) and backtrack(E') are disjoint then add some q ∈ I(v) to backtrack(E')
+    fn insert(&self, node: &mut Node<Vec<ThreadId>>, initials: Vec<ThreadId>) {
+        add_if_disjoint(&mut node.plan, &initials);
+    }
+}
+
+/// backtrack(E) := {p} for some p that is awake
+pub(super) fn begin_with_one(node: &mut Node<Vec<ThreadId>>, enabled: Enabled<'_>) -> Option<Step> {
+    let (thread, _) = enabled
+        .iter()
+        .find(|&(thread, _)| !node.is_asleep(thread))?;
+    node.plan.push(thread);
+    Some(Step::of(thread))
+}
+
+/// The next alternative; then the thread falls asleep, and some p ∈ backtrack(E) \ sleep follows.
+pub(super) fn next_awake(node: &mut Node<Vec<ThreadId>>) -> Option<Step> {
+    if let Some(alternative) = node.next_alternative() {
+        return Some(alternative);
+    }
+    node.retire();
+    node.plan
+        .iter()
+        .copied()
+        .find(|&thread| !node.is_asleep(thread))
+        .map(Step::of)
+}
+
+/// Adds the first candidate unless there is one already.
+pub(super) fn add_if_disjoint(backtrack: &mut Vec<ThreadId>, candidates: &[ThreadId]) {
+    if !candidates.iter().any(|thread| backtrack.contains(thread)) {
+        let first = candidates.first().expect("a reversed race has an initial");
+        backtrack.push(*first);
+    }
+}

@@ -1,0 +1,130 @@
+//! Replaying what was executed before, and noticing when the program does something else.
+
+use crate::execution::{Access, EventId, Execution, ObjectId, Op, OpKind, Request, Schedule, Step};
+use crate::program::{Divergence, Found, Outcome, Pending, Performed};
+use crate::strategy::{Decision, Ending, Strategy};
+
+/// The request of a node whose thread has not been asked yet.
+pub(crate) const NO_REQUEST: Request = Request {
+    op: Op {
+        kind: OpKind::Choose,
+        access: Access::None,
+        object: ObjectId::NONE,
+    },
+    expects: None,
+    alternatives: 1,
+};
+
+/// What the thread of a planned step announces; it must be enabled.
+pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<Request, Divergence> {
+    pending
+        .get(step.thread.index())
+        .and_then(Pending::enabled)
+        .copied()
+        .ok_or(Divergence {
+            at,
+            thread: step.thread,
+            expected: None,
+            found: Found::NotEnabled,
+        })
+}
+
+/// The thread of a replayed step must announce the operation that it performed before.
+pub(crate) fn announced(
+    execution: &Execution,
+    at: usize,
+    step: Step,
+    pending: &[Pending],
+) -> Result<(), Divergence> {
+    let expected = execution.event(EventId::at(at)).op;
+    let found = match pending.get(step.thread.index()).and_then(Pending::enabled) {
+        Some(request) if request.op == expected => return Ok(()),
+        Some(request) => Found::Op(request.op),
+        None => Found::NotEnabled,
+    };
+    Err(Divergence {
+        at,
+        thread: step.thread,
+        expected: Some(expected),
+        found,
+    })
+}
+
+/// A replayed step must do what it did before.
+pub(crate) fn same(
+    execution: &Execution,
+    at: usize,
+    performed: &Performed<'_>,
+) -> Result<(), Divergence> {
+    let event = execution.event(EventId::at(at));
+    let found = if event.op != performed.op {
+        Found::Op(performed.op)
+    } else if (event.before, event.after) != (performed.before, performed.after) {
+        Found::Value
+    } else {
+        return Ok(());
+    };
+    Err(Divergence {
+        at,
+        thread: event.thread(),
+        expected: Some(event.op),
+        found,
+    })
+}
+
+/// Runs one schedule, and after its end the first enabled thread until none is left.
+#[derive(Debug)]
+pub struct Replay {
+    schedule: Schedule,
+    execution: Execution,
+    request: Request,
+    step: Step,
+    has_begun: bool,
+}
+
+impl Replay {
+    /// Runs this schedule once.
+    pub fn new(schedule: Schedule) -> Replay {
+        Replay {
+            schedule,
+            execution: Execution::default(),
+            request: NO_REQUEST,
+            step: Step::of(crate::ThreadId::MAIN),
+            has_begun: false,
+        }
+    }
+}
+
+impl Strategy for Replay {
+    fn backtrack(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_begun, true)
+    }
+
+    fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
+        let at = self.execution.len();
+        let enabled = crate::search::Enabled::new(pending, self.execution.last_thread());
+        let next = self.schedule.get(at).copied();
+        let Some(step) = next.or_else(|| enabled.iter().next().map(|(first, _)| Step::of(first)))
+        else {
+            return Ok(Decision::Stop(Ending::Maximal));
+        };
+        self.request = planned(at, step, pending)?;
+        self.step = step;
+        Ok(Decision::Run(step))
+    }
+
+    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence> {
+        self.execution.push(self.step, &self.request, &performed);
+        Ok(())
+    }
+
+    fn analyse(&mut self, _outcome: Outcome) {}
+
+    fn execution(&self) -> &Execution {
+        &self.execution
+    }
+
+    fn save(&self) -> Vec<u8> {
+        postcard::to_allocvec(&self.schedule).expect("a schedule is plain data")
+    }
+}

@@ -1,0 +1,274 @@
+//! Depth-first search over the tree of executions: the frame that every [`Reduction`] shares.
+//!
+//! The path holds a node for each event of the execution. Races are analysed when an execution has
+//! ended, in its fresh part only: the plan of a node is read only when the search returns to it.
+
+use crate::execution::{Execution, Op, Race, Request, Step, ThreadId};
+use crate::program::{Divergence, Outcome, Pending, Performed};
+use crate::replay;
+use crate::strategy::{Decision, Ending, Strategy};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// Decides which branches of a node are worth exploring. Its memory is in the plans.
+pub trait Reduction: Default {
+    /// What is planned at a node: a backtrack set, a wakeup tree, …
+    type Plan: Default + Serialize + DeserializeOwned;
+    /// How a reversed race is to be explored.
+    type Reversal;
+
+    /// The first step from a node that an execution reaches for the first time; none if every
+    /// enabled thread is asleep.
+    fn begin(&self, node: &mut Node<Self::Plan>, enabled: Enabled<'_>) -> Option<Step>;
+
+    /// Looks at the number of alternatives of the step that the node begins.
+    fn branch(&self, _node: &mut Node<Self::Plan>) {}
+
+    /// The next step from a node whose current step is done.
+    fn next(&self, node: &mut Node<Self::Plan>) -> Option<Step>;
+
+    /// The plan of the child that the node's current step leads to.
+    fn descend(&self, _node: &mut Node<Self::Plan>) -> Self::Plan {
+        Self::Plan::default()
+    }
+
+    /// What is to be explored before the race's first event so that the second comes first.
+    fn reversal(&self, race: Race, execution: &Execution) -> Option<Self::Reversal>;
+
+    /// Plans a reversal at the node before the race's first event.
+    fn insert(&self, node: &mut Node<Self::Plan>, reversal: Self::Reversal);
+}
+
+/// A thread that need not be run first: what follows was explored. Stored with the operation that
+/// it would perform, which cannot change while it sleeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Sleeper {
+    /// Who sleeps.
+    pub thread: ThreadId,
+    /// What it would perform.
+    pub op: Op,
+}
+
+/// The state before an event of the path.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Node<Plan> {
+    /// The threads that need not be run first from here.
+    pub sleep: Vec<Sleeper>,
+    /// What is to be explored from here.
+    pub plan: Plan,
+    /// The step that is being explored.
+    pub step: Step,
+    /// What its thread announces here.
+    pub request: Request,
+}
+
+impl<Plan> Node<Plan> {
+    /// Whether the thread need not be run first from here.
+    pub fn is_asleep(&self, thread: ThreadId) -> bool {
+        self.sleep.iter().any(|sleeper| sleeper.thread == thread)
+    }
+
+    /// The same thread's next alternative, if its operation has one more.
+    pub fn next_alternative(&self) -> Option<Step> {
+        let choice = self.step.choice + 1;
+        (choice < self.request.alternatives).then_some(Step {
+            choice,
+            ..self.step
+        })
+    }
+
+    /// Everything that begins with the current thread is explored: it falls asleep.
+    pub fn retire(&mut self) {
+        self.sleep.push(Sleeper {
+            thread: self.step.thread,
+            op: self.request.op,
+        });
+    }
+}
+
+/// The enabled threads, the one that moved last first, the others by number.
+#[derive(Clone, Copy, Debug)]
+pub struct Enabled<'a> {
+    pending: &'a [Pending],
+    last: Option<ThreadId>,
+}
+
+impl<'a> Enabled<'a> {
+    pub(crate) fn new(pending: &'a [Pending], last: Option<ThreadId>) -> Enabled<'a> {
+        Enabled { pending, last }
+    }
+
+    /// In the order in which they are preferred.
+    pub fn iter(self) -> impl Iterator<Item = (ThreadId, &'a Request)> {
+        let of = move |index: usize| {
+            let request = self.pending.get(index)?.enabled()?;
+            Some((ThreadId::from_index(index), request))
+        };
+        let last = self.last.and_then(|last| of(last.index()));
+        let others = (0..self.pending.len())
+            .filter(move |&index| self.last.is_none_or(|last| last.index() != index));
+        last.into_iter().chain(others.filter_map(of))
+    }
+
+    /// Whether no thread is enabled.
+    pub fn is_empty(self) -> bool {
+        self.iter().next().is_none()
+    }
+}
+
+/// Depth-first search with a reduction.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Search<R: Reduction> {
+    #[serde(skip)]
+    reduction: R,
+    execution: Execution,
+    /// path[i] is the node before event i.
+    path: Vec<Node<R::Plan>>,
+    /// Events from here on have not been analysed.
+    fresh: usize,
+    /// Number of steps performed since the program was reset.
+    position: usize,
+    has_begun: bool,
+    /// Sleep sets of nodes that were left, for reuse.
+    #[serde(skip)]
+    spare: Vec<Vec<Sleeper>>,
+}
+
+impl<R: Reduction> Search<R> {
+    /// A search from the start.
+    pub fn new() -> Search<R> {
+        Search {
+            reduction: R::default(),
+            execution: Execution::default(),
+            path: Vec::new(),
+            fresh: 0,
+            position: 0,
+            has_begun: false,
+            spare: Vec::new(),
+        }
+    }
+
+    /// {q ∈ sleep : next(q) is independent of the event}
+    fn child_sleep(&mut self) -> Vec<Sleeper> {
+        let mut sleep = self.spare.pop().unwrap_or_default();
+        if let (Some(parent), Some((_, event))) = (self.path.last(), self.execution.events().last())
+        {
+            sleep.extend(parent.sleep.iter().filter(|sleeper| {
+                sleeper.thread != event.thread() && !sleeper.op.conflicts_with(event.op)
+            }));
+        }
+        sleep
+    }
+
+    /// Reaches a node for the first time.
+    fn enter(&mut self, pending: &[Pending]) -> Decision {
+        let enabled = Enabled::new(pending, self.execution.last_thread());
+        if enabled.is_empty() {
+            return Decision::Stop(Ending::Maximal);
+        }
+        let sleep = self.child_sleep();
+        let plan = self
+            .path
+            .last_mut()
+            .map(|parent| self.reduction.descend(parent));
+        let mut node = Node {
+            sleep,
+            plan: plan.unwrap_or_default(),
+            step: Step::of(ThreadId::MAIN),
+            request: replay::NO_REQUEST,
+        };
+        match self.reduction.begin(&mut node, enabled) {
+            Some(step) => {
+                node.step = step;
+                self.path.push(node);
+                Decision::Run(step)
+            }
+            None => {
+                self.recycle(node);
+                Decision::Stop(Ending::Blocked)
+            }
+        }
+    }
+
+    fn recycle(&mut self, mut node: Node<R::Plan>) {
+        node.sleep.clear();
+        self.spare.push(node.sleep);
+    }
+}
+
+impl<R: Reduction> Default for Search<R> {
+    fn default() -> Search<R> {
+        Search::new()
+    }
+}
+
+impl<R: Reduction> Strategy for Search<R> {
+    fn backtrack(&mut self) -> bool {
+        self.position = 0;
+        if !self.has_begun {
+            self.has_begun = true;
+            return true;
+        }
+        while let Some(mut node) = self.path.pop() {
+            self.execution.truncate(self.path.len());
+            if let Some(step) = self.reduction.next(&mut node) {
+                node.step = step;
+                self.fresh = self.path.len();
+                self.path.push(node);
+                return true;
+            }
+            self.recycle(node);
+        }
+        false
+    }
+
+    fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
+        if self.position < self.fresh {
+            let step = self.path[self.position].step;
+            replay::announced(&self.execution, self.position, step, pending)?;
+            return Ok(Decision::Run(step));
+        }
+        let decision = match self.path.get(self.position) {
+            Some(node) => Decision::Run(node.step),
+            None => self.enter(pending),
+        };
+        if let Decision::Run(step) = decision {
+            let node = self
+                .path
+                .last_mut()
+                .expect("the node of a fresh step is the last one");
+            node.request = replay::planned(self.position, step, pending)?;
+            self.reduction.branch(node);
+            return Ok(Decision::Run(node.step));
+        }
+        Ok(decision)
+    }
+
+    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence> {
+        if self.position < self.execution.len() {
+            replay::same(&self.execution, self.position, &performed)?;
+        } else {
+            let node = &self.path[self.position];
+            self.execution.push(node.step, &node.request, &performed);
+        }
+        self.position += 1;
+        Ok(())
+    }
+
+    fn analyse(&mut self, _outcome: Outcome) {
+        for &race in self.execution.races_from(self.fresh) {
+            if let Some(reversal) = self.reduction.reversal(race, &self.execution) {
+                self.reduction
+                    .insert(&mut self.path[race.first.index()], reversal);
+            }
+        }
+    }
+
+    fn execution(&self) -> &Execution {
+        &self.execution
+    }
+
+    fn save(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("a search is plain data")
+    }
+}

@@ -1,0 +1,258 @@
+//! The algorithms on straight-line programs over shared variables, against every interleaving.
+//!
+//! The laws over richer programs are in `testkit`; these programs need nothing but the core.
+
+use explore::{
+    Access, Algorithm, Event, EventId, Execution, Interrupt, ObjectId, Observer, Op, OpKind,
+    Options, Outcome, Pending, Performed, Program, Request, Step, Strategy, Token, explore,
+};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+/// An operation on variable `.0`.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Read(u32),
+    Write(u32, u64),
+    Exchange(u32, u64, u64),
+    Choose(u32),
+}
+use Act::{Choose, Exchange, Read, Write};
+
+struct Straight {
+    threads: Vec<Vec<Act>>,
+    position: Vec<usize>,
+    values: BTreeMap<u32, u64>,
+    pending: Vec<Pending>,
+}
+
+impl Straight {
+    fn new(threads: &[&[Act]]) -> Straight {
+        Straight {
+            threads: threads.iter().map(|acts| acts.to_vec()).collect(),
+            position: Vec::new(),
+            values: BTreeMap::new(),
+            pending: Vec::new(),
+        }
+    }
+
+    fn value(&self, variable: u32) -> u64 {
+        self.values.get(&variable).copied().unwrap_or(0)
+    }
+
+    fn announce(&mut self) {
+        self.pending = (self.threads.iter().zip(&self.position))
+            .map(|(acts, &position)| match acts.get(position) {
+                Some(&act) => Pending::Enabled(self.request(act)),
+                None => Pending::Finished,
+            })
+            .collect();
+    }
+
+    fn request(&self, act: Act) -> Request {
+        let op = |kind, access, x| Op {
+            kind,
+            access,
+            object: ObjectId(x),
+        };
+        match act {
+            Read(x) => Request::plain(op(OpKind::Load, Access::Read, x)),
+            Write(x, _) => Request::plain(op(OpKind::Store, Access::Write, x)),
+            Exchange(x, expected, _) => {
+                let succeeds = self.value(x) == expected;
+                let access = if succeeds {
+                    Access::Write
+                } else {
+                    Access::Read
+                };
+                let op = op(OpKind::CompareExchange, access, x);
+                Request {
+                    op,
+                    expects: Some(Token(expected)),
+                    alternatives: 1,
+                }
+            }
+            Choose(alternatives) => {
+                let op = op(OpKind::Choose, Access::None, u32::MAX);
+                Request {
+                    alternatives,
+                    ..Request::plain(op)
+                }
+            }
+        }
+    }
+}
+
+impl Program for Straight {
+    fn reset(&mut self) {
+        self.position = vec![0; self.threads.len()];
+        self.values.clear();
+        self.announce();
+    }
+
+    fn pending(&self) -> &[Pending] {
+        &self.pending
+    }
+
+    fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt> {
+        let thread = step.thread.index();
+        let act = self.threads[thread][self.position[thread]];
+        let op = self.request(act).op;
+        let (before, after) = match act {
+            Read(x) => (self.value(x), self.value(x)),
+            Write(x, value) => (self.value(x), value),
+            Exchange(x, expected, new) => {
+                let before = self.value(x);
+                (before, if before == expected { new } else { before })
+            }
+            Choose(_) => (0, 0),
+        };
+        if let Write(x, _) | Exchange(x, ..) = act {
+            self.values.insert(x, after);
+        }
+        self.position[thread] += 1;
+        self.announce();
+        let (before, after) = (Token(before), Token(after));
+        Ok(Performed {
+            op,
+            before,
+            after,
+            edges: &[],
+            spawns: None,
+        })
+    }
+
+    fn outcome(&self) -> Outcome {
+        Outcome::of(&self.pending, |_| false)
+    }
+}
+
+/// Counts executions by trace.
+#[derive(Default)]
+struct Traces {
+    complete: BTreeMap<Vec<String>, u32>,
+    blocked: u32,
+}
+
+impl Observer for Traces {
+    fn ended(&mut self, outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
+        if outcome == Outcome::Blocked {
+            self.blocked += 1;
+        } else {
+            *self
+                .complete
+                .entry(trace(strategy.execution()))
+                .or_default() += 1;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Each event with its choice and its past, sorted: equal iff the traces are equal.
+fn trace(execution: &Execution) -> Vec<String> {
+    let describe = |(id, event): (EventId, &Event)| {
+        let clock: Vec<u32> = execution.clock(id).to_vec();
+        format!(
+            "{:?} {} {:?} {:?}",
+            event.step, event.index, event.op, clock
+        )
+    };
+    let mut events: Vec<String> = execution.events().map(describe).collect();
+    events.sort();
+    events
+}
+
+fn traces(threads: &[&[Act]], algorithm: Algorithm) -> Traces {
+    let mut traces = Traces::default();
+    let mut strategy = algorithm.strategy(Options::default());
+    explore(&mut Straight::new(threads), &mut strategy, &mut traces).expect("deterministic");
+    traces
+}
+
+/// Every algorithm finds the traces of every interleaving; the optimal ones each exactly once.
+fn assert_laws(threads: &[&[Act]]) {
+    let all = traces(threads, Algorithm::Exhaustive);
+    for algorithm in Algorithm::ALL
+        .into_iter()
+        .filter(|algorithm| algorithm.proves())
+    {
+        let found = traces(threads, algorithm);
+        let keys = |traces: &Traces| traces.complete.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&found), keys(&all), "{algorithm} on {threads:?}");
+        if algorithm != Algorithm::Exhaustive {
+            let twice = found.complete.values().filter(|&&count| count > 1).count();
+            assert_eq!(twice, 0, "{algorithm} repeats traces of {threads:?}");
+        }
+        if algorithm.is_optimal() {
+            assert_eq!(found.blocked, 0, "{algorithm} is blocked on {threads:?}");
+        }
+    }
+}
+
+#[test]
+fn one_writer_and_readers() {
+    assert_laws(&[
+        &[Write(0, 1)],
+        &[Read(1), Read(0)],
+        &[Read(2), Read(0)],
+        &[Read(3), Read(0)],
+    ]);
+}
+
+#[test]
+fn inherited_schedules_advance() {
+    let w = |x| Write(x, 1);
+    assert_laws(&[
+        &[w(0)],
+        &[w(1)],
+        &[w(2)],
+        &[Read(1), Read(2), Read(0)],
+        &[Read(2), Read(1), Read(0)],
+    ]);
+}
+
+#[test]
+fn a_write_discards_only_what_is_not_complete() {
+    let w = |x| Write(x, 1);
+    assert_laws(&[
+        &[w(1), Read(1)],
+        &[Read(0), Read(1)],
+        &[w(1), Read(0)],
+        &[w(0), Read(1)],
+    ]);
+}
+
+#[test]
+fn compare_exchanges_change_their_kind() {
+    assert_laws(&[
+        &[Exchange(0, 0, 1)],
+        &[Exchange(0, 0, 2)],
+        &[Exchange(0, 0, 1)],
+    ]);
+    assert_laws(&[&[Exchange(0, 0, 1)], &[Exchange(0, 1, 1)], &[Read(0)]]);
+    assert_laws(&[
+        &[Exchange(0, 2, 2)],
+        &[Write(0, 2), Exchange(0, 0, 1)],
+        &[Read(0)],
+    ]);
+    assert_laws(&[
+        &[Exchange(0, 2, 1)],
+        &[Write(0, 2), Read(0)],
+        &[Exchange(0, 2, 1)],
+    ]);
+    assert_laws(&[
+        &[Write(0, 1)],
+        &[Read(0)],
+        &[Read(1), Read(0)],
+        &[Write(1, 1), Exchange(0, 1, 2)],
+    ]);
+}
+
+#[test]
+fn choices_meet_races() {
+    assert_laws(&[
+        &[Choose(2), Write(0, 1)],
+        &[Read(0), Choose(3)],
+        &[Write(0, 2), Read(0)],
+    ]);
+}
