@@ -1,0 +1,56 @@
+//! dekker-fixed: Dekker's lock (1965): who has not the turn withdraws the wish until it is given.
+
+use crate::entry::Entry;
+use mazurka::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use mazurka::{hint, thread};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "dekker-fixed",
+    about: "Dekker's lock",
+    parameters: &[],
+    body: |_| dekker_fixed(),
+    expect: include_str!("expect.toml"),
+};
+
+struct Dekker {
+    wants: [AtomicBool; 2],
+    turn: AtomicUsize,
+}
+
+impl Dekker {
+    fn enter(&self, me: usize) {
+        let other = 1 - me;
+        self.wants[me].store(true, SeqCst);
+        while self.wants[other].load(SeqCst) {
+            if self.turn.load(SeqCst) != me {
+                self.wants[me].store(false, SeqCst);
+                while self.turn.load(SeqCst) != me {
+                    hint::spin_loop();
+                }
+                self.wants[me].store(true, SeqCst);
+            }
+            hint::spin_loop();
+        }
+    }
+
+    fn leave(&self, me: usize) {
+        self.turn.store(1 - me, SeqCst);
+        self.wants[me].store(false, SeqCst);
+    }
+}
+
+fn dekker_fixed() {
+    let dekker = Dekker { wants: [false, false].map(AtomicBool::new), turn: AtomicUsize::new(0) };
+    let count = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for me in 0..2 {
+            let (dekker, count) = (&dekker, &count);
+            scope.spawn(move || {
+                dekker.enter(me);
+                count.store(count.load(SeqCst) + 1, SeqCst);
+                dekker.leave(me);
+            });
+        }
+    });
+    assert_eq!(count.load(SeqCst), 2, "both threads were inside");
+}

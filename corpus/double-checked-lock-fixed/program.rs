@@ -1,0 +1,44 @@
+//! double-checked-lock-fixed: the store of the flag releases the value, the look at it acquires it.
+
+use crate::Plain;
+use crate::entry::Entry;
+use mazurka::sync::Mutex;
+use mazurka::sync::atomic::{AtomicBool, Ordering::{Acquire, Relaxed, Release}};
+use mazurka::thread;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "double-checked-lock-fixed",
+    about: "lazy initialisation whose fast path acquires the flag",
+    parameters: &[],
+    body: |_| double_checked_lock_fixed(),
+    expect: include_str!("expect.toml"),
+};
+
+struct Lazy {
+    is_ready: AtomicBool,
+    value: Plain<u32>,
+    lock: Mutex<()>,
+}
+
+impl Lazy {
+    fn get(&self) -> u32 {
+        if !self.is_ready.load(Acquire) {
+            let _guard = self.lock.lock().unwrap();
+            if !self.is_ready.load(Relaxed) {
+                self.value.set(42);
+                self.is_ready.store(true, Release);
+            }
+        }
+        self.value.get()
+    }
+}
+
+fn double_checked_lock_fixed() {
+    let lazy =
+        Lazy { is_ready: AtomicBool::new(false), value: Plain::new(0), lock: Mutex::new(()) };
+    thread::scope(|scope| {
+        let other = scope.spawn(|| lazy.get());
+        assert_eq!(lazy.get(), 42);
+        assert_eq!(other.join().unwrap(), 42);
+    });
+}

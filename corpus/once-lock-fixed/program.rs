@@ -1,0 +1,26 @@
+//! once-lock-fixed: looking and setting is one operation.
+
+use crate::entry::Entry;
+use mazurka::sync::OnceLock;
+use mazurka::thread;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "once-lock-fixed",
+    about: "two threads use OnceLock::get_or_init",
+    parameters: &[],
+    body: |_| once_lock_fixed(),
+    expect: include_str!("expect.toml"),
+};
+
+fn once_lock_fixed() {
+    let cell = OnceLock::new();
+    thread::scope(|scope| {
+        for value in 1..=2 {
+            let cell = &cell;
+            scope.spawn(move || {
+                cell.get_or_init(|| value);
+            });
+        }
+    });
+    assert!(cell.get().is_some());
+}

@@ -1,0 +1,58 @@
+//! ring-buffer: the producer shows a place before it has filled it.
+
+use crate::Plain;
+use crate::entry::Entry;
+use mazurka::sync::atomic::{AtomicUsize, Ordering::{Acquire, Relaxed, Release}};
+use mazurka::thread;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "ring-buffer",
+    about: "a ring for one producer and one consumer that shows a place before it is filled",
+    parameters: &[],
+    body: |_| ring_buffer(),
+    expect: include_str!("expect.toml"),
+};
+
+const PLACES: usize = 2;
+
+/// One producer moves `tail`, one consumer moves `head`.
+struct Ring {
+    places: [Plain<u32>; PLACES],
+    head: AtomicUsize,
+    tail: AtomicUsize,
+}
+
+impl Ring {
+    fn push(&self, element: u32) -> bool {
+        let tail = self.tail.load(Relaxed);
+        let has_room = tail - self.head.load(Acquire) < PLACES;
+        if has_room {
+            self.tail.store(tail + 1, Release);
+            self.places[tail % PLACES].set(element);
+        }
+        has_room
+    }
+
+    fn pop(&self) -> Option<u32> {
+        let head = self.head.load(Relaxed);
+        if head == self.tail.load(Acquire) {
+            return None;
+        }
+        let element = self.places[head % PLACES].get();
+        self.head.store(head + 1, Release);
+        Some(element)
+    }
+}
+
+fn ring_buffer() {
+    let ring = Ring {
+        places: [0, 0].map(Plain::new),
+        head: AtomicUsize::new(0),
+        tail: AtomicUsize::new(0),
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| (1..=3).all(|element| ring.push(element)));
+        let popped: Vec<u32> = (0..3).filter_map(|_| ring.pop()).collect();
+        assert!(popped.iter().copied().eq(1..=popped.len() as u32));
+    });
+}

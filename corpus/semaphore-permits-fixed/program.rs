@@ -1,0 +1,29 @@
+//! semaphore-permits-fixed: a semaphore that excludes has one permit.
+
+use crate::entry::Entry;
+use mazurka::sync::Semaphore;
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::thread;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "semaphore-permits-fixed",
+    about: "two threads count under a semaphore with one permit",
+    parameters: &[],
+    body: |_| semaphore_permits_fixed(),
+    expect: include_str!("expect.toml"),
+};
+
+fn semaphore_permits_fixed() {
+    let permits = Semaphore::new(1);
+    let count = AtomicU32::new(0);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                permits.acquire();
+                count.store(count.load(SeqCst) + 1, SeqCst);
+                permits.release();
+            });
+        }
+    });
+    assert_eq!(count.load(SeqCst), 2, "both threads were inside");
+}

@@ -1,0 +1,49 @@
+//! seqlock: the reader looks at the sequence number before it reads, but not again afterwards.
+
+use crate::entry::Entry;
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::thread;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "seqlock",
+    about: "a sequence lock whose reader does not look twice",
+    parameters: &[],
+    body: |_| seqlock(),
+    expect: include_str!("expect.toml"),
+};
+
+struct SeqLock {
+    sequence: AtomicU32,
+    words: [AtomicU32; 2],
+}
+
+impl SeqLock {
+    fn write(&self, value: u32) {
+        self.sequence.fetch_add(1, SeqCst);
+        for word in &self.words {
+            word.store(value, SeqCst);
+        }
+        self.sequence.fetch_add(1, SeqCst);
+    }
+
+    /// Nothing where a write came in between.
+    fn read(&self) -> Option<[u32; 2]> {
+        let before = self.sequence.load(SeqCst);
+        let words = self.words.each_ref().map(|word| word.load(SeqCst));
+        let is_whole = before % 2 == 0;
+        is_whole.then_some(words)
+    }
+}
+
+fn seqlock() {
+    let lock = SeqLock { sequence: AtomicU32::new(0), words: [0, 0].map(AtomicU32::new) };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            lock.write(1);
+            lock.write(2);
+        });
+        if let Some([first, second]) = lock.read() {
+            assert_eq!(first, second, "a torn read");
+        }
+    });
+}

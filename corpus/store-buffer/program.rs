@@ -1,0 +1,28 @@
+//! store-buffer: the litmus test of store buffers: of two threads that both store before they load one sees
+//! the other. loom 0.7.2 has no total order of SeqCst operations and reports an error here.
+
+use crate::entry::Entry;
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::thread;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "store-buffer",
+    about: "two threads store and load crosswise; one of them sees the other",
+    parameters: &[],
+    body: |_| store_buffer(),
+    expect: include_str!("expect.toml"),
+};
+
+fn store_buffer() {
+    let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+    let seen = thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            x.store(1, SeqCst);
+            y.load(SeqCst)
+        });
+        y.store(1, SeqCst);
+        let mine = x.load(SeqCst);
+        mine + other.join().unwrap()
+    });
+    assert_ne!(seen, 0, "neither thread saw the other");
+}

@@ -1,0 +1,109 @@
+//! A program of the corpus, and a program with its sizes.
+
+use crate::expectation::{Expectation, SizeExpectation};
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// A program of the corpus.
+pub struct Entry {
+    /// Its name, also that of its directory.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Its sizes, in the order in which they are written after the name.
+    pub parameters: &'static [Parameter],
+    pub(crate) body: fn(&[u32]),
+    pub(crate) expect: &'static str,
+}
+
+/// A size of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Parameter {
+    /// What it counts.
+    pub name: &'static str,
+    /// Its value where none is given.
+    pub default: u32,
+    /// The smallest value for which the program means something.
+    pub min: u32,
+    /// The largest value; beyond it the program would overflow, not only take long.
+    pub max: u32,
+}
+
+impl Entry {
+    /// What must come out, as `expect.toml` says.
+    pub fn expectation(&self) -> Expectation {
+        toml::from_str(self.expect).expect("a test reads every expect.toml")
+    }
+
+    /// The program with its default sizes.
+    pub fn with_defaults(&'static self) -> Instance {
+        let sizes = self.parameters.iter().map(|parameter| parameter.default).collect();
+        Instance { entry: self, sizes }
+    }
+
+    /// The program with these sizes, if they are as many as its parameters and within their limits.
+    pub fn with_sizes(&'static self, sizes: &[u32]) -> Option<Instance> {
+        let fits = sizes.len() == self.parameters.len()
+            && self.parameters.iter().zip(sizes).all(|(parameter, size)| parameter.allows(*size));
+        fits.then(|| Instance { entry: self, sizes: sizes.to_vec() })
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Parameter {
+    pub(crate) const fn new(name: &'static str, default: u32, limits: RangeInclusive<u32>) -> Parameter {
+        Parameter { name, default, min: *limits.start(), max: *limits.end() }
+    }
+
+    /// Whether the program can have this size.
+    pub fn allows(&self, size: u32) -> bool {
+        (self.min..=self.max).contains(&size)
+    }
+}
+
+/// A program of the corpus with its sizes; displayed as `NAME:SIZE`.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    entry: &'static Entry,
+    sizes: Vec<u32>,
+}
+
+impl Instance {
+    /// The program.
+    pub fn entry(&self) -> &'static Entry {
+        self.entry
+    }
+
+    /// Its sizes, one per parameter.
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// The program as a function that can be checked.
+    pub fn program(&self) -> impl Fn() + Clone + Send + Sync + 'static {
+        let Instance { entry, sizes } = self.clone();
+        move || (entry.body)(&sizes)
+    }
+
+    /// What must come out at these sizes, where it is known.
+    pub fn expected(&self) -> Option<SizeExpectation> {
+        let expectation = self.entry.expectation();
+        expectation.sizes.into_iter().find(|expected| expected.size == self.sizes)
+    }
+}
+
+impl fmt::Display for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.entry.name)?;
+        for (index, size) in self.sizes.iter().enumerate() {
+            let separator = if index == 0 { ':' } else { ',' };
+            write!(f, "{separator}{size}")?;
+        }
+        Ok(())
+    }
+}

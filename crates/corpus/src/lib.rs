@@ -1,0 +1,33 @@
+//! The corpus: the programs that every algorithm runs, with what must come out.
+//!
+//! Each program has a directory `corpus/<name>/` with `program.rs`, written against Mazurka's `sync` and
+//! `thread`, and `expect.toml`: its verdict and, for some sizes, how many traces it has and what was
+//! published about it. [`all`] lists them, [`parse`] reads `NAME:SIZE` as the command line has it.
+//!
+//! ```
+//! let instance = corpus::parse("lastzero:5").unwrap();
+//! assert_eq!(instance.expected().unwrap().executions, 64);
+//! let report = mazurka::Checker::new().check(instance.program());
+//! assert_eq!(report.executions, 64);
+//! ```
+
+mod entry;
+mod expectation;
+mod name;
+mod plain;
+mod programs;
+
+pub use entry::{Entry, Instance, Parameter};
+pub use expectation::{Expectation, Expected, Published, SizeExpectation, Tested};
+pub use name::{NameError, parse};
+pub(crate) use plain::Plain;
+
+/// All programs, in alphabetical order.
+pub fn all() -> &'static [Entry] {
+    programs::ALL
+}
+
+/// The program of this name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    all().iter().find(|entry| entry.name == name)
+}

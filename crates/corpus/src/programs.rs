@@ -1,0 +1,280 @@
+//! The list of the programs; each is a directory of `corpus/`.
+
+use crate::entry::Entry;
+
+pub(crate) const ALL: &[Entry] = &[
+    aba_treiber::ENTRY,
+    aba_treiber_fixed::ENTRY,
+    abba_deadlock::ENTRY,
+    abba_deadlock_fixed::ENTRY,
+    assume_order::ENTRY,
+    barrier_reuse::ENTRY,
+    barrier_reuse_fixed::ENTRY,
+    casrot::ENTRY,
+    casw::ENTRY,
+    channel_order::ENTRY,
+    channel_order_fixed::ENTRY,
+    choices::ENTRY,
+    circular_buffer::ENTRY,
+    dekker::ENTRY,
+    dekker_fixed::ENTRY,
+    dining_philosophers::ENTRY,
+    dining_philosophers_fixed::ENTRY,
+    double_checked_lock::ENTRY,
+    double_checked_lock_fixed::ENTRY,
+    expmem::ENTRY,
+    failing_try_lock::ENTRY,
+    failing_try_read::ENTRY,
+    fib_bench::ENTRY,
+    filesystem::ENTRY,
+    floating_read::ENTRY,
+    hang_up::ENTRY,
+    hang_up_fixed::ENTRY,
+    if_wait::ENTRY,
+    if_wait_fixed::ENTRY,
+    incr::ENTRY,
+    indexer::ENTRY,
+    init_twice::ENTRY,
+    init_twice_fixed::ENTRY,
+    lastwrite::ENTRY,
+    lastzero::ENTRY,
+    length::ENTRY,
+    linuxrwlocks::ENTRY,
+    load_load_store::ENTRY,
+    lost_update::ENTRY,
+    lost_update_fixed::ENTRY,
+    missed_wakeup::ENTRY,
+    missed_wakeup_fixed::ENTRY,
+    mutex::ENTRY,
+    once_lock::ENTRY,
+    once_lock_fixed::ENTRY,
+    overdraft::ENTRY,
+    overdraft_fixed::ENTRY,
+    park_token::ENTRY,
+    park_token_fixed::ENTRY,
+    peterson::ENTRY,
+    peterson_fixed::ENTRY,
+    poison::ENTRY,
+    poison_fixed::ENTRY,
+    put_take::ENTRY,
+    readers::ENTRY,
+    reference_count::ENTRY,
+    reference_count_fixed::ENTRY,
+    relock::ENTRY,
+    relock_fixed::ENTRY,
+    rendezvous::ENTRY,
+    rendezvous_fixed::ENTRY,
+    ring_buffer::ENTRY,
+    ring_buffer_fixed::ENTRY,
+    semaphore_deadlock::ENTRY,
+    semaphore_deadlock_fixed::ENTRY,
+    semaphore_permits::ENTRY,
+    semaphore_permits_fixed::ENTRY,
+    seqlock::ENTRY,
+    seqlock_fixed::ENTRY,
+    sigma::ENTRY,
+    spin_forever::ENTRY,
+    spin_forever_fixed::ENTRY,
+    spin_lock::ENTRY,
+    spin_lock_fixed::ENTRY,
+    store_buffer::ENTRY,
+    succeeding_try_receive::ENTRY,
+    ticket_lock::ENTRY,
+    ticket_lock_fixed::ENTRY,
+    timed_receive::ENTRY,
+    timed_receive_fixed::ENTRY,
+    torn_publish::ENTRY,
+    torn_publish_fixed::ENTRY,
+    try_lock::ENTRY,
+    try_lock_fixed::ENTRY,
+    two_fives::ENTRY,
+    upgrade_deadlock::ENTRY,
+    upgrade_deadlock_fixed::ENTRY,
+    work_stealing::ENTRY,
+    work_stealing_fixed::ENTRY,
+    wrong_notify::ENTRY,
+    wrong_notify_fixed::ENTRY,
+];
+
+#[path = "../../../corpus/aba-treiber/program.rs"]
+mod aba_treiber;
+#[path = "../../../corpus/aba-treiber-fixed/program.rs"]
+mod aba_treiber_fixed;
+#[path = "../../../corpus/abba-deadlock/program.rs"]
+mod abba_deadlock;
+#[path = "../../../corpus/abba-deadlock-fixed/program.rs"]
+mod abba_deadlock_fixed;
+#[path = "../../../corpus/assume-order/program.rs"]
+mod assume_order;
+#[path = "../../../corpus/barrier-reuse/program.rs"]
+mod barrier_reuse;
+#[path = "../../../corpus/barrier-reuse-fixed/program.rs"]
+mod barrier_reuse_fixed;
+#[path = "../../../corpus/casrot/program.rs"]
+mod casrot;
+#[path = "../../../corpus/casw/program.rs"]
+mod casw;
+#[path = "../../../corpus/channel-order/program.rs"]
+mod channel_order;
+#[path = "../../../corpus/channel-order-fixed/program.rs"]
+mod channel_order_fixed;
+#[path = "../../../corpus/choices/program.rs"]
+mod choices;
+#[path = "../../../corpus/circular-buffer/program.rs"]
+mod circular_buffer;
+#[path = "../../../corpus/dekker/program.rs"]
+mod dekker;
+#[path = "../../../corpus/dekker-fixed/program.rs"]
+mod dekker_fixed;
+#[path = "../../../corpus/dining-philosophers/program.rs"]
+mod dining_philosophers;
+#[path = "../../../corpus/dining-philosophers-fixed/program.rs"]
+mod dining_philosophers_fixed;
+#[path = "../../../corpus/double-checked-lock/program.rs"]
+mod double_checked_lock;
+#[path = "../../../corpus/double-checked-lock-fixed/program.rs"]
+mod double_checked_lock_fixed;
+#[path = "../../../corpus/expmem/program.rs"]
+mod expmem;
+#[path = "../../../corpus/failing-try-lock/program.rs"]
+mod failing_try_lock;
+#[path = "../../../corpus/failing-try-read/program.rs"]
+mod failing_try_read;
+#[path = "../../../corpus/fib-bench/program.rs"]
+mod fib_bench;
+#[path = "../../../corpus/filesystem/program.rs"]
+mod filesystem;
+#[path = "../../../corpus/floating-read/program.rs"]
+mod floating_read;
+#[path = "../../../corpus/hang-up/program.rs"]
+mod hang_up;
+#[path = "../../../corpus/hang-up-fixed/program.rs"]
+mod hang_up_fixed;
+#[path = "../../../corpus/if-wait/program.rs"]
+mod if_wait;
+#[path = "../../../corpus/if-wait-fixed/program.rs"]
+mod if_wait_fixed;
+#[path = "../../../corpus/incr/program.rs"]
+mod incr;
+#[path = "../../../corpus/indexer/program.rs"]
+mod indexer;
+#[path = "../../../corpus/init-twice/program.rs"]
+mod init_twice;
+#[path = "../../../corpus/init-twice-fixed/program.rs"]
+mod init_twice_fixed;
+#[path = "../../../corpus/lastwrite/program.rs"]
+mod lastwrite;
+#[path = "../../../corpus/lastzero/program.rs"]
+mod lastzero;
+#[path = "../../../corpus/length/program.rs"]
+mod length;
+#[path = "../../../corpus/linuxrwlocks/program.rs"]
+mod linuxrwlocks;
+#[path = "../../../corpus/load-load-store/program.rs"]
+mod load_load_store;
+#[path = "../../../corpus/lost-update/program.rs"]
+mod lost_update;
+#[path = "../../../corpus/lost-update-fixed/program.rs"]
+mod lost_update_fixed;
+#[path = "../../../corpus/missed-wakeup/program.rs"]
+mod missed_wakeup;
+#[path = "../../../corpus/missed-wakeup-fixed/program.rs"]
+mod missed_wakeup_fixed;
+#[path = "../../../corpus/mutex/program.rs"]
+mod mutex;
+#[path = "../../../corpus/once-lock/program.rs"]
+mod once_lock;
+#[path = "../../../corpus/once-lock-fixed/program.rs"]
+mod once_lock_fixed;
+#[path = "../../../corpus/overdraft/program.rs"]
+mod overdraft;
+#[path = "../../../corpus/overdraft-fixed/program.rs"]
+mod overdraft_fixed;
+#[path = "../../../corpus/park-token/program.rs"]
+mod park_token;
+#[path = "../../../corpus/park-token-fixed/program.rs"]
+mod park_token_fixed;
+#[path = "../../../corpus/peterson/program.rs"]
+mod peterson;
+#[path = "../../../corpus/peterson-fixed/program.rs"]
+mod peterson_fixed;
+#[path = "../../../corpus/poison/program.rs"]
+mod poison;
+#[path = "../../../corpus/poison-fixed/program.rs"]
+mod poison_fixed;
+#[path = "../../../corpus/put-take/program.rs"]
+mod put_take;
+#[path = "../../../corpus/readers/program.rs"]
+mod readers;
+#[path = "../../../corpus/reference-count/program.rs"]
+mod reference_count;
+#[path = "../../../corpus/reference-count-fixed/program.rs"]
+mod reference_count_fixed;
+#[path = "../../../corpus/relock/program.rs"]
+mod relock;
+#[path = "../../../corpus/relock-fixed/program.rs"]
+mod relock_fixed;
+#[path = "../../../corpus/rendezvous/program.rs"]
+mod rendezvous;
+#[path = "../../../corpus/rendezvous-fixed/program.rs"]
+mod rendezvous_fixed;
+#[path = "../../../corpus/ring-buffer/program.rs"]
+mod ring_buffer;
+#[path = "../../../corpus/ring-buffer-fixed/program.rs"]
+mod ring_buffer_fixed;
+#[path = "../../../corpus/semaphore-deadlock/program.rs"]
+mod semaphore_deadlock;
+#[path = "../../../corpus/semaphore-deadlock-fixed/program.rs"]
+mod semaphore_deadlock_fixed;
+#[path = "../../../corpus/semaphore-permits/program.rs"]
+mod semaphore_permits;
+#[path = "../../../corpus/semaphore-permits-fixed/program.rs"]
+mod semaphore_permits_fixed;
+#[path = "../../../corpus/seqlock/program.rs"]
+mod seqlock;
+#[path = "../../../corpus/seqlock-fixed/program.rs"]
+mod seqlock_fixed;
+#[path = "../../../corpus/sigma/program.rs"]
+mod sigma;
+#[path = "../../../corpus/spin-forever/program.rs"]
+mod spin_forever;
+#[path = "../../../corpus/spin-forever-fixed/program.rs"]
+mod spin_forever_fixed;
+#[path = "../../../corpus/spin-lock/program.rs"]
+mod spin_lock;
+#[path = "../../../corpus/spin-lock-fixed/program.rs"]
+mod spin_lock_fixed;
+#[path = "../../../corpus/store-buffer/program.rs"]
+mod store_buffer;
+#[path = "../../../corpus/succeeding-try-receive/program.rs"]
+mod succeeding_try_receive;
+#[path = "../../../corpus/ticket-lock/program.rs"]
+mod ticket_lock;
+#[path = "../../../corpus/ticket-lock-fixed/program.rs"]
+mod ticket_lock_fixed;
+#[path = "../../../corpus/timed-receive/program.rs"]
+mod timed_receive;
+#[path = "../../../corpus/timed-receive-fixed/program.rs"]
+mod timed_receive_fixed;
+#[path = "../../../corpus/torn-publish/program.rs"]
+mod torn_publish;
+#[path = "../../../corpus/torn-publish-fixed/program.rs"]
+mod torn_publish_fixed;
+#[path = "../../../corpus/try-lock/program.rs"]
+mod try_lock;
+#[path = "../../../corpus/try-lock-fixed/program.rs"]
+mod try_lock_fixed;
+#[path = "../../../corpus/two-fives/program.rs"]
+mod two_fives;
+#[path = "../../../corpus/upgrade-deadlock/program.rs"]
+mod upgrade_deadlock;
+#[path = "../../../corpus/upgrade-deadlock-fixed/program.rs"]
+mod upgrade_deadlock_fixed;
+#[path = "../../../corpus/work-stealing/program.rs"]
+mod work_stealing;
+#[path = "../../../corpus/work-stealing-fixed/program.rs"]
+mod work_stealing_fixed;
+#[path = "../../../corpus/wrong-notify/program.rs"]
+mod wrong_notify;
+#[path = "../../../corpus/wrong-notify-fixed/program.rs"]
+mod wrong_notify_fixed;
