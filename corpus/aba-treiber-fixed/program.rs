@@ -50,12 +50,17 @@ impl Stack {
 
     fn change(&self, top: usize, node: usize) -> bool {
         let changed = top - top % CHANGE + CHANGE + node;
-        self.top.compare_exchange(top, changed, SeqCst, SeqCst).is_ok()
+        self.top
+            .compare_exchange(top, changed, SeqCst, SeqCst)
+            .is_ok()
     }
 }
 
 fn aba_treiber_fixed() {
-    let stack = Stack { top: AtomicUsize::new(1), next: [0, 2, 3, 0].map(AtomicUsize::new) };
+    let stack = Stack {
+        top: AtomicUsize::new(1),
+        next: [0, 2, 3, 0].map(AtomicUsize::new),
+    };
     let mine = thread::scope(|scope| {
         scope.spawn(|| stack.pop());
         let first = stack.pop();

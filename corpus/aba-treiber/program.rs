@@ -46,7 +46,10 @@ impl Stack {
 }
 
 fn aba_treiber() {
-    let stack = Stack { top: AtomicUsize::new(1), next: [0, 2, 3, 0].map(AtomicUsize::new) };
+    let stack = Stack {
+        top: AtomicUsize::new(1),
+        next: [0, 2, 3, 0].map(AtomicUsize::new),
+    };
     let mine = thread::scope(|scope| {
         scope.spawn(|| stack.pop());
         let first = stack.pop();

@@ -40,7 +40,10 @@ impl Dekker {
 }
 
 fn dekker_fixed() {
-    let dekker = Dekker { wants: [false, false].map(AtomicBool::new), turn: AtomicUsize::new(0) };
+    let dekker = Dekker {
+        wants: [false, false].map(AtomicBool::new),
+        turn: AtomicUsize::new(0),
+    };
     let count = AtomicUsize::new(0);
     thread::scope(|scope| {
         for me in 0..2 {

@@ -31,7 +31,9 @@ impl Dekker {
 }
 
 fn dekker() {
-    let dekker = Dekker { wants: [false, false].map(AtomicBool::new) };
+    let dekker = Dekker {
+        wants: [false, false].map(AtomicBool::new),
+    };
     let count = AtomicUsize::new(0);
     thread::scope(|scope| {
         for me in 0..2 {

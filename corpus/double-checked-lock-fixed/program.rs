@@ -3,7 +3,10 @@
 use crate::Plain;
 use crate::entry::Entry;
 use mazurka::sync::Mutex;
-use mazurka::sync::atomic::{AtomicBool, Ordering::{Acquire, Relaxed, Release}};
+use mazurka::sync::atomic::{
+    AtomicBool,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use mazurka::thread;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -34,8 +37,11 @@ impl Lazy {
 }
 
 fn double_checked_lock_fixed() {
-    let lazy =
-        Lazy { is_ready: AtomicBool::new(false), value: Plain::new(0), lock: Mutex::new(()) };
+    let lazy = Lazy {
+        is_ready: AtomicBool::new(false),
+        value: Plain::new(0),
+        lock: Mutex::new(()),
+    };
     thread::scope(|scope| {
         let other = scope.spawn(|| lazy.get());
         assert_eq!(lazy.get(), 42);

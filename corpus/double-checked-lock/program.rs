@@ -35,8 +35,11 @@ impl Lazy {
 }
 
 fn double_checked_lock() {
-    let lazy =
-        Lazy { is_ready: AtomicBool::new(false), value: Plain::new(0), lock: Mutex::new(()) };
+    let lazy = Lazy {
+        is_ready: AtomicBool::new(false),
+        value: Plain::new(0),
+        lock: Mutex::new(()),
+    };
     thread::scope(|scope| {
         let other = scope.spawn(|| lazy.get());
         assert_eq!(lazy.get(), 42);

@@ -7,7 +7,10 @@ use mazurka::thread;
 pub(crate) const ENTRY: Entry = Entry {
     name: "incr",
     about: "T threads, N times fetch_add",
-    parameters: &[Parameter::new("T", 2, 1..=100), Parameter::new("N", 2, 0..=10_000)],
+    parameters: &[
+        Parameter::new("T", 2, 1..=100),
+        Parameter::new("N", 2, 0..=10_000),
+    ],
     body: |sizes| incr(sizes[0], sizes[1]),
     expect: include_str!("expect.toml"),
 };

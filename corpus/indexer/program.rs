@@ -33,7 +33,10 @@ fn indexer(n: u32) {
 
 fn insert(table: &[AtomicU32; PLACES], key: u32) {
     let mut hash = (key as usize * 7) % PLACES;
-    while table[hash].compare_exchange(0, key, SeqCst, SeqCst).is_err() {
+    while table[hash]
+        .compare_exchange(0, key, SeqCst, SeqCst)
+        .is_err()
+    {
         hash = (hash + 1) % PLACES;
     }
 }

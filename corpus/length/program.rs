@@ -8,7 +8,10 @@ use std::sync::Arc;
 pub(crate) const ENTRY: Entry = Entry {
     name: "length",
     about: "T threads, N times store and load of a variable of their own, then of a shared one; nobody joins",
-    parameters: &[Parameter::new("T", 2, 1..=100), Parameter::new("N", 100, 0..=100_000)],
+    parameters: &[
+        Parameter::new("T", 2, 1..=100),
+        Parameter::new("N", 100, 0..=100_000),
+    ],
     body: |sizes| length(sizes[0], sizes[1]),
     expect: include_str!("expect.toml"),
 };

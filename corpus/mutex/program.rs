@@ -8,7 +8,10 @@ use mazurka::thread;
 pub(crate) const ENTRY: Entry = Entry {
     name: "mutex",
     about: "T threads, N times lock, counter = counter + 1, unlock",
-    parameters: &[Parameter::new("T", 2, 1..=100), Parameter::new("N", 2, 0..=10_000)],
+    parameters: &[
+        Parameter::new("T", 2, 1..=100),
+        Parameter::new("N", 2, 0..=10_000),
+    ],
     body: |sizes| mutex(sizes[0], sizes[1]),
     expect: include_str!("expect.toml"),
 };

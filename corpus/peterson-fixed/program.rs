@@ -33,8 +33,10 @@ impl Peterson {
 }
 
 fn peterson_fixed() {
-    let peterson =
-        Peterson { wants: [false, false].map(AtomicBool::new), turn: AtomicUsize::new(0) };
+    let peterson = Peterson {
+        wants: [false, false].map(AtomicBool::new),
+        turn: AtomicUsize::new(0),
+    };
     let count = AtomicUsize::new(0);
     thread::scope(|scope| {
         for me in 0..2 {

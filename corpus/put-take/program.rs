@@ -24,7 +24,10 @@ fn put_take(n: u32) {
         });
         let consumer = scope.spawn(|| {
             let take = |_| buffer.lock().unwrap().pop_front().unwrap_or(0);
-            (0..n).map(take).filter(|element| *element != 0).collect::<Vec<u32>>()
+            (0..n)
+                .map(take)
+                .filter(|element| *element != 0)
+                .collect::<Vec<u32>>()
         });
         consumer.join().unwrap()
     });

@@ -3,7 +3,11 @@
 
 use crate::Plain;
 use crate::entry::Entry;
-use mazurka::sync::atomic::{AtomicU32, Ordering::{Acquire, Release}, fence};
+use mazurka::sync::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, Release},
+    fence,
+};
 use mazurka::thread;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -30,7 +34,10 @@ impl Shared {
 }
 
 fn reference_count_fixed() {
-    let shared = Shared { owners: AtomicU32::new(2), value: Plain::new(1) };
+    let shared = Shared {
+        owners: AtomicU32::new(2),
+        value: Plain::new(1),
+    };
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {

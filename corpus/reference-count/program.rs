@@ -29,7 +29,10 @@ impl Shared {
 }
 
 fn reference_count() {
-    let shared = Shared { owners: AtomicU32::new(2), value: Plain::new(1) };
+    let shared = Shared {
+        owners: AtomicU32::new(2),
+        value: Plain::new(1),
+    };
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {

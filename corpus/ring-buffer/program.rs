@@ -2,7 +2,10 @@
 
 use crate::Plain;
 use crate::entry::Entry;
-use mazurka::sync::atomic::{AtomicUsize, Ordering::{Acquire, Relaxed, Release}};
+use mazurka::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use mazurka::thread;
 
 pub(crate) const ENTRY: Entry = Entry {

@@ -36,7 +36,10 @@ impl SeqLock {
 }
 
 fn seqlock() {
-    let lock = SeqLock { sequence: AtomicU32::new(0), words: [0, 0].map(AtomicU32::new) };
+    let lock = SeqLock {
+        sequence: AtomicU32::new(0),
+        words: [0, 0].map(AtomicU32::new),
+    };
     thread::scope(|scope| {
         scope.spawn(|| {
             lock.write(1);

@@ -16,7 +16,11 @@ struct SpinLock(AtomicBool);
 
 impl SpinLock {
     fn lock(&self) {
-        while self.0.compare_exchange(false, true, SeqCst, SeqCst).is_err() {
+        while self
+            .0
+            .compare_exchange(false, true, SeqCst, SeqCst)
+            .is_err()
+        {
             hint::spin_loop();
         }
     }

@@ -31,7 +31,10 @@ impl TicketLock {
 }
 
 fn ticket_lock_fixed() {
-    let lock = TicketLock { next: AtomicU32::new(0), serving: AtomicU32::new(0) };
+    let lock = TicketLock {
+        next: AtomicU32::new(0),
+        serving: AtomicU32::new(0),
+    };
     let count = AtomicU32::new(0);
     thread::scope(|scope| {
         for _ in 0..2 {

@@ -16,6 +16,9 @@ pub(crate) const ENTRY: Entry = Entry {
 fn timed_receive_fixed() {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(7));
-    let answer = receiver.recv_timeout(Duration::from_secs(1)).or_else(|_| receiver.recv()).unwrap();
+    let answer = receiver
+        .recv_timeout(Duration::from_secs(1))
+        .or_else(|_| receiver.recv())
+        .unwrap();
     assert_eq!(answer, 7);
 }

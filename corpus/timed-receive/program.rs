@@ -16,6 +16,8 @@ pub(crate) const ENTRY: Entry = Entry {
 fn timed_receive() {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(7));
-    let answer = receiver.recv_timeout(Duration::from_secs(1)).expect("a second is enough");
+    let answer = receiver
+        .recv_timeout(Duration::from_secs(1))
+        .expect("a second is enough");
     assert_eq!(answer, 7);
 }

@@ -16,11 +16,9 @@ fn try_lock_fixed() {
     let count = Mutex::new(0);
     thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(|| {
-                match count.try_lock() {
-                    Ok(mut count) => *count += 1,
-                    Err(_) => *count.lock().unwrap() += 1,
-                }
+            scope.spawn(|| match count.try_lock() {
+                Ok(mut count) => *count += 1,
+                Err(_) => *count.lock().unwrap() += 1,
             });
         }
     });

@@ -30,7 +30,10 @@ impl Deque {
             return Some(bottom);
         }
         let is_mine = top == bottom
-            && self.top.compare_exchange(top, top + 1, SeqCst, SeqCst).is_ok();
+            && self
+                .top
+                .compare_exchange(top, top + 1, SeqCst, SeqCst)
+                .is_ok();
         self.bottom.store(bottom + 1, SeqCst);
         is_mine.then_some(bottom)
     }
@@ -40,13 +43,19 @@ impl Deque {
         if top >= self.bottom.load(SeqCst) {
             return None;
         }
-        let is_mine = self.top.compare_exchange(top, top + 1, SeqCst, SeqCst).is_ok();
+        let is_mine = self
+            .top
+            .compare_exchange(top, top + 1, SeqCst, SeqCst)
+            .is_ok();
         is_mine.then_some(top)
     }
 }
 
 fn work_stealing_fixed() {
-    let deque = Deque { top: AtomicUsize::new(0), bottom: AtomicUsize::new(TASKS) };
+    let deque = Deque {
+        top: AtomicUsize::new(0),
+        bottom: AtomicUsize::new(TASKS),
+    };
     let mut times = [0; TASKS];
     thread::scope(|scope| {
         let thief = scope.spawn(|| [deque.steal(), deque.steal()]);
@@ -55,5 +64,8 @@ fn work_stealing_fixed() {
             times[task] += 1;
         }
     });
-    assert!(times.iter().all(|times| *times <= 1), "a task was done twice");
+    assert!(
+        times.iter().all(|times| *times <= 1),
+        "a task was done twice"
+    );
 }

@@ -39,13 +39,19 @@ impl Deque {
         if top >= self.bottom.load(SeqCst) {
             return None;
         }
-        let is_mine = self.top.compare_exchange(top, top + 1, SeqCst, SeqCst).is_ok();
+        let is_mine = self
+            .top
+            .compare_exchange(top, top + 1, SeqCst, SeqCst)
+            .is_ok();
         is_mine.then_some(top)
     }
 }
 
 fn work_stealing() {
-    let deque = Deque { top: AtomicUsize::new(0), bottom: AtomicUsize::new(TASKS) };
+    let deque = Deque {
+        top: AtomicUsize::new(0),
+        bottom: AtomicUsize::new(TASKS),
+    };
     let mut times = [0; TASKS];
     thread::scope(|scope| {
         let thief = scope.spawn(|| [deque.steal(), deque.steal()]);
@@ -54,5 +60,8 @@ fn work_stealing() {
             times[task] += 1;
         }
     });
-    assert!(times.iter().all(|times| *times <= 1), "a task was done twice");
+    assert!(
+        times.iter().all(|times| *times <= 1),
+        "a task was done twice"
+    );
 }

@@ -42,7 +42,10 @@ impl Buffer {
 }
 
 fn wrong_notify() {
-    let buffer = Buffer { place: Mutex::new(None), changed: Condvar::new() };
+    let buffer = Buffer {
+        place: Mutex::new(None),
+        changed: Condvar::new(),
+    };
     thread::scope(|scope| {
         let first = scope.spawn(|| buffer.take());
         let second = scope.spawn(|| buffer.take());

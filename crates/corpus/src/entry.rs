@@ -37,15 +37,26 @@ impl Entry {
 
     /// The program with its default sizes.
     pub fn with_defaults(&'static self) -> Instance {
-        let sizes = self.parameters.iter().map(|parameter| parameter.default).collect();
+        let sizes = self
+            .parameters
+            .iter()
+            .map(|parameter| parameter.default)
+            .collect();
         Instance { entry: self, sizes }
     }
 
     /// The program with these sizes, if they are as many as its parameters and within their limits.
     pub fn with_sizes(&'static self, sizes: &[u32]) -> Option<Instance> {
         let fits = sizes.len() == self.parameters.len()
-            && self.parameters.iter().zip(sizes).all(|(parameter, size)| parameter.allows(*size));
-        fits.then(|| Instance { entry: self, sizes: sizes.to_vec() })
+            && self
+                .parameters
+                .iter()
+                .zip(sizes)
+                .all(|(parameter, size)| parameter.allows(*size));
+        fits.then(|| Instance {
+            entry: self,
+            sizes: sizes.to_vec(),
+        })
     }
 }
 
@@ -56,8 +67,17 @@ impl fmt::Debug for Entry {
 }
 
 impl Parameter {
-    pub(crate) const fn new(name: &'static str, default: u32, limits: RangeInclusive<u32>) -> Parameter {
-        Parameter { name, default, min: *limits.start(), max: *limits.end() }
+    pub(crate) const fn new(
+        name: &'static str,
+        default: u32,
+        limits: RangeInclusive<u32>,
+    ) -> Parameter {
+        Parameter {
+            name,
+            default,
+            min: *limits.start(),
+            max: *limits.end(),
+        }
     }
 
     /// Whether the program can have this size.
@@ -93,7 +113,10 @@ impl Instance {
     /// What must come out at these sizes, where it is known.
     pub fn expected(&self) -> Option<SizeExpectation> {
         let expectation = self.entry.expectation();
-        expectation.sizes.into_iter().find(|expected| expected.size == self.sizes)
+        expectation
+            .sizes
+            .into_iter()
+            .find(|expected| expected.size == self.sizes)
     }
 }
 

@@ -11,7 +11,9 @@ pub fn parse(text: &str) -> Result<Instance, NameError> {
     };
     let entry = find(name).ok_or_else(|| unknown(name))?;
     let mut instance = entry.with_defaults().sizes().to_vec();
-    let given: Vec<&str> = sizes.map(|sizes| sizes.split(',').collect()).unwrap_or_default();
+    let given: Vec<&str> = sizes
+        .map(|sizes| sizes.split(',').collect())
+        .unwrap_or_default();
     if given.len() > entry.parameters.len() {
         return Err(NameError::TooManySizes {
             name: entry.name,
@@ -98,7 +100,10 @@ fn unknown(name: &str) -> NameError {
     nearest.sort_unstable();
     nearest.truncate(SUGGESTIONS);
     let nearest = nearest.into_iter().map(|(_, name)| name).collect();
-    NameError::UnknownProgram { name: name.to_owned(), nearest }
+    NameError::UnknownProgram {
+        name: name.to_owned(),
+        nearest,
+    }
 }
 
 fn suggestion(nearest: &[&str]) -> String {
@@ -142,24 +147,41 @@ mod tests {
     #[test]
     fn an_unknown_program_is_answered_with_its_neighbours() {
         let error = parse("lastzeros:3").unwrap_err();
-        assert!(matches!(&error, NameError::UnknownProgram { nearest, .. } if nearest[0] == "lastzero"));
-        assert!(error.to_string().contains("did you mean lastzero"), "{error}");
+        assert!(
+            matches!(&error, NameError::UnknownProgram { nearest, .. } if nearest[0] == "lastzero")
+        );
+        assert!(
+            error.to_string().contains("did you mean lastzero"),
+            "{error}"
+        );
         let error = parse("qqqqqqqqqqqq").unwrap_err();
         assert!(error.to_string().contains("mazurka list"), "{error}");
     }
 
     #[test]
     fn a_size_that_is_no_number_or_too_large_is_refused() {
-        for text in ["readers:", "readers:x", "readers:-1", "readers:99999999999", "readers:0"] {
+        for text in [
+            "readers:",
+            "readers:x",
+            "readers:-1",
+            "readers:99999999999",
+            "readers:0",
+        ] {
             let error = parse(text).unwrap_err();
-            assert!(matches!(error, NameError::BadSize { .. }), "{text}: {error}");
+            assert!(
+                matches!(error, NameError::BadSize { .. }),
+                "{text}: {error}"
+            );
         }
     }
 
     #[test]
     fn too_many_sizes_are_refused() {
         let error = parse("readers:1,2").unwrap_err();
-        assert_eq!(error.to_string(), "readers has one size, N, but 2 were given");
+        assert_eq!(
+            error.to_string(),
+            "readers has one size, N, but 2 were given"
+        );
     }
 
     #[test]

@@ -1,0 +1,156 @@
+//! Every program of the corpus with every algorithm that finishes in time: the verdict and the number of
+//! traces that its `expect.toml` has.
+
+use corpus::{Expected, Instance, SizeExpectation, Tested};
+use mazurka::{Algorithm, Checker, Report, Verdict};
+
+/// A debug build has some ten times as long for each trace, so it leaves the larger sizes out.
+const LARGEST: u64 = if cfg!(debug_assertions) {
+    300
+} else {
+    u64::MAX
+};
+
+#[test]
+fn parsimonious_explores_each_trace_once_and_is_never_blocked() {
+    explores_each_trace_once(Algorithm::Parsimonious);
+}
+
+#[test]
+fn optimal_explores_each_trace_once_and_is_never_blocked() {
+    explores_each_trace_once(Algorithm::Optimal);
+}
+
+#[test]
+fn source_completes_each_trace_once() {
+    completes_each_trace_once(Algorithm::Source);
+}
+
+#[test]
+fn classic_completes_each_trace_once() {
+    completes_each_trace_once(Algorithm::Classic);
+}
+
+#[test]
+fn sleep_sets_complete_each_trace_once() {
+    completes_each_trace_once(Algorithm::Sleep);
+}
+
+#[test]
+fn exhaustive_search_completes_each_trace_at_least_once() {
+    for (instance, expected) in tested_with(Algorithm::Exhaustive) {
+        let report = check(&instance, Algorithm::Exhaustive);
+        assert!(
+            report.executions >= expected.executions,
+            "{instance}: {}",
+            summary(&report)
+        );
+        assert!(
+            report.halted >= expected.halted,
+            "{instance}: {}",
+            summary(&report)
+        );
+        has_verdict(&instance, &report);
+    }
+}
+
+#[test]
+fn classic_explores_at_least_as_much_as_source_where_the_papers_compare_them() {
+    for (instance, expected) in tested_with(Algorithm::Classic) {
+        let is_compared = instance.entry().expectation().source.is_some();
+        if is_compared && !expected.too_slow.contains(&Algorithm::Source) {
+            let classic = explored(&check(&instance, Algorithm::Classic));
+            let source = explored(&check(&instance, Algorithm::Source));
+            assert!(
+                classic >= source,
+                "{instance}: classic {classic}, source {source}"
+            );
+        }
+    }
+}
+
+fn explores_each_trace_once(algorithm: Algorithm) {
+    for (instance, expected) in tested_with(algorithm) {
+        let report = check(&instance, algorithm);
+        counts(&instance, &expected, &report);
+        assert_eq!(
+            report.blocked,
+            0,
+            "{instance} with {algorithm}: {}",
+            summary(&report)
+        );
+    }
+}
+
+fn completes_each_trace_once(algorithm: Algorithm) {
+    for (instance, expected) in tested_with(algorithm) {
+        counts(&instance, &expected, &check(&instance, algorithm));
+    }
+}
+
+fn counts(instance: &Instance, expected: &SizeExpectation, report: &Report) {
+    let found = (report.executions, report.halted);
+    let algorithm = report.algorithm;
+    assert_eq!(
+        found,
+        (expected.executions, expected.halted),
+        "{instance} with {algorithm}"
+    );
+    has_verdict(instance, report);
+}
+
+fn has_verdict(instance: &Instance, report: &Report) {
+    let algorithm = report.algorithm;
+    let verdict = match instance.entry().expectation().verdict {
+        Expected::Verified => Verdict::Verified,
+        Expected::Bug => Verdict::Bug,
+    };
+    assert_eq!(
+        report.verdict,
+        verdict,
+        "{instance} with {algorithm}: {}",
+        summary(report)
+    );
+}
+
+/// The programs with the sizes at which this algorithm is tested.
+fn tested_with(algorithm: Algorithm) -> Vec<(Instance, SizeExpectation)> {
+    let mut tested = Vec::new();
+    for entry in corpus::all() {
+        for expected in entry.expectation().sizes {
+            let is_tested = expected.tested == Tested::Always
+                && expected.executions <= LARGEST
+                && !expected.too_slow.contains(&algorithm);
+            if is_tested {
+                let instance = entry
+                    .with_sizes(&expected.size)
+                    .expect("a test checks the sizes");
+                tested.push((instance, expected));
+            }
+        }
+    }
+    tested
+}
+
+fn check(instance: &Instance, algorithm: Algorithm) -> Report {
+    Checker::new()
+        .algorithm(algorithm)
+        .keep_going(true)
+        .check(instance.program())
+}
+
+fn explored(report: &Report) -> u64 {
+    report.executions + report.halted + report.blocked
+}
+
+fn summary(report: &Report) -> String {
+    let errors: Vec<&str> = report
+        .errors
+        .iter()
+        .map(|error| error.message.as_str())
+        .collect();
+    format!(
+        "{} executions, {} halted, {} blocked, errors {errors:?}, bounds {:?}",
+        report.executions, report.halted, report.blocked, report.bounds
+    )
+}

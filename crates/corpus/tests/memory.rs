@@ -1,0 +1,25 @@
+//! The memory of the parsimonious algorithm does not grow with the search. A test of its own process, since
+//! what is measured is the peak of the process.
+#![cfg(all(target_os = "linux", not(debug_assertions)))]
+
+use mazurka::Checker;
+
+#[test]
+fn parsimonious_needs_no_more_memory_for_a_larger_search() {
+    for (small, large) in [
+        ("expmem:8", "expmem:14"),
+        ("filesystem:20", "filesystem:24"),
+    ] {
+        let before = peak_after(small);
+        let growth = peak_after(large) - before;
+        assert!(
+            growth <= 2 << 20,
+            "{growth} bytes more for {large} than for {small}"
+        );
+    }
+}
+
+fn peak_after(name: &str) -> u64 {
+    let instance = corpus::parse(name).expect("the corpus has it");
+    Checker::new().check(instance.program()).peak_rss_bytes
+}

@@ -1,0 +1,43 @@
+//! The large sizes, with the algorithms that explore each trace once. Some minutes in a release build, too
+//! long for a debug build, which leaves them out.
+#![cfg(not(debug_assertions))]
+
+use corpus::Tested;
+use mazurka::{Algorithm, Checker, Verdict};
+
+#[test]
+fn parsimonious_counts_the_large_sizes() {
+    counts_the_large_sizes(Algorithm::Parsimonious);
+}
+
+#[test]
+fn optimal_counts_the_large_sizes() {
+    counts_the_large_sizes(Algorithm::Optimal);
+}
+
+fn counts_the_large_sizes(algorithm: Algorithm) {
+    for entry in corpus::all() {
+        for expected in entry.expectation().sizes {
+            if expected.tested != Tested::Thoroughly || expected.too_slow.contains(&algorithm) {
+                continue;
+            }
+            let instance = entry
+                .with_sizes(&expected.size)
+                .expect("a test checks the sizes");
+            let report = Checker::new()
+                .algorithm(algorithm)
+                .check(instance.program());
+            let found = (report.executions, report.halted, report.blocked);
+            assert_eq!(
+                found,
+                (expected.executions, expected.halted, 0),
+                "{instance} with {algorithm}"
+            );
+            assert_eq!(
+                report.verdict,
+                Verdict::Verified,
+                "{instance} with {algorithm}"
+            );
+        }
+    }
+}
