@@ -31,6 +31,12 @@ pub trait Reduction: Default {
         Self::Plan::default()
     }
 
+    /// Races whose second event is at this position or later are looked at; those of events before
+    /// `fresh` were there in an earlier execution.
+    fn unseen(&self, _execution: &Execution, fresh: usize) -> usize {
+        fresh
+    }
+
     /// What is to be explored before the race's first event so that the second comes first.
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Self::Reversal>;
 
@@ -256,7 +262,8 @@ impl<R: Reduction> Strategy for Search<R> {
     }
 
     fn analyse(&mut self, _outcome: Outcome) {
-        for &race in self.execution.races_from(self.fresh) {
+        let unseen = self.reduction.unseen(&self.execution, self.fresh);
+        for &race in self.execution.races_from(unseen) {
             if let Some(reversal) = self.reduction.reversal(race, &self.execution) {
                 self.reduction
                     .insert(&mut self.path[race.first.index()], reversal);

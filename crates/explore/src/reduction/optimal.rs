@@ -1,7 +1,7 @@
 //! Optimal-DPOR (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, Algorithm 2).
 //!
 //! Deviations: only races whose second event is fresh are looked at, since the others were in an
-//! earlier execution; the kind of a conditional operation is that before the race's first event;
+//! earlier execution (not where there are choices); the kind of a conditional operation is that before the race's first event;
 //! operations with alternatives are branches of the wakeup tree.
 
 use super::initials::is_weak_initial;
@@ -50,6 +50,15 @@ impl Reduction for Optimal {
     /// subtree(wut(E), p)
     fn descend(&self, node: &mut Node<WakeupTree>) -> WakeupTree {
         node.plan.take_first_subtree()
+    }
+
+    /// Where operations have alternatives, every execution looks at all of its races: v carries the
+    /// choices that this execution made after the race, and each of them must come into the tree.
+    fn unseen(&self, execution: &Execution, fresh: usize) -> usize {
+        match execution.events().any(|(_, event)| event.alternatives > 1) {
+            true => 0,
+            false => fresh,
+        }
     }
 
     /// v := notdep(e, E).e', the kind of e' recomputed, its choice fresh
