@@ -1,2 +1,56 @@
-//! The command mazurka.
-fn main() {}
+//! The command `mazurka`: arguments, files and exit codes; everything else is in the libraries.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod check;
+mod compare;
+mod interruption;
+mod list;
+mod progress_line;
+mod refusal;
+mod replay;
+mod terminal;
+mod time_limit;
+
+use arguments::{Arguments, Command};
+use refusal::Refusal;
+use report::Verdict;
+use std::process::ExitCode;
+
+/// Wrong usage, or a file or program that cannot be used.
+const REFUSED: u8 = 2;
+/// A search that did not come to its end.
+const UNFINISHED: u8 = 3;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::read() {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
+    let done = match arguments.command {
+        Command::Check(options) => check::check(&options),
+        Command::List(options) => list::list(&options),
+        Command::Replay(options) => replay::replay(&options),
+        Command::Compare(options) => compare::compare(&options),
+    };
+    match done {
+        Ok(code) => code,
+        Err(refusal) => {
+            terminal::complain(&refusal.to_string());
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+/// What a command comes to: an exit code, or why it could not be done.
+type Done = Result<ExitCode, Refusal>;
+
+/// 0 verified, 1 bug, 3 stopped by a bound.
+fn exit_code(verdict: Verdict) -> ExitCode {
+    match verdict {
+        Verdict::Verified => ExitCode::SUCCESS,
+        Verdict::Bug => ExitCode::from(1),
+        Verdict::Bounded => ExitCode::from(UNFINISHED),
+    }
+}

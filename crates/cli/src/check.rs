@@ -1,0 +1,169 @@
+//! `mazurka check`: searches, saves the schedule of what failed, reports.
+
+use crate::arguments::{CheckOptions, Format};
+use crate::progress_line::ProgressLine;
+use crate::refusal::Refusal;
+use crate::{Done, exit_code, interruption, terminal};
+use corpus::Instance;
+use mazurka::Checker;
+use report::{Report, Style};
+use std::path::{Path, PathBuf};
+
+/// Checks a program of the corpus.
+pub fn check(options: &CheckOptions) -> Done {
+    let instance = corpus::parse(&options.program)?;
+    for path in [&options.output, &options.checkpoint].into_iter().flatten() {
+        has_directory(path)?;
+    }
+    let mut report = search(options, &instance)?;
+    if !options.no_output {
+        let path = options
+            .output
+            .clone()
+            .unwrap_or_else(|| default_output(&instance));
+        save_schedules(&mut report, &path);
+    }
+    print_report(&report, options.format, options.quiet)?;
+    Ok(exit_code(report.verdict))
+}
+
+fn search(options: &CheckOptions, instance: &Instance) -> Result<Report, Refusal> {
+    let line = ProgressLine::new(!options.quiet);
+    let checker = checker(options)
+        .name(&instance.to_string())
+        .stop(interruption::flag()?)
+        .observer(line.observer());
+    let report = checker.try_check(instance.program());
+    line.clear();
+    report.map_err(|error| Refusal::Check {
+        program: instance.to_string(),
+        error,
+    })
+}
+
+fn checker(options: &CheckOptions) -> Checker {
+    let mut checker = Checker::new()
+        .algorithm(options.algorithm)
+        .keep_going(options.keep_going);
+    if let Some(executions) = options.max_executions {
+        checker = checker.max_executions(executions);
+    }
+    if let Some(limit) = options.time_limit {
+        checker = checker.time_limit(limit.0);
+    }
+    if let Some(preemptions) = options.preemptions {
+        checker = checker.preemptions(preemptions);
+    }
+    if let Some(seed) = options.seed {
+        checker = checker.seed(seed);
+    }
+    if let Some(timeouts) = options.timeouts {
+        checker = checker.timeouts(timeouts);
+    }
+    if let Some(events) = options.max_events {
+        checker = checker.max_events(events);
+    }
+    if let Some(path) = &options.checkpoint {
+        checker = checker.checkpoint(path);
+    }
+    if let Some(path) = &options.resume {
+        checker = checker.resume(path);
+    }
+    checker
+}
+
+/// Prints a report as it was asked for.
+pub fn print_report(report: &Report, format: Format, quiet: bool) -> Result<(), Refusal> {
+    let text = match format {
+        Format::Json => {
+            let json = serde_json::to_string(report).expect("a report has no maps to serialise");
+            format!("{json}\n")
+        }
+        Format::Text => text(report, quiet, terminal::style()),
+    };
+    terminal::print(&text).map_err(|error| Refusal::System {
+        what: "print the report",
+        error,
+    })
+}
+
+fn text(report: &Report, quiet: bool, style: Style) -> String {
+    if quiet {
+        return format!("{}\n", report.headline(style));
+    }
+    report.text(style)
+}
+
+/// Saves the schedule of each failure and notes where. A bug that was found is told even if its
+/// schedule cannot be saved.
+fn save_schedules(report: &mut Report, path: &Path) {
+    for (index, failure) in report.errors.iter_mut().enumerate() {
+        let path = numbered(path, index + 1);
+        match failure.schedule.save(&path) {
+            Ok(()) => {
+                let name = path.display().to_string();
+                failure.repeat_with = Some(format!("mazurka replay {}", quoted(&name)));
+                failure.saved_as = Some(name);
+            }
+            Err(error) => terminal::complain(&error.to_string()),
+        }
+    }
+}
+
+/// `mutex:3,4` → `mutex-3-4.schedule.json`.
+fn default_output(instance: &Instance) -> PathBuf {
+    let name = instance.to_string().replace([':', ','], "-");
+    PathBuf::from(format!("{name}.schedule.json"))
+}
+
+/// `a.schedule.json` → `a-2.schedule.json` for the second one.
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    if number == 1 {
+        return path.to_owned();
+    }
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let (stem, extensions) = name.split_once('.').unwrap_or((&name, ""));
+    let dot = if extensions.is_empty() { "" } else { "." };
+    path.with_file_name(format!("{stem}-{number}{dot}{extensions}"))
+}
+
+/// As a shell needs it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,".contains(letter);
+    match word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+fn has_directory(path: &Path) -> Result<(), Refusal> {
+    let directory = match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => return Ok(()),
+        Some(parent) if parent.is_dir() => return Ok(()),
+        Some(parent) => parent,
+        None => path,
+    };
+    Err(Refusal::NoDirectory(directory.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schedules_of_several_failures_are_numbered() {
+        let path = Path::new("out/a.schedule.json");
+        assert_eq!(numbered(path, 1), path);
+        assert_eq!(numbered(path, 2), Path::new("out/a-2.schedule.json"));
+        assert_eq!(numbered(Path::new("plain"), 3), Path::new("plain-3"));
+    }
+
+    #[test]
+    fn names_are_quoted_where_a_shell_needs_it() {
+        assert_eq!(quoted("a-b.schedule.json"), "a-b.schedule.json");
+        assert_eq!(quoted("my file's"), r"'my file'\''s'");
+    }
+}

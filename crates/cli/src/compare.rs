@@ -1,0 +1,138 @@
+//! `mazurka compare`: every algorithm on one program, each in a process of its own, so that the peak
+//! memory is that of the algorithm.
+
+use crate::arguments::{CompareOptions, Format};
+use crate::progress_line::ProgressLine;
+use crate::refusal::Refusal;
+use crate::time_limit::TimeLimit;
+use crate::{Done, UNFINISHED, interruption, terminal};
+use corpus::Instance;
+use explore::Algorithm;
+use report::{Comparison, Measured, Report};
+use std::io;
+use std::process::{Command, ExitCode, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Executions of the algorithms that have no end.
+const RANDOM_EXECUTIONS: u64 = 10_000;
+
+/// Compares algorithms.
+pub fn compare(options: &CompareOptions) -> Done {
+    let instance = corpus::parse(&options.program)?;
+    let interrupted = interruption::flag()?;
+    let measured = measure_all(options, &instance, &interrupted)?;
+    let known = instance.expected();
+    let comparison = Comparison {
+        program: instance.to_string(),
+        traces: known.as_ref().map(|known| known.executions + known.halted),
+        closed_form: instance.entry().expectation().formula,
+        measured,
+        published: known.map_or(Vec::new(), |known| {
+            known.published.iter().map(published).collect()
+        }),
+    };
+    let text = match options.format {
+        Format::Text => comparison.text(terminal::style()),
+        Format::Json => {
+            let json =
+                serde_json::to_string(&comparison).expect("a comparison has no maps to serialise");
+            format!("{json}\n")
+        }
+    };
+    terminal::print(&text).map_err(|error| Refusal::System {
+        what: "print the table",
+        error,
+    })?;
+    Ok(match interrupted.load(Ordering::Relaxed) {
+        true => ExitCode::from(UNFINISHED),
+        false => ExitCode::SUCCESS,
+    })
+}
+
+/// One after the other; an interruption ends the running one early and leaves the rest out.
+fn measure_all(
+    options: &CompareOptions,
+    instance: &Instance,
+    interrupted: &AtomicBool,
+) -> Result<Vec<Measured>, Refusal> {
+    let algorithms: Vec<Algorithm> = match options.algorithm.as_slice() {
+        [] => Algorithm::ALL.to_vec(),
+        chosen => chosen.to_vec(),
+    };
+    let line = ProgressLine::new(!options.quiet);
+    let mut measured = Vec::new();
+    for (index, &algorithm) in algorithms.iter().enumerate() {
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        line.say(format!(
+            "{algorithm} ({} of {})",
+            index + 1,
+            algorithms.len()
+        ));
+        measured.push(measure(options, instance, algorithm)?);
+    }
+    line.clear();
+    Ok(measured)
+}
+
+fn measure(
+    options: &CompareOptions,
+    instance: &Instance,
+    algorithm: Algorithm,
+) -> Result<Measured, Refusal> {
+    let system = |error| Refusal::System {
+        what: "start a process for the comparison",
+        error,
+    };
+    let output = run(options, instance, algorithm).map_err(system)?;
+    match serde_json::from_slice::<Report>(&output.stdout) {
+        Ok(report) => Ok(Measured::from(&report)),
+        Err(_) => {
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            Err(Refusal::NoResult {
+                program: instance.to_string(),
+                algorithm,
+                ended: format!("{} {}", output.status, complaint.trim()),
+            })
+        }
+    }
+}
+
+fn run(options: &CompareOptions, instance: &Instance, algorithm: Algorithm) -> io::Result<Output> {
+    let TimeLimit(limit) = options.time_limit;
+    let executions = match options.max_executions {
+        None if !algorithm.proves() => Some(RANDOM_EXECUTIONS),
+        limit => limit,
+    };
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .args([
+            "check",
+            &instance.to_string(),
+            "--algorithm",
+            algorithm.name(),
+        ])
+        .args(["--format", "json", "--quiet", "--keep-going", "--no-output"])
+        .args(["--time-limit", &format!("{}ms", limit.as_millis().max(1))])
+        .stdin(Stdio::null());
+    if let Some(executions) = executions {
+        command.args(["--max-executions", &executions.to_string()]);
+    }
+    command.output()
+}
+
+fn published(number: &corpus::Published) -> report::Published {
+    let source = match number.algorithm {
+        Some(algorithm) if !number.by.contains(algorithm.name()) => {
+            format!("{}: {algorithm}", number.by)
+        }
+        Some(_) | None => number.by.clone(),
+    };
+    report::Published {
+        source,
+        executions: number.executions,
+        seconds: number.seconds,
+        megabytes: number.megabytes.map(f64::from),
+    }
+}

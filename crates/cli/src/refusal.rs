@@ -1,0 +1,56 @@
+//! Why a command was not done: what, where, and what to do, in one line.
+
+use mazurka::CheckError;
+use report::ScheduleFileError;
+use std::io;
+use std::path::PathBuf;
+
+/// Wrong usage, or a file or program that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// No such program, or not with this size.
+    #[error("{0}")]
+    Program(#[from] corpus::NameError),
+    /// The schedule file is of no use.
+    #[error("{0}")]
+    Schedule(#[from] ScheduleFileError),
+    /// The schedule file is of a program that is not in the corpus.
+    #[error("{}: it is a schedule of {program:?}, which `mazurka list` does not know; replay it in the test that wrote it, with Checker::replay", path.display())]
+    ForeignSchedule {
+        /// The schedule file.
+        path: PathBuf,
+        /// The program that it names.
+        program: String,
+    },
+    /// The search could not be done.
+    #[error("{program}: {error}")]
+    Check {
+        /// The program.
+        program: String,
+        /// Why not.
+        error: CheckError,
+    },
+    /// A file would be written where there is no directory.
+    #[error("{}: there is no such directory to write to; create it or choose another place", .0.display())]
+    NoDirectory(PathBuf),
+    /// The system refuses something.
+    #[error("cannot {what}: {error}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A process that was started for a comparison did not tell its result.
+    #[error(
+        "{program} with {algorithm}: the process that searched ended with {ended}; run `mazurka check {program} --algorithm {algorithm}` to see why"
+    )]
+    NoResult {
+        /// The program.
+        program: String,
+        /// The algorithm.
+        algorithm: explore::Algorithm,
+        /// How it ended.
+        ended: String,
+    },
+}
