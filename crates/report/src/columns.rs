@@ -46,6 +46,7 @@ struct Shown<'a> {
     rows: Vec<usize>,
     /// The threads of the rows, sorted.
     threads: Vec<usize>,
+    /// The last of the races: they are nearest to the failure.
     pairs: &'a [Racing],
     /// Rows of the pairs, sorted; the first is called A.
     letters: Vec<usize>,
@@ -64,7 +65,7 @@ enum Layout {
 
 impl<'a> Shown<'a> {
     fn new(interleaving: &'a Interleaving) -> Shown<'a> {
-        let pairs = &interleaving.races[..interleaving.races.len().min(PAIRS)];
+        let pairs = &interleaving.races[interleaving.races.len().saturating_sub(PAIRS)..];
         let letters: BTreeSet<usize> = pairs
             .iter()
             .flat_map(|pair| [pair.first, pair.second])
@@ -249,7 +250,7 @@ impl<'a> Shown<'a> {
         }
         let untold = self.interleaving.races.len() - self.pairs.len();
         if untold > 0 {
-            let more = format!("  and {} more", counted(untold as u64, "pair"));
+            let more = format!("  and {} before them", counted(untold as u64, "pair"));
             lines.push(style.paint(Ink::Faint, &more));
         }
         lines

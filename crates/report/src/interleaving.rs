@@ -9,8 +9,8 @@ pub struct Interleaving {
     pub threads: Vec<String>,
     /// The events in order.
     pub rows: Vec<Row>,
-    /// The pairs of events whose order matters (turning one of them round gives another trace), the
-    /// most telling first. The text shows the first few of them.
+    /// The pairs of events whose order matters: turning one of them round gives another trace. In the
+    /// order of their second events; the text shows the last few, which are nearest to the failure.
     pub races: Vec<Racing>,
     /// What each thread does at the end ("waits for mutex m, held by T1"), one per column; empty for a
     /// thread that ran to its end.
