@@ -1,0 +1,103 @@
+//! As `std::cell`, with detection of data races.
+
+use std::fmt;
+
+/// As `std::cell::UnsafeCell`: plain memory that threads share on their own responsibility.
+///
+/// Two accesses that C11's happens-before does not order, one of them a write, are a data race, whether or
+/// not the interleaving at hand makes it visible.
+///
+/// ```
+/// use mazurka::cell::UnsafeCell;
+/// use mazurka::sync::Arc;
+/// use mazurka::{Checker, FailureKind, thread};
+///
+/// struct Shared(UnsafeCell<u32>);
+/// // Claims what is not true: nothing orders the accesses.
+/// unsafe impl Sync for Shared {}
+///
+/// let report = Checker::new().check(|| {
+///     let shared = Arc::new(Shared(UnsafeCell::new(0)));
+///     let other = thread::spawn({
+///         let shared = Arc::clone(&shared);
+///         move || shared.0.with_mut(|value| unsafe { *value = 1 })
+///     });
+///     shared.0.with(|value| unsafe { *value });
+///     other.join().unwrap();
+/// });
+/// assert_eq!(report.errors[0].kind, FailureKind::DataRace);
+/// ```
+pub struct UnsafeCell<T: ?Sized> {
+    plain: runtime::Plain,
+    value: std::cell::UnsafeCell<T>,
+}
+
+impl<T> UnsafeCell<T> {
+    /// A new cell, written by its creator.
+    #[track_caller]
+    pub fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell {
+            plain: runtime::Plain::new(),
+            value: std::cell::UnsafeCell::new(value),
+        }
+    }
+
+    /// The value.
+    #[track_caller]
+    pub fn into_inner(self) -> T {
+        self.plain.write();
+        self.value.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
+    /// The pointer to the value. What is done with it is not seen, so this counts as a write; where
+    /// threads only read, use [`UnsafeCell::with`].
+    #[track_caller]
+    #[inline]
+    pub fn get(&self) -> *mut T {
+        self.plain.write();
+        self.value.get()
+    }
+
+    /// The value, which nobody else can touch.
+    #[track_caller]
+    pub fn get_mut(&mut self) -> &mut T {
+        self.plain.write();
+        self.value.get_mut()
+    }
+
+    /// Reads: the closure gets a pointer that it must only read through.
+    #[track_caller]
+    #[inline]
+    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        self.plain.read();
+        read(self.value.get())
+    }
+
+    /// Writes: the closure gets a pointer that it may write through.
+    #[track_caller]
+    #[inline]
+    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        self.plain.write();
+        write(self.value.get())
+    }
+}
+
+impl<T: Default> Default for UnsafeCell<T> {
+    fn default() -> UnsafeCell<T> {
+        UnsafeCell::new(T::default())
+    }
+}
+
+impl<T> From<T> for UnsafeCell<T> {
+    fn from(value: T) -> UnsafeCell<T> {
+        UnsafeCell::new(value)
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnsafeCell").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,266 @@
+//! The checker: what to search, how, and how far.
+
+mod checkpoint;
+mod error;
+mod failures;
+mod linearisation;
+mod memory;
+mod search;
+mod slots;
+mod tally;
+
+pub use error::CheckError;
+
+use explore::{Algorithm, Observer, Options};
+use report::{Conditions, Report, ScheduleFile};
+use search::Search;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// How many executions `random` and `pct` try where no limit is set.
+const RANDOM_EXECUTIONS: u64 = 10_000;
+
+/// Checks a concurrent program: explores its interleavings, and tells what it found.
+///
+/// ```
+/// use mazurka::sync::Arc;
+/// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+/// use mazurka::{Checker, Verdict, thread};
+///
+/// let report = Checker::new().check(|| {
+///     let count = Arc::new(AtomicU32::new(0));
+///     let other = thread::spawn({
+///         let count = Arc::clone(&count);
+///         move || count.store(count.load(SeqCst) + 1, SeqCst)
+///     });
+///     count.store(count.load(SeqCst) + 1, SeqCst);
+///     other.join().unwrap();
+///     assert_eq!(count.load(SeqCst), 2, "an update was lost");
+/// });
+/// assert_eq!(report.verdict, Verdict::Bug);
+/// assert!(report.errors[0].message.contains("an update was lost"));
+/// ```
+pub struct Checker {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) options: Options,
+    pub(crate) seed_is_set: bool,
+    pub(crate) conditions: Conditions,
+    pub(crate) name: String,
+    pub(crate) max_executions: Option<u64>,
+    pub(crate) time_limit: Option<Duration>,
+    pub(crate) keeps_going: bool,
+    pub(crate) schedule_file: Option<PathBuf>,
+    pub(crate) checkpoint: Option<PathBuf>,
+    pub(crate) resume: Option<PathBuf>,
+    pub(crate) observer: Box<dyn Observer>,
+    pub(crate) stop: Option<Arc<AtomicBool>>,
+}
+
+impl Default for Checker {
+    fn default() -> Checker {
+        Checker::new()
+    }
+}
+
+impl Checker {
+    /// The default: [`Algorithm::Parsimonious`] until the program is verified or the first bug is found.
+    pub fn new() -> Checker {
+        Checker {
+            algorithm: Algorithm::default(),
+            options: Options::default(),
+            seed_is_set: false,
+            conditions: Conditions::default(),
+            name: String::new(),
+            max_executions: None,
+            time_limit: None,
+            keeps_going: false,
+            schedule_file: None,
+            checkpoint: None,
+            resume: None,
+            observer: Box::new(()),
+            stop: None,
+        }
+    }
+
+    /// How to search. `random` and `pct` try 10,000 executions unless a limit is set.
+    pub fn algorithm(self, algorithm: Algorithm) -> Checker {
+        Checker { algorithm, ..self }
+    }
+
+    /// Stops after as many executions; the verdict is then at best `bounded`.
+    pub fn max_executions(self, executions: u64) -> Checker {
+        Checker {
+            max_executions: Some(executions),
+            ..self
+        }
+    }
+
+    /// Stops after this time; the verdict is then at best `bounded`.
+    pub fn time_limit(self, limit: Duration) -> Checker {
+        Checker {
+            time_limit: Some(limit),
+            ..self
+        }
+    }
+
+    /// Cuts executions in which running threads are preempted more often than this.
+    pub fn preemptions(mut self, preemptions: u32) -> Checker {
+        self.options.preemptions = Some(preemptions);
+        self
+    }
+
+    /// The seed of `random` and `pct`; the same seed, the same executions.
+    pub fn seed(mut self, seed: u64) -> Checker {
+        self.options.seed = seed;
+        self.seed_is_set = true;
+        self
+    }
+
+    /// Goes on after a bug, and reports each distinct one.
+    pub fn keep_going(self, keeps_going: bool) -> Checker {
+        Checker {
+            keeps_going,
+            ..self
+        }
+    }
+
+    /// A thread that has performed as many operations stops there (default 10,000).
+    pub fn max_events(mut self, events: u32) -> Checker {
+        self.conditions.max_events = events;
+        self
+    }
+
+    /// How many timed operations may expire per thread (default 2); at the next one it stops.
+    pub fn timeouts(mut self, timeouts: u32) -> Checker {
+        self.conditions.timeouts = timeouts;
+        self
+    }
+
+    /// Makes each panic a failure. By default one that `join` returns as `Err` is behaviour.
+    pub fn panics_fail(mut self, fail: bool) -> Checker {
+        self.conditions.panics_fail = fail;
+        self
+    }
+
+    /// Threads that still wait when the main thread has returned are no error.
+    pub fn waiting_after_main(mut self, may_wait: bool) -> Checker {
+        self.conditions.waiting_after_main = may_wait;
+        self
+    }
+
+    /// The name of the program in reports, schedule files and checkpoints.
+    pub fn name(self, name: &str) -> Checker {
+        Checker {
+            name: name.to_owned(),
+            ..self
+        }
+    }
+
+    /// Where to save the schedule of the first failure.
+    pub fn schedule_file(self, path: impl Into<PathBuf>) -> Checker {
+        Checker {
+            schedule_file: Some(path.into()),
+            ..self
+        }
+    }
+
+    /// Saves the whole state of the search to this file after every execution.
+    pub fn checkpoint(self, path: impl Into<PathBuf>) -> Checker {
+        Checker {
+            checkpoint: Some(path.into()),
+            ..self
+        }
+    }
+
+    /// Goes on from the state that a killed or stopped search saved by [`Checker::checkpoint`].
+    pub fn resume(self, path: impl Into<PathBuf>) -> Checker {
+        Checker {
+            resume: Some(path.into()),
+            ..self
+        }
+    }
+
+    /// Watches the search.
+    pub fn observer(self, observer: impl Observer + 'static) -> Checker {
+        Checker {
+            observer: Box::new(observer),
+            ..self
+        }
+    }
+
+    /// Stops the search, as a time limit does, once the flag is set.
+    pub fn stop(self, stop: Arc<AtomicBool>) -> Checker {
+        Checker {
+            stop: Some(stop),
+            ..self
+        }
+    }
+
+    /// Checks the program.
+    ///
+    /// # Panics
+    ///
+    /// If the check cannot be done: see [`CheckError`]. A bug of the program is no reason.
+    #[track_caller]
+    pub fn check(self, program: impl Fn() + 'static) -> Report {
+        match self.try_check(program) {
+            Ok(report) => report,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Checks the program.
+    pub fn try_check(self, program: impl Fn() + 'static) -> Result<Report, CheckError> {
+        self.contradiction()?;
+        Search::new(self, program)?.run()
+    }
+
+    /// Runs one saved schedule again.
+    ///
+    /// ```
+    /// use mazurka::{Checker, choose};
+    ///
+    /// let program = || assert_ne!(choose(3), 2);
+    /// let found = Checker::new().check(program);
+    /// let again = Checker::new().replay(&found.errors[0].schedule, program).unwrap();
+    /// assert_eq!(again.errors[0].message, found.errors[0].message);
+    /// assert_eq!(again.executions, 1);
+    /// ```
+    pub fn replay(
+        self,
+        schedule: &ScheduleFile,
+        program: impl Fn() + 'static,
+    ) -> Result<Report, CheckError> {
+        let conditions = schedule.conditions;
+        Search::new(Checker { conditions, ..self }, program)?.replay(schedule)
+    }
+
+    /// The limit on executions that holds.
+    pub(crate) fn limit(&self) -> Option<u64> {
+        match (self.max_executions, self.time_limit) {
+            (None, None) if !self.algorithm.proves() => Some(RANDOM_EXECUTIONS),
+            (limit, _) => limit,
+        }
+    }
+
+    fn contradiction(&self) -> Result<(), CheckError> {
+        if self.seed_is_set && self.algorithm.proves() {
+            return Err(CheckError::Contradiction(
+                "a seed is only used by the algorithms random and pct; choose one of them or leave it out",
+            ));
+        }
+        if self.max_executions == Some(0) {
+            return Err(CheckError::Contradiction(
+                "a limit of 0 executions leaves nothing to check",
+            ));
+        }
+        if self.conditions.max_events == 0 {
+            return Err(CheckError::Contradiction(
+                "a limit of 0 operations leaves nothing to check",
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+//! The state of a search between two executions, and whether a saved one may be gone on from.
+
+use super::failures::Failures;
+use super::slots::{self, Slots};
+use super::tally::Tally;
+use super::{CheckError, Checker};
+use explore::{Algorithm, Options};
+use report::Conditions;
+use runtime::Names;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
+
+/// What a search was told; another one cannot go on from its state.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Task {
+    program: String,
+    algorithm: Algorithm,
+    options: Options,
+    conditions: Conditions,
+    keeps_going: bool,
+}
+
+/// The state of a search.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct State<'s> {
+    pub task: Task,
+    pub tally: Cow<'s, Tally>,
+    pub failures: Cow<'s, Failures>,
+    /// Threads and objects by their ids, and which objects are coarse.
+    pub names: Cow<'s, Names>,
+    /// What the strategy saved.
+    pub strategy: Vec<u8>,
+    /// Wall clock of the search so far.
+    pub elapsed_s: f64,
+}
+
+impl Task {
+    pub fn of(checker: &Checker) -> Task {
+        Task {
+            program: checker.name.clone(),
+            algorithm: checker.algorithm,
+            options: checker.options,
+            conditions: checker.conditions,
+            keeps_going: checker.keeps_going,
+        }
+    }
+
+    /// In what another task differs: what, its own, the other's.
+    fn difference(&self, other: &Task) -> Option<(&'static str, String, String)> {
+        let differs =
+            |what, own: String, other: String| (own != other).then_some((what, own, other));
+        differs("program", self.program.clone(), other.program.clone())
+            .or_else(|| {
+                differs(
+                    "algorithm",
+                    self.algorithm.to_string(),
+                    other.algorithm.to_string(),
+                )
+            })
+            .or_else(|| {
+                differs(
+                    "seed",
+                    self.options.seed.to_string(),
+                    other.options.seed.to_string(),
+                )
+            })
+            .or_else(|| {
+                let bound = |task: &Task| match task.options.preemptions {
+                    Some(bound) => bound.to_string(),
+                    None => "none".to_owned(),
+                };
+                differs("bound on preemptions", bound(self), bound(other))
+            })
+            .or_else(|| {
+                let conditions = |task: &Task| format!("{:?}", task.conditions);
+                differs("set of conditions", conditions(self), conditions(other))
+            })
+            .or_else(|| {
+                differs(
+                    "choice to keep going",
+                    self.keeps_going.to_string(),
+                    other.keeps_going.to_string(),
+                )
+            })
+    }
+}
+
+impl State<'static> {
+    /// Reads the state from which a search of this task goes on.
+    pub fn load(path: &Path, task: &Task) -> Result<State<'static>, CheckError> {
+        let unreadable = |reason: String| CheckError::Unreadable {
+            path: path.to_owned(),
+            reason,
+        };
+        let bytes = slots::read(path).map_err(|error| unreadable(reason_of(&error)))?;
+        let state: State<'static> = postcard::from_bytes(&bytes)
+            .map_err(|_| unreadable("it was written by another version".to_owned()))?;
+        match state.task.difference(task) {
+            None => Ok(state),
+            Some((what, found, asked)) => Err(CheckError::ForeignCheckpoint {
+                path: path.to_owned(),
+                what,
+                found,
+                asked,
+            }),
+        }
+    }
+}
+
+/// The file that a search saves its state to.
+pub(crate) struct Checkpoint<'p> {
+    path: &'p Path,
+    slots: Option<Slots>,
+    /// Recycled.
+    buffer: Vec<u8>,
+}
+
+impl<'p> Checkpoint<'p> {
+    /// Nothing is written before the first state.
+    pub fn new(path: &'p Path) -> Checkpoint<'p> {
+        Checkpoint {
+            path,
+            slots: None,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Saves the state.
+    pub fn save(&mut self, state: &impl Serialize) -> Result<(), CheckError> {
+        self.buffer.clear();
+        let buffer = std::mem::take(&mut self.buffer);
+        self.buffer =
+            postcard::to_extend(state, buffer).expect("a state of plain data is serialisable");
+        let written = match &mut self.slots {
+            Some(slots) => slots.write(&self.buffer),
+            None => Slots::create(self.path, &self.buffer).map(|slots| self.slots = Some(slots)),
+        };
+        written.map_err(|error| CheckError::Unwritable {
+            path: self.path.to_owned(),
+            reason: reason_of(&error),
+        })
+    }
+}
+
+/// What the system says, without its error number.
+fn reason_of(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,44 @@
+//! The distinct failures that a search has met.
+
+use explore::Schedule;
+use report::FailureKind;
+use serde::{Deserialize, Serialize};
+
+/// What tells two failures apart.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Symptom {
+    pub kind: FailureKind,
+    pub message: String,
+    /// `file:line:column`, if known.
+    pub location: Option<String>,
+}
+
+/// A failure and the first execution that showed it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Sighting {
+    pub symptom: Symptom,
+    /// Number of the execution, from 1.
+    pub execution: u64,
+    /// A schedule that shows it, in the ids of this search.
+    pub schedule: Schedule,
+}
+
+/// The distinct failures in the order in which they were met.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Failures {
+    pub sightings: Vec<Sighting>,
+}
+
+impl Failures {
+    /// Whether this failure has been met before.
+    pub fn contains(&self, symptom: &Symptom) -> bool {
+        self.sightings
+            .iter()
+            .any(|sighting| sighting.symptom == *symptom)
+    }
+
+    /// Whether none was met.
+    pub fn is_empty(&self) -> bool {
+        self.sightings.is_empty()
+    }
+}

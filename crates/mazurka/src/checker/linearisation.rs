@@ -1,0 +1,155 @@
+//! The same trace with few context switches, for people: an execution that shows a bug is turned into an
+//! equivalent one in which each thread runs as long as it can.
+
+use explore::{EventId, Execution, Schedule, ThreadId};
+
+/// A schedule of the same trace in which what happens before the last event of `first` comes first, and
+/// threads change seldom (greedily: always the thread that can run on longest).
+pub(crate) fn with_few_switches(execution: &Execution, first: Option<ThreadId>) -> Schedule {
+    let mut order = Order::new(execution);
+    if let Some(last) = first.and_then(|thread| execution.last_of(thread)) {
+        order.run(execution.clock(last));
+    }
+    let everything: Vec<u32> = order.events.iter().map(|own| own.len() as u32).collect();
+    order.run(&everything);
+    order.schedule
+}
+
+/// How often the running thread changes.
+pub(crate) fn switches(schedule: &Schedule) -> usize {
+    schedule
+        .windows(2)
+        .filter(|pair| pair[0].thread != pair[1].thread)
+        .count()
+}
+
+struct Order<'e> {
+    execution: &'e Execution,
+    /// events[t] are the events of thread t in order.
+    events: Vec<Vec<EventId>>,
+    /// done[t] is the number of events of thread t in the schedule.
+    done: Vec<u32>,
+    schedule: Schedule,
+}
+
+impl<'e> Order<'e> {
+    fn new(execution: &'e Execution) -> Order<'e> {
+        let mut events: Vec<Vec<EventId>> = Vec::new();
+        for (id, event) in execution.events() {
+            let thread = event.thread().index();
+            if events.len() <= thread {
+                events.resize(thread + 1, Vec::new());
+            }
+            events[thread].push(id);
+        }
+        let done = vec![0; events.len()];
+        Order {
+            execution,
+            events,
+            done,
+            schedule: Schedule::new(),
+        }
+    }
+
+    /// Performs what of each thread is not done up to its number in `until`, which is closed under
+    /// happens-before.
+    fn run(&mut self, until: &[u32]) {
+        while let Some((thread, length)) = self.longest_run(until) {
+            let start = self.done[thread] as usize;
+            for &event in &self.events[thread][start..start + length] {
+                self.schedule.push(self.execution.event(event).step);
+            }
+            self.done[thread] += length as u32;
+        }
+    }
+
+    /// The thread that can run on longest, and how many events; one that can run to its end goes first,
+    /// since it need not come back.
+    fn longest_run(&self, until: &[u32]) -> Option<(usize, usize)> {
+        (0..self.events.len())
+            .map(|thread| (thread, self.run_of(thread, until)))
+            .filter(|&(_, length)| length > 0)
+            .max_by_key(|&(thread, length)| {
+                let is_end = self.done[thread] + length as u32 == end_of(thread, until);
+                (is_end, length, std::cmp::Reverse(thread))
+            })
+    }
+
+    /// How many events the thread can perform in a row.
+    fn run_of(&self, thread: usize, until: &[u32]) -> usize {
+        let start = self.done[thread] as usize;
+        let own = self.events[thread]
+            .get(start..end_of(thread, until) as usize)
+            .unwrap_or(&[]);
+        own.iter()
+            .take_while(|&&event| self.is_ready(event, thread))
+            .count()
+    }
+
+    /// Whether all events of other threads that happen before it are done.
+    fn is_ready(&self, event: EventId, own: usize) -> bool {
+        self.execution
+            .clock(event)
+            .iter()
+            .zip(&self.done)
+            .enumerate()
+            .all(|(thread, (&needed, &done))| thread == own || needed <= done)
+    }
+}
+
+/// How many events of the thread are wanted.
+fn end_of(thread: usize, until: &[u32]) -> u32 {
+    until.get(thread).copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use explore::{Access, ObjectId, Op, OpKind, Performed, Request, Step, Token};
+
+    /// Events as (thread, object) of writes.
+    fn execution(events: &[(u16, u32)]) -> Execution {
+        let mut execution = Execution::default();
+        for &(thread, object) in events {
+            let op = Op {
+                kind: OpKind::Store,
+                access: Access::Write,
+                object: ObjectId(object),
+            };
+            let performed = Performed {
+                op,
+                before: Token::default(),
+                after: Token::default(),
+                edges: &[],
+                spawns: None,
+            };
+            execution.push(Step::of(ThreadId(thread)), &Request::plain(op), &performed);
+        }
+        execution
+    }
+
+    fn threads(schedule: &Schedule) -> Vec<u16> {
+        schedule.iter().map(|step| step.thread.0).collect()
+    }
+
+    #[test]
+    fn independent_events_are_grouped_by_thread() {
+        let execution = execution(&[(0, 0), (1, 1), (0, 0), (1, 1), (0, 0)]);
+        let schedule = with_few_switches(&execution, None);
+        assert_eq!(threads(&schedule), [0, 0, 0, 1, 1]);
+        assert_eq!(switches(&schedule), 1);
+    }
+
+    #[test]
+    fn dependent_events_keep_their_order() {
+        let execution = execution(&[(0, 0), (1, 0), (0, 0), (1, 1)]);
+        assert_eq!(threads(&with_few_switches(&execution, None)), [0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn the_past_of_the_failed_thread_comes_first() {
+        let execution = execution(&[(0, 0), (0, 0), (0, 0), (1, 1), (2, 2), (1, 2)]);
+        let schedule = with_few_switches(&execution, Some(ThreadId(1)));
+        assert_eq!(threads(&schedule), [2, 1, 1, 0, 0, 0]);
+    }
+}

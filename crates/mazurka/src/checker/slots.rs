@@ -1,0 +1,200 @@
+//! A file with two slots, written in turns: whenever the process is killed, one of them is whole.
+//!
+//! Layout: `MAGIC`, capacity of a slot; then the slots. A slot: sequence number, length, checksum of
+//! both and of the payload, payload. A state that outgrows the slots goes to a larger file, which is
+//! put in the place of the old one by a rename.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+const MAGIC: [u8; 8] = *b"MZK-CHK1";
+const FILE_HEADER: u64 = 16;
+const SLOT_HEADER: usize = 24;
+
+/// A file that always holds the last state but one or the last.
+pub(crate) struct Slots {
+    path: PathBuf,
+    file: File,
+    /// Bytes of a slot, its header included.
+    capacity: u64,
+    sequence: u64,
+    /// Recycled: header and payload as they are written.
+    buffer: Vec<u8>,
+}
+
+impl Slots {
+    /// A fresh file with this first state.
+    pub fn create(path: &Path, payload: &[u8]) -> io::Result<Slots> {
+        let capacity = capacity_for(payload.len());
+        let file = fresh_file(path, capacity)?;
+        let mut slots = Slots {
+            path: path.to_owned(),
+            file,
+            capacity,
+            sequence: 0,
+            buffer: Vec::new(),
+        };
+        slots.write_slot(payload)?;
+        slots.publish()?;
+        Ok(slots)
+    }
+
+    /// Replaces the older of the two states.
+    pub fn write(&mut self, payload: &[u8]) -> io::Result<()> {
+        if (SLOT_HEADER + payload.len()) as u64 <= self.capacity {
+            return self.write_slot(payload);
+        }
+        self.capacity = capacity_for(payload.len());
+        self.file = fresh_file(&self.path, self.capacity)?;
+        self.write_slot(payload)?;
+        self.publish()
+    }
+
+    fn write_slot(&mut self, payload: &[u8]) -> io::Result<()> {
+        self.sequence += 1;
+        self.buffer.clear();
+        self.buffer.extend_from_slice(&self.sequence.to_le_bytes());
+        self.buffer
+            .extend_from_slice(&(payload.len() as u64).to_le_bytes());
+        self.buffer
+            .extend_from_slice(&checksum(self.sequence, payload).to_le_bytes());
+        self.buffer.extend_from_slice(payload);
+        self.file.seek(SeekFrom::Start(
+            FILE_HEADER + self.sequence % 2 * self.capacity,
+        ))?;
+        self.file.write_all(&self.buffer)
+    }
+
+    /// Puts the fresh file in its place.
+    fn publish(&self) -> io::Result<()> {
+        fs::rename(fresh_path(&self.path), &self.path)
+    }
+}
+
+/// The newest whole state of the file.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path)?.read_to_end(&mut content)?;
+    newest(&content).ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            "it is not a checkpoint, or it is damaged",
+        )
+    })
+}
+
+fn newest(content: &[u8]) -> Option<Vec<u8>> {
+    let slots = content.strip_prefix(&MAGIC)?;
+    let (capacity, slots) = number(slots)?;
+    let second = slots.get(usize::try_from(capacity).ok()?..).unwrap_or(&[]);
+    let (_, payload) = [slots, second]
+        .into_iter()
+        .filter_map(whole)
+        .max_by_key(|&(sequence, _)| sequence)?;
+    Some(payload.to_vec())
+}
+
+/// Sequence number and payload of the slot that begins here, if it is whole.
+fn whole(slot: &[u8]) -> Option<(u64, &[u8])> {
+    let (sequence, rest) = number(slot)?;
+    let (length, rest) = number(rest)?;
+    let (sum, rest) = number(rest)?;
+    let payload = rest.get(..usize::try_from(length).ok()?)?;
+    (sequence > 0 && sum == checksum(sequence, payload)).then_some((sequence, payload))
+}
+
+fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (number, rest) = bytes.split_first_chunk()?;
+    Some((u64::from_le_bytes(*number), rest))
+}
+
+/// FNV-1a over words of eight bytes.
+fn checksum(sequence: u64, payload: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut mix = |word: u64| {
+        hash = (hash ^ word).wrapping_mul(0x0100_0000_01b3);
+        hash ^= hash >> 29;
+    };
+    mix(sequence);
+    mix(payload.len() as u64);
+    let mut words = payload.chunks_exact(8);
+    for word in &mut words {
+        mix(u64::from_le_bytes(
+            word.try_into().expect("a chunk has eight bytes"),
+        ));
+    }
+    words
+        .remainder()
+        .iter()
+        .for_each(|&byte| mix(u64::from(byte)));
+    hash
+}
+
+fn capacity_for(payload: usize) -> u64 {
+    (SLOT_HEADER + payload).next_power_of_two().max(4096) as u64 * 2
+}
+
+fn fresh_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    PathBuf::from(name)
+}
+
+fn fresh_file(path: &Path, capacity: u64) -> io::Result<File> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(fresh_path(path))?;
+    file.write_all(&MAGIC)?;
+    file.write_all(&capacity.to_le_bytes())?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("mazurka-slots-{}-{name}", std::process::id()))
+    }
+
+    #[test]
+    fn the_last_state_is_read_back() {
+        let path = path("last");
+        let mut slots = Slots::create(&path, b"first").unwrap();
+        assert_eq!(read(&path).unwrap(), b"first");
+        for length in [0, 7, 100_000, 3] {
+            slots.write(&vec![length as u8; length]).unwrap();
+            assert_eq!(read(&path).unwrap(), vec![length as u8; length]);
+        }
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_torn_slot_leaves_the_state_before_it() {
+        let path = path("torn");
+        let mut slots = Slots::create(&path, b"one").unwrap();
+        slots.write(b"two").unwrap();
+        slots.write(b"three").unwrap();
+        let mut content = fs::read(&path).unwrap();
+        let last = FILE_HEADER as usize + slots.capacity as usize + SLOT_HEADER;
+        assert_eq!(&content[last..last + 5], b"three");
+        content[last + 2] ^= 1;
+        assert_eq!(newest(&content).unwrap(), b"two");
+        content.truncate(last);
+        assert_eq!(newest(&content).unwrap(), b"two");
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        assert!(newest(b"").is_none());
+        assert!(newest(b"MZK-CHK1").is_none());
+        assert!(newest(&[0; 4096]).is_none());
+        let mut huge = MAGIC.to_vec();
+        huge.extend_from_slice(&[0xff; 64]);
+        assert!(newest(&huge).is_none());
+    }
+}

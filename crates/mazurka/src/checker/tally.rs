@@ -1,0 +1,82 @@
+//! The numbers of a search, counted execution by execution.
+
+use explore::{Bound, Outcome};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The numbers of a search.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Tally {
+    /// Executions that ran until nobody could go on, the halted ones apart.
+    pub executions: u64,
+    /// Executions in which a thread stopped at an assumption, at a bound or by the await rule.
+    pub halted: u64,
+    /// Redundant executions.
+    pub blocked: u64,
+    /// Executions that a bound on the whole execution cut.
+    pub cut: u64,
+    /// Deadlocked ones among `executions`.
+    pub deadlocks: u64,
+    /// Events of all executions, replayed ones included.
+    pub events: u64,
+    /// Events of the longest execution.
+    pub max_depth: usize,
+    /// Bounds that cut an execution or halted a thread.
+    pub bounds: BTreeSet<Bound>,
+}
+
+impl Tally {
+    /// Counts an execution.
+    pub fn count(&mut self, outcome: Outcome, events: usize) {
+        match outcome {
+            Outcome::Completed | Outcome::Failed | Outcome::Stuck => self.executions += 1,
+            Outcome::Deadlock => {
+                self.executions += 1;
+                self.deadlocks += 1;
+            }
+            Outcome::Halted => self.halted += 1,
+            Outcome::Blocked => self.blocked += 1,
+            Outcome::Cut(bound) => {
+                self.cut += 1;
+                self.bounds.insert(bound);
+            }
+        }
+        self.events += events as u64;
+        self.max_depth = self.max_depth.max(events);
+    }
+
+    /// All executions of whatever kind.
+    pub fn runs(&self) -> u64 {
+        self.executions + self.halted + self.blocked + self.cut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complete_executions_are_counted_apart_from_halted_blocked_and_cut_ones() {
+        let mut tally = Tally::default();
+        for outcome in [
+            Outcome::Completed,
+            Outcome::Failed,
+            Outcome::Deadlock,
+            Outcome::Stuck,
+        ] {
+            tally.count(outcome, 3);
+        }
+        tally.count(Outcome::Halted, 5);
+        tally.count(Outcome::Blocked, 1);
+        tally.count(Outcome::Cut(Bound::Preemptions), 1);
+        assert_eq!(
+            (tally.executions, tally.halted, tally.blocked, tally.cut),
+            (4, 1, 1, 1)
+        );
+        assert_eq!(
+            (tally.deadlocks, tally.events, tally.max_depth, tally.runs()),
+            (1, 19, 5, 7)
+        );
+        assert!(tally.bounds.contains(&Bound::Preemptions));
+    }
+}

@@ -1,0 +1,45 @@
+//! Nondeterminism that the program asks for.
+
+/// One of the values from 0 to `alternatives - 1`: all of them are explored.
+///
+/// ```
+/// use mazurka::{Checker, choose};
+///
+/// let report = Checker::new().check(|| assert!(choose(2) + choose(3) < 4));
+/// assert_eq!(report.executions, 6);
+/// ```
+///
+/// # Panics
+///
+/// If there are no alternatives.
+#[track_caller]
+pub fn choose(alternatives: u32) -> u32 {
+    assert!(
+        alternatives > 0,
+        "choose(0): there is nothing to choose from"
+    );
+    runtime::choose(alternatives)
+}
+
+/// Ends the thread here unless the condition holds; executions in which it does not count as halted.
+///
+/// ```
+/// use mazurka::{Checker, assume, choose};
+///
+/// let report = Checker::new().check(|| {
+///     let n = choose(4);
+///     assume(n != 3);
+///     assert!(n < 3);
+/// });
+/// assert_eq!((report.executions, report.halted), (3, 1));
+/// ```
+#[track_caller]
+pub fn assume(condition: bool) {
+    runtime::assume(condition);
+}
+
+/// Ends the thread while the execution is torn down, where it would need what another one has.
+pub(crate) fn torn_down() -> ! {
+    runtime::assume(false);
+    unreachable!("a thread does not go on after an assumption that does not hold")
+}

@@ -1,0 +1,28 @@
+//! As `std::hint`.
+
+pub use std::hint::black_box;
+
+/// Says that a loop waits for another thread. A thread that went round such a loop without an effect stops
+/// there; if nobody can ever let it go on, that is a bug (`stuck`).
+///
+/// ```
+/// use mazurka::sync::Arc;
+/// use mazurka::sync::atomic::{AtomicBool, Ordering::{Acquire, Release}};
+/// use mazurka::{hint, thread};
+///
+/// mazurka::model(|| {
+///     let is_ready = Arc::new(AtomicBool::new(false));
+///     let other = thread::spawn({
+///         let is_ready = Arc::clone(&is_ready);
+///         move || is_ready.store(true, Release)
+///     });
+///     while !is_ready.load(Acquire) {
+///         hint::spin_loop();
+///     }
+///     other.join().unwrap();
+/// });
+/// ```
+#[inline(always)]
+pub fn spin_loop() {
+    runtime::hint();
+}

@@ -1,0 +1,97 @@
+//! Checks concurrent Rust code: runs a test again and again under a scheduler of its own, once for each
+//! way in which its threads can influence each other, and so either finds the bug that a rare
+//! interleaving hides, with a schedule that shows it every time, or proves that no interleaving has one.
+//!
+//! # The first bug
+//!
+//! Two threads add one to a counter, each with a load and a store:
+//!
+//! ```
+//! use mazurka::sync::Arc;
+//! use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+//! use mazurka::thread;
+//!
+//! fn two_increments() {
+//!     let count = Arc::new(AtomicU32::new(0));
+//!     let threads: Vec<_> = (0..2)
+//!         .map(|_| {
+//!             let count = Arc::clone(&count);
+//!             thread::spawn(move || count.store(count.load(SeqCst) + 1, SeqCst))
+//!         })
+//!         .collect();
+//!     for thread in threads {
+//!         thread.join().unwrap();
+//!     }
+//!     assert_eq!(count.load(SeqCst), 2, "an update was lost");
+//! }
+//!
+//! # let found = std::panic::catch_unwind(|| {
+//! mazurka::model(two_increments); // panics, and shows the interleaving that loses an update
+//! # });
+//! # assert!(found.is_err());
+//! ```
+//!
+//! With `fetch_add(1, SeqCst)` in the place of the load and the store the same call returns: no
+//! interleaving loses an update.
+//!
+//! # Checking a crate
+//!
+//! The modules [`sync`], [`thread`], [`cell`] and [`hint`] have the names and signatures of `std`. A crate
+//! takes its types from one place and chooses there:
+//!
+//! ```
+//! // src/sync.rs
+//! #[cfg(mazurka)]
+//! pub(crate) use mazurka::{cell, hint, sync, thread};
+//! #[cfg(not(mazurka))]
+//! pub(crate) use std::{cell, hint, sync, thread};
+//! ```
+//!
+//! and runs its models with `RUSTFLAGS="--cfg mazurka" cargo test --release`, with `mazurka` under
+//! `[target.'cfg(mazurka)'.dependencies]`.
+//!
+//! [`model`] is for tests; [`Checker`] has the options (algorithm, limits, checkpoints, replay of a saved
+//! schedule) and returns a [`Report`].
+//!
+//! # What is checked
+//!
+//! Failed assertions and other panics, deadlocks, threads that spin for ever, data races of
+//! [`cell::UnsafeCell`] by the happens-before of C11, misuse of an object, stack overflows and aborts.
+//! A panic that `join` returns as `Err` is behaviour, unless [`Checker::panics_fail`] is set.
+//!
+//! # Limits
+//!
+//! * Memory is sequentially consistent: the orderings decide what is a data race, but a relaxed load never
+//!   returns an old value.
+//! * `new` is not `const`: an object belongs to the execution that creates it, so there are no statics of
+//!   these types.
+//! * A program must be deterministic but for its threads and [`choose`]: no clocks, random numbers or maps
+//!   with random seeds, and nothing that outlives an execution.
+//! * A loop that waits for another thread needs [`hint::spin_loop`] or [`thread::yield_now`] in it. It ends
+//!   when it went round without an effect; a loop that counts its rounds runs them all. (x86-64 only; elsewhere such a
+//!   loop runs to the limit of [`Checker::max_events`].)
+//! * A timed operation may expire at any moment; after [`Checker::timeouts`] expiries in a thread the
+//!   verdict is `bounded`.
+
+#![deny(unsafe_code)]
+
+pub mod cell;
+mod checker;
+mod choice;
+pub mod hint;
+mod model;
+pub mod sync;
+pub mod thread;
+
+pub use checker::{CheckError, Checker};
+pub use choice::{assume, choose};
+pub use explore::{Algorithm, Observer};
+pub use model::model;
+pub use report::{
+    Conditions, Failure, FailureKind, Interleaving, Report, ScheduleFile, Style, Verdict,
+};
+
+/// Gives the models memory with the same addresses in all executions.
+#[cfg(feature = "allocator")]
+#[global_allocator]
+static ALLOCATOR: runtime::ModelAllocator = runtime::ModelAllocator;

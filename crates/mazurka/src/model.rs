@@ -1,0 +1,80 @@
+//! What a test calls: a check with the defaults that panics unless the program is verified.
+
+use crate::{Checker, Report, ScheduleFile, Verdict};
+use report::Style;
+use std::path::{Path, PathBuf};
+
+/// The variable with the schedule file that `model` is to repeat.
+const REPLAY: &str = "MAZURKA_REPLAY";
+
+/// Checks the program with the defaults of [`Checker`].
+///
+/// ```
+/// use mazurka::sync::{Arc, Mutex};
+/// use mazurka::thread;
+///
+/// mazurka::model(|| {
+///     let count = Arc::new(Mutex::new(0));
+///     let other = thread::spawn({
+///         let count = Arc::clone(&count);
+///         move || *count.lock().unwrap() += 1
+///     });
+///     *count.lock().unwrap() += 1;
+///     other.join().unwrap();
+///     assert_eq!(*count.lock().unwrap(), 2);
+/// });
+/// ```
+///
+/// A failure is saved as a schedule file, and the panic says where. With `MAZURKA_REPLAY` set to that
+/// file the same test runs exactly that schedule again.
+///
+/// # Panics
+///
+/// With the whole report if the program has a bug or a bound was met, and if the program is not
+/// deterministic.
+#[track_caller]
+pub fn model(program: impl Fn() + 'static) {
+    let name = std::thread::current().name().unwrap_or("model").to_owned();
+    let checker = Checker::new().name(&name);
+    let report = match schedule_to_repeat(&name) {
+        Some(schedule) => checker.replay(&schedule, program),
+        None => checker.schedule_file(place_for(&name)).try_check(program),
+    };
+    match report {
+        Ok(report) if report.verdict == Verdict::Verified => {}
+        Ok(report) => panic!("{}", shown(report)),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The report for the output of a test, with the command that repeats the failure.
+fn shown(mut report: Report) -> String {
+    for failure in &mut report.errors {
+        let path = failure.saved_as.as_ref();
+        failure.repeat_with =
+            path.map(|path| format!("{REPLAY}={path} cargo test {}", report.program));
+    }
+    format!("\n{}", report.text(Style::default()))
+}
+
+/// The schedule that the environment names, if it is of this test.
+fn schedule_to_repeat(name: &str) -> Option<ScheduleFile> {
+    let path = std::env::var_os(REPLAY)?;
+    match ScheduleFile::load(Path::new(&path)) {
+        Ok(schedule) => (schedule.program == name).then_some(schedule),
+        Err(error) => panic!("{REPLAY}: {error}"),
+    }
+}
+
+/// Where the schedule of a failing test goes: below `target` if there is one, else with the temporary files.
+fn place_for(name: &str) -> PathBuf {
+    let file = format!(
+        "{}.schedule.json",
+        name.replace(|c: char| !c.is_alphanumeric(), "-")
+    );
+    let target = Path::new("target");
+    match target.is_dir() {
+        true => target.join(file),
+        false => std::env::temp_dir().join(file),
+    }
+}

@@ -1,0 +1,22 @@
+//! As `std::sync`. `Arc` and `Weak` are those of `std`: their counters order nothing that a checked program
+//! can observe, except which thread drops the value.
+
+pub mod atomic;
+mod barrier;
+mod condvar;
+pub mod mpsc;
+mod mutex;
+mod once;
+mod once_lock;
+mod poison;
+mod rwlock;
+mod semaphore;
+
+pub use barrier::{Barrier, BarrierWaitResult};
+pub use condvar::{Condvar, WaitTimeoutResult};
+pub use mutex::{Mutex, MutexGuard};
+pub use once::{Once, OnceState};
+pub use once_lock::OnceLock;
+pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use semaphore::Semaphore;
+pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};

@@ -1,0 +1,43 @@
+//! The pointer.
+
+use super::order;
+use super::shared::shared_operations;
+use std::fmt;
+use std::sync::atomic::Ordering;
+
+/// As `std::sync::atomic::AtomicPtr`. With the feature `allocator` what is allocated inside a model has the
+/// same address in all executions, so that compare-exchanges of pointers are repeatable.
+///
+/// ```
+/// use mazurka::sync::Arc;
+/// use mazurka::sync::atomic::{AtomicPtr, Ordering::{Acquire, Release}};
+/// use mazurka::thread;
+///
+/// mazurka::model(|| {
+///     let slot = Arc::new(AtomicPtr::new(std::ptr::null_mut()));
+///     let other = thread::spawn({
+///         let slot = Arc::clone(&slot);
+///         move || slot.store(Box::into_raw(Box::new(7)), Release)
+///     });
+///     let seen = slot.load(Acquire);
+///     assert!(seen.is_null() || unsafe { *seen } == 7);
+///     other.join().unwrap();
+///     drop(unsafe { Box::from_raw(slot.load(Acquire)) });
+/// });
+/// ```
+pub struct AtomicPtr<T>(runtime::Atomic<*mut T>);
+
+shared_operations!([T] AtomicPtr<T>, *mut T);
+
+impl<T> Default for AtomicPtr<T> {
+    #[track_caller]
+    fn default() -> AtomicPtr<T> {
+        AtomicPtr::new(std::ptr::null_mut())
+    }
+}
+
+impl<T> fmt::Pointer for AtomicPtr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Pointer::fmt(&self.0.peek(), f)
+    }
+}

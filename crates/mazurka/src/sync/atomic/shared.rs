@@ -1,0 +1,121 @@
+//! The operations that all atomic types have.
+
+/// Implements what does not depend on the kind of value.
+macro_rules! shared_operations {
+    ([$($generics:tt)*] $Atomic:ty, $Value:ty) => {
+        impl<$($generics)*> $Atomic {
+            /// A new variable of the execution.
+            #[track_caller]
+            #[inline]
+            pub fn new(value: $Value) -> Self {
+                Self(runtime::Atomic::new(value))
+            }
+
+            /// Reads the value.
+            #[track_caller]
+            #[inline]
+            pub fn load(&self, order: Ordering) -> $Value {
+                order::check_load(order);
+                self.0.load(order)
+            }
+
+            /// Writes a value.
+            #[track_caller]
+            #[inline]
+            pub fn store(&self, value: $Value, order: Ordering) {
+                order::check_store(order);
+                self.0.store(value, order);
+            }
+
+            /// Replaces the value and returns the old one.
+            #[track_caller]
+            #[inline]
+            pub fn swap(&self, value: $Value, order: Ordering) -> $Value {
+                self.0.modify("swap", order, |_| value)
+            }
+
+            /// Replaces the value by `new` if it is `current`; returns the old one, as `Err` if it was another.
+            ///
+            /// # Errors
+            ///
+            /// With the value found, if it is not `current`.
+            #[track_caller]
+            #[inline]
+            pub fn compare_exchange(
+                &self,
+                current: $Value,
+                new: $Value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$Value, $Value> {
+                order::check_failure(failure);
+                self.0.compare_exchange(current, new, success, failure)
+            }
+
+            /// As `compare_exchange`: it does not fail spuriously.
+            ///
+            /// # Errors
+            ///
+            /// With the value found, if it is not `current`.
+            #[track_caller]
+            #[inline]
+            pub fn compare_exchange_weak(
+                &self,
+                current: $Value,
+                new: $Value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$Value, $Value> {
+                self.compare_exchange(current, new, success, failure)
+            }
+
+            /// Loads, and tries to replace the value by what the closure makes of it, until nobody came in between or
+            /// the closure returns none.
+            ///
+            /// # Errors
+            ///
+            /// With the value for which the closure returned none.
+            #[track_caller]
+            pub fn fetch_update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                mut update: impl FnMut($Value) -> Option<$Value>,
+            ) -> Result<$Value, $Value> {
+                let mut value = self.load(fetch_order);
+                while let Some(new) = update(value) {
+                    match self.compare_exchange_weak(value, new, set_order, fetch_order) {
+                        Ok(old) => return Ok(old),
+                        Err(found) => value = found,
+                    }
+                }
+                Err(value)
+            }
+
+            /// The value, which nobody else can touch.
+            pub fn get_mut(&mut self) -> &mut $Value {
+                self.0.get_mut()
+            }
+
+            /// The value.
+            pub fn into_inner(self) -> $Value {
+                self.0.peek()
+            }
+        }
+
+        impl<$($generics)*> From<$Value> for $Atomic {
+            #[track_caller]
+            fn from(value: $Value) -> Self {
+                Self::new(value)
+            }
+        }
+
+        impl<$($generics)*> fmt::Debug for $Atomic {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0.peek(), f)
+            }
+        }
+    };
+}
+
+pub(super) use shared_operations;

@@ -1,0 +1,194 @@
+//! As `std::sync::Mutex`.
+
+use super::poison::{Poison, WasPanicking, granted};
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+
+/// As `std::sync::Mutex`: mutual exclusion, with poisoning.
+///
+/// ```
+/// use mazurka::sync::{Arc, Mutex};
+/// use mazurka::thread;
+///
+/// mazurka::model(|| {
+///     let count = Arc::new(Mutex::new(0));
+///     let other = thread::spawn({
+///         let count = Arc::clone(&count);
+///         move || *count.lock().unwrap() += 1
+///     });
+///     *count.lock().unwrap() += 1;
+///     other.join().unwrap();
+///     assert_eq!(*count.lock().unwrap(), 2);
+/// });
+/// ```
+pub struct Mutex<T: ?Sized> {
+    lock: runtime::Mutex,
+    poison: Poison,
+    /// Never contended: the model grants the lock before it is taken.
+    data: std::sync::Mutex<T>,
+}
+
+/// As `std::sync::MutexGuard`.
+#[must_use = "if unused the Mutex will immediately unlock"]
+pub struct MutexGuard<'a, T: ?Sized> {
+    mutex: &'a Mutex<T>,
+    before: WasPanicking,
+    /// None once it is given back, before the model hears of it.
+    data: Option<std::sync::MutexGuard<'a, T>>,
+}
+
+impl<T> Mutex<T> {
+    /// A new mutex of the execution.
+    #[track_caller]
+    pub fn new(value: T) -> Mutex<T> {
+        Mutex {
+            lock: runtime::Mutex::new(),
+            poison: Poison::default(),
+            data: std::sync::Mutex::new(value),
+        }
+    }
+
+    /// The value; `Err` if the mutex is poisoned.
+    pub fn into_inner(self) -> LockResult<T> {
+        let value = self
+            .data
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        self.poison.wrap(value)
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Waits for the mutex.
+    #[track_caller]
+    #[inline]
+    pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        self.lock.lock();
+        self.poison.wrap(self.guard())
+    }
+
+    /// Takes the mutex if nobody holds it.
+    #[track_caller]
+    #[inline]
+    pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        match self.lock.try_lock() {
+            true => self.poison.wrap_try(self.guard()),
+            false => Err(TryLockError::WouldBlock),
+        }
+    }
+
+    /// Whether a thread panicked while it held the mutex.
+    pub fn is_poisoned(&self) -> bool {
+        self.poison.is_set()
+    }
+
+    /// Forgets the poison.
+    pub fn clear_poison(&self) {
+        self.poison.clear();
+    }
+
+    /// The value, which nobody else can touch.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        let value = self.data.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.poison.wrap(value)
+    }
+
+    /// The lock itself.
+    pub(super) fn lock_of_model(&self) -> &runtime::Mutex {
+        &self.lock
+    }
+
+    /// The guard of the thread that the lock was granted to again.
+    pub(super) fn resume(&self) -> LockResult<MutexGuard<'_, T>> {
+        self.poison.wrap(self.guard())
+    }
+
+    /// The guard of the thread that the lock was granted to.
+    fn guard(&self) -> MutexGuard<'_, T> {
+        MutexGuard {
+            mutex: self,
+            before: Poison::enter(),
+            data: Some(granted(self.data.try_lock())),
+        }
+    }
+}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// Gives the data back, but not yet the lock: for who waits at a condition variable.
+    pub(super) fn suspend(mut self) -> &'a Mutex<T> {
+        let mutex = self.mutex;
+        self.data = None;
+        std::mem::forget(self);
+        mutex
+    }
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.data = None;
+        self.mutex.poison.leave(self.before);
+        self.mutex.lock.unlock();
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.data
+            .as_ref()
+            .expect("a guard has the data until it is dropped")
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        self.data
+            .as_mut()
+            .expect("a guard has the data until it is dropped")
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    #[track_caller]
+    fn default() -> Mutex<T> {
+        Mutex::new(T::default())
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    #[track_caller]
+    fn from(value: T) -> Mutex<T> {
+        Mutex::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Mutex");
+        match self.data.try_lock() {
+            Ok(data) => shown.field("data", &&*data),
+            Err(TryLockError::Poisoned(data)) => shown.field("data", &&**data.get_ref()),
+            Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
+        };
+        shown
+            .field("poisoned", &self.is_poisoned())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

@@ -1,0 +1,115 @@
+//! As `std::thread`.
+
+mod builder;
+mod join;
+mod scope;
+
+pub use builder::Builder;
+pub use join::JoinHandle;
+pub use scope::{Scope, ScopedJoinHandle, scope};
+pub use std::thread::Result;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Starts a thread.
+///
+/// ```
+/// use mazurka::thread;
+///
+/// mazurka::model(|| {
+///     let sum = thread::spawn(|| (1..=4).sum::<u32>());
+///     assert_eq!(sum.join().unwrap(), 10);
+/// });
+/// ```
+#[track_caller]
+pub fn spawn<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    JoinHandle::spawn(None, body)
+}
+
+/// The thread at hand.
+pub fn current() -> Thread {
+    let id = runtime::current();
+    Thread::of(id, runtime::name(id))
+}
+
+/// Waits for the token of the thread at hand, which [`Thread::unpark`] gives.
+#[track_caller]
+pub fn park() {
+    runtime::park();
+}
+
+/// As [`park`], but may expire, whatever the time is.
+#[track_caller]
+pub fn park_timeout(_limit: Duration) {
+    runtime::park_timed();
+}
+
+/// Says that a loop waits for another thread: see [`crate::hint::spin_loop`].
+#[inline(always)]
+pub fn yield_now() {
+    runtime::hint();
+}
+
+/// As [`yield_now`]: in a model a pause has no length.
+#[inline(always)]
+pub fn sleep(_pause: Duration) {
+    runtime::hint();
+}
+
+/// Whether the thread at hand is panicking.
+pub fn panicking() -> bool {
+    runtime::panicking()
+}
+
+/// As `std::thread::Thread`.
+#[derive(Clone)]
+pub struct Thread {
+    id: explore::ThreadId,
+    name: Option<Arc<str>>,
+}
+
+/// As `std::thread::ThreadId`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ThreadId(explore::ThreadId);
+
+impl Thread {
+    fn of(id: explore::ThreadId, name: Option<String>) -> Thread {
+        Thread {
+            id,
+            name: name.map(Arc::from),
+        }
+    }
+
+    /// Gives the thread its token, which a [`park`] takes.
+    #[track_caller]
+    pub fn unpark(&self) {
+        runtime::unpark(self.id);
+    }
+
+    /// Which thread it is.
+    pub fn id(&self) -> ThreadId {
+        ThreadId(self.id)
+    }
+
+    /// What [`Builder::name`] said.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+impl fmt::Debug for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Thread")
+            .field("id", &self.id())
+            .field("name", &self.name())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ThreadId({})", self.0.index())
+    }
+}

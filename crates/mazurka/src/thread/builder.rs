@@ -1,0 +1,55 @@
+//! As `std::thread::Builder`.
+
+use super::{JoinHandle, Scope, ScopedJoinHandle};
+use std::io;
+
+/// As `std::thread::Builder`.
+#[must_use = "must eventually spawn the thread"]
+#[derive(Default, Debug)]
+pub struct Builder {
+    name: Option<String>,
+}
+
+impl Builder {
+    /// A thread without a name.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// The name of the thread, also in traces.
+    pub fn name(self, name: String) -> Builder {
+        Builder { name: Some(name) }
+    }
+
+    /// Without effect: all threads of a model have stacks of the same size.
+    pub fn stack_size(self, _size: usize) -> Builder {
+        self
+    }
+
+    /// Starts the thread.
+    ///
+    /// # Errors
+    ///
+    /// Never.
+    #[track_caller]
+    pub fn spawn<T: Send + 'static>(
+        self,
+        body: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<JoinHandle<T>> {
+        Ok(JoinHandle::spawn(self.name, body))
+    }
+
+    /// Starts the thread in a scope.
+    ///
+    /// # Errors
+    ///
+    /// Never.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, T: Send + 'scope>(
+        self,
+        scope: &'scope Scope<'scope, '_>,
+        body: impl FnOnce() -> T + Send + 'scope,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>> {
+        Ok(scope.start(self.name, body))
+    }
+}

@@ -1,0 +1,115 @@
+//! As `std::thread::scope`.
+
+use super::join::Returned;
+use super::{Result, Thread};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Runs the closure, which may start threads that borrow, and joins those that it has not joined.
+///
+/// ```
+/// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+/// use mazurka::thread;
+///
+/// mazurka::model(|| {
+///     let count = AtomicU32::new(0);
+///     thread::scope(|scope| {
+///         scope.spawn(|| count.fetch_add(1, SeqCst));
+///         scope.spawn(|| count.fetch_add(1, SeqCst));
+///     });
+///     assert_eq!(count.load(SeqCst), 2);
+/// });
+/// ```
+///
+/// # Panics
+///
+/// If a thread panicked that was not joined.
+#[track_caller]
+pub fn scope<'env, F, T>(body: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    runtime::scope(|scope| body(Scope::of(scope)))
+}
+
+/// As `std::thread::Scope`.
+#[repr(transparent)]
+pub struct Scope<'scope, 'env: 'scope>(runtime::Scope<'scope, 'env>);
+
+impl<'scope, 'env> Scope<'scope, 'env> {
+    /// Starts a thread of the scope.
+    #[track_caller]
+    pub fn spawn<F, T>(&'scope self, body: F) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        self.start(None, body)
+    }
+
+    /// Starts a thread with a name.
+    #[track_caller]
+    pub(super) fn start<T: Send + 'scope>(
+        &'scope self,
+        name: Option<String>,
+        body: impl FnOnce() -> T + Send + 'scope,
+    ) -> ScopedJoinHandle<'scope, T> {
+        let returned = Returned::default();
+        let id = self.0.spawn(name.clone(), returned.filled_by(body));
+        ScopedJoinHandle {
+            thread: Thread::of(id, name),
+            returned,
+            scope: PhantomData,
+        }
+    }
+
+    /// The mirror of the scope of the runtime.
+    #[allow(unsafe_code)]
+    fn of(scope: &'scope runtime::Scope<'scope, 'env>) -> &'scope Scope<'scope, 'env> {
+        // SAFETY: `Scope` is a transparent wrapper of what is pointed to, with the same lifetimes.
+        unsafe { &*(&raw const *scope).cast() }
+    }
+}
+
+/// As `std::thread::ScopedJoinHandle`.
+pub struct ScopedJoinHandle<'scope, T> {
+    thread: Thread,
+    returned: Returned<T>,
+    scope: PhantomData<&'scope ()>,
+}
+
+impl<T> ScopedJoinHandle<'_, T> {
+    /// Waits for the end of the thread.
+    ///
+    /// # Errors
+    ///
+    /// With what the thread panicked with.
+    #[track_caller]
+    pub fn join(self) -> Result<T> {
+        runtime::join(self.thread.id)?;
+        Ok(self.returned.take())
+    }
+
+    /// The thread.
+    pub fn thread(&self) -> &Thread {
+        &self.thread
+    }
+
+    /// Whether the thread has ended.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        runtime::is_finished(self.thread.id)
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedJoinHandle").finish_non_exhaustive()
+    }
+}

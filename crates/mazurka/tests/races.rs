@@ -1,0 +1,236 @@
+//! Data races by the happens-before of C11.
+
+use mazurka::cell::UnsafeCell;
+use mazurka::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use mazurka::sync::{Arc, Mutex};
+use mazurka::{Checker, FailureKind, Report, Style, Verdict, thread};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+
+/// A cell that is published by a flag.
+struct Published {
+    value: UnsafeCell<u32>,
+    flag: AtomicBool,
+}
+
+// SAFETY: that there is no race is what the tests find out.
+unsafe impl Sync for Published {}
+
+impl Published {
+    fn new() -> Arc<Published> {
+        Arc::new(Published {
+            value: UnsafeCell::new(0),
+            flag: AtomicBool::new(false),
+        })
+    }
+
+    fn write(&self) {
+        // SAFETY: the coroutines of a model never run at the same time.
+        self.value.with_mut(|value| unsafe { *value = 42 });
+    }
+
+    fn read(&self) -> u32 {
+        // SAFETY: as above.
+        self.value.with(|value| unsafe { *value })
+    }
+}
+
+fn publish(store: Ordering, load: Ordering) -> Report {
+    Checker::new().check(move || {
+        let shared = Published::new();
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                shared.write();
+                shared.flag.store(true, store);
+            }
+        });
+        if shared.flag.load(load) {
+            assert_eq!(shared.read(), 42);
+        }
+        other.join().unwrap();
+    })
+}
+
+fn is_race(report: &Report) -> bool {
+    report.verdict == Verdict::Bug && report.errors[0].kind == FailureKind::DataRace
+}
+
+#[test]
+fn publishing_by_release_and_acquire_is_no_race() {
+    for (store, load) in [(Release, Acquire), (SeqCst, SeqCst), (Release, SeqCst)] {
+        let report = publish(store, load);
+        assert_eq!(
+            report.verdict,
+            Verdict::Verified,
+            "{store:?} {load:?}\n{}",
+            report.text(Style::default())
+        );
+        assert_eq!(report.executions, 2);
+    }
+}
+
+#[test]
+fn publishing_by_a_relaxed_flag_is_a_race() {
+    for (store, load) in [(Relaxed, Acquire), (Release, Relaxed), (Relaxed, Relaxed)] {
+        assert!(is_race(&publish(store, load)), "{store:?} {load:?}");
+    }
+}
+
+#[test]
+fn fences_publish_a_relaxed_flag() {
+    let report = Checker::new().check(|| {
+        let shared = Published::new();
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                shared.write();
+                fence(Release);
+                shared.flag.store(true, Relaxed);
+            }
+        });
+        if shared.flag.load(Relaxed) {
+            fence(Acquire);
+            assert_eq!(shared.read(), 42);
+        }
+        other.join().unwrap();
+    });
+    assert_eq!(
+        report.verdict,
+        Verdict::Verified,
+        "{}",
+        report.text(Style::default())
+    );
+}
+
+#[test]
+fn unsynchronised_accesses_race() {
+    let report = Checker::new().check(|| {
+        let shared = Published::new();
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.write()
+        });
+        shared.read();
+        other.join().unwrap();
+    });
+    assert!(is_race(&report), "{}", report.text(Style::default()));
+}
+
+#[test]
+fn unsynchronised_reads_do_not_race() {
+    let report = Checker::new().check(|| {
+        let shared = Published::new();
+        shared.write();
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.read()
+        });
+        shared.read();
+        assert_eq!(other.join().unwrap(), 42);
+        shared.write();
+    });
+    assert_eq!(
+        report.verdict,
+        Verdict::Verified,
+        "{}",
+        report.text(Style::default())
+    );
+}
+
+#[test]
+fn a_mutex_orders_plain_accesses() {
+    let report = Checker::new().check(|| {
+        let shared = Arc::new((Published::new(), Mutex::new(())));
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                let _guard = shared.1.lock().unwrap();
+                shared.0.write();
+            }
+        });
+        {
+            let _guard = shared.1.lock().unwrap();
+            shared.0.write();
+        }
+        other.join().unwrap();
+        shared.0.read();
+    });
+    assert_eq!(
+        report.verdict,
+        Verdict::Verified,
+        "{}",
+        report.text(Style::default())
+    );
+    assert_eq!(report.executions, 2);
+}
+
+#[test]
+fn a_release_sequence_goes_on_through_a_relaxed_read_modify_write() {
+    struct Chain {
+        value: UnsafeCell<u32>,
+        stage: AtomicUsize,
+    }
+    // SAFETY: that there is no race is what the test finds out.
+    unsafe impl Sync for Chain {}
+
+    let report = Checker::new().check(|| {
+        let chain = Arc::new(Chain {
+            value: UnsafeCell::new(0),
+            stage: AtomicUsize::new(0),
+        });
+        let writer = thread::spawn({
+            let chain = Arc::clone(&chain);
+            move || {
+                // SAFETY: the coroutines of a model never run at the same time.
+                chain.value.with_mut(|value| unsafe { *value = 1 });
+                chain.stage.store(1, Release);
+            }
+        });
+        let middle = thread::spawn({
+            let chain = Arc::clone(&chain);
+            move || chain.stage.compare_exchange(1, 2, Relaxed, Relaxed).is_ok()
+        });
+        if chain.stage.load(Acquire) == 2 {
+            // SAFETY: as above.
+            chain.value.with(|value| assert_eq!(unsafe { *value }, 1));
+        }
+        writer.join().unwrap();
+        middle.join().unwrap();
+    });
+    assert_eq!(
+        report.verdict,
+        Verdict::Verified,
+        "{}",
+        report.text(Style::default())
+    );
+}
+
+#[test]
+fn a_counter_orders_the_last_one() {
+    // Reference counting as Arc does it.
+    let counted = |decrement: Ordering, acquire: bool| {
+        Checker::new().check(move || {
+            let shared = Published::new();
+            let count = Arc::new(AtomicUsize::new(2));
+            let release = move |shared: &Published, count: &AtomicUsize| {
+                shared.read();
+                if count.fetch_sub(1, decrement) == 1 {
+                    if acquire {
+                        fence(Acquire);
+                    }
+                    shared.write();
+                }
+            };
+            let other = thread::spawn({
+                let (shared, count) = (Arc::clone(&shared), Arc::clone(&count));
+                move || release(&shared, &count)
+            });
+            release(&shared, &count);
+            other.join().unwrap();
+        })
+    };
+    assert_eq!(counted(Release, true).verdict, Verdict::Verified);
+    assert_eq!(counted(AcqRel, false).verdict, Verdict::Verified);
+    assert!(is_race(&counted(Release, false)));
+    assert!(is_race(&counted(Relaxed, true)));
+}

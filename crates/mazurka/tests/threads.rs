@@ -1,0 +1,270 @@
+//! Threads: spawn, join, scope, Builder, park, and how panics travel.
+
+mod outcomes;
+
+use mazurka::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use mazurka::sync::{Arc, Barrier, Mutex, Once, OnceLock};
+use mazurka::{Checker, FailureKind, Style, Verdict, thread};
+use outcomes::{explored, outcomes};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_millis(1);
+
+#[test]
+fn join_returns_the_value_or_the_panic() {
+    mazurka::model(|| {
+        assert_eq!(thread::spawn(|| 7).join().unwrap(), 7);
+        let payload = thread::spawn(|| panic!("expected {}", 1))
+            .join()
+            .unwrap_err();
+        assert_eq!(payload.downcast_ref::<String>().unwrap(), "expected 1");
+    });
+}
+
+#[test]
+fn a_panic_that_nobody_joins_is_a_bug() {
+    let report = Checker::new().check(|| {
+        thread::spawn(|| panic!("alone"));
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::Panic);
+    assert!(report.errors[0].message.contains("alone"));
+}
+
+#[test]
+fn an_observed_panic_is_a_bug_if_asked_for() {
+    let report = Checker::new().panics_fail(true).check(|| {
+        assert!(thread::spawn(|| panic!("observed")).join().is_err());
+    });
+    assert_eq!(report.verdict, Verdict::Bug);
+    assert!(report.errors[0].message.contains("observed"));
+}
+
+#[test]
+fn a_caught_panic_is_behaviour() {
+    mazurka::model(|| {
+        let caught = std::panic::catch_unwind(|| panic!("caught"));
+        assert!(caught.is_err());
+    });
+}
+
+#[test]
+fn a_scope_joins_its_threads_and_lends_them_its_variables() {
+    let seen = outcomes(|| {
+        let count = AtomicU32::new(0);
+        let mut own = 1;
+        let returned = thread::scope(|scope| {
+            let first = scope.spawn(|| count.fetch_add(1, SeqCst));
+            scope.spawn(|| {
+                count.fetch_add(1, SeqCst);
+                own += 1;
+                scope.spawn(|| count.fetch_add(1, SeqCst));
+            });
+            first.join().unwrap()
+        });
+        assert_eq!((count.load(SeqCst), own), (3, 2));
+        returned
+    });
+    assert_eq!(seen, BTreeSet::from([0, 1, 2]));
+}
+
+#[test]
+fn a_scope_passes_on_the_panic_of_a_thread_that_was_not_joined() {
+    let report = Checker::new().check(|| {
+        thread::scope(|scope| {
+            scope.spawn(|| panic!("inside"));
+        });
+    });
+    assert_eq!(report.verdict, Verdict::Bug);
+    mazurka::model(|| {
+        let caught = std::panic::catch_unwind(|| {
+            thread::scope(|scope| {
+                let handle = scope.spawn(|| panic!("inside"));
+                assert!(handle.join().is_err());
+            });
+        });
+        assert!(caught.is_ok());
+    });
+}
+
+#[test]
+fn threads_have_names_and_identities() {
+    mazurka::model(|| {
+        let main = thread::current().id();
+        let handle = thread::Builder::new()
+            .name("worker".to_owned())
+            .stack_size(1 << 20)
+            .spawn(move || {
+                assert_eq!(thread::current().name(), Some("worker"));
+                assert_ne!(thread::current().id(), main);
+                thread::current().id()
+            })
+            .unwrap();
+        assert_eq!(handle.thread().name(), Some("worker"));
+        let id = handle.thread().id();
+        assert_eq!(handle.join().unwrap(), id);
+    });
+}
+
+#[test]
+fn is_finished_is_false_and_true() {
+    let seen = outcomes(|| {
+        let handle = thread::spawn(|| ());
+        let was_finished = handle.is_finished();
+        handle.join().unwrap();
+        was_finished
+    });
+    assert_eq!(seen, BTreeSet::from([false, true]));
+}
+
+#[test]
+fn park_waits_for_the_token() {
+    let report = Checker::new().check(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        let waiter = thread::spawn({
+            let flag = Arc::clone(&flag);
+            move || {
+                thread::park();
+                assert!(flag.load(SeqCst));
+            }
+        });
+        flag.store(true, SeqCst);
+        waiter.thread().unpark();
+        waiter.join().unwrap();
+    });
+    assert_eq!(
+        report.verdict,
+        Verdict::Verified,
+        "{}",
+        report.text(Style::default())
+    );
+    let report = Checker::new().check(thread::park);
+    assert_eq!(report.errors[0].kind, FailureKind::Deadlock);
+}
+
+#[test]
+fn two_tokens_are_one() {
+    let report = Checker::new().check(|| {
+        let this = thread::current();
+        this.unpark();
+        this.unpark();
+        thread::park();
+        thread::park();
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::Deadlock);
+}
+
+#[test]
+fn a_timed_park_returns_without_a_token() {
+    mazurka::model(|| thread::park_timeout(SOON));
+}
+
+#[test]
+fn a_barrier_has_one_leader_in_each_round() {
+    let seen = outcomes(|| {
+        let barrier = Arc::new(Barrier::new(2));
+        let other = thread::spawn({
+            let barrier = Arc::clone(&barrier);
+            move || [barrier.wait().is_leader(), barrier.wait().is_leader()]
+        });
+        let own = [barrier.wait().is_leader(), barrier.wait().is_leader()];
+        let others = other.join().unwrap();
+        assert!(own.iter().zip(&others).all(|(a, b)| a != b));
+        own
+    });
+    assert_eq!(
+        seen,
+        BTreeSet::from([[false, false], [false, true], [true, false], [true, true]])
+    );
+}
+
+#[test]
+fn a_once_runs_once_and_the_others_wait_for_it() {
+    let report = Checker::new().check(|| {
+        let shared = Arc::new((Once::new(), AtomicU32::new(0)));
+        let initialise = |shared: &(Once, AtomicU32)| {
+            shared
+                .0
+                .call_once(|| shared.1.store(shared.1.load(SeqCst) + 1, SeqCst));
+            assert_eq!(shared.1.load(SeqCst), 1);
+        };
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || initialise(&shared)
+        });
+        initialise(&shared);
+        other.join().unwrap();
+        assert!(shared.0.is_completed());
+    });
+    assert_eq!(
+        report.verdict,
+        Verdict::Verified,
+        "{}",
+        report.text(Style::default())
+    );
+    assert_eq!(report.executions, 2);
+}
+
+#[test]
+fn a_once_is_poisoned_by_a_panic() {
+    mazurka::model(|| {
+        let once = Arc::new(Once::new());
+        let other = thread::spawn({
+            let once = Arc::clone(&once);
+            move || once.call_once(|| panic!("initialiser"))
+        });
+        assert!(other.join().is_err());
+        let caught =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| once.call_once(|| ())));
+        assert!(caught.is_err());
+        once.call_once_force(|state| assert!(state.is_poisoned()));
+        once.call_once(|| unreachable!("it is done"));
+    });
+}
+
+#[test]
+fn a_once_lock_has_one_value() {
+    let seen = outcomes(|| {
+        let cell = Arc::new(OnceLock::new());
+        let other = thread::spawn({
+            let cell = Arc::clone(&cell);
+            move || *cell.get_or_init(|| 1)
+        });
+        let before = cell.get().copied();
+        let own = *cell.get_or_init(|| 2);
+        let others = other.join().unwrap();
+        assert_eq!(own, others);
+        assert_eq!(cell.set(3), Err(3));
+        (before, own)
+    });
+    assert_eq!(seen, BTreeSet::from([(None, 1), (None, 2), (Some(1), 1)]));
+}
+
+#[test]
+fn a_hundred_threads_take_turns() {
+    let (_, report) = explored(Checker::new().max_executions(50), || {
+        let count = Arc::new(Mutex::new(0));
+        let threads: Vec<_> = (0..100)
+            .map(|_| {
+                let count = Arc::clone(&count);
+                thread::spawn(move || *count.lock().unwrap() += 1)
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(*count.lock().unwrap(), 100);
+    });
+    assert_eq!((report.verdict, report.executions), (Verdict::Bounded, 50));
+}
+
+#[test]
+fn a_thread_that_waits_after_main_is_an_error_unless_allowed() {
+    let program = || {
+        thread::spawn(thread::park);
+    };
+    let report = Checker::new().check(program);
+    assert_eq!(report.errors[0].kind, FailureKind::Deadlock);
+    let report = Checker::new().waiting_after_main(true).check(program);
+    assert_eq!(report.verdict, Verdict::Verified);
+}
