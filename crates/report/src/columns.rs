@@ -22,6 +22,8 @@ const BEFORE_FAILURE: usize = 6;
 const NARROWEST: usize = 14;
 /// Space between columns.
 const GAP: usize = 2;
+/// Characters of an operation's text that are shown.
+const TEXT: usize = 160;
 /// Threads named one by one in what they wait for.
 const ENDS: usize = 16;
 
@@ -179,14 +181,14 @@ impl<'a> Shown<'a> {
     fn cells(&self, row: usize, layout: Layout, columns: usize) -> Vec<String> {
         let Row { thread, text, .. } = self.row(row);
         if layout == Layout::List {
-            return vec![self.name(*thread).to_owned(), text.clone()];
+            return vec![self.name(*thread).to_owned(), shortened(text)];
         }
         let mut cells = vec![String::new(); columns];
         let column = self
             .threads
             .binary_search(thread)
             .expect("shown rows have shown threads");
-        cells[column].clone_from(text);
+        cells[column] = shortened(text);
         cells
     }
 
@@ -228,9 +230,9 @@ impl<'a> Shown<'a> {
                 [pair.first, pair.second].map(|row| self.letter(row).unwrap_or('?'));
             let sentence = format!(
                 "{} of {} came before {} of {}",
-                self.row(pair.first).text,
+                shortened(&self.row(pair.first).text),
                 self.name(self.row(pair.first).thread),
-                self.row(pair.second).text,
+                shortened(&self.row(pair.second).text),
                 self.name(self.row(pair.second).thread),
             );
             for (index, line) in wrap(&sentence, style.width.saturating_sub(9))
@@ -393,6 +395,14 @@ fn kept(interleaving: &Interleaving, racing: &BTreeSet<usize>) -> BTreeSet<usize
         .collect();
     kept.extend(lonely);
     kept
+}
+
+/// A large value is not told to its end.
+fn shortened(text: &str) -> String {
+    if length(text) <= TEXT {
+        return text.to_owned();
+    }
+    text.chars().take(TEXT - 1).chain(['…']).collect()
 }
 
 fn letter(index: usize) -> char {
