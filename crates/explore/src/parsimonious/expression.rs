@@ -15,6 +15,7 @@ use crate::execution::{
     Access, EventId, Execution, ObjectId, Op, Race, Request, ThreadId, Token, access_at,
 };
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// An event by name: the same in every execution.
@@ -26,7 +27,7 @@ pub(super) struct Name {
 
 /// Executed events, as far as it matters what comes after them: the first of each thread.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Executed(Vec<Name>);
+struct Executed(SmallVec<[Name; 2]>);
 
 impl Executed {
     /// Whether one of them happens before the event (s ≠ e, s → e).
@@ -122,49 +123,35 @@ impl<'a> Candidate<'a> {
 }
 
 /// What the generating execution performed before the racing read.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Item {
     /// The head of a schedule that was necessary.
     Head(Name),
-    /// An event that this execution has not performed, with the executed events that conflict with
-    /// it or follow such ones.
-    Event {
-        name: Name,
-        choice: u32,
-        op: Op,
-        conflicting: Executed,
-    },
+    /// An event that was performed without the schedule.
+    Event { name: Name, choice: u32, op: Op },
 }
 
 impl Item {
     /// An event of the generating execution.
     pub(super) fn event(execution: &Execution, id: EventId) -> Item {
         let event = execution.event(id);
+        let name = Name {
+            thread: event.thread(),
+            index: event.index,
+        };
         Item::Event {
-            name: Name {
-                thread: event.thread(),
-                index: event.index,
-            },
+            name,
             choice: event.step.choice,
             op: event.op,
-            conflicting: Executed::default(),
         }
     }
 }
 
-/// ψ = (P, x, R, inner, D, fr, v, fid)
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Expression {
+/// What an expression says of its generating execution; never changes.
+#[derive(PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Generated {
     /// P
-    pub(super) items: Vec<Item>,
-    /// x
-    pub(super) object: ObjectId,
-    /// R: executed reads of x.
-    reads: Executed,
-    /// The expression of an inherited schedule.
-    inner: Option<Box<Expression>>,
-    /// D: executed heads of schedules that `inner` characterises.
-    done: Executed,
+    items: Vec<Item>,
     /// fid: the event that the schedule comes before.
     reversed: Name,
     /// fr: whether that event was a read.
@@ -173,9 +160,33 @@ pub(super) struct Expression {
     value: Token,
 }
 
+/// ψ = (P, x, R, inner, D, fr, v, fid)
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Expression {
+    generated: Arc<Generated>,
+    /// x
+    pub(super) object: ObjectId,
+    /// R: executed reads of x.
+    reads: Executed,
+    /// The items of P that were executed here, too: bit i of word i / 64 stands for item i.
+    removed: SmallVec<[u64; 2]>,
+    /// Executed events that conflict with an item of P, or follow such ones.
+    conflicting: SmallVec<[(u32, Name); 2]>,
+    /// The expression of an inherited schedule.
+    inner: Option<Arc<Expression>>,
+    /// D: executed heads of schedules that `inner` characterises.
+    done: Executed,
+}
+
 /// The event is characterised as explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Blocked;
+
+/// What an event makes of an expression.
+enum Update {
+    Unchanged,
+    Changed(Expression),
+}
 
 impl Expression {
     /// P▷x or P[inner]▷x of a race's second event.
@@ -192,109 +203,158 @@ impl Expression {
             index: second.index,
         };
         Expression {
-            items,
+            generated: Arc::new(Generated {
+                items,
+                reversed: Name {
+                    thread: first.thread(),
+                    index: first.index,
+                },
+                reversed_a_read: first.op.access == Access::Read,
+                value: first.after,
+            }),
             object: second.op.object,
-            reads: Executed(vec![read]),
-            inner: inner.map(Box::new),
+            reads: Executed(smallvec![read]),
+            removed: SmallVec::new(),
+            conflicting: SmallVec::new(),
+            inner: inner.map(Arc::new),
             done: Executed::default(),
-            reversed: Name {
-                thread: first.thread(),
-                index: first.index,
-            },
-            reversed_a_read: first.op.access == Access::Read,
-            value: first.after,
         }
     }
 
-    /// What is left of it after a write of `object`; false if nothing is.
-    fn survives_write(&mut self, object: ObjectId) -> bool {
-        if self.object == object {
-            return false;
+    /// Whether a write of `object` leaves anything of it.
+    fn survives_write(&self, object: ObjectId) -> bool {
+        self.object != object
+            && (!self.done.0.is_empty()
+                || self
+                    .inner
+                    .as_ref()
+                    .is_none_or(|inner| inner.survives_write(object)))
+    }
+
+    /// Whether a write of `object` changes it, though something is left.
+    fn loses_inner_by_write(&self, object: ObjectId) -> bool {
+        self.inner.as_ref().is_some_and(|inner| {
+            !inner.survives_write(object) || inner.loses_inner_by_write(object)
+        })
+    }
+
+    /// What a write of `object` leaves of it, if it survives.
+    fn after_write(&self, object: ObjectId) -> Expression {
+        let inner = self
+            .inner
+            .as_ref()
+            .filter(|inner| inner.survives_write(object));
+        let inner = inner.map(|inner| match inner.loses_inner_by_write(object) {
+            true => Arc::new(inner.after_write(object)),
+            false => Arc::clone(inner),
+        });
+        Expression {
+            inner,
+            ..self.clone()
         }
-        if let Some(inner) = &mut self.inner
-            && !inner.survives_write(object)
-        {
-            self.inner = None;
-            return !self.done.0.is_empty();
+    }
+
+    fn is_removed(&self, item: usize) -> bool {
+        self.removed
+            .get(item / 64)
+            .is_some_and(|word| word >> (item % 64) & 1 == 1)
+    }
+
+    fn without_item(&self, item: usize) -> Expression {
+        let mut changed = self.clone();
+        if changed.removed.len() <= item / 64 {
+            changed.removed.resize(item / 64 + 1, 0);
         }
-        true
+        changed.removed[item / 64] |= 1 << (item % 64);
+        changed
+    }
+
+    /// Whether an executed event that conflicts with the item happens before this one.
+    fn follows_conflicting(&self, item: usize, event: &Candidate<'_>) -> bool {
+        self.conflicting
+            .iter()
+            .any(|&(of, name)| of as usize == item && event.follows(name))
     }
 
     /// UpdSE(e, ψ)
-    fn update(&mut self, event: &Candidate<'_>) -> Result<(), Blocked> {
+    fn update(&self, event: &Candidate<'_>) -> Result<Update, Blocked> {
         if self.reads.precedes(event) {
-            return Ok(());
+            return Ok(Update::Unchanged);
         }
         if event.op.reads(self.object) {
             if self.blocks(event) {
                 return Err(Blocked);
             }
             // A read of x changes nothing but R.
-            self.reads.insert(event.name);
-            return Ok(());
+            let mut changed = self.clone();
+            changed.reads.insert(event.name);
+            return Ok(Update::Changed(changed));
         }
-        for at in 0..self.items.len() {
-            let Item::Event {
-                name,
-                choice,
-                op,
-                conflicting,
-            } = &mut self.items[at]
-            else {
+        for (at, item) in self.generated.items.iter().enumerate() {
+            let &Item::Event { name, choice, op } = item else {
                 continue;
             };
-            let is_same_step = *name == event.name;
+            if self.is_removed(at) {
+                continue;
+            }
+            let is_same_step = name == event.name;
             let conflicts = match is_same_step {
-                true => *choice != event.choice,
+                true => choice != event.choice,
                 false => name.thread != event.name.thread && op.conflicts_with(event.op),
             };
-            if conflicts || conflicting.precedes(event) {
-                conflicting.insert(event.name);
-                return Ok(());
+            if self.follows_conflicting(at, event) {
+                // Whatever follows this event follows what is noted already.
+                return Ok(Update::Unchanged);
+            }
+            if conflicts {
+                let mut changed = self.clone();
+                changed.conflicting.push((at as u32, event.name));
+                return Ok(Update::Changed(changed));
             }
             if is_same_step {
-                self.items.remove(at);
-                return Ok(());
+                return Ok(Update::Changed(self.without_item(at)));
             }
         }
-        if self.done.precedes(event) {
-            return Ok(());
-        }
-        if let Some(inner) = &mut self.inner
-            && inner.update(event).is_err()
-        {
-            self.done.insert(event.name);
-        }
-        Ok(())
+        let Some(inner) = self.inner.as_ref().filter(|_| !self.done.precedes(event)) else {
+            return Ok(Update::Unchanged);
+        };
+        Ok(match inner.update(event) {
+            Ok(Update::Unchanged) => Update::Unchanged,
+            Ok(Update::Changed(inner)) => Update::Changed(Expression {
+                inner: Some(Arc::new(inner)),
+                ..self.clone()
+            }),
+            Err(Blocked) => {
+                let mut changed = self.clone();
+                changed.done.insert(event.name);
+                Update::Changed(changed)
+            }
+        })
     }
 
     /// Blocks(e, ψ): whether the schedule of a read e of x, which follows no read of R, would have
     /// been found before. Asked of one generating execution after the other.
     fn blocks(&self, event: &Candidate<'_>) -> bool {
-        if event.name == self.reversed {
+        if event.name == self.generated.reversed {
             return false;
         }
         // A conditional operation has the kind here that it would have right after f.
-        let access = event.access_at(self.value);
-        if self.reversed_a_read && access == Access::Read {
+        let access = event.access_at(self.generated.value);
+        if self.generated.reversed_a_read && access == Access::Read {
             return false;
         }
         let there = Op { access, ..event.op };
-        for item in &self.items {
+        for (at, item) in self.generated.items.iter().enumerate() {
             match item {
                 Item::Head(head) if event.follows(*head) => {}
                 Item::Head(_) => return false,
-                Item::Event {
-                    name,
-                    op,
-                    conflicting,
-                    ..
-                } => {
+                Item::Event { .. } if self.is_removed(at) => {}
+                Item::Event { name, op, .. } => {
                     let conflicts = match name.thread == event.name.thread {
                         true => name.index == event.name.index,
                         false => op.conflicts_with(there),
                     };
-                    if conflicts || conflicting.precedes(event) {
+                    if conflicts || self.follows_conflicting(at, event) {
                         return true;
                     }
                 }
@@ -329,20 +389,48 @@ impl SleepSet {
 
     /// UpdSeq(⟨e⟩, SS)
     pub(super) fn update(&mut self, event: &Candidate<'_>) -> Result<(), Blocked> {
-        let Some(shared) = &mut self.0 else {
-            return Ok(());
-        };
-        let expressions = Arc::make_mut(shared);
-        if event.op.access == Access::Write {
-            expressions.retain_mut(|expression| expression.survives_write(event.op.object));
-        }
-        for expression in expressions.iter_mut() {
-            expression.update(event)?;
-        }
-        if expressions.is_empty() {
-            self.0 = None;
+        let written = (event.op.access == Access::Write).then_some(event.op.object);
+        let mut at = 0;
+        while let Some(expression) = self.expressions().get(at) {
+            let changed = match written {
+                Some(object) if !expression.survives_write(object) => None,
+                Some(object) if expression.loses_inner_by_write(object) => {
+                    let left = expression.after_write(object);
+                    match left.update(event)? {
+                        Update::Unchanged => Some(left),
+                        Update::Changed(changed) => Some(changed),
+                    }
+                }
+                Some(_) | None => match expression.update(event)? {
+                    Update::Unchanged => {
+                        at += 1;
+                        continue;
+                    }
+                    Update::Changed(changed) => Some(changed),
+                },
+            };
+            at += self.replace(at, changed);
         }
         Ok(())
+    }
+
+    /// Replaces or removes an expression; gives how many stand in its place.
+    fn replace(&mut self, at: usize, by: Option<Expression>) -> usize {
+        let Some(shared) = &mut self.0 else { return 0 };
+        match by {
+            Some(expression) => {
+                Arc::make_mut(shared)[at] = expression;
+                1
+            }
+            None if shared.len() == 1 => {
+                self.0 = None;
+                0
+            }
+            None => {
+                Arc::make_mut(shared).remove(at);
+                0
+            }
+        }
     }
 
     /// Whether the read is characterised as explored.

@@ -1,0 +1,166 @@
+//! What a search costs by itself, on programs whose steps cost next to nothing.
+
+use divan::counter::ItemsCount;
+use explore::{
+    Access, Algorithm, Interrupt, ObjectId, Observer, Op, OpKind, Options, Outcome, Pending,
+    Performed, Program, Request, Step, Strategy, Token, explore,
+};
+use std::ops::ControlFlow;
+
+fn main() {
+    divan::main();
+}
+
+/// Threads that load and store variables, nothing else.
+struct Straight {
+    threads: Vec<Vec<Op>>,
+    position: Vec<usize>,
+    pending: Vec<Pending>,
+}
+
+impl Straight {
+    fn new(threads: Vec<Vec<Op>>) -> Straight {
+        let (position, pending) = (Vec::new(), Vec::new());
+        Straight {
+            threads,
+            position,
+            pending,
+        }
+    }
+
+    fn announcement(&self, thread: usize) -> Pending {
+        match self.threads[thread].get(self.position[thread]) {
+            Some(&op) => Pending::Enabled(Request::plain(op)),
+            None => Pending::Finished,
+        }
+    }
+}
+
+impl Program for Straight {
+    fn reset(&mut self) {
+        self.position.clear();
+        self.position.resize(self.threads.len(), 0);
+        self.pending.clear();
+        for thread in 0..self.threads.len() {
+            self.pending.push(self.announcement(thread));
+        }
+    }
+
+    fn pending(&self) -> &[Pending] {
+        &self.pending
+    }
+
+    fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt> {
+        let thread = step.thread.index();
+        let op = self.threads[thread][self.position[thread]];
+        self.position[thread] += 1;
+        self.pending[thread] = self.announcement(thread);
+        Ok(Performed {
+            op,
+            before: Token(0),
+            after: Token(0),
+            edges: &[],
+            spawns: None,
+        })
+    }
+
+    fn outcome(&self) -> Outcome {
+        Outcome::of(&self.pending, |_| false)
+    }
+}
+
+fn load(variable: u32) -> Op {
+    Op {
+        kind: OpKind::Load,
+        access: Access::Read,
+        object: ObjectId(variable),
+    }
+}
+
+fn store(variable: u32) -> Op {
+    Op {
+        kind: OpKind::Store,
+        access: Access::Write,
+        object: ObjectId(variable),
+    }
+}
+
+fn repeat(times: usize, ops: &[Op]) -> Vec<Op> {
+    ops.repeat(times)
+}
+
+/// Two threads that add each other's variable, and a reader of both: 19,605 traces for 4 rounds.
+fn fib(rounds: usize) -> Straight {
+    let one = repeat(rounds, &[load(0), load(1), store(0)]);
+    let other = repeat(rounds, &[load(1), load(0), store(1)]);
+    Straight::new(vec![vec![load(0), load(1)], one, other])
+}
+
+/// One writer and readers with a place of their own: 2^n traces.
+fn readers(readers: u32) -> Straight {
+    let reader = |n| vec![load(n), load(0)];
+    Straight::new(
+        [vec![store(0)]]
+            .into_iter()
+            .chain((1..=readers).map(reader))
+            .collect(),
+    )
+}
+
+/// The wakeup trees of Optimal grow exponentially: 2^(n+1) traces.
+fn expmem(writers: u32) -> Straight {
+    let last = (1..=writers).map(load).chain([load(0)]).collect();
+    let writer = |n| vec![store(n)];
+    Straight::new(
+        [vec![store(0)]]
+            .into_iter()
+            .chain((1..=writers).map(writer))
+            .chain([last])
+            .collect(),
+    )
+}
+
+/// Counts executions.
+#[derive(Default)]
+struct Count(usize);
+
+impl Observer for Count {
+    fn ended(&mut self, _outcome: Outcome, _strategy: &dyn Strategy) -> ControlFlow<()> {
+        self.0 += 1;
+        ControlFlow::Continue(())
+    }
+}
+
+fn run(bencher: divan::Bencher<'_, '_>, mut program: Straight, algorithm: Algorithm) {
+    let mut search = || {
+        let mut count = Count::default();
+        let mut strategy = algorithm.strategy(Options::default());
+        explore(&mut program, &mut strategy, &mut count).expect("the program is deterministic");
+        count.0
+    };
+    let executions = search();
+    bencher
+        .counter(ItemsCount::new(executions))
+        .bench_local(search);
+}
+
+const ALGORITHMS: [Algorithm; 3] = [
+    Algorithm::Source,
+    Algorithm::Optimal,
+    Algorithm::Parsimonious,
+];
+
+#[divan::bench(args = ALGORITHMS)]
+fn fib_4(bencher: divan::Bencher<'_, '_>, algorithm: Algorithm) {
+    run(bencher, fib(4), algorithm);
+}
+
+#[divan::bench(args = ALGORITHMS)]
+fn readers_10(bencher: divan::Bencher<'_, '_>, algorithm: Algorithm) {
+    run(bencher, readers(10), algorithm);
+}
+
+#[divan::bench(args = ALGORITHMS)]
+fn expmem_8(bencher: divan::Bencher<'_, '_>, algorithm: Algorithm) {
+    run(bencher, expmem(8), algorithm);
+}
