@@ -136,14 +136,14 @@ impl<'a> Shown<'a> {
                 .collect(),
             Layout::List => vec!["thread", "operation"],
         };
-        let mut wanted: Vec<usize> = headings.iter().map(|heading| length(heading)).collect();
-        let cells: Vec<Vec<String>> = self
+        let rows: Vec<Line> = self
             .rows
             .iter()
-            .map(|&row| self.cells(row, layout, wanted.len()))
+            .map(|&row| self.line(row, layout, digits))
             .collect();
-        for row in &cells {
-            for (column, cell) in row.iter().enumerate() {
+        let mut wanted: Vec<usize> = headings.iter().map(|heading| length(heading)).collect();
+        for row in &rows {
+            for (column, cell) in row.cells.iter().enumerate() {
                 wanted[column] = wanted[column].max(length(cell));
             }
         }
@@ -158,16 +158,11 @@ impl<'a> Shown<'a> {
 
         let mut lines = vec![grid.heading(&headings)];
         let mut next = 0;
-        for (&row, cells) in self.rows.iter().zip(&cells) {
+        for (&row, line) in self.rows.iter().zip(&rows) {
             if row > next {
                 lines.push(grid.gap(&counted((row - next) as u64, "more event")));
             }
-            lines.extend(grid.row(
-                &self.gutter(row, digits),
-                cells,
-                self.row(row),
-                &self.place(row),
-            ));
+            lines.extend(grid.row(line));
             next = row + 1;
         }
         let missing = self.interleaving.rows.len() - next.min(self.interleaving.rows.len());
@@ -177,13 +172,27 @@ impl<'a> Shown<'a> {
         lines
     }
 
-    /// The columns of a row.
-    fn cells(&self, row: usize, layout: Layout, columns: usize) -> Vec<String> {
-        let Row { thread, text, .. } = self.row(row);
-        if layout == Layout::List {
-            return vec![self.name(*thread).to_owned(), shortened(text)];
+    fn line(&self, row: usize, layout: Layout, digits: usize) -> Line {
+        let cells = match layout {
+            Layout::Beside | Layout::Below => self.cells(row),
+            Layout::List => {
+                let Row { thread, text, .. } = self.row(row);
+                vec![self.name(*thread).to_owned(), shortened(text)]
+            }
+        };
+        let failed = self.row(row).failed;
+        Line {
+            gutter: self.gutter(row, digits),
+            cells,
+            failed,
+            place: self.place(row),
         }
-        let mut cells = vec![String::new(); columns];
+    }
+
+    /// The operation in the column of its thread.
+    fn cells(&self, row: usize) -> Vec<String> {
+        let Row { thread, text, .. } = self.row(row);
+        let mut cells = vec![String::new(); self.threads.len()];
         let column = self
             .threads
             .binary_search(thread)
@@ -296,6 +305,15 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// A row of the table.
+struct Line {
+    gutter: String,
+    /// One per column.
+    cells: Vec<String>,
+    failed: bool,
+    place: String,
+}
+
 /// Draws lines of a table.
 struct Grid {
     style: Style,
@@ -324,43 +342,40 @@ impl Grid {
         self.style.paint(Ink::Faint, &line)
     }
 
-    fn row(&self, gutter: &str, cells: &[String], row: &Row, place: &str) -> Vec<String> {
-        let mut columns: Vec<Vec<String>> = cells
+    fn row(&self, row: &Line) -> Vec<String> {
+        let mut columns: Vec<Vec<String>> = row
+            .cells
             .iter()
             .zip(&self.widths)
             .map(|(cell, &width)| wrap(cell, width))
             .collect();
         if self.layout == Layout::Below
-            && let Some(column) = cells.iter().position(|cell| !cell.is_empty())
+            && let Some(column) = row.cells.iter().position(|cell| !cell.is_empty())
         {
-            columns[column].extend(wrap(place, self.widths[column]));
+            columns[column].extend(wrap(&row.place, self.widths[column]));
         }
         let height = columns.iter().map(Vec::len).max().unwrap_or(0).max(1);
         (0..height)
-            .map(|index| self.line(index, gutter, &columns, row.failed, place))
+            .map(|index| self.line(row, &columns, index))
             .collect()
     }
 
-    fn line(
-        &self,
-        index: usize,
-        gutter: &str,
-        columns: &[Vec<String>],
-        failed: bool,
-        place: &str,
-    ) -> String {
-        let ink = if failed { Ink::Bad } else { Ink::Plain };
-        let gutter_ink = if failed { Ink::Bad } else { Ink::Mark };
+    /// The line with this index of a row whose cells are broken into lines.
+    fn line(&self, row: &Line, columns: &[Vec<String>], index: usize) -> String {
+        let (gutter_ink, ink) = match row.failed {
+            true => (Ink::Bad, Ink::Bad),
+            false => (Ink::Mark, Ink::Plain),
+        };
         let mut line = match index {
-            0 => self.style.paint(gutter_ink, gutter),
-            _ => " ".repeat(length(gutter)),
+            0 => self.style.paint(gutter_ink, &row.gutter),
+            _ => " ".repeat(length(&row.gutter)),
         };
         for (column, &width) in columns.iter().zip(&self.widths) {
             let text = column.get(index).map_or("", String::as_str);
             line.push_str(&self.style.paint(ink, &pad(text, width + GAP)));
         }
         if index == 0 && self.layout != Layout::Below {
-            line.push_str(&self.style.paint(Ink::Faint, place));
+            line.push_str(&self.style.paint(Ink::Faint, &row.place));
         }
         line
     }
