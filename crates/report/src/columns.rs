@@ -3,25 +3,17 @@
 //! Long executions are shortened to the rows around what matters. Where the columns do not fit, each
 //! row names its thread.
 
+use crate::excerpt::excerpt;
+use crate::grid::{GAP, Grid, Layout, Line};
 use crate::interleaving::{Interleaving, Racing, Row};
 use crate::layout::{Ink, Style, length, pad, share, wrap};
 use crate::quantity::counted;
 use std::collections::BTreeSet;
 
-/// An execution with more rows is shortened.
-const ROWS: usize = 48;
 /// Pairs that are pointed out.
 const PAIRS: usize = 3;
-/// Rows kept at the start of a shortened execution.
-const FIRST_ROWS: usize = 4;
-/// Rows kept on both sides of a row that matters.
-const AROUND: usize = 1;
-/// Rows kept before the failure.
-const BEFORE_FAILURE: usize = 6;
 /// A column narrower than this is not readable.
 const NARROWEST: usize = 14;
-/// Space between columns.
-const GAP: usize = 2;
 /// Characters of an operation's text that are shown.
 const TEXT: usize = 160;
 /// Threads named one by one in what they wait for.
@@ -54,17 +46,6 @@ struct Shown<'a> {
     letters: Vec<usize>,
 }
 
-/// Where the source location goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    /// One column per thread, and a last one for the location.
-    Beside,
-    /// One column per thread, the location below the operation.
-    Below,
-    /// One column for all threads, each row names its thread.
-    List,
-}
-
 impl<'a> Shown<'a> {
     fn new(interleaving: &'a Interleaving) -> Shown<'a> {
         let pairs = &interleaving.races[interleaving.races.len().saturating_sub(PAIRS)..];
@@ -72,13 +53,7 @@ impl<'a> Shown<'a> {
             .iter()
             .flat_map(|pair| [pair.first, pair.second])
             .collect();
-        let rows: Vec<usize> = match interleaving.rows.len() {
-            few if few <= ROWS => (0..few).collect(),
-            many => kept(interleaving, &letters)
-                .into_iter()
-                .filter(|&row| row < many)
-                .collect(),
-        };
+        let rows = excerpt(interleaving, &letters);
         let threads: BTreeSet<usize> = rows
             .iter()
             .map(|&row| interleaving.rows[row].thread)
@@ -303,113 +278,6 @@ impl<'a> Shown<'a> {
         }
         lines
     }
-}
-
-/// A row of the table.
-struct Line {
-    gutter: String,
-    /// One per column.
-    cells: Vec<String>,
-    failed: bool,
-    place: String,
-}
-
-/// Draws lines of a table.
-struct Grid {
-    style: Style,
-    /// Of the row numbers.
-    digits: usize,
-    /// Of the columns.
-    widths: Vec<usize>,
-    layout: Layout,
-}
-
-impl Grid {
-    fn heading(&self, headings: &[&str]) -> String {
-        let mut line = " ".repeat(self.digits + 4);
-        for (heading, &width) in headings.iter().zip(&self.widths) {
-            let heading: String = heading.chars().take(width).collect();
-            line.push_str(&pad(&heading, width + GAP));
-        }
-        if self.layout != Layout::Below {
-            line.push_str("where");
-        }
-        self.style.paint(Ink::Bold, line.trim_end())
-    }
-
-    fn gap(&self, text: &str) -> String {
-        let line = format!("{}… {text} …", " ".repeat(self.digits + 4));
-        self.style.paint(Ink::Faint, &line)
-    }
-
-    fn row(&self, row: &Line) -> Vec<String> {
-        let mut columns: Vec<Vec<String>> = row
-            .cells
-            .iter()
-            .zip(&self.widths)
-            .map(|(cell, &width)| wrap(cell, width))
-            .collect();
-        if self.layout == Layout::Below
-            && let Some(column) = row.cells.iter().position(|cell| !cell.is_empty())
-        {
-            columns[column].extend(wrap(&row.place, self.widths[column]));
-        }
-        let height = columns.iter().map(Vec::len).max().unwrap_or(0).max(1);
-        (0..height)
-            .map(|index| self.line(row, &columns, index))
-            .collect()
-    }
-
-    /// The line with this index of a row whose cells are broken into lines.
-    fn line(&self, row: &Line, columns: &[Vec<String>], index: usize) -> String {
-        let (gutter_ink, ink) = match row.failed {
-            true => (Ink::Bad, Ink::Bad),
-            false => (Ink::Mark, Ink::Plain),
-        };
-        let mut line = match index {
-            0 => self.style.paint(gutter_ink, &row.gutter),
-            _ => " ".repeat(length(&row.gutter)),
-        };
-        for (column, &width) in columns.iter().zip(&self.widths) {
-            let text = column.get(index).map_or("", String::as_str);
-            line.push_str(&self.style.paint(ink, &pad(text, width + GAP)));
-        }
-        if index == 0 && self.layout != Layout::Below {
-            line.push_str(&self.style.paint(Ink::Faint, &row.place));
-        }
-        line
-    }
-}
-
-/// The rows of a long execution that are worth a line.
-fn kept(interleaving: &Interleaving, racing: &BTreeSet<usize>) -> BTreeSet<usize> {
-    let rows = &interleaving.rows;
-    let mut kept: BTreeSet<usize> = (0..FIRST_ROWS).collect();
-    for &row in racing {
-        kept.extend(row.saturating_sub(AROUND)..=row + AROUND);
-    }
-    for (row, _) in rows.iter().enumerate().filter(|(_, row)| row.failed) {
-        kept.extend(row.saturating_sub(BEFORE_FAILURE)..=row + AROUND);
-    }
-    kept.extend(rows.len().saturating_sub(BEFORE_FAILURE)..rows.len());
-    // The last row of each thread that does not end well: where it waits.
-    for (thread, _) in interleaving
-        .ends
-        .iter()
-        .enumerate()
-        .filter(|(_, end)| !end.is_empty())
-        .take(ENDS)
-    {
-        kept.extend(rows.iter().rposition(|row| row.thread == thread));
-    }
-    // A gap of one row is better filled.
-    let lonely: Vec<usize> = kept
-        .iter()
-        .map(|row| row + 1)
-        .filter(|row| !kept.contains(row) && kept.contains(&(row + 1)))
-        .collect();
-    kept.extend(lonely);
-    kept
 }
 
 /// A large value is not told to its end.

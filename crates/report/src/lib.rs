@@ -7,6 +7,8 @@
 
 mod columns;
 mod comparison;
+mod excerpt;
+mod grid;
 mod interleaving;
 mod layout;
 mod outcome;
