@@ -1,0 +1,49 @@
+//! The rows of a long execution that are worth a line: those around what matters.
+
+use crate::interleaving::Interleaving;
+use std::collections::BTreeSet;
+
+/// An execution with more rows is shortened.
+const ROWS: usize = 48;
+/// Rows kept at the start of a shortened execution.
+const FIRST_ROWS: usize = 4;
+/// Rows kept on both sides of a row that matters.
+const AROUND: usize = 1;
+/// Rows kept before the failure.
+const BEFORE_FAILURE: usize = 6;
+/// Threads whose last row is kept because they do not end well.
+const WAITING: usize = 16;
+
+/// The rows that are shown, sorted. `racing` are those that must be among them.
+pub(crate) fn excerpt(interleaving: &Interleaving, racing: &BTreeSet<usize>) -> Vec<usize> {
+    let rows = &interleaving.rows;
+    if rows.len() <= ROWS {
+        return (0..rows.len()).collect();
+    }
+    let mut kept: BTreeSet<usize> = (0..FIRST_ROWS).collect();
+    for &row in racing {
+        kept.extend(row.saturating_sub(AROUND)..=row + AROUND);
+    }
+    for (row, _) in rows.iter().enumerate().filter(|(_, row)| row.failed) {
+        kept.extend(row.saturating_sub(BEFORE_FAILURE)..=row + AROUND);
+    }
+    kept.extend(rows.len().saturating_sub(BEFORE_FAILURE)..rows.len());
+    // The last row of each thread that does not end well: where it waits.
+    for (thread, _) in interleaving
+        .ends
+        .iter()
+        .enumerate()
+        .filter(|(_, end)| !end.is_empty())
+        .take(WAITING)
+    {
+        kept.extend(rows.iter().rposition(|row| row.thread == thread));
+    }
+    // A gap of one row is better filled.
+    let lonely: Vec<usize> = kept
+        .iter()
+        .map(|row| row + 1)
+        .filter(|row| !kept.contains(row) && kept.contains(&(row + 1)))
+        .collect();
+    kept.extend(lonely);
+    kept.into_iter().filter(|&row| row < rows.len()).collect()
+}

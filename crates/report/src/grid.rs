@@ -1,0 +1,93 @@
+//! A table of threads and operations, line by line.
+
+use crate::layout::{Ink, Style, length, pad, wrap};
+
+/// Space between columns.
+pub(crate) const GAP: usize = 2;
+
+/// Where the source location goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// One column per thread, and a last one for the location.
+    Beside,
+    /// One column per thread, the location below the operation.
+    Below,
+    /// One column for all threads, each row names its thread.
+    List,
+}
+
+/// A row of the table.
+pub(crate) struct Line {
+    pub gutter: String,
+    /// One per column.
+    pub cells: Vec<String>,
+    pub failed: bool,
+    pub place: String,
+}
+
+/// Draws lines of a table.
+pub(crate) struct Grid {
+    pub style: Style,
+    /// Of the row numbers.
+    pub digits: usize,
+    /// Of the columns.
+    pub widths: Vec<usize>,
+    pub layout: Layout,
+}
+
+impl Grid {
+    pub fn heading(&self, headings: &[&str]) -> String {
+        let mut line = " ".repeat(self.digits + 4);
+        for (heading, &width) in headings.iter().zip(&self.widths) {
+            let heading: String = heading.chars().take(width).collect();
+            line.push_str(&pad(&heading, width + GAP));
+        }
+        if self.layout != Layout::Below {
+            line.push_str("where");
+        }
+        self.style.paint(Ink::Bold, line.trim_end())
+    }
+
+    pub fn gap(&self, text: &str) -> String {
+        let line = format!("{}… {text} …", " ".repeat(self.digits + 4));
+        self.style.paint(Ink::Faint, &line)
+    }
+
+    pub fn row(&self, row: &Line) -> Vec<String> {
+        let mut columns: Vec<Vec<String>> = row
+            .cells
+            .iter()
+            .zip(&self.widths)
+            .map(|(cell, &width)| wrap(cell, width))
+            .collect();
+        if self.layout == Layout::Below
+            && let Some(column) = row.cells.iter().position(|cell| !cell.is_empty())
+        {
+            columns[column].extend(wrap(&row.place, self.widths[column]));
+        }
+        let height = columns.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        (0..height)
+            .map(|index| self.line(row, &columns, index))
+            .collect()
+    }
+
+    /// The line with this index of a row whose cells are broken into lines.
+    fn line(&self, row: &Line, columns: &[Vec<String>], index: usize) -> String {
+        let (gutter_ink, ink) = match row.failed {
+            true => (Ink::Bad, Ink::Bad),
+            false => (Ink::Mark, Ink::Plain),
+        };
+        let mut line = match index {
+            0 => self.style.paint(gutter_ink, &row.gutter),
+            _ => " ".repeat(length(&row.gutter)),
+        };
+        for (column, &width) in columns.iter().zip(&self.widths) {
+            let text = column.get(index).map_or("", String::as_str);
+            line.push_str(&self.style.paint(ink, &pad(text, width + GAP)));
+        }
+        if index == 0 && self.layout != Layout::Below {
+            line.push_str(&self.style.paint(Ink::Faint, &row.place));
+        }
+        line
+    }
+}
