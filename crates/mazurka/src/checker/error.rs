@@ -1,6 +1,6 @@
 //! Why a check could not be done: wrong input, never a bug of the checked program.
 
-use explore::Divergence;
+use explore::{Divergence, Found};
 use std::path::PathBuf;
 
 /// Why a check could not be done.
@@ -8,7 +8,8 @@ use std::path::PathBuf;
 pub enum CheckError {
     /// The program did something else than before after the same steps.
     #[error(
-        "{0}; take out clocks, random numbers, hash maps with random seeds and state that outlives an execution"
+        "the program is not deterministic: {}; take out clocks, random numbers, maps with random seeds and whatever outlives an execution",
+        told(.0)
     )]
     Nondeterministic(Divergence),
     /// The schedule was recorded from another program.
@@ -45,4 +46,63 @@ pub enum CheckError {
     /// Options that exclude each other.
     #[error("{0}")]
     Contradiction(&'static str),
+}
+
+impl CheckError {
+    /// A schedule at a step that the program cannot take.
+    pub(super) fn misfit(divergence: &Divergence) -> CheckError {
+        let Divergence { at, thread, .. } = divergence;
+        CheckError::Misfit(format!("at step {at} {thread} cannot run"))
+    }
+}
+
+/// What a thread did before and does now after the same steps.
+fn told(divergence: &Divergence) -> String {
+    let Divergence {
+        at,
+        thread,
+        expected,
+        found,
+    } = divergence;
+    let before = match expected {
+        Some(op) => format!("performed {:?}", op.kind),
+        None => "went on".to_owned(),
+    };
+    let now = match (found, expected) {
+        (Found::Op(op), Some(before)) if op.kind != before.kind => {
+            format!("now performs {:?}", op.kind)
+        }
+        (Found::Op(op), Some(before)) if op.object != before.object => {
+            "now does so on another object".to_owned()
+        }
+        (Found::Op(_), _) => "now does so in another way".to_owned(),
+        (Found::Value, _) => "now does so on another value".to_owned(),
+        (Found::NotEnabled, _) => "now cannot".to_owned(),
+    };
+    format!("at step {at} {thread} {before} when it was first run, and {now}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use explore::{Access, ObjectId, Op, OpKind, ThreadId};
+
+    #[test]
+    fn a_divergence_is_told_with_its_step() {
+        let op = |kind| Op {
+            kind,
+            access: Access::Write,
+            object: ObjectId(1),
+        };
+        let divergence = Divergence {
+            at: 7,
+            thread: ThreadId(2),
+            expected: Some(op(OpKind::Store)),
+            found: Found::Op(op(OpKind::Load)),
+        };
+        assert_eq!(
+            told(&divergence),
+            "at step 7 T2 performed Store when it was first run, and now performs Load"
+        );
+    }
 }

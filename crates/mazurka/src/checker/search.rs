@@ -432,7 +432,7 @@ fn symptom_of(model: &Model) -> Symptom {
 /// A schedule that the program does not follow.
 fn misfit(interrupt: Interrupt) -> CheckError {
     match interrupt {
-        Interrupt::Diverged(divergence) => CheckError::Misfit(divergence.to_string()),
+        Interrupt::Diverged(divergence) => CheckError::misfit(&divergence),
         Interrupt::Coarsened => CheckError::Misfit(interrupt.to_string()),
     }
 }

@@ -1,0 +1,275 @@
+//! The checker: limits, verdicts, algorithms, distinct failures, nondeterminism, wrong options.
+
+use mazurka::sync::Arc;
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::{Algorithm, CheckError, Checker, FailureKind, Verdict, choose, thread};
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// n threads add one by load and store.
+fn lost_update(threads: u32) {
+    let count = Arc::new(AtomicU32::new(0));
+    let threads: Vec<_> = (0..threads)
+        .map(|_| {
+            let count = Arc::clone(&count);
+            thread::spawn(move || count.store(count.load(SeqCst) + 1, SeqCst))
+        })
+        .collect();
+    let expected = threads.len() as u32;
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(count.load(SeqCst), expected, "an update was lost");
+}
+
+/// n threads add one by fetch_add: n! traces.
+fn no_update_lost(threads: u32) {
+    let count = Arc::new(AtomicU32::new(0));
+    let threads: Vec<_> = (0..threads)
+        .map(|_| {
+            let count = Arc::clone(&count);
+            thread::spawn(move || count.fetch_add(1, SeqCst))
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
+#[test]
+fn every_algorithm_finds_the_bug() {
+    for algorithm in Algorithm::ALL {
+        let report = Checker::new().algorithm(algorithm).check(|| lost_update(2));
+        assert_eq!(report.verdict, Verdict::Bug, "{algorithm}");
+        assert_eq!(report.errors[0].kind, FailureKind::Panic);
+        assert!(
+            report.errors[0].message.contains("an update was lost"),
+            "{algorithm}"
+        );
+    }
+}
+
+#[test]
+fn every_algorithm_that_proves_verifies() {
+    for algorithm in Algorithm::ALL
+        .into_iter()
+        .filter(|algorithm| algorithm.proves())
+    {
+        let report = Checker::new()
+            .algorithm(algorithm)
+            .check(|| no_update_lost(4));
+        assert_eq!(report.verdict, Verdict::Verified, "{algorithm}");
+        if algorithm.is_optimal() {
+            assert_eq!((report.executions, report.blocked), (24, 0), "{algorithm}");
+        }
+    }
+}
+
+#[test]
+fn random_search_proves_nothing_and_repeats_itself() {
+    let run = |seed| {
+        Checker::new()
+            .algorithm(Algorithm::Random)
+            .seed(seed)
+            .max_executions(100)
+            .check(|| no_update_lost(3))
+    };
+    let report = run(1);
+    assert_eq!((report.verdict, report.executions), (Verdict::Bounded, 100));
+    assert_eq!(run(1).events, report.events);
+    let failing = |seed| {
+        let checker = Checker::new().algorithm(Algorithm::Pct).seed(seed);
+        checker.check(|| lost_update(3)).errors.remove(0)
+    };
+    assert_eq!(failing(7).execution, failing(7).execution);
+    assert_eq!(failing(7).schedule, failing(7).schedule);
+}
+
+#[test]
+fn a_limit_on_executions_bounds_unless_nothing_is_left() {
+    let run = |limit| {
+        Checker::new()
+            .max_executions(limit)
+            .check(|| no_update_lost(3))
+    };
+    let report = run(5);
+    assert_eq!((report.verdict, report.executions), (Verdict::Bounded, 5));
+    assert!(report.bounds[0].contains("5 executions"));
+    assert_eq!(run(6).verdict, Verdict::Verified);
+    assert_eq!(run(7).verdict, Verdict::Verified);
+}
+
+#[test]
+fn a_time_limit_a_flag_and_an_observer_stop_the_search() {
+    let report = Checker::new()
+        .time_limit(Duration::from_millis(20))
+        .check(|| no_update_lost(9));
+    assert_eq!(report.verdict, Verdict::Bounded);
+    let report = Checker::new()
+        .stop(Arc::new(AtomicBool::new(true)))
+        .check(|| no_update_lost(9));
+    assert_eq!((report.verdict, report.executions), (Verdict::Bounded, 0));
+
+    struct After(Rc<Cell<u64>>);
+    impl mazurka::Observer for After {
+        fn ended(
+            &mut self,
+            _outcome: explore::Outcome,
+            _strategy: &dyn explore::Strategy,
+        ) -> ControlFlow<()> {
+            self.0.set(self.0.get() + 1);
+            if self.0.get() == 3 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        }
+    }
+    let seen = Rc::new(Cell::new(0));
+    let report = Checker::new()
+        .observer(After(Rc::clone(&seen)))
+        .check(|| no_update_lost(9));
+    assert_eq!(
+        (report.verdict, report.executions, seen.get()),
+        (Verdict::Bounded, 3, 3)
+    );
+}
+
+#[test]
+fn the_first_bug_ends_the_search_unless_it_keeps_going() {
+    let program = || assert!(choose(5) % 2 == 0, "odd");
+    let report = Checker::new().check(program);
+    assert_eq!(report.errors.len(), 1);
+    assert!(report.executions < 5);
+    let report = Checker::new().keep_going(true).check(program);
+    assert_eq!((report.executions, report.errors.len()), (5, 1));
+    let report = Checker::new()
+        .keep_going(true)
+        .check(|| assert!(choose(5) > 5));
+    assert_eq!(report.errors.len(), 1);
+    let report = Checker::new()
+        .keep_going(true)
+        .check(|| panic!("number {}", choose(5)));
+    assert_eq!((report.executions, report.errors.len()), (5, 5));
+}
+
+#[test]
+fn deadlocks_that_differ_in_who_waits_first_are_one() {
+    let report = Checker::new().keep_going(true).check(|| {
+        let lock = Arc::new(mazurka::sync::Mutex::new(()));
+        let guard = lock.lock().unwrap();
+        for _ in 0..3 {
+            let lock = Arc::clone(&lock);
+            thread::spawn(move || drop(lock.lock().unwrap()));
+        }
+        std::mem::forget(guard);
+    });
+    assert_eq!(report.deadlocks, 6);
+    assert_eq!(report.errors.len(), 1, "{:#?}", report.errors);
+}
+
+#[test]
+fn a_preemption_bound_cuts() {
+    let bounded = |bound| {
+        Checker::new()
+            .preemptions(bound)
+            .check(|| no_update_lost(3))
+    };
+    assert_ne!(bounded(0).verdict, Verdict::Bug);
+    let report = Checker::new().preemptions(1).check(|| lost_update(2));
+    assert_eq!(report.verdict, Verdict::Bug);
+    let report = Checker::new()
+        .preemptions(0)
+        .algorithm(Algorithm::Exhaustive)
+        .check(|| lost_update(2));
+    assert_eq!(report.verdict, Verdict::Bounded);
+    assert!(report.cut > 0);
+}
+
+#[test]
+fn a_program_that_is_not_deterministic_is_reported_with_the_step() {
+    let counter = std::sync::atomic::AtomicU32::new(0);
+    let result = Checker::new().try_check(move || {
+        let x = Arc::new(AtomicU32::new(0));
+        let other = thread::spawn({
+            let x = Arc::clone(&x);
+            move || x.store(1, SeqCst)
+        });
+        match counter.fetch_add(1, SeqCst) % 2 {
+            0 => x.store(2, SeqCst),
+            _ => drop(x.load(SeqCst)),
+        }
+        x.load(SeqCst);
+        other.join().unwrap();
+    });
+    match result {
+        Err(error @ CheckError::Nondeterministic(_)) => {
+            let text = error.to_string();
+            assert!(text.contains("not deterministic: at step "), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn options_that_contradict_each_other_are_refused() {
+    let refused = |checker: Checker| match checker.try_check(|| ()) {
+        Err(CheckError::Contradiction(text)) => text,
+        other => panic!("{other:?}"),
+    };
+    assert!(refused(Checker::new().seed(3)).contains("seed"));
+    assert!(refused(Checker::new().max_executions(0)).contains("0 executions"));
+    assert!(refused(Checker::new().max_events(0)).contains("0 operations"));
+}
+
+#[test]
+fn a_replay_shows_the_same_failure() {
+    let found = Checker::new().check(|| lost_update(3)).errors.remove(0);
+    let again = Checker::new()
+        .replay(&found.schedule, || lost_update(3))
+        .unwrap();
+    assert_eq!(again.verdict, Verdict::Bug);
+    assert_eq!(again.errors[0].message, found.message);
+    assert_eq!(again.errors[0].location, found.location);
+    assert_eq!(again.errors[0].interleaving, found.interleaving);
+    assert_eq!(again.errors[0].schedule.steps, found.schedule.steps);
+}
+
+#[test]
+fn a_replay_of_another_program_is_refused() {
+    let found = Checker::new().check(|| lost_update(3)).errors.remove(0);
+    let other = Checker::new().replay(&found.schedule, || ());
+    assert!(matches!(other, Err(CheckError::Misfit(_))), "{other:?}");
+}
+
+#[test]
+fn the_shown_interleaving_has_few_switches() {
+    for algorithm in [Algorithm::Random, Algorithm::Parsimonious] {
+        let found = Checker::new()
+            .algorithm(algorithm)
+            .check(|| lost_update(2))
+            .errors
+            .remove(0);
+        // main, first until its load, second, first, main: the joins are all that main still does.
+        assert!(
+            found.interleaving.switches() <= 5,
+            "{:?}",
+            found.interleaving
+        );
+    }
+}
+
+#[test]
+fn a_choice_and_an_assumption_are_counted() {
+    let report = Checker::new().check(|| {
+        let (a, b) = (choose(3), choose(2));
+        mazurka::assume(a != 2);
+        assert!(a + b < 3);
+    });
+    assert_eq!(report.verdict, Verdict::Verified);
+    assert_eq!(report.executions + report.halted, 6);
+    assert_eq!(report.halted, 2);
+}

@@ -1,0 +1,140 @@
+//! Checkpoints: a search that goes on from one ends with the same totals.
+
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::sync::{Arc, Mutex, TryLockError};
+use mazurka::{Algorithm, CheckError, Checker, Report, Verdict, thread};
+use std::path::PathBuf;
+
+/// A file with the other temporary files that is gone afterwards.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str) -> Temporary {
+        Temporary(std::env::temp_dir().join(format!("mazurka-{}-{name}", std::process::id())))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn program() {
+    let shared = Arc::new((Mutex::new(0), AtomicU32::new(0)));
+    let threads: Vec<_> = (0..3)
+        .map(|n| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                if let Err(TryLockError::WouldBlock) = shared.0.try_lock() {
+                    shared.1.fetch_add(n, SeqCst);
+                }
+                *shared.0.lock().unwrap() += 1;
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_ne!(shared.1.load(SeqCst), 3, "both failed");
+}
+
+fn numbers(report: &Report) -> (Verdict, [u64; 6], usize, Vec<(String, u64)>) {
+    let errors = report
+        .errors
+        .iter()
+        .map(|error| (error.message.clone(), error.execution));
+    (
+        report.verdict,
+        [
+            report.executions,
+            report.halted,
+            report.blocked,
+            report.cut,
+            report.deadlocks,
+            report.events,
+        ],
+        report.max_depth,
+        errors.collect(),
+    )
+}
+
+#[test]
+fn a_resumed_search_ends_with_the_same_totals() {
+    for algorithm in Algorithm::ALL {
+        let file = Temporary::new(&format!("totals-{algorithm}"));
+        let checker = || {
+            let checker = Checker::new().algorithm(algorithm).keep_going(true);
+            if algorithm.proves() {
+                checker
+            } else {
+                checker.max_executions(60)
+            }
+        };
+        let whole = checker().check(program);
+        let mut rest = checker()
+            .max_executions(7)
+            .checkpoint(&file.0)
+            .check(program);
+        for executions in [8, 20, 59] {
+            rest = checker()
+                .max_executions(executions)
+                .resume(&file.0)
+                .checkpoint(&file.0)
+                .check(program);
+        }
+        assert_eq!(rest.verdict, Verdict::Bug);
+        rest = checker().resume(&file.0).check(program);
+        assert_eq!(numbers(&rest), numbers(&whole), "{algorithm}");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_search_is_refused() {
+    let file = Temporary::new("other");
+    Checker::new()
+        .name("one")
+        .max_executions(3)
+        .checkpoint(&file.0)
+        .check(program);
+    let refused = |checker: Checker| match checker.resume(&file.0).try_check(program) {
+        Err(CheckError::ForeignCheckpoint { what, .. }) => what,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(Checker::new().name("two")), "program");
+    assert_eq!(
+        refused(Checker::new().name("one").algorithm(Algorithm::Source)),
+        "algorithm"
+    );
+    assert_eq!(
+        refused(Checker::new().name("one").preemptions(2)),
+        "bound on preemptions"
+    );
+    assert_eq!(
+        refused(Checker::new().name("one").timeouts(5)),
+        "set of conditions"
+    );
+}
+
+#[test]
+fn a_file_that_is_no_checkpoint_is_refused() {
+    let file = Temporary::new("none");
+    let refused = || match Checker::new().resume(&file.0).try_check(program) {
+        Err(CheckError::Unreadable { reason, .. }) => reason,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(), "there is no such file or directory");
+    std::fs::write(&file.0, "something else").unwrap();
+    assert!(refused().contains("damaged"));
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_reported() {
+    let result = Checker::new()
+        .checkpoint("/nowhere/at/all")
+        .try_check(program);
+    assert!(
+        matches!(result, Err(CheckError::Unwritable { .. })),
+        "{result:?}"
+    );
+}

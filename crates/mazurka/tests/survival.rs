@@ -1,0 +1,207 @@
+//! What a checked program may do without taking the checker down.
+
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::sync::{Arc, Mutex};
+use mazurka::{Checker, FailureKind, Report, Style, Verdict, thread};
+
+fn kind(report: &Report) -> FailureKind {
+    assert_eq!(
+        report.verdict,
+        Verdict::Bug,
+        "{}",
+        report.text(Style::default())
+    );
+    report.errors[0].kind
+}
+
+#[test]
+fn a_stack_overflow_is_a_failure_and_the_next_check_works() {
+    #[inline(never)]
+    fn deep(n: u64) -> u64 {
+        let block = std::hint::black_box([n; 64]);
+        if n == 0 {
+            0
+        } else {
+            deep(n - 1) + block[(n % 64) as usize]
+        }
+    }
+    let report = Checker::new().check(|| {
+        let other = thread::spawn(|| deep(1_000_000));
+        let _ = other.join();
+    });
+    assert_eq!(kind(&report), FailureKind::StackOverflow);
+    mazurka::model(|| assert_eq!(thread::spawn(|| deep(10)).join().unwrap(), 55));
+}
+
+#[test]
+fn a_panic_in_drop_while_unwinding_is_an_abort() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("in drop");
+        }
+    }
+    let report = Checker::new().check(|| {
+        let _bomb = Bomb;
+        panic!("first");
+    });
+    assert_eq!(kind(&report), FailureKind::Abort);
+    let report = Checker::new().check(|| drop(Bomb));
+    assert_eq!(kind(&report), FailureKind::Panic);
+}
+
+#[test]
+fn values_with_operations_in_drop_are_torn_down() {
+    struct Locks(Arc<Mutex<u32>>);
+    impl Drop for Locks {
+        fn drop(&mut self) {
+            let mut count = self
+                .0
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            *count += 1;
+        }
+    }
+    // The deadlocked threads are unwound with the locks held.
+    let report = Checker::new().keep_going(true).check(|| {
+        let locks = Arc::new((Mutex::new(0), Mutex::new(0), Arc::new(Mutex::new(0))));
+        let other = thread::spawn({
+            let locks = Arc::clone(&locks);
+            move || {
+                let _drops = Locks(Arc::clone(&locks.2));
+                let _third = locks.2.lock().unwrap();
+                let _second = locks.1.lock().unwrap();
+                let _first = locks.0.lock().unwrap();
+            }
+        });
+        {
+            let _drops = Locks(Arc::clone(&locks.2));
+            let _first = locks.0.lock().unwrap();
+            let _second = locks.1.lock().unwrap();
+        }
+        other.join().unwrap();
+    });
+    assert_eq!(kind(&report), FailureKind::Deadlock);
+}
+
+#[test]
+fn thousands_of_events_are_no_problem() {
+    let report = Checker::new().check(|| {
+        let own: Vec<_> = (0..2)
+            .map(|_| {
+                thread::spawn(|| {
+                    let x = AtomicU32::new(0);
+                    for _ in 0..4_000 {
+                        x.fetch_add(1, SeqCst);
+                    }
+                    x.into_inner()
+                })
+            })
+            .collect();
+        for thread in own {
+            assert_eq!(thread.join().unwrap(), 4_000);
+        }
+    });
+    assert_eq!((report.verdict, report.executions), (Verdict::Verified, 1));
+    assert!(report.max_depth > 8_000);
+}
+
+#[test]
+fn a_nested_model_is_explained() {
+    let report = Checker::new().check(|| mazurka::model(|| ()));
+    assert_eq!(kind(&report), FailureKind::Panic);
+    assert!(
+        report.errors[0].message.contains("nest"),
+        "{}",
+        report.errors[0].message
+    );
+}
+
+#[test]
+fn an_operation_outside_a_model_is_explained() {
+    let payload = std::panic::catch_unwind(|| AtomicU32::new(0).load(SeqCst)).unwrap_err();
+    let message = payload
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| {
+            payload
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+        })
+        .unwrap();
+    assert!(message.contains("mazurka::model"), "{message}");
+}
+
+#[test]
+fn models_in_several_threads_do_not_disturb_each_other() {
+    let threads: Vec<_> = (2..=5)
+        .map(|n| {
+            std::thread::spawn(move || {
+                Checker::new().check(move || {
+                    let count = Arc::new(AtomicU32::new(0));
+                    let threads: Vec<_> = (0..n)
+                        .map(|_| {
+                            let count = Arc::clone(&count);
+                            thread::spawn(move || count.fetch_add(1, SeqCst))
+                        })
+                        .collect();
+                    for thread in threads {
+                        thread.join().unwrap();
+                    }
+                })
+            })
+        })
+        .collect();
+    let counts: Vec<_> = threads
+        .into_iter()
+        .map(|t| t.join().unwrap().executions)
+        .collect();
+    assert_eq!(counts, [2, 6, 24, 120]);
+}
+
+#[test]
+fn allocations_of_all_sizes_live_and_die() {
+    let report = Checker::new().check(|| {
+        let shared = Arc::new(Mutex::new(Vec::new()));
+        let threads: Vec<_> = (0..3usize)
+            .map(|n| {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || {
+                    let own: Vec<Vec<usize>> = (0..18).map(|size| vec![n; 1 << size]).collect();
+                    shared.lock().unwrap().push(own);
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        for own in shared.lock().unwrap().drain(..) {
+            for (size, values) in own.iter().enumerate() {
+                assert_eq!(values.len(), 1 << size);
+                assert!(values.iter().all(|value| *value == own[0][0]));
+            }
+        }
+    });
+    assert_eq!((report.verdict, report.executions), (Verdict::Verified, 6));
+}
+
+#[test]
+fn the_model_panics_with_the_report() {
+    let payload = std::panic::catch_unwind(|| {
+        mazurka::model(|| {
+            let (first, second) = (Arc::new(AtomicU32::new(0)), AtomicU32::new(0));
+            let other = thread::spawn({
+                let first = Arc::clone(&first);
+                move || first.store(1, SeqCst)
+            });
+            second.store(first.load(SeqCst), SeqCst);
+            other.join().unwrap();
+            assert_eq!(second.load(SeqCst), 1, "came too early");
+        });
+    })
+    .unwrap_err();
+    let text = payload.downcast_ref::<String>().unwrap();
+    for expected in ["came too early", "MAZURKA_REPLAY=", "survival.rs", "load"] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
