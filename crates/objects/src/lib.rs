@@ -22,6 +22,8 @@
 //! assert!(mutex.is_granted(second));
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod barrier;
 mod channel;
 mod coarsening;
