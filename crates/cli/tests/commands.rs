@@ -51,7 +51,7 @@ fn a_bound_exits_3_and_is_named() {
     let directory = here();
     for (arguments, bound) in [
         ("check mutex:3,3 --max-executions 5", "5 executions"),
-        ("check mutex:4,8 --time-limit 100ms", "time"),
+        ("check mutex:4,8 --time-limit 100ms", "100ms"),
         (
             "check mutex:2,3 --algorithm random --seed 7 --max-executions 20",
             "random",
