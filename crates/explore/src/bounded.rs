@@ -45,6 +45,10 @@ impl<S: Strategy> Strategy for Bounded<S> {
         self.strategy.backtrack()
     }
 
+    fn has_restarted(&self) -> bool {
+        self.strategy.has_restarted()
+    }
+
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
         let decision = self.strategy.extend(pending)?;
         if let Decision::Run(step) = decision {

@@ -3,6 +3,8 @@
 //! Pure: it knows no values of the checked program, no threads, time, files, environment or printing.
 //! A [`Program`] is run by [`explore()`] as a [`Strategy`] decides, while an [`Observer`] watches.
 
+#![forbid(unsafe_code)]
+
 mod algorithm;
 mod bounded;
 pub mod execution;
@@ -54,6 +56,9 @@ where
     O: Observer + ?Sized,
 {
     while strategy.backtrack() {
+        if strategy.has_restarted() {
+            observer.restarted();
+        }
         program.reset();
         let outcome = loop {
             match strategy.extend(program.pending())? {

@@ -11,7 +11,7 @@ pub trait Observer {
         ControlFlow::Continue(())
     }
 
-    /// The exploration starts again with coarser objects: forget everything.
+    /// The exploration starts again: forget everything.
     fn restarted(&mut self) {}
 }
 

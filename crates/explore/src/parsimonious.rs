@@ -11,6 +11,7 @@
 //! [`expression`] and [`characterisation`].
 
 mod characterisation;
+mod compared;
 mod expression;
 
 use crate::execution::{Access, EventId, Execution, Race, Request, Step, Tail};
@@ -18,6 +19,7 @@ use crate::program::{Divergence, Outcome, Pending, Performed};
 use crate::replay;
 use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, Strategy};
+use compared::Compared;
 use expression::{Candidate, Expression, SleepSet};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -83,7 +85,9 @@ pub struct Parsimonious {
     cursor: Cursor,
     /// The ancestors of the execution at hand.
     frames: Vec<Frame>,
+    compared: Compared,
     has_begun: bool,
+    has_restarted: bool,
     #[serde(skip)]
     step: Option<(Step, Request)>,
     #[serde(skip)]
@@ -105,7 +109,9 @@ impl Parsimonious {
             position: 0,
             cursor: Cursor::default(),
             frames: Vec::new(),
+            compared: Compared::default(),
             has_begun: false,
+            has_restarted: false,
             step: None,
             spare: Vec::new(),
             clock: Vec::new(),
@@ -176,8 +182,13 @@ impl Parsimonious {
                 },
             }));
         let is_characterised = access == Access::Read || second.expects.is_some();
-        let characterisation =
-            is_characterised.then(|| Arc::new(characterisation::of(race, execution, &self.marks)));
+        let characterisation = is_characterised
+            .then(|| {
+                let is_compared = self.compared.rely_on(second.op.object);
+                characterisation::of(race, execution, &self.marks, is_compared)
+            })
+            .filter(|expressions| !expressions.is_empty())
+            .map(Arc::new);
         self.planned.push(Planned {
             step: second.step,
             mark: Mark {
@@ -264,6 +275,7 @@ impl Parsimonious {
         let mut is_maximal = true;
         for (thread, &request) in enabled.iter() {
             is_maximal = false;
+            self.compared.announce(&request);
             let is_blocked = request.op.access == Access::Read && {
                 self.execution
                     .clock_of_next_read(thread, request.op.object, &mut self.clock);
@@ -295,6 +307,16 @@ impl Default for Parsimonious {
 impl Strategy for Parsimonious {
     fn backtrack(&mut self) -> bool {
         self.position = 0;
+        self.has_restarted = self.compared.is_refuted();
+        if self.has_restarted {
+            let mut compared = std::mem::take(&mut self.compared);
+            compared.begin_again();
+            *self = Parsimonious {
+                compared,
+                has_restarted: true,
+                ..Parsimonious::new()
+            };
+        }
         if !self.has_begun {
             self.has_begun = true;
             return true;
@@ -336,6 +358,7 @@ impl Strategy for Parsimonious {
             return replay::same(&self.execution, position, &performed);
         }
         let (step, request) = self.step.expect("a step was asked for");
+        self.compared.announce(&request);
         self.execution.push(step, &request, &performed);
         let mark = match self.planned.get_mut(position - self.kept) {
             Some(planned) => std::mem::take(&mut planned.mark),
@@ -365,6 +388,10 @@ impl Strategy for Parsimonious {
             event: fresh,
             choice: 0,
         };
+    }
+
+    fn has_restarted(&self) -> bool {
+        self.has_restarted
     }
 
     fn execution(&self) -> &Execution {

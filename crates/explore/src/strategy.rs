@@ -11,6 +11,12 @@ pub trait Strategy {
     /// Prepares the next execution; false when there is none.
     fn backtrack(&mut self) -> bool;
 
+    /// Whether the last `backtrack` gave up what was explored and begins the search again from the
+    /// start, because something that the strategy relied on has turned out not to be so.
+    fn has_restarted(&self) -> bool {
+        false
+    }
+
     /// The next step of the execution, or why it ends here.
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence>;
 
@@ -57,6 +63,10 @@ pub enum Ending {
 impl<S: Strategy + ?Sized> Strategy for Box<S> {
     fn backtrack(&mut self) -> bool {
         (**self).backtrack()
+    }
+
+    fn has_restarted(&self) -> bool {
+        (**self).has_restarted()
     }
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {

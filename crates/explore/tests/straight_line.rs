@@ -146,6 +146,10 @@ impl Observer for Traces {
         }
         ControlFlow::Continue(())
     }
+
+    fn restarted(&mut self) {
+        *self = Traces::default();
+    }
 }
 
 /// Each event with its choice and its past, sorted: equal iff the traces are equal.

@@ -4,14 +4,20 @@
 //! Where the paper is silent: the racing event may itself head the last schedule, whose
 //! characterisation is then inherited (C2), also if it was a write there; an inherited
 //! characterisation first advances by what its schedule's followers did (INNER); the racing event
-//! counts as executed without the schedule (OWN), since its kind may differ there.
+//! counts as executed without the schedule (OWN), since its kind may differ there. That last item can
+//! block conditional operations only, so it is left out on an object that has none.
 
 use super::Mark;
 use super::expression::{Candidate, Expression, Item, Name, SleepSet};
 use crate::execution::{Access, EventId, Execution, Race};
 
 /// φ of the schedule that brings the second event of the race before the first.
-pub(super) fn of(race: Race, execution: &Execution, marks: &[Mark]) -> Vec<Expression> {
+pub(super) fn of(
+    race: Race,
+    execution: &Execution,
+    marks: &[Mark],
+    is_compared: bool,
+) -> Vec<Expression> {
     let second = execution.event(race.second);
     let mut items: Vec<Item> = Vec::new();
     let mut characterisation = Vec::new();
@@ -53,7 +59,7 @@ pub(super) fn of(race: Race, execution: &Execution, marks: &[Mark]) -> Vec<Expre
                 .iter()
                 .map(|inner| Expression::new(race, execution, items.clone(), Some(inner.clone()))),
         );
-    } else {
+    } else if is_compared {
         items.push(Item::event(execution, race.second));
     }
     if items.iter().any(|item| matches!(item, Item::Event { .. })) {
