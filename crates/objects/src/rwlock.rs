@@ -82,6 +82,11 @@ impl RwLock {
         (self.head == self.places.len()).then(|| self.take(thread, true))
     }
 
+    /// Whether it is a writer's place.
+    pub fn is_writer(&self, ticket: Ticket) -> bool {
+        self.places[ticket.index()].is_writer
+    }
+
     /// Whether no writer is before this reader, nobody before this writer.
     pub fn is_granted(&self, ticket: Ticket) -> bool {
         if self.places[ticket.index()].is_writer {

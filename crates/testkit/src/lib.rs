@@ -1,0 +1,29 @@
+//! What checks the checker: abstract programs, their brute force, and the laws of every algorithm.
+//!
+//! A [`Program`] is run in two ways: by [`Machine`], split in requests and waits as the front-ends do it,
+//! and by [`direct`], where a blocking operation is one step. The [`Oracle`] enumerates all that a
+//! machine can do, naively. The [`law`]s say what an algorithm must find of it. [`random`] programs are
+//! made from a seed, and one that breaks a law is made smaller by [`shrink`].
+
+#![forbid(unsafe_code)]
+
+mod code;
+pub mod direct;
+pub mod law;
+mod machine;
+mod notation;
+mod oracle;
+mod phase;
+mod plan;
+pub mod program;
+pub mod random;
+mod renamed;
+pub mod shrink;
+mod trace;
+
+pub use machine::{Final, Machine, Place};
+pub use notation::NotAProgram;
+pub use oracle::{Oracle, Refusal};
+pub use program::Program;
+pub use renamed::Renamed;
+pub use trace::Key;

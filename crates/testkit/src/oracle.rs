@@ -1,0 +1,200 @@
+//! Brute force: all that a machine can do, by cloning it before every step.
+//!
+//! Prefixes with the same key are the same state, so each is visited once; that they are is checked.
+//! So is what the core requires of every object: to execute a thread disables no other and leaves its
+//! operation as it is unless it conflicts, and independent operations commute.
+
+use crate::machine::{Final, Machine};
+use crate::program::Program;
+use crate::trace::Key;
+use explore::{Outcome, Pending, Program as _, Request, Schedule, Step, ThreadId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Everything a program can do.
+#[derive(Debug, Default)]
+pub struct Oracle {
+    /// How each maximal trace ends, and one schedule for it.
+    pub traces: BTreeMap<Key, (Outcome, Schedule)>,
+    /// Number of maximal interleavings, each choice counted.
+    pub interleavings: u64,
+    /// Number of events of the longest execution.
+    pub longest: usize,
+    /// All values and places in the end.
+    pub finals: BTreeSet<Final>,
+    /// Without those in which a reader waits for waiting writers only.
+    pub finals_that_prefer_readers: BTreeSet<Final>,
+    prefixes: HashMap<Key, Visited>,
+    limit: usize,
+}
+
+#[derive(Debug)]
+struct Visited {
+    end: Final,
+    pending: Vec<Pending>,
+    interleavings: u64,
+}
+
+/// Why there is no oracle.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The program can do too much.
+    #[error("the program has too many states")]
+    TooLarge,
+    /// An object does not keep what the core requires.
+    #[error("{0}")]
+    Unlawful(String),
+}
+
+impl Oracle {
+    /// Enumerates the program, with at most `limit` different prefixes.
+    pub fn new(program: &Program, limit: usize) -> Result<Oracle, Refusal> {
+        let mut oracle = Oracle {
+            limit,
+            ..Oracle::default()
+        };
+        oracle.interleavings = oracle.visit(&Machine::new(program), &mut Schedule::new())?;
+        Ok(oracle)
+    }
+
+    /// Number of different prefixes.
+    pub fn states(&self) -> usize {
+        self.prefixes.len()
+    }
+
+    /// The number of maximal interleavings from here.
+    fn visit(&mut self, machine: &Machine, schedule: &mut Schedule) -> Result<u64, Refusal> {
+        let key = Key::of(machine.records());
+        let end = machine.end();
+        if let Some(visited) = self.prefixes.get(&key) {
+            if visited.end != end || visited.pending != machine.pending() {
+                return Err(unlawful("the trace does not determine the state", schedule));
+            }
+            return Ok(visited.interleavings);
+        }
+        if self.prefixes.len() >= self.limit {
+            return Err(Refusal::TooLarge);
+        }
+        let steps = steps(machine);
+        let mut interleavings = 0;
+        for &step in &steps {
+            let next = after(machine, step);
+            check_monotone(machine, &next, step, schedule)?;
+            schedule.push(step);
+            interleavings += self.visit(&next, schedule)?;
+            schedule.pop();
+        }
+        check_independent(machine, &steps, schedule)?;
+        if steps.is_empty() {
+            interleavings = 1;
+            self.longest = self.longest.max(schedule.len());
+            self.finals.insert(end.clone());
+            if !machine.is_overtaking() {
+                self.finals_that_prefer_readers.insert(end.clone());
+            }
+            self.traces
+                .insert(key.clone(), (machine.outcome(), schedule.clone()));
+        }
+        let pending = machine.pending().to_vec();
+        self.prefixes.insert(
+            key,
+            Visited {
+                end,
+                pending,
+                interleavings,
+            },
+        );
+        Ok(interleavings)
+    }
+}
+
+fn after(machine: &Machine, step: Step) -> Machine {
+    let mut next = machine.clone();
+    next.step(step).expect("a machine is never interrupted");
+    next
+}
+
+/// All steps that are possible.
+fn steps(machine: &Machine) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (index, pending) in machine.pending().iter().enumerate() {
+        let ways = pending.enabled().map_or(0, |request| request.alternatives);
+        let thread = ThreadId::from_index(index);
+        steps.extend((0..ways).map(|choice| Step { thread, choice }));
+    }
+    steps
+}
+
+/// An enabled operation stays enabled and on its object, whatever others do; so does a wait stay on its
+/// object. It changes otherwise only by a write of its object.
+fn check_monotone(
+    before: &Machine,
+    after: &Machine,
+    step: Step,
+    schedule: &[Step],
+) -> Result<(), Refusal> {
+    let executed = before.pending()[step.thread.index()]
+        .enabled()
+        .expect("it was executed")
+        .op;
+    for (index, (old, new)) in before.pending().iter().zip(after.pending()).enumerate() {
+        if index == step.thread.index() {
+            continue;
+        }
+        let stays = match (old, new) {
+            (Pending::Enabled(old), Pending::Enabled(new)) => {
+                let may_change =
+                    old.op.object == executed.object && executed.access == explore::Access::Write;
+                old == new || may_change && is_same_operation(old, new)
+            }
+            (Pending::Waiting(old), Pending::Enabled(new) | Pending::Waiting(new)) => old == new,
+            (Pending::Unborn, _) => true,
+            _ => old == new,
+        };
+        if !stays {
+            let what = format!("{step:?} changes thread {index} from {old:?} to {new:?}");
+            return Err(unlawful(&what, schedule));
+        }
+    }
+    Ok(())
+}
+
+fn is_same_operation(old: &Request, new: &Request) -> bool {
+    old.op.kind == new.op.kind && old.op.object == new.op.object && old.expects == new.expects
+}
+
+/// Two steps of different threads that do not conflict lead to the same state in both orders.
+fn check_independent(machine: &Machine, steps: &[Step], schedule: &[Step]) -> Result<(), Refusal> {
+    let op = |step: &Step| {
+        machine.pending()[step.thread.index()]
+            .enabled()
+            .expect("the step is possible")
+            .op
+    };
+    for (index, a) in steps.iter().enumerate() {
+        for b in &steps[index + 1..] {
+            if a.thread == b.thread || op(a).conflicts_with(op(b)) {
+                continue;
+            }
+            let ab = after(&after(machine, *a), *b);
+            let ba = after(&after(machine, *b), *a);
+            let is_same = Key::of(ab.records()) == Key::of(ba.records())
+                && ab.end() == ba.end()
+                && ab.pending() == ba.pending();
+            if !is_same {
+                return Err(unlawful(
+                    &format!("{a:?} and {b:?} do not commute"),
+                    schedule,
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn unlawful(what: &str, schedule: &[Step]) -> Refusal {
+    let steps: Vec<String> = schedule
+        .iter()
+        .map(|step| format!("{}.{}", step.thread, step.choice))
+        .collect();
+    Refusal::Unlawful(format!("{what} after {}", steps.join(" ")))
+}

@@ -1,0 +1,201 @@
+//! What is known of a program before it runs: code, names of objects, and how coarse they must be.
+
+use crate::code::Code;
+use crate::program::{Program, Sort, Statement, Verb};
+use explore::ObjectId;
+use objects::Capacity;
+
+/// A program made ready to run.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) codes: Vec<Code>,
+    /// Whether a thread exists from the start.
+    pub(crate) is_root: Vec<bool>,
+    /// Whether the end of a thread is polled.
+    pub(crate) is_polled: Vec<bool>,
+    pub(crate) variables: usize,
+    pub(crate) mutexes: usize,
+    /// For each reader-writer lock: whether it is tried.
+    pub(crate) rwlocks: Vec<bool>,
+    pub(crate) condvars: usize,
+    /// Permits of each semaphore.
+    pub(crate) semaphores: Vec<usize>,
+    pub(crate) barriers: Vec<BarrierPlan>,
+    pub(crate) onces: usize,
+    pub(crate) channels: Vec<ChannelPlan>,
+    /// The first id of each sort, in the order of `SORTS`.
+    bases: [u32; SORTS.len()],
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BarrierPlan {
+    pub(crate) places: usize,
+    pub(crate) is_ordered: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ChannelPlan {
+    pub(crate) capacity: Option<usize>,
+    pub(crate) is_tried: bool,
+    /// Number of handles of a sender: one for each thread that sends; if none does, one is kept.
+    pub(crate) senders: usize,
+}
+
+impl ChannelPlan {
+    pub(crate) fn form(&self) -> Capacity {
+        self.capacity.map_or(Capacity::Unbounded, Capacity::Bounded)
+    }
+}
+
+/// The sorts, with the number of ids that an object of the sort takes.
+const SORTS: [(Sort, u32); 9] = [
+    (Sort::Variable, 1),
+    (Sort::Mutex, objects::Mutex::PARTS),
+    (Sort::RwLock, objects::RwLock::PARTS),
+    (Sort::Condvar, objects::Condvar::PARTS),
+    (Sort::Semaphore, objects::Semaphore::PARTS),
+    (Sort::Barrier, objects::Barrier::PARTS),
+    (Sort::Once, objects::Once::PARTS),
+    (Sort::Channel, objects::Channel::PARTS),
+    (Sort::Thread, objects::Thread::PARTS + objects::Park::PARTS),
+];
+
+impl Plan {
+    pub(crate) fn new(program: &Program) -> Plan {
+        let threads = 0..program.threads.len();
+        let mut bases = [0; SORTS.len()];
+        let mut next = 0;
+        for (base, (sort, parts)) in bases.iter_mut().zip(SORTS) {
+            *base = next;
+            next += parts * program.count(sort) as u32;
+        }
+        Plan {
+            codes: program.threads.iter().map(|body| Code::new(body)).collect(),
+            is_root: threads
+                .clone()
+                .map(|thread| program.users(&[Verb::Spawn], thread).is_empty())
+                .collect(),
+            is_polled: threads
+                .map(|thread| !program.users(&[Verb::Ended], thread).is_empty())
+                .collect(),
+            variables: program.count(Sort::Variable),
+            mutexes: program.count(Sort::Mutex),
+            rwlocks: (0..program.count(Sort::RwLock))
+                .map(|lock| {
+                    !program
+                        .users(&[Verb::TryRead, Verb::TryWrite], lock)
+                        .is_empty()
+                })
+                .collect(),
+            condvars: program.count(Sort::Condvar),
+            semaphores: (0..program.count(Sort::Semaphore))
+                .map(|n| program.permits(n))
+                .collect(),
+            barriers: (0..program.count(Sort::Barrier))
+                .map(|n| barrier(program, n))
+                .collect(),
+            onces: program.count(Sort::Once),
+            channels: (0..program.count(Sort::Channel))
+                .map(|n| channel(program, n))
+                .collect(),
+            bases,
+        }
+    }
+
+    /// The first id of an object. A thread's park token comes after its end.
+    pub(crate) fn object(&self, sort: Sort, number: usize) -> ObjectId {
+        let row = SORTS
+            .iter()
+            .position(|&(own, _)| own == sort)
+            .expect("all sorts are listed");
+        ObjectId(self.bases[row] + SORTS[row].1 * number as u32)
+    }
+}
+
+fn barrier(program: &Program, number: usize) -> BarrierPlan {
+    let places = program.places(number);
+    let users = program.users(&[Verb::Arrive, Verb::Lead], number).len();
+    let is_led = !program.users(&[Verb::Lead], number).is_empty();
+    BarrierPlan {
+        places,
+        is_ordered: is_led || users > places,
+    }
+}
+
+fn channel(program: &Program, number: usize) -> ChannelPlan {
+    let capacity = program.capacity(number);
+    let is_tried = match capacity {
+        Some(0) => &[
+            Verb::TrySend,
+            Verb::TimedSend,
+            Verb::TryReceive,
+            Verb::TimedReceive,
+        ] as &[Verb],
+        Some(_) | None => &[Verb::TryReceive, Verb::TimedReceive],
+    };
+    ChannelPlan {
+        capacity,
+        is_tried: !program.users(is_tried, number).is_empty(),
+        senders: program.users(SENDING, number).len().max(1),
+    }
+}
+
+const SENDING: &[Verb] = &[Verb::Send, Verb::TrySend, Verb::TimedSend, Verb::HangUp];
+const RECEIVING: &[Verb] = &[
+    Verb::Receive,
+    Verb::TryReceive,
+    Verb::TimedReceive,
+    Verb::Leave,
+];
+
+impl Program {
+    /// Whether it can be run: a thread is spawned at most once and not by itself, all threads that are
+    /// named exist, and each channel has at most one receiver.
+    pub fn is_sound(&self) -> bool {
+        let actions = self.actions();
+        let names_exist = actions.iter().all(|(_, action)| {
+            let sorts = action.verb.signature().sorts;
+            sorts
+                .iter()
+                .zip(&action.objects)
+                .all(|(&sort, &number)| match sort {
+                    Sort::Thread => number < self.threads.len(),
+                    Sort::Variable
+                    | Sort::Mutex
+                    | Sort::RwLock
+                    | Sort::Condvar
+                    | Sort::Semaphore
+                    | Sort::Barrier
+                    | Sort::Once
+                    | Sort::Channel => true,
+                })
+        });
+        let spawns = |target: usize| {
+            let spawn = |(_, action): &&(usize, &crate::program::Action)| {
+                action.verb == Verb::Spawn && action.objects[0] == target
+            };
+            actions.iter().filter(spawn).count()
+        };
+        names_exist
+            && (0..self.threads.len()).all(|thread| {
+                spawns(thread) <= 1 && !self.users(&[Verb::Spawn], thread).contains(&thread)
+            })
+            && !self.threads.iter().flatten().any(repeats_spawn)
+            && (0..self.count(Sort::Channel))
+                .all(|channel| self.users(RECEIVING, channel).len() <= 1)
+    }
+}
+
+fn repeats_spawn(statement: &Statement) -> bool {
+    match statement {
+        Statement::Repeat(_, body) => {
+            let inner = Program {
+                threads: vec![body.clone()],
+                ..Program::default()
+            };
+            inner.does(&[Verb::Spawn])
+        }
+        Statement::If(_, body) => body.iter().any(repeats_spawn),
+        Statement::Do(_) | Statement::Assume(_) | Statement::Assert(_) => false,
+    }
+}

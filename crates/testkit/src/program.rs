@@ -1,0 +1,343 @@
+//! Abstract programs: threads with registers over shared variables and synchronisation objects.
+//!
+//! All variables and registers begin with 0. A thread exists from the start unless some statement
+//! spawns it. What makes no sense where it is met (to unlock what one does not hold, to send by a
+//! dropped handle) is skipped: whether it does is known to the thread alone.
+
+/// A program.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Program {
+    /// What each thread does.
+    pub threads: Vec<Vec<Statement>>,
+    /// Permits of each semaphore at the start; 0 where not given.
+    pub permits: Vec<usize>,
+    /// Places of each barrier; 2 where not given.
+    pub places: Vec<usize>,
+    /// Capacity of each channel; unbounded where not given.
+    pub capacities: Vec<Option<usize>>,
+}
+
+/// A register of a thread.
+pub type Register = u8;
+
+/// Number of registers of a thread.
+pub const REGISTERS: usize = 8;
+
+/// A constant or the content of a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// Itself.
+    Constant(u64),
+    /// What the register holds.
+    Register(Register),
+}
+
+/// Whether two values are equal, or are not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Condition {
+    /// One value.
+    pub left: Value,
+    /// Whether they are to be equal.
+    pub equal: bool,
+    /// The other value.
+    pub right: Value,
+}
+
+/// A statement of a thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Statement {
+    /// Performs an action.
+    Do(Action),
+    /// Halts the thread unless it holds.
+    Assume(Condition),
+    /// The thread fails unless it holds.
+    Assert(Condition),
+    /// Only if it holds.
+    If(Condition, Vec<Statement>),
+    /// So many times.
+    Repeat(u32, Vec<Statement>),
+}
+
+/// A verb with what it needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Action {
+    /// What is done.
+    pub verb: Verb,
+    /// Where the result goes.
+    pub into: Option<Register>,
+    /// Numbers of the objects that it is done to, of the verb's sorts.
+    pub objects: Vec<usize>,
+    /// Its values.
+    pub values: Vec<Value>,
+}
+
+/// A sort of objects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Sort {
+    Variable,
+    Mutex,
+    RwLock,
+    Condvar,
+    Semaphore,
+    Barrier,
+    Once,
+    Channel,
+    Thread,
+}
+
+impl Sort {
+    /// The letter that begins the names of its objects.
+    pub fn letter(self) -> char {
+        match self {
+            Sort::Variable => 'x',
+            Sort::Mutex => 'm',
+            Sort::RwLock => 'l',
+            Sort::Condvar => 'c',
+            Sort::Semaphore => 's',
+            Sort::Barrier => 'b',
+            Sort::Once => 'o',
+            Sort::Channel => 'q',
+            Sort::Thread => 't',
+        }
+    }
+}
+
+/// What can be done. A try has the result 1 or 0; a send 0 (accepted), 1 (full) or 2 (no receiver); a
+/// receive 1 (empty), 2 (no sender) or 10 + the message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Verb {
+    Load,
+    Store,
+    FetchAdd,
+    Swap,
+    /// Its result is the old value.
+    CompareExchange,
+    /// May fail without reason; its result is whether it succeeded.
+    WeakCompareExchange,
+    Fence,
+    /// Sets a register; no event.
+    Let,
+    Choose,
+    Lock,
+    Unlock,
+    TryLock,
+    ReadLock,
+    WriteLock,
+    /// Releases the reader-writer lock that was taken last.
+    Release,
+    TryRead,
+    TryWrite,
+    Wait,
+    TimedWait,
+    Signal,
+    Broadcast,
+    Acquire,
+    Post,
+    TryAcquire,
+    Arrive,
+    /// Arrives; its result is whether the thread leads.
+    Lead,
+    /// Enters a once; the initialiser stores a value.
+    Once,
+    /// Enters a once; the initialiser gives up.
+    FailOnce,
+    /// Its result is whether the once is done.
+    Get,
+    Send,
+    TrySend,
+    TimedSend,
+    Receive,
+    TryReceive,
+    TimedReceive,
+    /// Drops the thread's handle of a sender.
+    HangUp,
+    /// Drops the receiver.
+    Leave,
+    Park,
+    TimedPark,
+    Unpark,
+    Spawn,
+    Join,
+    /// Its result is whether the thread has ended.
+    Ended,
+}
+
+/// What a verb needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature {
+    /// The verb.
+    pub verb: Verb,
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it has a result.
+    pub has_result: bool,
+    /// The sorts of its objects.
+    pub sorts: &'static [Sort],
+    /// The number of its values.
+    pub values: usize,
+}
+
+const fn row(
+    verb: Verb,
+    name: &'static str,
+    has_result: bool,
+    sorts: &'static [Sort],
+    values: usize,
+) -> Signature {
+    Signature {
+        verb,
+        name,
+        has_result,
+        sorts,
+        values,
+    }
+}
+
+/// All verbs.
+pub const SIGNATURES: [Signature; 43] = [
+    row(Verb::Load, "load", true, &[Sort::Variable], 0),
+    row(Verb::Store, "store", false, &[Sort::Variable], 1),
+    row(Verb::FetchAdd, "add", true, &[Sort::Variable], 1),
+    row(Verb::Swap, "swap", true, &[Sort::Variable], 1),
+    row(Verb::CompareExchange, "cas", true, &[Sort::Variable], 2),
+    row(
+        Verb::WeakCompareExchange,
+        "weak",
+        true,
+        &[Sort::Variable],
+        2,
+    ),
+    row(Verb::Fence, "fence", false, &[], 0),
+    row(Verb::Let, "let", true, &[], 1),
+    row(Verb::Choose, "choose", true, &[], 1),
+    row(Verb::Lock, "lock", false, &[Sort::Mutex], 0),
+    row(Verb::Unlock, "unlock", false, &[Sort::Mutex], 0),
+    row(Verb::TryLock, "trylock", true, &[Sort::Mutex], 0),
+    row(Verb::ReadLock, "rdlock", false, &[Sort::RwLock], 0),
+    row(Verb::WriteLock, "wrlock", false, &[Sort::RwLock], 0),
+    row(Verb::Release, "release", false, &[Sort::RwLock], 0),
+    row(Verb::TryRead, "tryrd", true, &[Sort::RwLock], 0),
+    row(Verb::TryWrite, "trywr", true, &[Sort::RwLock], 0),
+    row(Verb::Wait, "wait", false, &[Sort::Condvar, Sort::Mutex], 0),
+    row(
+        Verb::TimedWait,
+        "timedwait",
+        true,
+        &[Sort::Condvar, Sort::Mutex],
+        0,
+    ),
+    row(Verb::Signal, "signal", false, &[Sort::Condvar], 0),
+    row(Verb::Broadcast, "broadcast", false, &[Sort::Condvar], 0),
+    row(Verb::Acquire, "acquire", false, &[Sort::Semaphore], 0),
+    row(Verb::Post, "post", false, &[Sort::Semaphore], 0),
+    row(Verb::TryAcquire, "tryacquire", true, &[Sort::Semaphore], 0),
+    row(Verb::Arrive, "arrive", false, &[Sort::Barrier], 0),
+    row(Verb::Lead, "lead", true, &[Sort::Barrier], 0),
+    row(Verb::Once, "once", false, &[Sort::Once, Sort::Variable], 1),
+    row(Verb::FailOnce, "failonce", false, &[Sort::Once], 0),
+    row(Verb::Get, "get", true, &[Sort::Once], 0),
+    row(Verb::Send, "send", true, &[Sort::Channel], 1),
+    row(Verb::TrySend, "trysend", true, &[Sort::Channel], 1),
+    row(Verb::TimedSend, "timedsend", true, &[Sort::Channel], 1),
+    row(Verb::Receive, "recv", true, &[Sort::Channel], 0),
+    row(Verb::TryReceive, "tryrecv", true, &[Sort::Channel], 0),
+    row(Verb::TimedReceive, "timedrecv", true, &[Sort::Channel], 0),
+    row(Verb::HangUp, "hangup", false, &[Sort::Channel], 0),
+    row(Verb::Leave, "leave", false, &[Sort::Channel], 0),
+    row(Verb::Park, "park", false, &[], 0),
+    row(Verb::TimedPark, "timedpark", true, &[], 0),
+    row(Verb::Unpark, "unpark", false, &[Sort::Thread], 0),
+    row(Verb::Spawn, "spawn", false, &[Sort::Thread], 0),
+    row(Verb::Join, "join", false, &[Sort::Thread], 0),
+    row(Verb::Ended, "ended", true, &[Sort::Thread], 0),
+];
+
+impl Verb {
+    /// What it needs.
+    pub fn signature(self) -> &'static Signature {
+        SIGNATURES
+            .iter()
+            .find(|row| row.verb == self)
+            .expect("every verb has a signature")
+    }
+}
+
+impl Statement {
+    /// Calls `visit` for every action, also those within.
+    fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Action)) {
+        match self {
+            Statement::Do(action) => visit(action),
+            Statement::If(_, body) | Statement::Repeat(_, body) => {
+                body.iter().for_each(|statement| statement.visit(visit));
+            }
+            Statement::Assume(_) | Statement::Assert(_) => {}
+        }
+    }
+}
+
+impl Program {
+    /// Every action, with the number of its thread.
+    pub fn actions(&self) -> Vec<(usize, &Action)> {
+        let mut actions = Vec::new();
+        for (thread, body) in self.threads.iter().enumerate() {
+            for statement in body {
+                statement.visit(&mut |action| actions.push((thread, action)));
+            }
+        }
+        actions
+    }
+
+    /// Number of objects of the sort.
+    pub fn count(&self, sort: Sort) -> usize {
+        if sort == Sort::Thread {
+            return self.threads.len();
+        }
+        let used = self.actions().into_iter().flat_map(|(_, action)| {
+            let sorts = action.verb.signature().sorts;
+            sorts
+                .iter()
+                .zip(&action.objects)
+                .filter(|&(&own, _)| own == sort)
+                .map(|(_, &n)| n + 1)
+        });
+        used.max().unwrap_or(0)
+    }
+
+    /// Permits of a semaphore at the start.
+    pub fn permits(&self, semaphore: usize) -> usize {
+        self.permits.get(semaphore).copied().unwrap_or(0)
+    }
+
+    /// Places of a barrier.
+    pub fn places(&self, barrier: usize) -> usize {
+        self.places.get(barrier).copied().unwrap_or(2)
+    }
+
+    /// Capacity of a channel.
+    pub fn capacity(&self, channel: usize) -> Option<usize> {
+        self.capacities.get(channel).copied().flatten()
+    }
+
+    /// The threads, each once, that do one of `verbs` to the object with this number.
+    pub fn users(&self, verbs: &[Verb], object: usize) -> Vec<usize> {
+        let mut users: Vec<usize> = self
+            .actions()
+            .into_iter()
+            .filter(|(_, action)| {
+                verbs.contains(&action.verb) && action.objects.first() == Some(&object)
+            })
+            .map(|(thread, _)| thread)
+            .collect();
+        users.dedup();
+        users
+    }
+
+    /// Whether any thread does one of `verbs`.
+    pub fn does(&self, verbs: &[Verb]) -> bool {
+        self.actions()
+            .iter()
+            .any(|(_, action)| verbs.contains(&action.verb))
+    }
+}

@@ -1,0 +1,66 @@
+//! The same program with other thread numbers: strategies pick other threads first.
+
+use crate::machine::Machine;
+use explore::{Interrupt, Outcome, Pending, Performed, Program, Step, ThreadId};
+
+/// A machine whose threads are numbered in another order.
+#[derive(Clone, Debug)]
+pub struct Renamed {
+    machine: Machine,
+    /// original[t]: the number in the program of the thread that is called t here.
+    original: Vec<usize>,
+    pending: Vec<Pending>,
+}
+
+impl Renamed {
+    /// `original` is a permutation of the thread numbers.
+    pub fn new(machine: Machine, original: Vec<usize>) -> Renamed {
+        let mut renamed = Renamed {
+            machine,
+            original,
+            pending: Vec::new(),
+        };
+        renamed.announce();
+        renamed
+    }
+
+    fn announce(&mut self) {
+        let pending = self.machine.pending();
+        self.pending.clear();
+        self.pending
+            .extend(self.original.iter().map(|&number| pending[number]));
+    }
+}
+
+impl Program for Renamed {
+    fn reset(&mut self) {
+        self.machine.reset();
+        self.announce();
+    }
+
+    fn pending(&self) -> &[Pending] {
+        &self.pending
+    }
+
+    fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt> {
+        let thread = ThreadId::from_index(self.original[step.thread.index()]);
+        self.machine.step(Step { thread, ..step })?;
+        self.announce();
+        let performed = self.machine.performed();
+        let here = |thread: ThreadId| {
+            let name = self
+                .original
+                .iter()
+                .position(|&number| number == thread.index());
+            ThreadId::from_index(name.expect("every thread has a number here"))
+        };
+        Ok(Performed {
+            spawns: performed.spawns.map(here),
+            ..performed
+        })
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.machine.outcome()
+    }
+}

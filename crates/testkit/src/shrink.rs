@@ -1,0 +1,83 @@
+//! Makes a program that breaks a law smaller, as long as it still does.
+
+use crate::program::{Program, Statement};
+
+/// Removes statements, threads and nesting greedily while the program stays sound and `fails`.
+pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
+    let mut smallest = program.clone();
+    loop {
+        let smaller = candidates(&smallest)
+            .into_iter()
+            .find(|candidate| candidate.is_sound() && fails(candidate));
+        match smaller {
+            Some(smaller) => smallest = smaller,
+            None => return smallest,
+        }
+    }
+}
+
+/// The programs with one thing less.
+fn candidates(program: &Program) -> Vec<Program> {
+    let mut candidates = Vec::new();
+    let last = program.threads.len().saturating_sub(1);
+    if program.threads.get(last).is_some_and(Vec::is_empty) {
+        let mut candidate = program.clone();
+        candidate.threads.pop();
+        candidates.push(candidate);
+    }
+    for (thread, body) in program.threads.iter().enumerate() {
+        for smaller in without_one(body) {
+            let mut candidate = program.clone();
+            candidate.threads[thread] = smaller;
+            candidates.push(candidate);
+        }
+    }
+    candidates
+}
+
+fn without_one(body: &[Statement]) -> Vec<Vec<Statement>> {
+    let mut smaller = Vec::new();
+    for (index, statement) in body.iter().enumerate() {
+        let with = |replacement: &[Statement]| {
+            let mut body = body.to_vec();
+            body.splice(index..=index, replacement.iter().cloned());
+            body
+        };
+        smaller.push(with(&[]));
+        match statement {
+            Statement::If(condition, inner) => {
+                smaller.push(with(inner));
+                let inner = without_one(inner)
+                    .into_iter()
+                    .filter(|inner| !inner.is_empty());
+                smaller.extend(inner.map(|inner| with(&[Statement::If(*condition, inner)])));
+            }
+            Statement::Repeat(times, inner) => {
+                smaller.push(with(inner));
+                let inner = without_one(inner)
+                    .into_iter()
+                    .filter(|inner| !inner.is_empty());
+                smaller.extend(inner.map(|inner| with(&[Statement::Repeat(*times, inner)])));
+            }
+            Statement::Do(_) | Statement::Assume(_) | Statement::Assert(_) => {}
+        }
+    }
+    smaller
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Verb;
+
+    #[test]
+    fn only_what_matters_is_left() {
+        let program: Program = "r0 = load x0; repeat 2 { store x1 1; fence }\nstore x0 2; fence"
+            .parse()
+            .expect("it is a program");
+        let smallest = shrink(&program, |program| {
+            program.does(&[Verb::Fence]) && program.does(&[Verb::Load])
+        });
+        assert_eq!(smallest.to_string(), "r0 = load x0\nfence");
+    }
+}

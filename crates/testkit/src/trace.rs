@@ -1,0 +1,97 @@
+//! The canonical key of a trace: two executions have the same key iff they have the same events with
+//! the same order of dependent ones. Naive on purpose: no clocks.
+
+use explore::{Access, EventId, Execution, Op, Step, ThreadId, Token};
+use std::collections::BTreeMap;
+
+/// An event as it happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Record {
+    pub(crate) step: Step,
+    /// Number among the events of its thread, from 1.
+    pub(crate) index: u32,
+    pub(crate) alternatives: u32,
+    pub(crate) op: Op,
+    pub(crate) before: Token,
+    pub(crate) after: Token,
+    pub(crate) edges: Vec<EventId>,
+    pub(crate) spawns: Option<ThreadId>,
+}
+
+/// The name of a trace.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Key(Vec<u64>);
+
+/// The events of an execution; `original` gives each thread its number in the program.
+pub(crate) fn records(execution: &Execution, original: &[usize]) -> Vec<Record> {
+    let record = |(id, event): (EventId, &explore::Event)| Record {
+        step: Step {
+            thread: ThreadId::from_index(original[event.thread().index()]),
+            choice: event.step.choice,
+        },
+        index: event.index,
+        alternatives: event.alternatives,
+        op: event.op,
+        before: event.before,
+        after: event.after,
+        edges: execution.edges(id).to_vec(),
+        spawns: event.spawns,
+    };
+    execution.events().map(record).collect()
+}
+
+impl Key {
+    /// The events of each thread with all that is known of them, then for each object its accesses in
+    /// order, where reads with no write between them are sorted.
+    pub(crate) fn of(records: &[Record]) -> Key {
+        let mut threads: BTreeMap<ThreadId, Vec<u64>> = BTreeMap::new();
+        let mut objects: BTreeMap<u32, Vec<(u64, Vec<u64>)>> = BTreeMap::new();
+        for record in records {
+            let events = threads.entry(record.step.thread).or_default();
+            events.extend([
+                record.op.kind as u64,
+                record.op.access as u64,
+                u64::from(record.op.object.0),
+                u64::from(record.step.choice),
+                u64::from(record.alternatives),
+                record.before.0,
+                record.after.0,
+            ]);
+            let mut edges: Vec<u64> = record
+                .edges
+                .iter()
+                .map(|edge| name(&records[edge.index()]))
+                .collect();
+            edges.sort_unstable();
+            events.push(edges.len() as u64);
+            events.extend(edges);
+
+            let runs = objects.entry(record.op.object.0).or_default();
+            match (record.op.access, runs.last_mut()) {
+                (Access::None, _) => {}
+                (Access::Read, Some((0, reads))) => reads.push(name(record)),
+                (Access::Read, _) => runs.push((0, vec![name(record)])),
+                (Access::Write, _) => runs.push((1, vec![name(record)])),
+            }
+        }
+        let mut key = Vec::new();
+        for (thread, events) in threads {
+            key.extend([u64::from(thread.0), events.len() as u64]);
+            key.extend(events);
+        }
+        for (object, runs) in objects {
+            key.extend([u64::from(object), runs.len() as u64]);
+            for (is_write, mut events) in runs {
+                events.sort_unstable();
+                key.extend([is_write, events.len() as u64]);
+                key.extend(events);
+            }
+        }
+        Key(key)
+    }
+}
+
+/// The event's thread and its number there.
+fn name(record: &Record) -> u64 {
+    u64::from(record.step.thread.0) << 32 | u64::from(record.index)
+}
