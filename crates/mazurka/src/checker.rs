@@ -3,10 +3,12 @@
 mod checkpoint;
 mod error;
 mod failures;
+mod findings;
 mod linearisation;
 mod memory;
 mod search;
 mod slots;
+mod stopwatch;
 mod tally;
 
 pub use error::CheckError;

@@ -4,6 +4,7 @@
 pub mod atomic;
 mod barrier;
 mod condvar;
+mod lazy_lock;
 pub mod mpsc;
 mod mutex;
 mod once;
@@ -14,6 +15,7 @@ mod semaphore;
 
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
+pub use lazy_lock::LazyLock;
 pub use mutex::{Mutex, MutexGuard};
 pub use once::{Once, OnceState};
 pub use once_lock::OnceLock;

@@ -2,43 +2,31 @@
 
 use super::checkpoint::{Checkpoint, State, Task};
 use super::failures::{Failures, Sighting, Symptom};
-use super::linearisation::{switches, with_few_switches};
-use super::memory::peak_rss_bytes;
+use super::stopwatch::Stopwatch;
 use super::tally::Tally;
 use super::{CheckError, Checker};
-use explore::{
-    Bound, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Schedule, Strategy,
-    ThreadId,
-};
-use report::{Failure, Report, ScheduleFile, Verdict, bound_name};
+use explore::{Bound, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Strategy};
+use report::{Report, ScheduleFile};
 use runtime::{Config, Model};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
-
-/// The clock is looked at after as many events.
-const EVENTS_BETWEEN_LOOKS: u64 = 500;
 
 /// A search under way.
 pub(super) struct Search {
-    checker: Checker,
-    model: Model,
+    pub(super) checker: Checker,
+    pub(super) model: Model,
     strategy: Box<dyn Strategy>,
-    tally: Tally,
-    failures: Failures,
+    pub(super) tally: Tally,
+    pub(super) failures: Failures,
     /// Why the search ended before it was done.
-    halt: Option<Limit>,
-    started: Instant,
-    /// Wall clock of the search before this process took it over.
-    elapsed_before_s: f64,
-    /// Events when the clock was last looked at.
-    looked_at: u64,
+    pub(super) halt: Option<Limit>,
+    pub(super) stopwatch: Stopwatch,
 }
 
 /// Why a search ended before it was done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Limit {
+pub(super) enum Limit {
     Executions,
     Time,
     Stop,
@@ -48,12 +36,20 @@ enum Limit {
 
 /// Ends [`explore::explore()`] after one execution.
 #[derive(Default)]
-struct UntilEnded(Option<Outcome>);
+pub(super) struct UntilEnded {
+    /// How the execution ended; none if there was none.
+    pub(super) outcome: Option<Outcome>,
+    has_restarted: bool,
+}
 
 impl Observer for UntilEnded {
     fn ended(&mut self, outcome: Outcome, _strategy: &dyn Strategy) -> ControlFlow<()> {
-        self.0 = Some(outcome);
+        self.outcome = Some(outcome);
         ControlFlow::Break(())
+    }
+
+    fn restarted(&mut self) {
+        self.has_restarted = true;
     }
 }
 
@@ -106,9 +102,7 @@ impl Search {
             tally,
             failures,
             halt: None,
-            started: Instant::now(),
-            elapsed_before_s,
-            looked_at: 0,
+            stopwatch: Stopwatch::start(elapsed_before_s),
         })
     }
 
@@ -134,10 +128,12 @@ impl Search {
             match explore::explore(&mut self.model, &mut replay, &mut ended) {
                 Ok(_) => break replay.execution().clone(),
                 Err(Interrupt::Coarsened) => {}
-                Err(interrupt) => return Err(misfit(interrupt)),
+                Err(Interrupt::Diverged(divergence)) => {
+                    return Err(CheckError::misfit(&divergence));
+                }
             }
         };
-        let outcome = ended.0.expect("a replay runs one execution");
+        let outcome = ended.outcome.expect("a replay runs one execution");
         self.tally.count(outcome, execution.len());
         self.halt = Some(Limit::Replay);
         let mut errors = Vec::new();
@@ -175,11 +171,7 @@ impl Search {
             return self.strategy.backtrack().then_some(Limit::Executions);
         }
         let limit = self.checker.time_limit?;
-        if self.tally.events < self.looked_at + EVENTS_BETWEEN_LOOKS {
-            return None;
-        }
-        self.looked_at = self.tally.events;
-        (self.elapsed_s() >= limit.as_secs_f64()).then_some(Limit::Time)
+        self.stopwatch.is_over(limit).then_some(Limit::Time)
     }
 
     /// Runs one execution; false if there is none left.
@@ -187,15 +179,17 @@ impl Search {
         let mut ended = UntilEnded::default();
         match explore::explore(&mut self.model, &mut self.strategy, &mut ended) {
             Ok(_) => {}
-            Err(Interrupt::Diverged(divergence)) => {
-                return Err(CheckError::Nondeterministic(divergence));
-            }
             Err(Interrupt::Coarsened) => {
-                self.restart();
+                self.strategy = self.checker.algorithm.strategy(self.checker.options);
+                self.forget();
                 return Ok(true);
             }
+            Err(interrupt) => return Err(diverged(interrupt)),
         }
-        let Some(outcome) = ended.0 else {
+        if ended.has_restarted {
+            self.forget();
+        }
+        let Some(outcome) = ended.outcome else {
             return Ok(false);
         };
         self.count(outcome);
@@ -210,12 +204,10 @@ impl Search {
         Ok(true)
     }
 
-    /// From the start, with the objects as coarse as they are known to be by now.
-    fn restart(&mut self) {
-        self.strategy = self.checker.algorithm.strategy(self.checker.options);
+    /// The search begins again: with coarser objects, or because the strategy wants it.
+    fn forget(&mut self) {
         self.tally = Tally::default();
         self.failures = Failures::default();
-        self.looked_at = 0;
         self.checker.observer.restarted();
     }
 
@@ -248,158 +240,7 @@ impl Search {
             failures: Cow::Borrowed(&self.failures),
             names: Cow::Borrowed(self.model.names()),
             strategy: self.strategy.save(),
-            elapsed_s: self.elapsed_s(),
-        }
-    }
-
-    fn elapsed_s(&self) -> f64 {
-        self.elapsed_before_s + self.started.elapsed().as_secs_f64()
-    }
-
-    fn report(mut self) -> Result<Report, CheckError> {
-        let sightings = std::mem::take(&mut self.failures.sightings);
-        let mut errors = Vec::new();
-        for sighting in sightings {
-            errors.push(self.failure(sighting)?);
-        }
-        if let (Some(path), Some(first)) = (&self.checker.schedule_file, errors.first_mut()) {
-            first
-                .schedule
-                .save(path)
-                .map_err(|error| CheckError::Unwritable {
-                    path: path.clone(),
-                    reason: error.problem.to_string(),
-                })?;
-            first.saved_as = Some(path.display().to_string());
-        }
-        Ok(self.report_of(errors))
-    }
-
-    fn report_of(&self, errors: Vec<Failure>) -> Report {
-        let bounds = self.bounds();
-        Report {
-            verdict: match (errors.is_empty(), bounds.is_empty()) {
-                (false, _) => Verdict::Bug,
-                (true, false) => Verdict::Bounded,
-                (true, true) => Verdict::Verified,
-            },
-            program: self.checker.name.clone(),
-            executions: self.tally.executions,
-            halted: self.tally.halted,
-            blocked: self.tally.blocked,
-            cut: self.tally.cut,
-            deadlocks: self.tally.deadlocks,
-            errors,
-            bounds,
-            events: self.tally.events,
-            max_depth: self.tally.max_depth,
-            algorithm: self.checker.algorithm,
-            elapsed_s: self.elapsed_s(),
-            peak_rss_bytes: peak_rss_bytes(),
-        }
-    }
-
-    /// Why the search is not complete.
-    fn bounds(&self) -> Vec<String> {
-        let mut bounds = Vec::new();
-        match self.halt {
-            None => {}
-            Some(Limit::Executions) => {
-                let limit = self.checker.limit().unwrap_or(0);
-                bounds.push(format!("stopped after {limit} executions"));
-            }
-            Some(Limit::Time) => {
-                let limit = self.checker.time_limit.unwrap_or_default();
-                bounds.push(format!("stopped after {limit:?}"));
-            }
-            Some(Limit::Stop) => bounds.push("interrupted".to_owned()),
-            Some(Limit::Observer) => bounds.push("stopped by an observer".to_owned()),
-            Some(Limit::Replay) => bounds.push("one schedule was repeated".to_owned()),
-        }
-        if !self.checker.algorithm.proves() {
-            bounds.push(format!(
-                "{} tries executions and proves nothing",
-                self.checker.algorithm
-            ));
-        }
-        bounds.extend(self.tally.bounds.iter().map(|&bound| self.bound(bound)));
-        bounds
-    }
-
-    fn bound(&self, bound: Bound) -> String {
-        let limit = match bound {
-            Bound::Preemptions => self.checker.options.preemptions.unwrap_or(0),
-            Bound::Events => self.checker.conditions.max_events,
-            Bound::Timeouts => self.checker.conditions.timeouts,
-        };
-        format!("at most {limit} {}", bound_name(bound))
-    }
-
-    /// The failure with the execution that shows it, the threads' turns grouped if that still shows it.
-    fn failure(&mut self, sighting: Sighting) -> Result<Failure, CheckError> {
-        let Sighting {
-            symptom,
-            execution,
-            schedule,
-        } = sighting;
-        let schedule = self.grouped(&schedule, &symptom)?.unwrap_or(schedule);
-        self.shown(symptom, execution, schedule)
-    }
-
-    /// The failure with the execution of this schedule.
-    fn shown(
-        &mut self,
-        symptom: Symptom,
-        execution: u64,
-        schedule: Schedule,
-    ) -> Result<Failure, CheckError> {
-        let trace = self.model.trace(&schedule).map_err(misfit)?;
-        Ok(Failure {
-            kind: symptom.kind,
-            schedule: self.file(&symptom, &schedule),
-            message: symptom.message,
-            location: symptom.location,
-            execution,
-            saved_as: None,
-            repeat_with: None,
-            interleaving: trace.interleaving,
-        })
-    }
-
-    /// An equivalent schedule with fewer context switches that shows the same, if there is one.
-    fn grouped(
-        &mut self,
-        schedule: &Schedule,
-        symptom: &Symptom,
-    ) -> Result<Option<Schedule>, CheckError> {
-        let mut replay = Replay::new(schedule.clone());
-        explore::explore(&mut self.model, &mut replay, &mut UntilEnded::default())
-            .map_err(misfit)?;
-        let failed = self
-            .model
-            .pending()
-            .iter()
-            .position(|thread| *thread == Pending::Failed);
-        let grouped = with_few_switches(replay.execution(), failed.map(ThreadId::from_index));
-        if switches(&grouped) >= switches(schedule) {
-            return Ok(None);
-        }
-        let mut replay = Replay::new(grouped.clone());
-        let mut ended = UntilEnded::default();
-        let run = explore::explore(&mut self.model, &mut replay, &mut ended);
-        let shows_it = run.is_ok()
-            && ended.0.is_some_and(Outcome::is_bug)
-            && symptom_of(&self.model) == *symptom;
-        Ok(shows_it.then_some(grouped))
-    }
-
-    fn file(&self, symptom: &Symptom, schedule: &Schedule) -> ScheduleFile {
-        ScheduleFile {
-            program: self.checker.name.clone(),
-            kind: symptom.kind,
-            message: symptom.message.clone(),
-            conditions: self.checker.conditions,
-            steps: self.model.names().save(schedule),
+            elapsed_s: self.stopwatch.elapsed_s(),
         }
     }
 }
@@ -418,7 +259,7 @@ fn bound_of(thread: &Pending) -> Option<Bound> {
 }
 
 /// What went wrong in the execution at hand.
-fn symptom_of(model: &Model) -> Symptom {
+pub(super) fn symptom_of(model: &Model) -> Symptom {
     let shown = model
         .failure()
         .expect("an outcome that is a bug has a failure");
@@ -429,10 +270,10 @@ fn symptom_of(model: &Model) -> Symptom {
     }
 }
 
-/// A schedule that the program does not follow.
-fn misfit(interrupt: Interrupt) -> CheckError {
+/// Why an execution that this process has seen cannot be repeated.
+pub(super) fn diverged(interrupt: Interrupt) -> CheckError {
     match interrupt {
-        Interrupt::Diverged(divergence) => CheckError::misfit(&divergence),
+        Interrupt::Diverged(divergence) => CheckError::Nondeterministic(divergence),
         Interrupt::Coarsened => CheckError::Misfit(interrupt.to_string()),
     }
 }

@@ -44,6 +44,11 @@ impl<T> OnceLock<T> {
         }
     }
 
+    /// The value without an event, for `Debug`.
+    pub(super) fn peek(&self) -> Option<&T> {
+        self.value.get()
+    }
+
     /// The value, which nobody else can touch.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.value.get_mut()
@@ -109,7 +114,7 @@ impl<T> From<T> for OnceLock<T> {
 impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_tuple("OnceLock");
-        match self.value.get() {
+        match self.peek() {
             Some(value) => shown.field(value),
             None => shown.field(&format_args!("<uninit>")),
         };

@@ -1,0 +1,160 @@
+//! From the end of a search to its report: failures are run once more to be recorded.
+
+use super::CheckError;
+use super::failures::{Sighting, Symptom};
+use super::linearisation::{switches, with_few_switches};
+use super::memory::peak_rss_bytes;
+use super::search::{Limit, Search, UntilEnded, diverged, symptom_of};
+use explore::{Bound, Outcome, Pending, Program, Replay, Schedule, Strategy, ThreadId};
+use report::{Failure, Report, ScheduleFile, Verdict, bound_name};
+
+impl Search {
+    /// The report of a search that has ended.
+    pub(super) fn report(mut self) -> Result<Report, CheckError> {
+        let sightings = std::mem::take(&mut self.failures.sightings);
+        let mut errors = Vec::new();
+        for sighting in sightings {
+            errors.push(self.failure(sighting)?);
+        }
+        if let (Some(path), Some(first)) = (&self.checker.schedule_file, errors.first_mut()) {
+            first
+                .schedule
+                .save(path)
+                .map_err(|error| CheckError::Unwritable {
+                    path: path.clone(),
+                    reason: error.problem.to_string(),
+                })?;
+            first.saved_as = Some(path.display().to_string());
+        }
+        Ok(self.report_of(errors))
+    }
+
+    /// What is known with these failures.
+    pub(super) fn report_of(&self, errors: Vec<Failure>) -> Report {
+        let bounds = self.bounds();
+        Report {
+            verdict: match (errors.is_empty(), bounds.is_empty()) {
+                (false, _) => Verdict::Bug,
+                (true, false) => Verdict::Bounded,
+                (true, true) => Verdict::Verified,
+            },
+            program: self.checker.name.clone(),
+            executions: self.tally.executions,
+            halted: self.tally.halted,
+            blocked: self.tally.blocked,
+            cut: self.tally.cut,
+            deadlocks: self.tally.deadlocks,
+            errors,
+            bounds,
+            events: self.tally.events,
+            max_depth: self.tally.max_depth,
+            algorithm: self.checker.algorithm,
+            elapsed_s: self.stopwatch.elapsed_s(),
+            peak_rss_bytes: peak_rss_bytes(),
+        }
+    }
+
+    /// Why the search is not complete.
+    fn bounds(&self) -> Vec<String> {
+        let mut bounds = Vec::new();
+        match self.halt {
+            None => {}
+            Some(Limit::Executions) => {
+                let limit = self.checker.limit().unwrap_or(0);
+                bounds.push(format!("stopped after {limit} executions"));
+            }
+            Some(Limit::Time) => {
+                let limit = self.checker.time_limit.unwrap_or_default();
+                bounds.push(format!("stopped after {limit:?}"));
+            }
+            Some(Limit::Stop) => bounds.push("interrupted".to_owned()),
+            Some(Limit::Observer) => bounds.push("stopped by an observer".to_owned()),
+            Some(Limit::Replay) => bounds.push("one schedule was repeated".to_owned()),
+        }
+        if !self.checker.algorithm.proves() {
+            bounds.push(format!(
+                "{} tries executions and proves nothing",
+                self.checker.algorithm
+            ));
+        }
+        bounds.extend(self.tally.bounds.iter().map(|&bound| self.bound(bound)));
+        bounds
+    }
+
+    fn bound(&self, bound: Bound) -> String {
+        let limit = match bound {
+            Bound::Preemptions => self.checker.options.preemptions.unwrap_or(0),
+            Bound::Events => self.checker.conditions.max_events,
+            Bound::Timeouts => self.checker.conditions.timeouts,
+        };
+        format!("at most {limit} {}", bound_name(bound))
+    }
+
+    /// The failure with the execution that shows it, the threads' turns grouped if that still shows it.
+    fn failure(&mut self, sighting: Sighting) -> Result<Failure, CheckError> {
+        let Sighting {
+            symptom,
+            execution,
+            schedule,
+        } = sighting;
+        let schedule = self.grouped(&schedule, &symptom)?.unwrap_or(schedule);
+        self.shown(symptom, execution, schedule)
+    }
+
+    /// The failure with the execution of this schedule.
+    pub(super) fn shown(
+        &mut self,
+        symptom: Symptom,
+        execution: u64,
+        schedule: Schedule,
+    ) -> Result<Failure, CheckError> {
+        let trace = self.model.trace(&schedule).map_err(diverged)?;
+        Ok(Failure {
+            kind: symptom.kind,
+            schedule: self.file(&symptom, &schedule),
+            message: symptom.message,
+            location: symptom.location,
+            execution,
+            saved_as: None,
+            repeat_with: None,
+            interleaving: trace.interleaving,
+        })
+    }
+
+    /// An equivalent schedule with fewer context switches that shows the same, if there is one.
+    fn grouped(
+        &mut self,
+        schedule: &Schedule,
+        symptom: &Symptom,
+    ) -> Result<Option<Schedule>, CheckError> {
+        let mut replay = Replay::new(schedule.clone());
+        explore::explore(&mut self.model, &mut replay, &mut UntilEnded::default())
+            .map_err(diverged)?;
+        let failed = self
+            .model
+            .pending()
+            .iter()
+            .position(|thread| *thread == Pending::Failed);
+        let grouped = with_few_switches(replay.execution(), failed.map(ThreadId::from_index));
+        if switches(&grouped) >= switches(schedule) {
+            return Ok(None);
+        }
+        let mut replay = Replay::new(grouped.clone());
+        let mut ended = UntilEnded::default();
+        let run = explore::explore(&mut self.model, &mut replay, &mut ended);
+        let shows_it = run.is_ok()
+            && ended.outcome.is_some_and(Outcome::is_bug)
+            && symptom_of(&self.model) == *symptom;
+        Ok(shows_it.then_some(grouped))
+    }
+
+    fn file(&self, symptom: &Symptom, schedule: &Schedule) -> ScheduleFile {
+        ScheduleFile {
+            program: self.checker.name.clone(),
+            kind: symptom.kind,
+            message: symptom.message.clone(),
+            conditions: self.checker.conditions,
+            steps: self.model.names().save(schedule),
+        }
+    }
+}
