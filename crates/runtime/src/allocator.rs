@@ -21,3 +21,8 @@ unsafe impl GlobalAlloc for ModelAllocator {
         unsafe { System.dealloc(pointer, layout) }
     }
 }
+
+/// The name of an address in an arena: the thread, and the place among what it allocated.
+pub(crate) fn name_of(_address: usize) -> Option<u64> {
+    None
+}

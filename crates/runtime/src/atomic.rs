@@ -1,12 +1,17 @@
 //! Atomic variables and fences.
 
-use explore::Token;
-use std::fmt::Debug;
-use std::marker::PhantomData;
+use crate::await_rule::Seen;
+use crate::engine::Engine;
+use crate::perform::{perform, silently, visible};
+use crate::token;
+use explore::{Access, ObjectId, Op, OpKind, Request, Token};
+use std::cell::UnsafeCell;
+use std::fmt::{self, Debug};
+use std::panic::Location;
 use std::sync::atomic::Ordering;
 
 /// What an atomic variable can hold.
-pub trait Value: Copy + Debug {
+pub trait Value: Copy + Debug + PartialEq {
     /// The name of the type in a trace, as `AtomicUsize`.
     const NAME: &'static str;
 
@@ -14,65 +19,252 @@ pub trait Value: Copy + Debug {
     fn token(self) -> Token;
 }
 
+macro_rules! integers {
+    ($($integer:ident $name:literal),*) => {
+        $(impl Value for $integer {
+            const NAME: &'static str = $name;
+
+            #[inline(always)]
+            fn token(self) -> Token {
+                Token(self as u64)
+            }
+        })*
+    };
+}
+
+integers!(
+    bool "AtomicBool", u8 "AtomicU8", u16 "AtomicU16", u32 "AtomicU32", u64 "AtomicU64",
+    usize "AtomicUsize", i8 "AtomicI8", i16 "AtomicI16", i32 "AtomicI32", i64 "AtomicI64",
+    isize "AtomicIsize"
+);
+
+impl<T> Value for *mut T {
+    const NAME: &'static str = "AtomicPtr";
+
+    #[inline(always)]
+    fn token(self) -> Token {
+        token::of_address(self.addr())
+    }
+}
+
 /// An atomic variable. It is `Sync` for all values that it can hold.
 ///
 /// Every operation is an event; orderings matter for data races only (sequential consistency).
 /// Which orderings are valid is the caller's business.
 pub struct Atomic<V> {
-    value: PhantomData<V>,
+    object: ObjectId,
+    value: UnsafeCell<V>,
+}
+
+// SAFETY: the value is a plain one that is only touched in effects and by `peek`, by the one thread of
+// the operating system that runs the model; operations elsewhere panic before they touch it.
+unsafe impl<V: Value> Sync for Atomic<V> {}
+// SAFETY: like an atomic of the standard library, also for pointers.
+unsafe impl<V: Value> Send for Atomic<V> {}
+
+const fn op(kind: OpKind, access: Access, object: ObjectId) -> Op {
+    Op {
+        kind,
+        access,
+        object,
+    }
 }
 
 impl<V: Value> Atomic<V> {
     /// A new variable of the execution.
+    #[inline]
     #[track_caller]
-    pub fn new(_value: V) -> Atomic<V> {
-        todo!()
+    pub fn new(value: V) -> Atomic<V> {
+        let location = Location::caller();
+        let object = silently(|engine| {
+            let object = engine.create(1);
+            engine.name_object(object, V::NAME, location);
+            object
+        });
+        Atomic {
+            object,
+            value: UnsafeCell::new(value),
+        }
     }
 
     /// Reads the value.
+    #[inline(always)]
     #[track_caller]
-    pub fn load(&self, _order: Ordering) -> V {
-        todo!()
+    pub fn load(&self, order: Ordering) -> V {
+        let load = op(OpKind::Load, Access::Read, self.object);
+        perform(load, Location::caller(), |engine| {
+            let value = self.peek();
+            engine.note(value.token(), value.token());
+            if engine.watch.is_on() {
+                loaded(engine, value, order);
+            }
+            value
+        })
     }
 
     /// Writes a value.
+    #[inline(always)]
     #[track_caller]
-    pub fn store(&self, _value: V, _order: Ordering) {
-        todo!()
+    pub fn store(&self, value: V, order: Ordering) {
+        let store = op(OpKind::Store, Access::Write, self.object);
+        perform(store, Location::caller(), |engine| {
+            engine.note(self.peek().token(), value.token());
+            self.set(value);
+            if engine.watch.is_on() {
+                stored(engine, value, order);
+            }
+        });
     }
 
     /// Replaces the value and gives the old one. `name` is the name of the operation, as `fetch_add`;
     /// `change` must not do anything else than to compute.
+    #[inline(always)]
     #[track_caller]
-    pub fn modify(&self, _name: &'static str, _order: Ordering, _change: impl FnOnce(V) -> V) -> V {
-        todo!()
+    pub fn modify(&self, name: &'static str, order: Ordering, change: impl FnOnce(V) -> V) -> V {
+        let modify = op(OpKind::ReadModifyWrite, Access::Write, self.object);
+        perform(modify, Location::caller(), |engine| {
+            let old = self.peek();
+            let new = change(old);
+            engine.note(old.token(), new.token());
+            self.set(new);
+            if engine.watch.is_on() {
+                modified(engine, name, old, new, order);
+            }
+            old
+        })
     }
 
     /// Replaces the value by `new` if it is `current`. Gives the old value, as `Err` if it is another.
+    #[inline(always)]
     #[track_caller]
     pub fn compare_exchange(
         &self,
-        _current: V,
-        _new: V,
-        _success: Ordering,
-        _failure: Ordering,
+        current: V,
+        new: V,
+        success: Ordering,
+        failure: Ordering,
     ) -> Result<V, V> {
-        todo!()
+        let location = Location::caller();
+        let expects = current.token();
+        let announce = |engine: &mut Engine| {
+            let mut request = Request {
+                op: op(OpKind::CompareExchange, Access::Write, self.object),
+                expects: Some(expects),
+                alternatives: 1,
+            };
+            request.op.access = request.access_at(self.peek().token());
+            engine.announce_conditional(request, location);
+        };
+        visible(announce, |engine| {
+            let old = self.peek();
+            let is_equal = old.token() == expects;
+            let after = if is_equal { new } else { old };
+            engine.note(old.token(), after.token());
+            self.set(after);
+            if engine.watch.is_on() {
+                exchanged(engine, [old, current, new], is_equal, [success, failure]);
+            }
+            if is_equal { Ok(old) } else { Err(old) }
+        })
     }
 
     /// The value, without an event: for `Debug`, and where nobody else has the variable.
+    #[inline(always)]
     pub fn peek(&self) -> V {
-        todo!()
+        // SAFETY: values are copied in and out, never borrowed, by one thread of the operating system.
+        unsafe { *self.value.get() }
+    }
+
+    #[inline(always)]
+    fn set(&self, value: V) {
+        // SAFETY: as in `peek`.
+        unsafe { *self.value.get() = value };
     }
 
     /// The value, which nobody else can touch.
     pub fn get_mut(&mut self) -> &mut V {
-        todo!()
+        self.value.get_mut()
     }
+}
+
+impl<V: Value> Debug for Atomic<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.peek().fmt(f)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
+    let object = engine.op.object;
+    engine.see(Seen::Value(object, value.token()));
+    if engine.watch.races {
+        engine.happens_before.load(engine.running, object, order);
+    }
+    engine.record(|name| format!("{name}.load() -> {value:?}"));
+}
+
+#[cold]
+#[inline(never)]
+fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
+    if engine.watch.races {
+        engine
+            .happens_before
+            .store(engine.running, engine.op.object, order);
+    }
+    engine.record(|name| format!("{name}.store({value:?})"));
+}
+
+#[cold]
+#[inline(never)]
+fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, order: Ordering) {
+    if engine.watch.races {
+        engine
+            .happens_before
+            .load(engine.running, engine.op.object, order);
+        engine
+            .happens_before
+            .publish(engine.running, engine.op.object, order);
+    }
+    engine.record(|name| format!("{name}.{operation}: {old:?} -> {new:?}"));
+}
+
+/// `values`: found, expected, new; `orders`: of success, of failure.
+#[cold]
+#[inline(never)]
+fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orders: [Ordering; 2]) {
+    let [old, current, new] = values;
+    let [success, failure] = orders;
+    let object = engine.op.object;
+    if !is_equal {
+        engine.see(Seen::Value(object, old.token()));
+    }
+    if engine.watch.races {
+        engine.happens_before.load(
+            engine.running,
+            object,
+            if is_equal { success } else { failure },
+        );
+        if is_equal {
+            engine
+                .happens_before
+                .publish(engine.running, object, success);
+        }
+    }
+    engine.record(|name| {
+        let result = if is_equal { "Ok" } else { "Err" };
+        format!("{name}.compare_exchange({current:?}, {new:?}) -> {result}({old:?})")
+    });
 }
 
 /// A memory fence: an event without an access.
 #[track_caller]
-pub fn fence(_order: Ordering) {
-    todo!()
+pub fn fence(order: Ordering) {
+    let fence = op(OpKind::Fence, Access::None, ObjectId::NONE);
+    perform(fence, Location::caller(), |engine| {
+        if engine.watch.races {
+            engine.happens_before.fence(engine.running, order);
+        }
+        engine.record(|_| format!("fence({order:?})"));
+    });
 }

@@ -1,30 +1,89 @@
 //! Barriers.
 
+use crate::perform::{self, perform, silently};
+use crate::waiting::Wait;
+use explore::ObjectId;
+use objects::{Barrier as Order, Coarsening, Ticket};
+use std::panic::Location;
+
 /// A barrier for n threads, again and again.
 #[derive(Debug)]
-pub struct Barrier {}
+pub struct Barrier {
+    object: ObjectId,
+    number: u32,
+    /// Arrivals are ordered.
+    is_ordered: bool,
+}
 
 /// What a thread gets that passed a barrier.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival {}
+pub struct Arrival {
+    object: ObjectId,
+    is_ordered: bool,
+    is_leader: bool,
+}
 
 impl Barrier {
     /// A barrier for this many threads.
     #[track_caller]
-    pub fn new(_places: usize) -> Barrier {
-        todo!()
+    pub fn new(places: usize) -> Barrier {
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(Order::PARTS);
+            engine.name_object(object, "Barrier", location);
+            let barriers = &mut engine.objects.barriers;
+            let number = barriers.add(|order| order.clear(places), || Order::new(places));
+            let is_ordered = engine.names.is_coarse(object, Coarsening::Ordered);
+            Barrier {
+                object,
+                number,
+                is_ordered,
+            }
+        })
     }
 
     /// Waits until as many threads as the barrier has places have arrived.
     #[track_caller]
     pub fn wait(&self) -> Arrival {
-        todo!()
+        let location = Location::caller();
+        let ticket = self.arrive(location);
+        let wait = Wait::Barrier(self.number, ticket);
+        perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
+        let is_leader =
+            silently(|engine| engine.objects.barriers.get(self.number).is_leader(ticket));
+        Arrival {
+            object: self.object,
+            is_ordered: self.is_ordered,
+            is_leader,
+        }
+    }
+
+    fn arrive(&self, location: &'static Location<'static>) -> Ticket {
+        perform(
+            Order::arrive_form(self.is_ordered).on(self.object),
+            location,
+            |engine| {
+                let (thread, event) = (engine.running, engine.event());
+                let order = engine.objects.barriers.get_mut(self.number);
+                let ticket = order.arrive(thread, event);
+                if order.is_crowded() {
+                    engine.coarsen(self.object, Coarsening::Ordered);
+                }
+                if engine.watch.races {
+                    engine.happens_before.leave(thread, event);
+                }
+                ticket
+            },
+        )
     }
 }
 
 impl Arrival {
     /// Whether it was the last to arrive. That somebody asks makes the arrivals of the barrier ordered.
     pub fn is_leader(&self) -> bool {
-        todo!()
+        if !self.is_ordered {
+            silently(|engine| engine.coarsen(self.object, Coarsening::Ordered));
+        }
+        self.is_leader
     }
 }

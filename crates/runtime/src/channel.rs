@@ -1,12 +1,31 @@
 //! Channels: unbounded, bounded and rendezvous.
 
-use std::marker::PhantomData;
+use crate::await_rule::Seen;
+use crate::engine::{Engine, Place};
+use crate::mutex::expire;
+use crate::perform::{self, perform, silently};
+use crate::waiting::Wait;
+use explore::ObjectId;
+use objects::{Capacity, Channel as Order, Coarsening, Received, Sent, Ticket};
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::panic::Location;
 
 /// A channel with its messages. Who may send and who may receive is the caller's business; there is
 /// one receiver at a time.
 pub struct Channel<T> {
-    messages: PhantomData<T>,
+    object: ObjectId,
+    number: u32,
+    capacity: Capacity,
+    /// Known to be used with try or timed operations.
+    is_tried: bool,
+    /// messages[i] is that of the send with ticket i, until it is received.
+    messages: UnsafeCell<Vec<Option<(Ticket, T)>>>,
 }
+
+// SAFETY: the messages are touched only by `with_messages`, by the one thread of the operating system
+// that runs the model, and go from thread to thread; no reference to them is given away.
+unsafe impl<T: Send> Sync for Channel<T> {}
 
 /// Why a message was not sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,60 +48,345 @@ pub enum ReceiveError {
 impl<T> Channel<T> {
     /// A channel with one sender; `capacity` none is unbounded, 0 rendezvous.
     #[track_caller]
-    pub fn new(_capacity: Option<usize>) -> Channel<T> {
-        todo!()
+    pub fn new(capacity: Option<usize>) -> Channel<T> {
+        let location = Location::caller();
+        let capacity = capacity.map_or(Capacity::Unbounded, Capacity::Bounded);
+        silently(|engine| {
+            let object = engine.create(Order::PARTS);
+            engine.name_object(object, "Channel", location);
+            let channels = &mut engine.objects.channels;
+            let number = channels.add(|order| order.clear(capacity), || Order::new(capacity));
+            let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
+            Channel {
+                object,
+                number,
+                capacity,
+                is_tried,
+                messages: UnsafeCell::new(Vec::new()),
+            }
+        })
     }
 
     /// Sends a message, waits for room. Fails with `Disconnected` only.
     #[track_caller]
-    pub fn send(&self, _message: T) -> Result<(), SendError<T>> {
-        todo!()
+    pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        let location = Location::caller();
+        let mut message = Some(message);
+        let ticket = perform(Order::SEND_REQUEST.on(self.object), location, |engine| {
+            let ticket = self.request_send(engine, &mut message);
+            engine.record(|name| match ticket {
+                Some(_) => format!("{name}.send()"),
+                None => format!("{name}.send() -> disconnected"),
+            });
+            ticket
+        });
+        let Some(ticket) = ticket else {
+            return Err(SendError::Disconnected(message.expect("it was not taken")));
+        };
+        if self.capacity == Capacity::Unbounded {
+            return Ok(());
+        }
+        let wait = Wait::Send(self.number, ticket);
+        perform::wait(Order::SEND_WAIT.on(self.object), wait, location, |_| ());
+        match silently(|engine| engine.objects.channels.get(self.number).sent(ticket)) {
+            Sent::Accepted => Ok(()),
+            Sent::Full | Sent::Disconnected => Err(SendError::Disconnected(self.take(ticket))),
+        }
     }
 
     /// Sends a message if there is room.
     #[track_caller]
-    pub fn try_send(&self, _message: T) -> Result<(), SendError<T>> {
-        todo!()
+    pub fn try_send(&self, message: T) -> Result<(), SendError<T>> {
+        self.note_try();
+        match self.capacity.is_rendezvous() {
+            true => self.try_rendezvous(message, Location::caller()),
+            false => self.send_by_try(message, Location::caller()),
+        }
     }
 
     /// Sends a message, waits for room for some time.
     #[track_caller]
-    pub fn send_timed(&self, _message: T) -> Result<(), SendError<T>> {
-        todo!()
+    pub fn send_timed(&self, message: T) -> Result<(), SendError<T>> {
+        self.note_try();
+        let result = self.send_by_try(message, Location::caller());
+        if let Err(SendError::Full(_)) = result {
+            expire();
+        }
+        result
+    }
+
+    /// At a rendezvous: a try in one event.
+    fn try_rendezvous(&self, message: T, location: Place) -> Result<(), SendError<T>> {
+        let mut message = Some(message);
+        let sent = perform(
+            Order::RENDEZVOUS_TRY_SEND.on(self.object),
+            location,
+            |engine| {
+                let event = engine.event();
+                let sent = engine.objects.channels.get_mut(self.number).try_send(event);
+                if let Ok(ticket) = sent {
+                    self.put(ticket, message.take());
+                    self.left_message(engine);
+                }
+                self.note_sent(
+                    engine,
+                    sent.map_or_else(|failed| failed, |_| Sent::Accepted),
+                );
+                sent
+            },
+        );
+        match (sent, message) {
+            (Err(Sent::Disconnected), Some(message)) => Err(SendError::Disconnected(message)),
+            (Err(Sent::Full), Some(message)) => Err(SendError::Full(message)),
+            (Err(Sent::Accepted) | Ok(_), _) | (Err(_), None) => Ok(()),
+        }
+    }
+
+    /// A try or timed send: takes a place, and leaves it again if there is no room.
+    fn send_by_try(&self, message: T, location: Place) -> Result<(), SendError<T>> {
+        let mut message = Some(message);
+        let ticket = perform(Order::SEND_TRY_PLACE.on(self.object), location, |engine| {
+            self.request_send(engine, &mut message)
+        });
+        let Some(ticket) = ticket else {
+            return Err(SendError::Disconnected(message.expect("it was not taken")));
+        };
+        let result = Order::send_try_result(self.capacity).on(self.object);
+        let sent = perform(result, location, |engine| {
+            let sent = engine
+                .objects
+                .channels
+                .get_mut(self.number)
+                .resolve_send(ticket);
+            self.note_sent(engine, sent);
+            sent
+        });
+        match sent {
+            Sent::Accepted => Ok(()),
+            Sent::Full => Err(SendError::Full(self.take(ticket))),
+            Sent::Disconnected => Err(SendError::Disconnected(self.take(ticket))),
+        }
+    }
+
+    fn request_send(&self, engine: &mut Engine, message: &mut Option<T>) -> Option<Ticket> {
+        let event = engine.event();
+        let ticket = engine
+            .objects
+            .channels
+            .get_mut(self.number)
+            .send_request(event)?;
+        self.put(ticket, message.take());
+        self.left_message(engine);
+        Some(ticket)
+    }
+
+    fn left_message(&self, engine: &mut Engine) {
+        if engine.watch.races {
+            engine.happens_before.leave(engine.running, engine.event());
+        }
+    }
+
+    fn note_sent(&self, engine: &mut Engine, sent: Sent) {
+        match sent {
+            Sent::Accepted => engine.take_effect(),
+            Sent::Full | Sent::Disconnected => engine.see(Seen::NoRoom(self.number)),
+        }
+        engine.record(|name| format!("{name}.try_send() -> {sent:?}"));
     }
 
     /// Waits for a message. Fails with `Disconnected` only.
     #[track_caller]
     pub fn receive(&self) -> Result<T, ReceiveError> {
-        todo!()
+        let location = Location::caller();
+        let request = Order::receive_request_form(self.capacity, self.is_tried).on(self.object);
+        let ticket = perform(request, location, |engine| {
+            let event = engine.event();
+            engine
+                .objects
+                .channels
+                .get_mut(self.number)
+                .receive_request(event)
+        });
+        let wait = Wait::Receive(self.number, ticket);
+        perform::wait(Order::RECEIVE_WAIT.on(self.object), wait, location, |_| ());
+        let received = silently(|engine| engine.objects.channels.get(self.number).received(ticket));
+        self.result(received)
     }
 
     /// Receives a message if there is one.
     #[track_caller]
     pub fn try_receive(&self) -> Result<T, ReceiveError> {
-        todo!()
+        let location = Location::caller();
+        let was_hung_up = self.look_for_senders(location);
+        match self.capacity.is_rendezvous() {
+            true => self.try_receive_rendezvous(was_hung_up, location),
+            false => self.receive_by_try(was_hung_up, location),
+        }
     }
 
     /// Waits for a message for some time. `Empty` is: none in time.
     #[track_caller]
     pub fn receive_timed(&self) -> Result<T, ReceiveError> {
-        todo!()
+        let location = Location::caller();
+        let was_hung_up = self.look_for_senders(location);
+        let result = self.receive_by_try(was_hung_up, location);
+        if let Err(ReceiveError::Empty) = result {
+            expire();
+        }
+        result
+    }
+
+    /// The look comes first, or a message that is sent before the drop could be missed.
+    fn look_for_senders(&self, location: Place) -> bool {
+        self.note_try();
+        perform(Order::CLOSED_CHECK.on(self.object), location, |engine| {
+            engine.objects.channels.get(self.number).is_hung_up()
+        })
+    }
+
+    fn try_receive_rendezvous(&self, was_hung_up: bool, at: Place) -> Result<T, ReceiveError> {
+        let op = Order::RENDEZVOUS_TRY_RECEIVE.on(self.object);
+        let received = perform(op, at, |engine| {
+            let event = engine.event();
+            let order = engine.objects.channels.get_mut(self.number);
+            let received = order.try_receive(event, was_hung_up);
+            self.note_received(engine, None, received);
+            received
+        });
+        self.result(received)
+    }
+
+    /// A try or timed receive: takes a place, and leaves it again if there is no message.
+    fn receive_by_try(&self, was_hung_up: bool, location: Place) -> Result<T, ReceiveError> {
+        let place = Order::receive_try_place(self.capacity).on(self.object);
+        let ticket = perform(place, location, |engine| {
+            let event = engine.event();
+            engine
+                .objects
+                .channels
+                .get_mut(self.number)
+                .receive_request(event)
+        });
+        let result = Order::receive_try_result(self.capacity).on(self.object);
+        let received = perform(result, location, |engine| {
+            let order = engine.objects.channels.get_mut(self.number);
+            let received = order.resolve_receive(ticket, was_hung_up);
+            self.note_received(engine, Some(ticket), received);
+            received
+        });
+        self.result(received)
+    }
+
+    fn note_received(&self, engine: &mut Engine, ticket: Option<Ticket>, received: Received) {
+        match received {
+            Received::Message(_) => engine.take_effect(),
+            Received::Empty => engine.see(Seen::NoMessage(self.number)),
+            Received::Disconnected => {}
+        }
+        if let (true, Some(ticket), Received::Message(_)) = (engine.watch.races, ticket, received) {
+            let mut edges = Vec::new();
+            engine
+                .objects
+                .channels
+                .get(self.number)
+                .receive_edges(ticket, &mut edges);
+            engine.happens_before.take_up(engine.running, &edges);
+        }
+        engine.record(|name| match received {
+            Received::Message(_) => format!("{name}.try_recv() -> a message"),
+            Received::Empty => format!("{name}.try_recv() -> empty"),
+            Received::Disconnected => format!("{name}.try_recv() -> disconnected"),
+        });
+    }
+
+    fn result(&self, received: Received) -> Result<T, ReceiveError> {
+        match received {
+            Received::Message(ticket) => Ok(self.take(ticket)),
+            Received::Empty => Err(ReceiveError::Empty),
+            Received::Disconnected => Err(ReceiveError::Disconnected),
+        }
     }
 
     /// One more sender; no event.
     pub fn add_sender(&self) {
-        todo!()
+        silently(|engine| engine.objects.channels.get_mut(self.number).clone_sender());
     }
 
     /// A sender is gone.
     #[track_caller]
     pub fn drop_sender(&self) {
-        todo!()
+        let form = Order::sender_drop(self.is_tried);
+        perform(form.on(self.object), Location::caller(), |engine| {
+            let event = engine.event();
+            engine
+                .objects
+                .channels
+                .get_mut(self.number)
+                .drop_sender(event);
+            if engine.watch.races {
+                engine.happens_before.leave(engine.running, event);
+            }
+        });
     }
 
     /// The receiver is gone. The messages that nobody will receive are dropped.
     #[track_caller]
     pub fn drop_receiver(&self) {
-        todo!()
+        perform(
+            Order::RECEIVER_DROP.on(self.object),
+            Location::caller(),
+            |engine| {
+                let event = engine.event();
+                engine
+                    .objects
+                    .channels
+                    .get_mut(self.number)
+                    .drop_receiver(event);
+            },
+        );
+        let left: Vec<(Ticket, T)> = silently(|engine| {
+            let order = engine.objects.channels.get(self.number);
+            let is_accepted =
+                |&mut (ticket, _): &mut (Ticket, T)| order.sent(ticket) == Sent::Accepted;
+            self.with_messages(|messages| {
+                messages
+                    .iter_mut()
+                    .filter_map(|message| message.take_if(is_accepted))
+                    .collect()
+            })
+        });
+        drop(left);
+    }
+
+    /// From now on drops of senders must have an access, and a rendezvous one order.
+    fn note_try(&self) {
+        if !self.is_tried {
+            silently(|engine| engine.coarsen(self.object, Coarsening::Tried));
+        }
+    }
+
+    fn put(&self, ticket: Ticket, message: Option<T>) {
+        self.with_messages(|messages| {
+            messages.resize_with(messages.len().max(ticket.index() + 1), || None);
+            messages[ticket.index()] = message.map(|message| (ticket, message));
+        });
+    }
+
+    fn take(&self, ticket: Ticket) -> T {
+        let message = self.with_messages(|messages| messages[ticket.index()].take());
+        message
+            .expect("a message is there from its send until it is received or taken back")
+            .1
+    }
+
+    fn with_messages<R>(&self, change: impl FnOnce(&mut Vec<Option<(Ticket, T)>>) -> R) -> R {
+        // SAFETY: the threads of a model take turns, and `change` does not let another one run.
+        change(unsafe { &mut *self.messages.get() })
+    }
+}
+
+impl<T> fmt::Debug for Channel<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Channel").finish_non_exhaustive()
     }
 }

@@ -1,13 +1,46 @@
 //! Choices and assumptions.
 
+use crate::engine::Engine;
+use crate::perform::{self, visible};
+use explore::{Access, Halt, ObjectId, Op, OpKind, Request};
+use std::panic::Location;
+
 /// Any number below `alternatives`: the exploration tries them all.
 #[track_caller]
-pub fn choose(_alternatives: u32) -> u32 {
-    todo!()
+pub fn choose(alternatives: u32) -> u32 {
+    assert!(
+        alternatives > 0,
+        "choose(0): there is nothing to choose from"
+    );
+    let location = Location::caller();
+    let op = Op {
+        kind: OpKind::Choose,
+        access: Access::None,
+        object: ObjectId::NONE,
+    };
+    visible(
+        |engine: &mut Engine| {
+            engine.announce(
+                Request {
+                    op,
+                    expects: None,
+                    alternatives,
+                },
+                location,
+            );
+        },
+        |engine| {
+            let choice = engine.choice.min(alternatives - 1);
+            engine.record(|_| format!("choose({alternatives}) -> {choice}"));
+            choice
+        },
+    )
 }
 
 /// Ends the thread for good, without a bug, where the condition does not hold.
-#[track_caller]
-pub fn assume(_condition: bool) {
-    todo!()
+#[inline]
+pub fn assume(condition: bool) {
+    if !condition {
+        perform::halt(Halt::Assume);
+    }
 }

@@ -1,39 +1,124 @@
 //! Condition variables.
 
 use crate::Mutex;
+use crate::engine::Engine;
+use crate::mutex::expire;
+use crate::perform::{self, perform, silently, visible};
+use crate::waiting::Wait;
+use explore::{ObjectId, Request};
+use objects::{Condvar as Order, Ticket};
+use std::panic::Location;
 
 /// A condition variable.
 #[derive(Debug)]
-pub struct Condvar {}
+pub struct Condvar {
+    object: ObjectId,
+    number: u32,
+}
 
 impl Condvar {
     /// A new condition variable of the execution.
+    #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]
     pub fn new() -> Condvar {
-        todo!()
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(Order::PARTS);
+            engine.name_object(object, "Condvar", location);
+            let number = engine.objects.condvars.add(Order::clear, Order::default);
+            Condvar { object, number }
+        })
     }
 
     /// Gives up the mutex, which the thread holds, waits for a signal and locks the mutex again.
     #[track_caller]
-    pub fn wait(&self, _mutex: &Mutex) {
-        todo!()
+    pub fn wait(&self, mutex: &Mutex) {
+        let location = Location::caller();
+        let ticket = self.enqueue(mutex);
+        let wait = Wait::Condvar(self.number, ticket);
+        perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
+        mutex.lock();
     }
 
     /// Like `wait`, for some time; whether it was signalled.
     #[track_caller]
-    pub fn wait_timed(&self, _mutex: &Mutex) -> bool {
-        todo!()
+    pub fn wait_timed(&self, mutex: &Mutex) -> bool {
+        let location = Location::caller();
+        let ticket = self.enqueue(mutex);
+        let is_signalled = perform(Order::RESOLVE.on(self.object), location, |engine| {
+            let is_signalled = engine.objects.condvars.get_mut(self.number).resolve(ticket);
+            engine.record(|name| match is_signalled {
+                true => format!("{name}: signalled in time"),
+                false => format!("{name}: not signalled in time"),
+            });
+            is_signalled
+        });
+        if !is_signalled {
+            expire();
+        }
+        mutex.lock();
+        is_signalled
+    }
+
+    #[track_caller]
+    fn enqueue(&self, mutex: &Mutex) -> Ticket {
+        let ticket = perform(
+            Order::ENQUEUE.on(self.object),
+            Location::caller(),
+            |engine| {
+                let thread = engine.running;
+                engine.objects.condvars.get_mut(self.number).enqueue(thread)
+            },
+        );
+        mutex.unlock();
+        ticket
     }
 
     /// Wakes one waiter, any of them.
     #[track_caller]
     pub fn signal(&self) {
-        todo!()
+        let location = Location::caller();
+        let announce = |engine: &mut Engine| {
+            let alternatives = engine.objects.condvars.get(self.number).alternatives();
+            let op = Order::SIGNAL.on(self.object);
+            engine.thread().signals = Some(self.number);
+            engine.announce_conditional(
+                Request {
+                    op,
+                    expects: None,
+                    alternatives,
+                },
+                location,
+            );
+        };
+        visible(announce, |engine| {
+            let (choice, event) = (engine.choice, engine.event());
+            let woken = engine
+                .objects
+                .condvars
+                .get_mut(self.number)
+                .signal(choice, event);
+            engine.record(|name| match woken {
+                Some(_) => format!("{name}.notify_one(), waiter {choice}"),
+                None => format!("{name}.notify_one(), nobody waits"),
+            });
+        });
     }
 
     /// Wakes all waiters.
     #[track_caller]
     pub fn broadcast(&self) {
-        todo!()
+        perform(
+            Order::BROADCAST.on(self.object),
+            Location::caller(),
+            |engine| {
+                let event = engine.event();
+                engine
+                    .objects
+                    .condvars
+                    .get_mut(self.number)
+                    .broadcast(event);
+            },
+        );
     }
 }

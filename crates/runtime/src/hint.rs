@@ -1,10 +1,42 @@
-//! The await rule: a thread that goes round a loop in vain stops.
+//! The hint of a loop that waits for others, and the look at the local state that it needs.
+
+use crate::{await_rule, perform};
 
 /// A round of a loop that waits for others is over (`spin_loop`, `yield_now`). No event.
 ///
 /// A thread that comes here twice with the same stack and registers, and has only read or failed a
 /// try in between, halts: it would do the same again until someone writes what it reads.
-#[inline(never)]
+#[inline]
 pub fn hint() {
-    todo!()
+    perform::silently(|_| ());
+    if is_in_vain() {
+        perform::halt(await_rule::HALT);
+    }
+}
+
+/// Compares the registers that calls preserve, and the stack above, with those of the last hint.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+extern "C" fn is_in_vain() -> bool {
+    std::arch::naked_asm!(
+        "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
+        "mov rdi, rsp",
+        "sub rsp, 8",
+        "call {compare}",
+        "add rsp, 8",
+        "pop r15", "pop r14", "pop r13", "pop r12", "pop rbp", "pop rbx",
+        "ret",
+        compare = sym compare,
+    )
+}
+
+#[cfg(target_arch = "x86_64")]
+extern "C" fn compare(pointer: usize) -> bool {
+    // SAFETY: the pointer is that of the stack of the thread that runs, in a frame of its caller.
+    perform::silently(|engine| unsafe { engine.is_in_vain(pointer) })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn is_in_vain() -> bool {
+    perform::silently(|_| false)
 }

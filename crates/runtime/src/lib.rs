@@ -10,20 +10,34 @@
 
 mod allocator;
 mod atomic;
+mod await_rule;
 mod barrier;
 mod channel;
 mod choice;
 mod condvar;
+mod coroutine;
+mod engine;
+mod failure;
+mod happens_before;
 mod hint;
 mod model;
 mod mutex;
 mod names;
 mod once;
+mod panic_hook;
+mod perform;
 mod plain;
+mod pool;
+mod recorder;
+mod root;
 mod rwlock;
 mod semaphore;
+mod tear_down;
 mod thread;
+mod token;
 mod trace;
+mod trap;
+mod waiting;
 
 pub use allocator::ModelAllocator;
 pub use atomic::{Atomic, Value, fence};
@@ -40,7 +54,7 @@ pub use plain::Plain;
 pub use rwlock::{Place, RwLock};
 pub use semaphore::Semaphore;
 pub use thread::{
-    Panic, Scope, current, is_finished, is_in_model, join, name, panicking, park, park_timed, scope,
-    spawn, unpark,
+    Panic, Scope, current, is_finished, is_in_model, join, name, panicking, park, park_timed,
+    scope, spawn, unpark,
 };
 pub use trace::{Shown, Trace};

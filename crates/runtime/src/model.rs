@@ -1,8 +1,16 @@
 //! The program: a closure that is run again and again.
 
+use crate::coroutine::Fibre;
+use crate::engine::Engine;
 use crate::names::Names;
 use crate::trace::{Shown, Trace};
-use explore::{Interrupt, Outcome, Pending, Performed, Program, Schedule, Step};
+use crate::{panic_hook, perform, trap};
+use explore::{
+    Divergence, Execution, Found, Interrupt, Outcome, Pending, Performed, Program, Schedule, Step,
+    ThreadId,
+};
+use std::ptr::NonNull;
+use std::rc::Rc;
 
 /// How a closure is run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,54 +42,206 @@ impl Default for Config {
 /// A closure and the threads that it starts, as a program that can be explored.
 ///
 /// Panics where it is reset inside a model: models do not nest.
-pub struct Model {}
+pub struct Model {
+    engine: NonNull<Engine>,
+}
 
 impl Model {
     /// The program that runs `body` in its main thread.
-    pub fn new(_config: Config, _body: impl Fn() + 'static) -> Model {
-        todo!()
+    pub fn new(config: Config, body: impl Fn() + 'static) -> Model {
+        Model::with_names(config, Names::default(), body)
     }
 
     /// The same with names that another process interned: schedules and searches saved there fit.
-    pub fn with_names(_config: Config, _names: Names, _body: impl Fn() + 'static) -> Model {
-        todo!()
+    pub fn with_names(config: Config, names: Names, body: impl Fn() + 'static) -> Model {
+        assert!(perform::current().is_none(), "{NESTED}");
+        panic_hook::install();
+        trap::install();
+        let engine = Box::new(Engine::new(config, names, Rc::new(body)));
+        Model {
+            engine: NonNull::from(Box::leak(engine)),
+        }
     }
 
     /// The names of threads and objects interned so far, and what is known to be coarse.
     pub fn names(&self) -> &Names {
-        todo!()
+        &self.engine().names
     }
 
     /// To name the threads of a schedule that comes from a file.
     pub fn names_mut(&mut self) -> &mut Names {
-        todo!()
+        &mut self.engine_mut().names
     }
 
     /// What went wrong in the execution at hand, where its outcome is a bug.
     pub fn failure(&self) -> Option<Shown> {
-        todo!()
+        self.engine().failure()
     }
 
     /// Runs one schedule, up to its end or the first step that does not fit, and records it for people.
-    pub fn trace(&mut self, _schedule: &Schedule) -> Result<Trace, Interrupt> {
-        todo!()
+    pub fn trace(&mut self, schedule: &Schedule) -> Result<Trace, Interrupt> {
+        self.engine_mut().recorder.begin();
+        self.engine_mut().watch.records = true;
+        let result = self.replay(schedule);
+        self.engine_mut().watch.records = false;
+        let execution = result?;
+        Ok(self.engine_mut().take_trace(&execution))
+    }
+
+    pub(crate) fn pointer(&self) -> NonNull<Engine> {
+        self.engine
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        // SAFETY: the engine belongs to the model, and no thread of it runs.
+        unsafe { self.engine.as_ref() }
+    }
+
+    pub(crate) fn engine_mut(&mut self) -> &mut Engine {
+        // SAFETY: as in `engine`.
+        unsafe { self.engine.as_mut() }
+    }
+
+    /// Runs a schedule as far as it fits.
+    fn replay(&mut self, schedule: &Schedule) -> Result<Execution, Interrupt> {
+        let mut execution = Execution::default();
+        self.reset();
+        for &step in schedule {
+            let request = match self.pending().get(step.thread.index()) {
+                Some(Pending::Enabled(request)) => *request,
+                // Where the schedule was found somebody polls for the end of the thread, so that it
+                // is an event there.
+                Some(Pending::Finished) => continue,
+                _ => break,
+            };
+            execution.push(step, &request, &self.step(step)?);
+        }
+        Ok(execution)
+    }
+
+    /// Runs a thread on to its next operation.
+    #[inline]
+    pub(crate) fn resume(&mut self, thread: ThreadId) {
+        let engine = self.engine;
+        let fibre = self.engine_mut().begin_run(thread, engine);
+        trap::enter(engine);
+        // SAFETY: the fibre stays where it is until the model is dropped. No reference to the engine
+        // is left while the coroutine uses it.
+        if !unsafe { (*fibre).resume() } {
+            perform::enter_root();
+            self.engine_mut().trapped(thread, engine);
+        }
+    }
+
+    /// Runs the thread that has just been started, if there is one, to its first operation.
+    #[inline]
+    fn resume_newborn(&mut self) {
+        if let Some(newborn) = self.engine_mut().take_newborn() {
+            self.resume(newborn);
+        }
+    }
+
+    /// A step that cannot be performed here.
+    #[cold]
+    fn diverged(&self, step: Step) -> Interrupt {
+        Interrupt::Diverged(Divergence {
+            at: self.engine().event().index(),
+            thread: step.thread,
+            expected: None,
+            found: Found::NotEnabled,
+        })
     }
 }
 
+/// The link of a coroutine to who resumed it is above its stack.
+const LINK: usize = 16;
+
+/// What the user of a model in a model is told.
+const NESTED: &str = "a model is started inside a model: models do not nest, start it outside";
+
 impl Program for Model {
     fn reset(&mut self) {
-        todo!()
+        assert!(perform::current().is_none(), "{NESTED}");
+        if !self.engine().is_quiet() {
+            self.tear_down();
+        }
+        self.engine_mut().clear();
+        self.engine_mut().begin();
+        self.resume_newborn();
     }
 
     fn pending(&self) -> &[Pending] {
-        todo!()
+        &self.engine().pending
     }
 
-    fn step(&mut self, _step: Step) -> Result<Performed<'_>, Interrupt> {
-        todo!()
+    #[inline]
+    fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt> {
+        if !self.engine_mut().begin_step(step.thread, step.choice) {
+            return Err(self.diverged(step));
+        }
+        self.resume(step.thread);
+        self.resume_newborn();
+        let engine = self.engine_mut();
+        engine.end_step(step.thread);
+        if engine.is_coarsened {
+            return Err(Interrupt::Coarsened);
+        }
+        let Engine {
+            op,
+            before,
+            after,
+            spawns,
+            ..
+        } = *engine;
+        Ok(Performed {
+            op,
+            before,
+            after,
+            edges: &engine.edges,
+            spawns,
+        })
     }
 
     fn outcome(&self) -> Outcome {
-        todo!()
+        self.engine().outcome()
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        if !self.engine().is_quiet() {
+            self.tear_down();
+        }
+        trap::exit(self.engine);
+        // SAFETY: the engine was leaked by `with_names`, and no thread of it is left on its stack.
+        drop(unsafe { Box::from_raw(self.engine.as_ptr()) });
+    }
+}
+
+impl Engine {
+    /// The coroutine of the thread that runs.
+    pub(crate) fn running_fibre(&self) -> Option<&Fibre> {
+        self.threads.get(self.running.index())?.fibre.as_deref()
+    }
+
+    /// The address above the stack of the thread that runs, as far as the thread has it to itself.
+    pub(crate) fn stack_top(&self) -> usize {
+        self.running_fibre()
+            .expect("the thread that runs has a coroutine")
+            .base()
+            - LINK
+    }
+
+    /// The coroutine of a thread that is about to run.
+    #[inline]
+    fn begin_run(&mut self, id: ThreadId, engine: NonNull<Engine>) -> *mut Fibre {
+        self.running = id;
+        let stack_size = self.config.stack_size;
+        let thread = &mut self.threads[id.index()];
+        self.suspender = thread.suspender;
+        let fibre = thread
+            .fibre
+            .get_or_insert_with(|| Box::new(Fibre::new(engine, stack_size)));
+        &raw mut **fibre
     }
 }

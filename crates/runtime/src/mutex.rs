@@ -1,37 +1,177 @@
 //! Mutexes, without data and without poison.
 
+use crate::await_rule::Seen;
+use crate::engine::Engine;
+use crate::perform::{self, perform, silently};
+use crate::waiting::Wait;
+use explore::{Bound, Halt, ObjectId, ThreadId};
+use objects::Ticket;
+use std::panic::Location;
+
 /// Who holds a mutex is known; what it guards and whether it is poisoned is the mirror's business.
 #[derive(Debug)]
-pub struct Mutex {}
+pub struct Mutex {
+    pub(crate) object: ObjectId,
+    pub(crate) number: u32,
+}
+
+/// A mutex of the execution.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) order: objects::Mutex,
+    /// The thread that has come through its wait, and its place.
+    held: Option<(ThreadId, Ticket)>,
+}
+
+impl State {
+    fn clear(&mut self) {
+        self.order.clear();
+        self.held = None;
+    }
+}
+
+impl Engine {
+    fn hold(&mut self, mutex: u32, ticket: Ticket) {
+        self.objects.mutexes.get_mut(mutex).held = Some((self.running, ticket));
+        self.take_effect();
+        if self.watch.races {
+            let mut edges = std::mem::take(&mut self.edges);
+            let start = edges.len();
+            self.objects
+                .mutexes
+                .get(mutex)
+                .order
+                .edges(ticket, &mut edges);
+            self.happens_before.take_up(self.running, &edges[start..]);
+            edges.truncate(start);
+            self.edges = edges;
+        }
+    }
+}
 
 impl Mutex {
     /// A new mutex of the execution.
+    #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]
     pub fn new() -> Mutex {
-        todo!()
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(objects::Mutex::PARTS);
+            engine.name_object(object, "Mutex", location);
+            let number = engine.objects.mutexes.add(State::clear, State::default);
+            Mutex { object, number }
+        })
     }
 
     /// Waits for the mutex.
+    #[inline(always)]
     #[track_caller]
     pub fn lock(&self) {
-        todo!()
+        let location = Location::caller();
+        let ticket = perform(
+            objects::Mutex::REQUEST.on(self.object),
+            location,
+            |engine| {
+                let thread = engine.running;
+                engine
+                    .objects
+                    .mutexes
+                    .get_mut(self.number)
+                    .order
+                    .request(thread)
+            },
+        );
+        let wait = Wait::Mutex(self.number, ticket);
+        perform::wait(
+            objects::Mutex::WAIT.on(self.object),
+            wait,
+            location,
+            |engine| {
+                engine.hold(self.number, ticket);
+            },
+        );
     }
 
     /// Takes the mutex if nobody holds it.
     #[track_caller]
     pub fn try_lock(&self) -> bool {
-        todo!()
+        let location = Location::caller();
+        let ticket = perform(
+            objects::Mutex::TRY_PLACE.on(self.object),
+            location,
+            |engine| {
+                let thread = engine.running;
+                engine
+                    .objects
+                    .mutexes
+                    .get_mut(self.number)
+                    .order
+                    .request(thread)
+            },
+        );
+        perform(
+            objects::Mutex::TRY_RESULT.on(self.object),
+            location,
+            |engine| {
+                let is_granted = engine
+                    .objects
+                    .mutexes
+                    .get_mut(self.number)
+                    .order
+                    .resolve(ticket);
+                if is_granted {
+                    engine.hold(self.number, ticket);
+                } else {
+                    engine.see(Seen::Locked(self.number));
+                }
+                engine.record(|name| format!("{name}.try_lock() -> {is_granted}"));
+                is_granted
+            },
+        )
     }
 
     /// Waits for the mutex for some time; whether it was got.
     #[track_caller]
     pub fn lock_timed(&self) -> bool {
-        todo!()
+        let is_granted = self.try_lock();
+        if !is_granted {
+            expire();
+        }
+        is_granted
     }
 
     /// Gives up the mutex, which the thread holds.
+    #[inline(always)]
     #[track_caller]
     pub fn unlock(&self) {
-        todo!()
+        perform(
+            objects::Mutex::UNLOCK.on(self.object),
+            Location::caller(),
+            |engine| {
+                engine.unlock(self.number);
+            },
+        );
+    }
+}
+
+impl Engine {
+    /// The thread that runs gives up the mutex.
+    pub(crate) fn unlock(&mut self, mutex: u32) {
+        let (thread, event) = (self.running, self.event());
+        let state = self.objects.mutexes.get_mut(mutex);
+        let Some((_, ticket)) = state.held.take_if(|&mut (holder, _)| holder == thread) else {
+            return self.misuse("a mutex is unlocked by a thread that does not hold it");
+        };
+        state.order.unlock(ticket, event);
+        if self.watch.races {
+            self.happens_before.leave(thread, event);
+        }
+    }
+}
+
+/// A timed operation of the thread expired; one time too many, and the thread halts.
+pub(crate) fn expire() {
+    if silently(Engine::expire) {
+        perform::halt(Halt::Bound(Bound::Timeouts));
     }
 }

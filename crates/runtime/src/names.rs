@@ -1,37 +1,285 @@
 //! The names of threads and objects, the same in all executions.
+//!
+//! A thread is named by its spawn path, an object by the thread that created it and its number there.
+//! Neither depends on the schedule. Ids are dense and given as names are first met.
 
-use explore::{Schedule, ThreadId};
+use explore::{ObjectId, Schedule, Step, ThreadId};
+use objects::Coarsening;
 use report::SavedStep;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Dense ids for spawn paths and for objects, interned as they are met and never forgotten, and what
 /// was learnt of the objects (coarsenings). A resumed search needs the names of the one it resumes.
-#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub struct Names {}
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Names {
+    /// Indexed by thread.
+    threads: Vec<Named>,
+    objects: u32,
+    /// Reader-writer locks and channels that are used with a try or timed operation.
+    tried: BTreeSet<ObjectId>,
+    /// Barriers whose arrivals are ordered.
+    ordered: BTreeSet<ObjectId>,
+    /// Ends of threads that are polled.
+    polled: BTreeSet<ObjectId>,
+    /// Whether there is plain memory, so that happens-before must be known.
+    has_plain_memory: bool,
+}
+
+/// A thread with what is named after it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Named {
+    /// Itself for the main thread.
+    parent: ThreadId,
+    number: u32,
+    children: Vec<ThreadId>,
+    /// objects[n] is the n-th object that the thread created.
+    objects: Vec<Created>,
+    /// Its park token.
+    park: ObjectId,
+    /// Its end.
+    end: ObjectId,
+}
+
+/// The n-th object of a thread: one id for each number of parts that it was met with.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Created {
+    parts: u32,
+    object: ObjectId,
+    others: Vec<(u32, ObjectId)>,
+}
 
 /// A spawn path that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} is no spawn path; one looks like 0.2.1")]
 pub struct UnknownThread(pub String);
 
+impl Default for Names {
+    fn default() -> Names {
+        let mut names = Names {
+            threads: Vec::new(),
+            objects: 0,
+            tried: BTreeSet::new(),
+            ordered: BTreeSet::new(),
+            polled: BTreeSet::new(),
+            has_plain_memory: false,
+        };
+        names.add_thread(ThreadId::MAIN, 0);
+        names
+    }
+}
+
 impl Names {
     /// A hash of what is known to be coarse. A search saved under another one does not fit.
     pub fn coarsenings(&self) -> u64 {
-        todo!()
+        let mut hasher = DefaultHasher::new();
+        (&self.tried, &self.ordered, &self.polled).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// The spawn path of a thread: `0` is the main thread, `0.2` its third child.
-    pub fn spawn_path(&self, _thread: ThreadId) -> String {
-        todo!()
+    pub fn spawn_path(&self, thread: ThreadId) -> String {
+        match thread {
+            ThreadId::MAIN => "0".to_owned(),
+            _ => {
+                let named = &self.threads[thread.index()];
+                format!("{}.{}", self.spawn_path(named.parent), named.number)
+            }
+        }
     }
 
     /// The schedule in names that do not depend on the process.
-    pub fn save(&self, _schedule: &Schedule) -> Vec<SavedStep> {
-        todo!()
+    pub fn save(&self, schedule: &Schedule) -> Vec<SavedStep> {
+        schedule
+            .chunk_by(|a, b| a.thread == b.thread)
+            .map(|run| SavedStep {
+                thread: self.spawn_path(run[0].thread),
+                choices: run.iter().map(|step| step.choice).collect(),
+            })
+            .collect()
     }
 
     /// The schedule in the names of this process.
-    pub fn load(&mut self, _steps: &[SavedStep]) -> Result<Schedule, UnknownThread> {
-        todo!()
+    pub fn load(&mut self, steps: &[SavedStep]) -> Result<Schedule, UnknownThread> {
+        let mut schedule = Schedule::new();
+        for saved in steps {
+            let thread = self.thread(&saved.thread)?;
+            schedule.extend(saved.choices.iter().map(|&choice| Step { thread, choice }));
+        }
+        Ok(schedule)
+    }
+
+    fn thread(&mut self, path: &str) -> Result<ThreadId, UnknownThread> {
+        let unknown = || UnknownThread(path.to_owned());
+        let mut numbers = path.split('.');
+        if numbers.next() != Some("0") {
+            return Err(unknown());
+        }
+        let mut thread = ThreadId::MAIN;
+        for number in numbers {
+            let number: u16 = number.parse().map_err(|_| unknown())?;
+            for earlier in 0..=u32::from(number) {
+                self.child(thread, earlier);
+            }
+            thread = self.child(thread, u32::from(number));
+        }
+        Ok(thread)
+    }
+
+    /// The child of `parent` with this number; all with smaller ones were met.
+    pub(crate) fn child(&mut self, parent: ThreadId, number: u32) -> ThreadId {
+        match self.threads[parent.index()].children.get(number as usize) {
+            Some(&child) => child,
+            None => {
+                let child = self.add_thread(parent, number);
+                self.threads[parent.index()].children.push(child);
+                child
+            }
+        }
+    }
+
+    fn add_thread(&mut self, parent: ThreadId, number: u32) -> ThreadId {
+        let thread = ThreadId::from_index(self.threads.len());
+        let park = self.add_object(objects::Park::PARTS);
+        let end = self.add_object(objects::Thread::PARTS);
+        self.threads.push(Named {
+            parent,
+            number,
+            children: Vec::new(),
+            objects: Vec::new(),
+            park,
+            end,
+        });
+        thread
+    }
+
+    fn add_object(&mut self, parts: u32) -> ObjectId {
+        let object = ObjectId(self.objects);
+        self.objects += parts;
+        assert!(
+            self.objects < ObjectId::NONE.0,
+            "a program has less than 2^32 objects"
+        );
+        object
+    }
+
+    /// The object that `thread` created as its n-th one; those before were met.
+    pub(crate) fn object(&mut self, thread: ThreadId, number: u32, parts: u32) -> ObjectId {
+        match self.threads[thread.index()].objects.get(number as usize) {
+            Some(created) if created.parts == parts => created.object,
+            Some(_) => self.other_object(thread, number, parts),
+            None => {
+                let object = self.add_object(parts);
+                let created = Created {
+                    parts,
+                    object,
+                    others: Vec::new(),
+                };
+                self.threads[thread.index()].objects.push(created);
+                object
+            }
+        }
+    }
+
+    /// The same number names something else than where it was first met.
+    #[cold]
+    fn other_object(&mut self, thread: ThreadId, number: u32, parts: u32) -> ObjectId {
+        let others = &self.threads[thread.index()].objects[number as usize].others;
+        if let Some(&(_, object)) = others.iter().find(|&&(own, _)| own == parts) {
+            return object;
+        }
+        let object = self.add_object(parts);
+        self.threads[thread.index()].objects[number as usize]
+            .others
+            .push((parts, object));
+        object
+    }
+
+    /// The park token of a thread.
+    pub(crate) fn park(&self, thread: ThreadId) -> ObjectId {
+        self.threads[thread.index()].park
+    }
+
+    /// The end of a thread.
+    pub(crate) fn end(&self, thread: ThreadId) -> ObjectId {
+        self.threads[thread.index()].end
+    }
+
+    /// Who starts the thread; the main thread itself for that.
+    pub(crate) fn parent(&self, thread: ThreadId) -> ThreadId {
+        self.threads[thread.index()].parent
+    }
+
+    /// Whether an object is known to be this coarse.
+    pub(crate) fn is_coarse(&self, object: ObjectId, coarsening: Coarsening) -> bool {
+        let known = match coarsening {
+            Coarsening::Tried => &self.tried,
+            Coarsening::Ordered => &self.ordered,
+            Coarsening::Polled => &self.polled,
+        };
+        !known.is_empty() && known.contains(&object)
+    }
+
+    /// From now on the object is this coarse.
+    pub(crate) fn coarsen(&mut self, object: ObjectId, coarsening: Coarsening) {
+        let known = match coarsening {
+            Coarsening::Tried => &mut self.tried,
+            Coarsening::Ordered => &mut self.ordered,
+            Coarsening::Polled => &mut self.polled,
+        };
+        known.insert(object);
+    }
+
+    /// Whether data races are looked for.
+    pub(crate) fn has_plain_memory(&self) -> bool {
+        self.has_plain_memory
+    }
+
+    /// From now on data races are looked for.
+    pub(crate) fn meet_plain_memory(&mut self) {
+        self.has_plain_memory = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_depend_on_the_order_of_meeting() {
+        let mut names = Names::default();
+        let first = names.child(ThreadId::MAIN, 0);
+        let second = names.child(ThreadId::MAIN, 1);
+        let grandchild = names.child(first, 0);
+        assert_eq!(names.child(ThreadId::MAIN, 1), second);
+        assert_eq!(names.spawn_path(grandchild), "0.0.0");
+        let object = names.object(second, 0, 2);
+        let other = names.object(second, 0, 1);
+        assert_ne!(object, other);
+        assert_eq!(names.object(second, 0, 2), object);
+        assert_eq!(names.object(second, 0, 1), other);
+    }
+
+    #[test]
+    fn a_schedule_is_read_back_in_a_fresh_process() {
+        let mut names = Names::default();
+        let child = names.child(ThreadId::MAIN, 0);
+        let grandchild = names.child(child, 0);
+        let schedule: Schedule = [ThreadId::MAIN, grandchild, grandchild, child]
+            .map(Step::of)
+            .into();
+        let saved = names.save(&schedule);
+        let mut fresh = Names::default();
+        let loaded = fresh.load(&saved).expect("saved paths are readable");
+        assert_eq!(fresh.save(&loaded), saved);
+        assert!(
+            fresh
+                .load(&[SavedStep {
+                    thread: "1.x".to_owned(),
+                    choices: vec![0]
+                }])
+                .is_err()
+        );
     }
 }

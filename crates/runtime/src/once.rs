@@ -1,13 +1,37 @@
 //! One-time initialisation.
 
+use crate::await_rule::Seen;
+use crate::perform::{self, perform, silently};
+use crate::waiting::Wait;
+use explore::{EventId, ObjectId};
+use objects::Once as Order;
+use std::panic::Location;
+
 /// Who comes first initialises, the others wait for it.
 #[derive(Debug)]
-pub struct Once {}
+pub struct Once {
+    object: ObjectId,
+    number: u32,
+}
+
+/// A once of the execution.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) order: Order,
+    done: Option<EventId>,
+}
+
+impl State {
+    fn clear(&mut self) {
+        self.order.clear();
+        self.done = None;
+    }
+}
 
 /// What a thread that entered has to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// Initialise, and then call `done` or `fail`. With it: whether an initialiser failed before.
+    /// Initialise, and then call `done` or `fail`.
     Initialise {
         /// Whether an initialiser failed before.
         after_failure: bool,
@@ -18,32 +42,85 @@ pub enum Entry {
 
 impl Once {
     /// A new once of the execution.
+    #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]
     pub fn new() -> Once {
-        todo!()
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(Order::PARTS);
+            engine.name_object(object, "Once", location);
+            let number = engine.objects.onces.add(State::clear, State::default);
+            Once { object, number }
+        })
     }
 
     /// Enters; waits for the initialiser if there is one.
     #[track_caller]
     pub fn enter(&self) -> Entry {
-        todo!()
+        let location = Location::caller();
+        let ticket = perform(Order::ENTER.on(self.object), location, |engine| {
+            let thread = engine.running;
+            engine
+                .objects
+                .onces
+                .get_mut(self.number)
+                .order
+                .enter(thread)
+        });
+        let wait = Wait::Once(self.number, ticket);
+        perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
+        silently(|engine| {
+            let order = &engine.objects.onces.get(self.number).order;
+            match order.is_initialiser(ticket) {
+                true => Entry::Initialise {
+                    after_failure: order.has_failed(),
+                },
+                false => Entry::Done,
+            }
+        })
     }
 
     /// The initialisation that this thread has to do is done.
     #[track_caller]
     pub fn done(&self) {
-        todo!()
+        perform(Order::DONE.on(self.object), Location::caller(), |engine| {
+            let event = engine.event();
+            let state = engine.objects.onces.get_mut(self.number);
+            state.order.finish(event);
+            state.done = Some(event);
+            if engine.watch.races {
+                engine.happens_before.leave(engine.running, event);
+            }
+        });
     }
 
     /// The initialisation failed: the next who enters, or waits, has to do it.
     #[track_caller]
     pub fn fail(&self) {
-        todo!()
+        perform(Order::DONE.on(self.object), Location::caller(), |engine| {
+            let event = engine.event();
+            engine.objects.onces.get_mut(self.number).order.fail(event);
+            if engine.watch.races {
+                engine.happens_before.leave(engine.running, event);
+            }
+            engine.record(|name| format!("{name}: the initialisation failed"));
+        });
     }
 
     /// Whether it is done, without waiting.
     #[track_caller]
     pub fn is_done(&self) -> bool {
-        todo!()
+        perform(Order::GET.on(self.object), Location::caller(), |engine| {
+            let done = engine.objects.onces.get(self.number).done;
+            match done {
+                Some(event) if engine.watch.races => {
+                    engine.happens_before.take_up(engine.running, &[event]);
+                }
+                Some(_) => {}
+                None => engine.see(Seen::NotDone(self.number)),
+            }
+            engine.record(|name| format!("{name}.is_completed() -> {}", done.is_some()));
+            done.is_some()
+        })
     }
 }

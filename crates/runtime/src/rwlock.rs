@@ -1,47 +1,185 @@
 //! Reader-writer locks, without data and without poison.
 
+use crate::await_rule::Seen;
+use crate::engine::Engine;
+use crate::perform::{self, perform, silently};
+use crate::waiting::Wait;
+use explore::ObjectId;
+use objects::{Coarsening, RwLock as Order, Ticket};
+use std::panic::Location;
+
 /// Who holds a reader-writer lock.
 #[derive(Debug)]
-pub struct RwLock {}
+pub struct RwLock {
+    object: ObjectId,
+    number: u32,
+    /// Known to be used with tries.
+    is_tried: bool,
+}
 
 /// The place of a holder: give it back by `release`.
 #[derive(Debug)]
-pub struct Place {}
+pub struct Place {
+    ticket: Ticket,
+    is_writer: bool,
+}
+
+impl Engine {
+    /// The thread that runs comes after those who gave up the lock before.
+    fn hold_place(&mut self, lock: u32, ticket: Ticket) {
+        self.take_effect();
+        if self.watch.races {
+            let mut edges = Vec::new();
+            self.objects.rwlocks.get(lock).edges(ticket, &mut edges);
+            self.happens_before.take_up(self.running, &edges);
+        }
+    }
+}
 
 impl RwLock {
     /// A new reader-writer lock of the execution.
+    #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]
     pub fn new() -> RwLock {
-        todo!()
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(Order::PARTS);
+            engine.name_object(object, "RwLock", location);
+            let number = engine.objects.rwlocks.add(Order::clear, Order::default);
+            let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
+            RwLock {
+                object,
+                number,
+                is_tried,
+            }
+        })
     }
 
     /// Waits to read.
     #[track_caller]
     pub fn read(&self) -> Place {
-        todo!()
+        let location = Location::caller();
+        let ticket = perform(Order::READ_REQUEST.on(self.object), location, |engine| {
+            let thread = engine.running;
+            engine
+                .objects
+                .rwlocks
+                .get_mut(self.number)
+                .read_request(thread)
+        });
+        let wait = Wait::RwLock(self.number, ticket);
+        perform::wait(Order::READ_WAIT.on(self.object), wait, location, |engine| {
+            engine.hold_place(self.number, ticket);
+        });
+        Place {
+            ticket,
+            is_writer: false,
+        }
     }
 
     /// Waits to write.
     #[track_caller]
     pub fn write(&self) -> Place {
-        todo!()
+        let location = Location::caller();
+        let ticket = perform(Order::WRITE_REQUEST.on(self.object), location, |engine| {
+            let thread = engine.running;
+            engine
+                .objects
+                .rwlocks
+                .get_mut(self.number)
+                .write_request(thread)
+        });
+        let wait = Wait::RwLock(self.number, ticket);
+        perform::wait(
+            Order::WRITE_WAIT.on(self.object),
+            wait,
+            location,
+            |engine| {
+                engine.hold_place(self.number, ticket);
+            },
+        );
+        Place {
+            ticket,
+            is_writer: true,
+        }
     }
 
     /// Reads if nobody writes.
     #[track_caller]
     pub fn try_read(&self) -> Option<Place> {
-        todo!()
+        self.note_try();
+        let ticket = perform(
+            Order::TRY_READ.on(self.object),
+            Location::caller(),
+            |engine| {
+                let thread = engine.running;
+                let ticket = engine.objects.rwlocks.get_mut(self.number).try_read(thread);
+                self.tried(engine, "try_read", ticket, Seen::Written(self.number));
+                ticket
+            },
+        )?;
+        Some(Place {
+            ticket,
+            is_writer: false,
+        })
     }
 
     /// Writes if nobody else reads or writes.
     #[track_caller]
     pub fn try_write(&self) -> Option<Place> {
-        todo!()
+        self.note_try();
+        let ticket = perform(
+            Order::TRY_WRITE.on(self.object),
+            Location::caller(),
+            |engine| {
+                let thread = engine.running;
+                let ticket = engine
+                    .objects
+                    .rwlocks
+                    .get_mut(self.number)
+                    .try_write(thread);
+                self.tried(engine, "try_write", ticket, Seen::Held(self.number));
+                ticket
+            },
+        )?;
+        Some(Place {
+            ticket,
+            is_writer: true,
+        })
     }
 
     /// Gives up a place.
     #[track_caller]
-    pub fn release(&self, _place: &Place) {
-        todo!()
+    pub fn release(&self, place: &Place) {
+        let form = match place.is_writer {
+            true => Order::write_release(self.is_tried),
+            false => Order::read_release(self.is_tried),
+        };
+        perform(form.on(self.object), Location::caller(), |engine| {
+            let event = engine.event();
+            engine
+                .objects
+                .rwlocks
+                .get_mut(self.number)
+                .release(place.ticket, event);
+            if engine.watch.races {
+                engine.happens_before.leave(engine.running, event);
+            }
+        });
+    }
+
+    /// From now on releases must have an access.
+    fn note_try(&self) {
+        if !self.is_tried {
+            silently(|engine| engine.coarsen(self.object, Coarsening::Tried));
+        }
+    }
+
+    fn tried(&self, engine: &mut Engine, operation: &str, ticket: Option<Ticket>, failed: Seen) {
+        match ticket {
+            Some(ticket) => engine.hold_place(self.number, ticket),
+            None => engine.see(failed),
+        }
+        engine.record(|name| format!("{name}.{operation}() -> {}", ticket.is_some()));
     }
 }

@@ -1,37 +1,121 @@
 //! Counting semaphores.
 
+use crate::await_rule::Seen;
+use crate::engine::Engine;
+use crate::mutex::expire;
+use crate::perform::{self, perform, silently};
+use crate::waiting::Wait;
+use explore::{ObjectId, OpKind};
+use objects::{Form, Semaphore as Order, Ticket};
+use std::panic::Location;
+
 /// A counting semaphore, one permit at a time.
 #[derive(Debug)]
-pub struct Semaphore {}
+pub struct Semaphore {
+    object: ObjectId,
+    number: u32,
+}
+
+impl Engine {
+    /// The thread that runs comes after the release that it has its permit from.
+    fn hold_permit(&mut self, semaphore: u32, ticket: Ticket) {
+        self.take_effect();
+        if self.watch.races {
+            let mut edges = Vec::new();
+            self.objects
+                .semaphores
+                .get(semaphore)
+                .edges(ticket, &mut edges);
+            self.happens_before.take_up(self.running, &edges);
+        }
+    }
+}
 
 impl Semaphore {
     /// A semaphore with this many permits.
     #[track_caller]
-    pub fn new(_permits: usize) -> Semaphore {
-        todo!()
+    pub fn new(permits: usize) -> Semaphore {
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(Order::PARTS);
+            engine.name_object(object, "Semaphore", location);
+            let semaphores = &mut engine.objects.semaphores;
+            let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
+            Semaphore { object, number }
+        })
     }
 
     /// Waits for a permit.
     #[track_caller]
     pub fn acquire(&self) {
-        todo!()
+        let location = Location::caller();
+        let ticket = self.request(Order::REQUEST, location);
+        let wait = Wait::Semaphore(self.number, ticket);
+        perform::wait(Order::WAIT.on(self.object), wait, location, |engine| {
+            engine.hold_permit(self.number, ticket);
+        });
     }
 
     /// Takes a permit if there is one.
     #[track_caller]
     pub fn try_acquire(&self) -> bool {
-        todo!()
+        let location = Location::caller();
+        let ticket = self.request(Order::TRY_PLACE, location);
+        perform(Order::TRY_RESULT.on(self.object), location, |engine| {
+            debug_assert_eq!(engine.op.kind, OpKind::SemaphoreTryResult);
+            let is_granted = engine
+                .objects
+                .semaphores
+                .get_mut(self.number)
+                .resolve(ticket);
+            if is_granted {
+                engine.hold_permit(self.number, ticket);
+            } else {
+                engine.see(Seen::NoPermit(self.number));
+            }
+            engine.record(|name| format!("{name}.try_acquire() -> {is_granted}"));
+            is_granted
+        })
+    }
+
+    fn request(&self, form: Form, location: &'static Location<'static>) -> Ticket {
+        perform(form.on(self.object), location, |engine| {
+            let event = engine.event();
+            engine
+                .objects
+                .semaphores
+                .get_mut(self.number)
+                .request(event)
+        })
     }
 
     /// Waits for a permit for some time; whether it got one.
     #[track_caller]
     pub fn acquire_timed(&self) -> bool {
-        todo!()
+        let is_granted = self.try_acquire();
+        if !is_granted {
+            expire();
+        }
+        is_granted
     }
 
     /// Adds a permit.
     #[track_caller]
     pub fn release(&self) {
-        todo!()
+        perform(
+            Order::RELEASE.on(self.object),
+            Location::caller(),
+            |engine| {
+                let event = engine.event();
+                engine
+                    .objects
+                    .semaphores
+                    .get_mut(self.number)
+                    .release(event);
+                if engine.watch.races {
+                    engine.happens_before.leave(engine.running, event);
+                }
+            },
+        );
     }
 }

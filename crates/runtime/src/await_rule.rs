@@ -1,0 +1,188 @@
+//! The await rule: a thread that goes round a loop in vain stops.
+//!
+//! At each hint the thread's stack and registers are compared with those of its previous hint. If they
+//! are the same, and the thread has only read or failed a try since, it would do the same for ever,
+//! until someone writes what it reads; the executions in which it reads later are explored anyway. What
+//! it read is kept: if it would read something else at the end of the execution, the thread is merely
+//! halted; if not, nobody ever ends its loop.
+//!
+//! Not covered: writes of the thread to the heap between two hints are not seen. On other machines
+//! than x86-64 there is no rule, and such loops run into the bound on events.
+
+use crate::engine::{Engine, Watch};
+use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId, Token};
+
+/// What a thread has done since its last hint.
+#[derive(Default)]
+pub(crate) struct Round {
+    /// The stack pointer at the last hint; 0 before the first.
+    pointer: usize,
+    /// What was on the stack from there on, registers first.
+    stack: Vec<u8>,
+    /// Whether the thread did anything but to read or fail a try.
+    has_effect: bool,
+    seen: Vec<Seen>,
+}
+
+/// What a thread learnt without changing anything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen {
+    /// The value of an atomic variable.
+    Value(ObjectId, Token),
+    /// The mutex with this number is held.
+    Locked(u32),
+    /// The reader-writer lock with this number is held.
+    Held(u32),
+    /// The reader-writer lock with this number is held or wanted by a writer.
+    Written(u32),
+    /// The semaphore with this number has no permit.
+    NoPermit(u32),
+    /// The channel with this number has no message.
+    NoMessage(u32),
+    /// The channel with this number has no room.
+    NoRoom(u32),
+    /// The once with this number is not done.
+    NotDone(u32),
+    /// The thread has not ended.
+    Runs(ThreadId),
+}
+
+impl Round {
+    /// Nothing has been done.
+    pub(crate) fn clear(&mut self) {
+        self.pointer = 0;
+        self.seen.clear();
+    }
+
+    /// The end of a round, at a stack with this content from `pointer` on; whether it was in vain.
+    fn is_in_vain(&mut self, pointer: usize, stack: &[u8]) -> bool {
+        if self.pointer == pointer && !self.has_effect && self.stack == stack {
+            return true;
+        }
+        self.pointer = pointer;
+        self.stack.clear();
+        self.stack.extend_from_slice(stack);
+        self.has_effect = false;
+        self.seen.clear();
+        false
+    }
+}
+
+impl Engine {
+    /// The thread that runs is at a hint; whether its round was in vain.
+    ///
+    /// # Safety
+    ///
+    /// `pointer` is an address in the stack of the thread that runs, and nobody writes above it.
+    pub(crate) unsafe fn is_in_vain(&mut self, pointer: usize) -> bool {
+        if !self.watch.reads {
+            self.watch = Watch {
+                reads: true,
+                ..self.watch
+            };
+        }
+        let top = self.stack_top();
+        // SAFETY: the bytes between the stack pointer and the top of the stack are initialised as far
+        // as a comparison of their content goes, and nobody writes them meanwhile.
+        let stack = unsafe { std::slice::from_raw_parts(pointer as *const u8, top - pointer) };
+        self.thread().round.is_in_vain(pointer, stack)
+    }
+
+    /// The thread that runs learnt this, without changing anything.
+    #[cold]
+    pub(crate) fn see(&mut self, seen: Seen) {
+        if self.watch.reads {
+            let round = &mut self.thread().round;
+            if !round.seen.contains(&seen) {
+                round.seen.push(seen);
+            }
+        }
+    }
+
+    /// The thread that runs changed something by an operation that might have changed nothing.
+    pub(crate) fn take_effect(&mut self) {
+        self.thread().round.has_effect = true;
+    }
+
+    /// Notes whether the event of the thread changed anything.
+    #[cold]
+    pub(crate) fn watch_effect(&mut self, thread: ThreadId) {
+        let op = self.op;
+        if op.access == Access::Write {
+            if self.values.len() <= op.object.index() {
+                self.values.resize(op.object.index() + 1, None);
+            }
+            self.values[op.object.index()] = Some(self.after);
+        }
+        let may_change_nothing = match op.kind {
+            OpKind::Load
+            | OpKind::Fence
+            | OpKind::IsFinished
+            | OpKind::OnceGet
+            | OpKind::MutexTryPlace
+            | OpKind::MutexTryResult
+            | OpKind::TryRead
+            | OpKind::TryWrite
+            | OpKind::SemaphoreTryPlace
+            | OpKind::SemaphoreTryResult
+            | OpKind::SendTryPlace
+            | OpKind::SendTryResult
+            | OpKind::ReceiveTryPlace
+            | OpKind::ReceiveTryResult
+            | OpKind::ClosedCheck => true,
+            OpKind::CompareExchange => op.access != Access::Write,
+            _ => false,
+        };
+        if !may_change_nothing {
+            self.threads[thread.index()].round.has_effect = true;
+        }
+    }
+
+    /// Whether an await-halted thread would now learn something else in its round.
+    pub(crate) fn goes_on(&self, thread: ThreadId) -> bool {
+        self.threads[thread.index()]
+            .round
+            .seen
+            .iter()
+            .any(|&seen| !self.is_still(seen))
+    }
+
+    fn is_still(&self, seen: Seen) -> bool {
+        let objects = &self.objects;
+        match seen {
+            Seen::Value(object, token) => match self.values.get(object.index()) {
+                Some(&Some(now)) => now == token,
+                Some(None) | None => true,
+            },
+            Seen::Locked(number) => objects.mutexes.get(number).order.holder().is_some(),
+            Seen::Held(number) => objects
+                .rwlocks
+                .get(number)
+                .clone()
+                .try_write(ThreadId::MAIN)
+                .is_none(),
+            Seen::Written(number) => objects
+                .rwlocks
+                .get(number)
+                .clone()
+                .try_read(ThreadId::MAIN)
+                .is_none(),
+            Seen::NoPermit(number) => objects.semaphores.get(number).available() == 0,
+            Seen::NoMessage(number) => {
+                let mut channel = objects.channels.get(number).clone();
+                let ticket = channel.receive_request(EventId(0));
+                !channel.is_receive_over(ticket)
+            }
+            Seen::NoRoom(number) => {
+                let mut channel = objects.channels.get(number).clone();
+                let ticket = channel.send_request(EventId(0));
+                ticket.is_some_and(|ticket| !channel.is_send_over(ticket))
+            }
+            Seen::NotDone(number) => !objects.onces.get(number).order.is_done(),
+            Seen::Runs(thread) => !objects.ends[thread.index()].is_finished(),
+        }
+    }
+}
+
+/// A thread that went round in vain.
+pub(crate) const HALT: Halt = Halt::Await;

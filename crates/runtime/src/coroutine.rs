@@ -1,0 +1,93 @@
+//! A thread of the model as a stackful coroutine on a stack of its own.
+//!
+//! The coroutine lives as long as the model: when its thread has ended it is suspended at its root
+//! and runs the thread of the same name in the next execution, at the same addresses.
+
+use crate::engine::Engine;
+use crate::root;
+use corosensei::stack::{DefaultStack, Stack};
+use corosensei::trap::CoroutineTrapHandler;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::ptr::NonNull;
+
+/// What the code of a coroutine suspends itself with.
+pub(crate) type Suspender = Yielder<(), ()>;
+
+/// A coroutine that runs one thread after the other.
+pub(crate) struct Fibre {
+    /// None only while it is made anew.
+    coroutine: Option<Coroutine<(), (), ()>>,
+    base: usize,
+    /// The lowest address, that of the guard page.
+    limit: usize,
+}
+
+/// Bytes of a guard page.
+const GUARD: usize = 4096;
+
+impl Fibre {
+    /// A coroutine that has not run yet.
+    pub(crate) fn new(engine: NonNull<Engine>, stack_size: usize) -> Fibre {
+        let stack = DefaultStack::new(stack_size)
+            .unwrap_or_else(|error| panic!("no memory for the stack of one more thread: {error}"));
+        let base = stack.base().get();
+        let limit = stack.limit().get();
+        Fibre {
+            coroutine: Some(on(stack, engine)),
+            base,
+            limit,
+        }
+    }
+
+    /// Runs on until the coroutine suspends itself; false if it came to its end by a trap.
+    #[inline]
+    pub(crate) fn resume(&mut self) -> bool {
+        let coroutine = self.coroutine.as_mut().expect("a fibre has a coroutine");
+        match coroutine.resume(()) {
+            CoroutineResult::Yield(()) => true,
+            CoroutineResult::Return(()) => false,
+        }
+    }
+
+    /// Forgets what is on the stack and begins at the root again. What is on the stack leaks.
+    pub(crate) fn begin_again(&mut self, engine: NonNull<Engine>) {
+        let mut coroutine = self.coroutine.take().expect("a fibre has a coroutine");
+        // SAFETY: nothing on the stack is used any more. What its frames own is leaked, which is
+        // sound; what other threads borrowed from it, they do not touch, since they end before it.
+        unsafe { coroutine.force_reset() };
+        self.coroutine = Some(on(coroutine.into_stack(), engine));
+    }
+
+    /// The address above the first frame of the thread.
+    pub(crate) fn base(&self) -> usize {
+        self.base
+    }
+
+    /// Whether the address is below the stack, where nothing may be touched.
+    pub(crate) fn is_guard(&self, address: usize) -> bool {
+        (self.limit..self.limit + GUARD).contains(&address)
+    }
+
+    /// Ends the coroutine in a signal handler.
+    pub(crate) fn trap_handler(&self) -> CoroutineTrapHandler<()> {
+        self.coroutine
+            .as_ref()
+            .expect("a fibre has a coroutine")
+            .trap_handler()
+    }
+}
+
+impl Drop for Fibre {
+    fn drop(&mut self) {
+        if let Some(coroutine) = &mut self.coroutine {
+            // SAFETY: the coroutine is suspended at its root, where it owns nothing, or was given up.
+            unsafe { coroutine.force_reset() };
+        }
+    }
+}
+
+fn on(stack: DefaultStack, engine: NonNull<Engine>) -> Coroutine<(), (), ()> {
+    Coroutine::with_stack(stack, move |suspender: &Suspender, ()| {
+        root::run(engine, suspender)
+    })
+}

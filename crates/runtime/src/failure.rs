@@ -1,0 +1,275 @@
+//! What went wrong in an execution.
+
+use crate::engine::Engine;
+use crate::thread::Panic;
+use crate::trace::Shown;
+use crate::trap::{self, Trap};
+use explore::{Access, Halt, OpKind, Outcome, Pending, Request, ThreadId};
+use report::FailureKind;
+use std::ptr::NonNull;
+
+/// A panic as the hook saw it.
+#[derive(Clone, Debug)]
+pub(crate) struct Noticed {
+    pub(crate) message: String,
+    pub(crate) location: String,
+}
+
+/// The failures of an execution, in order.
+#[derive(Default)]
+pub(crate) struct Failures {
+    shown: Vec<Shown>,
+}
+
+impl Failures {
+    pub(crate) fn clear(&mut self) {
+        self.shown.clear();
+    }
+
+    pub(crate) fn push(&mut self, shown: Shown) {
+        self.shown.push(shown);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.shown.len()
+    }
+}
+
+impl Engine {
+    /// A thread has been unwound by a panic: what it is from now on.
+    pub(crate) fn unwound(&mut self, id: ThreadId, panic: Panic) -> Pending {
+        let is_failure = id == ThreadId::MAIN || self.config.panics_fail;
+        if !is_failure {
+            self.threads[id.index()].panic = Some(panic);
+            return Pending::Finished;
+        }
+        let shown = self.panic_of(id, Some(&panic));
+        self.failures.push(shown);
+        if id == ThreadId::MAIN {
+            return Pending::Failed;
+        }
+        self.threads[id.index()].panic = Some(panic);
+        Pending::Finished
+    }
+
+    /// The thread that runs used an object as it must not be used; it stops.
+    #[cold]
+    pub(crate) fn misuse(&mut self, message: &str) {
+        if self.is_tearing_down {
+            return;
+        }
+        let location = Some(self.thread().location.to_string());
+        let message = message.to_owned();
+        self.failures.push(Shown {
+            kind: FailureKind::Misuse,
+            message,
+            location,
+        });
+    }
+
+    /// The thread was ended by a signal.
+    #[cold]
+    pub(crate) fn trapped(&mut self, id: ThreadId, engine: NonNull<Engine>) {
+        let (kind, message) = match trap::take() {
+            Some(Trap::Abort) => (FailureKind::Abort, "aborted"),
+            Some(Trap::StackOverflow) | None => (FailureKind::StackOverflow, "exhausted its stack"),
+        };
+        self.give_up(id, engine);
+        if self.is_tearing_down {
+            self.pending[id.index()] = Pending::Finished;
+            return;
+        }
+        self.pending[id.index()] = Pending::Failed;
+        self.recorder.mark_failed();
+        let name = self.thread_name(id);
+        let why = self.threads[id.index()]
+            .noticed
+            .as_ref()
+            .map(|noticed| noticed.message.clone());
+        let message = match why {
+            Some(why) => format!("{name} {message} after a panic: {why}"),
+            None => format!("{name} {message}"),
+        };
+        let location = Some(self.threads[id.index()].location.to_string());
+        self.failures.push(Shown {
+            kind,
+            message,
+            location,
+        });
+    }
+
+    fn panic_of(&self, id: ThreadId, panic: Option<&Panic>) -> Shown {
+        let thread = &self.threads[id.index()];
+        let (message, location) = match &thread.noticed {
+            Some(noticed) => (noticed.message.clone(), Some(noticed.location.clone())),
+            None => (panic.map_or_else(String::new, payload_text), None),
+        };
+        Shown {
+            kind: FailureKind::Panic,
+            message,
+            location,
+        }
+    }
+
+    /// How the execution at hand ended.
+    pub(crate) fn outcome(&self) -> Outcome {
+        if self.failures.len() > 0 || self.unjoined_panic().is_some() {
+            return Outcome::Failed;
+        }
+        let outcome = Outcome::of(&self.pending, |thread| self.goes_on(thread));
+        let may_wait =
+            self.config.waiting_after_main && self.pending.first() == Some(&Pending::Finished);
+        match outcome {
+            Outcome::Deadlock if may_wait => Outcome::Completed,
+            other => other,
+        }
+    }
+
+    /// A thread that panicked and that nobody joined.
+    fn unjoined_panic(&self) -> Option<ThreadId> {
+        self.born()
+            .iter()
+            .copied()
+            .find(|thread| self.threads[thread.index()].panic.is_some())
+    }
+
+    /// What went wrong, if the outcome is a bug.
+    pub(crate) fn failure(&self) -> Option<Shown> {
+        match self.outcome() {
+            Outcome::Failed => Some(self.first_failure()),
+            Outcome::Deadlock => Some(self.deadlock()),
+            Outcome::Stuck => Some(self.stuck()),
+            Outcome::Halted | Outcome::Completed | Outcome::Blocked | Outcome::Cut(_) => None,
+        }
+    }
+
+    fn first_failure(&self) -> Shown {
+        match (self.failures.shown.first(), self.unjoined_panic()) {
+            (Some(shown), _) => shown.clone(),
+            (None, Some(id)) => self.panic_of(id, self.threads[id.index()].panic.as_ref()),
+            (None, None) => unreachable!("a failed execution has a failure"),
+        }
+    }
+
+    fn deadlock(&self) -> Shown {
+        let waiting: Vec<ThreadId> = self
+            .born()
+            .iter()
+            .copied()
+            .filter(|thread| matches!(self.pending[thread.index()], Pending::Waiting(_)))
+            .collect();
+        let message = waiting
+            .iter()
+            .map(|&thread| self.named_end(thread))
+            .collect::<Vec<_>>()
+            .join("; ");
+        let location = waiting
+            .first()
+            .map(|thread| self.threads[thread.index()].location.to_string());
+        Shown {
+            kind: FailureKind::Deadlock,
+            message,
+            location,
+        }
+    }
+
+    fn stuck(&self) -> Shown {
+        let spinning: Vec<ThreadId> = self
+            .born()
+            .iter()
+            .copied()
+            .filter(|thread| self.pending[thread.index()] == Pending::Halted(Halt::Await))
+            .collect();
+        let message = spinning
+            .iter()
+            .map(|&thread| self.named_end(thread))
+            .collect::<Vec<_>>()
+            .join("; ");
+        let location = spinning
+            .first()
+            .map(|thread| self.threads[thread.index()].location.to_string());
+        Shown {
+            kind: FailureKind::Stuck,
+            message,
+            location,
+        }
+    }
+
+    fn named_end(&self, id: ThreadId) -> String {
+        format!("{} {}", self.thread_name(id), self.end_of(id))
+    }
+
+    /// What a thread does at the end of the execution, for people; nothing if it has ended.
+    pub(crate) fn end_of(&self, id: ThreadId) -> String {
+        match &self.pending[id.index()] {
+            Pending::Unborn => "was not started".to_owned(),
+            Pending::Enabled(request) => format!("could go on: {}", self.shown_request(request)),
+            Pending::Waiting(request) => self.waits(id, request),
+            Pending::Halted(Halt::Assume) => "stopped at an assumption".to_owned(),
+            Pending::Halted(Halt::Await) => "spins".to_owned(),
+            Pending::Halted(Halt::Bound(bound)) => {
+                format!("stopped at a bound: {}", report::bound_name(*bound))
+            }
+            Pending::Failed => "failed".to_owned(),
+            Pending::Finished if self.threads[id.index()].noticed.is_some() => {
+                "panicked".to_owned()
+            }
+            Pending::Finished => String::new(),
+        }
+    }
+
+    fn waits(&self, id: ThreadId, request: &Request) -> String {
+        let wait = self.wait_of(id).expect("a waiting thread knows what for");
+        let holders: Vec<String> = self
+            .objects
+            .awaited(wait)
+            .into_iter()
+            .map(|thread| {
+                if thread == id {
+                    "itself".to_owned()
+                } else {
+                    self.thread_name(thread)
+                }
+            })
+            .collect();
+        let what = match request.op.kind {
+            OpKind::Join => return format!("waits for the end of {}", holders.join(", ")),
+            OpKind::ParkWait => return "is parked".to_owned(),
+            _ => self
+                .recorder
+                .object_name(request.op.object, request.op.kind),
+        };
+        match holders.as_slice() {
+            [] => format!("waits for {what}"),
+            holders => format!("waits for {what}, held by {}", holders.join(", ")),
+        }
+    }
+
+    fn shown_request(&self, request: &Request) -> String {
+        match request.op.access {
+            Access::None => format!("{:?}", request.op.kind),
+            Access::Read | Access::Write => {
+                let object = self
+                    .recorder
+                    .object_name(request.op.object, request.op.kind);
+                format!("{:?} at {object}", request.op.kind)
+            }
+        }
+    }
+
+    /// The name of a thread, for people.
+    pub(crate) fn thread_name(&self, id: ThreadId) -> String {
+        match &self.threads[id.index()].name {
+            Some(name) => name.clone(),
+            None if id == ThreadId::MAIN => "main".to_owned(),
+            None => format!("T{}", self.names.spawn_path(id).trim_start_matches("0.")),
+        }
+    }
+}
+
+/// The message of a panic that no hook saw.
+fn payload_text(panic: &Panic) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic".to_owned())
+}

@@ -1,0 +1,319 @@
+//! Happens-before as C11 and C++20 define it, for data races (FastTrack, Flanagan and Freund, PLDI 2009).
+//!
+//! It has clocks of its own, which know less than those of the exploration: relaxed accesses, failed
+//! tries, requests and the capacity of channels order nothing here.
+//!
+//! 1. A release store heads a release sequence that every read-modify-write continues, and that any
+//!    other store ends, one of the same thread included (C++20).
+//! 2. Fences: a release fence makes later relaxed stores releases, an acquire fence makes earlier
+//!    relaxed loads acquires. A sequentially consistent fence is both.
+//! 3. Objects: an event that others come after (unlock, send, arrival, done, release of a permit)
+//!    leaves its clock behind; the wait that is granted by it takes it up. So does the drop of the
+//!    last sender, which the standard library does not promise but every implementation does.
+
+use explore::{EventId, ObjectId, ThreadId};
+use std::sync::atomic::Ordering;
+
+/// An entry per thread; those beyond the end are 0.
+#[derive(Clone, Default, Debug)]
+struct Clock(Vec<u32>);
+
+impl Clock {
+    fn at(&self, thread: ThreadId) -> u32 {
+        self.0.get(thread.index()).copied().unwrap_or(0)
+    }
+
+    /// self := self ⊔ other
+    fn join(&mut self, other: &Clock) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        for (entry, &other) in self.0.iter_mut().zip(&other.0) {
+            *entry = (*entry).max(other);
+        }
+    }
+
+    fn copy_from(&mut self, other: &Clock) {
+        self.0.clear();
+        self.0.extend_from_slice(&other.0);
+    }
+
+    fn tick(&mut self, thread: ThreadId) {
+        if self.0.len() <= thread.index() {
+            self.0.resize(thread.index() + 1, 0);
+        }
+        self.0[thread.index()] += 1;
+    }
+
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// A point in the life of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Epoch {
+    pub(crate) thread: ThreadId,
+    number: u32,
+}
+
+/// Who knows what of whom.
+#[derive(Default)]
+pub(crate) struct HappensBefore {
+    /// Indexed by thread.
+    threads: Vec<Known>,
+    /// Indexed by atomic variable: the clock of the release sequence that its value belongs to.
+    variables: Vec<Sequence>,
+    /// Clocks that events left behind, sorted by event.
+    left: Vec<(EventId, Clock)>,
+    /// Clocks to be used again.
+    spare: Vec<Clock>,
+    execution: u64,
+}
+
+#[derive(Default)]
+struct Known {
+    now: Clock,
+    /// What a relaxed store publishes: the clock of the last release fence.
+    released: Clock,
+    /// What the next acquire fence takes up: clocks that relaxed loads met.
+    met: Clock,
+    /// What the unparks of the thread left behind.
+    unparked: Clock,
+}
+
+#[derive(Default)]
+struct Sequence {
+    clock: Clock,
+    /// The clock is of this execution.
+    execution: u64,
+}
+
+impl HappensBefore {
+    /// Forgets the execution.
+    pub(crate) fn clear(&mut self) {
+        self.execution += 1;
+        for (_, clock) in self.left.drain(..) {
+            self.spare.push(clock);
+        }
+        for known in &mut self.threads {
+            known.now.clear();
+            known.released.clear();
+            known.met.clear();
+            known.unparked.clear();
+        }
+    }
+
+    fn known(&mut self, thread: ThreadId) -> &mut Known {
+        if self.threads.len() <= thread.index() {
+            self.threads.resize_with(thread.index() + 1, Known::default);
+        }
+        &mut self.threads[thread.index()]
+    }
+
+    /// A thread starts its life; `parent` is none for the main thread.
+    pub(crate) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
+        let mut clock = std::mem::take(&mut self.known(thread).now);
+        if let Some(parent) = parent {
+            clock.copy_from(&self.known(parent).now);
+            self.known(parent).now.tick(parent);
+        }
+        clock.tick(thread);
+        self.known(thread).now = clock;
+    }
+
+    /// `joiner` knows that `thread` has ended.
+    pub(crate) fn joined(&mut self, joiner: ThreadId, thread: ThreadId) {
+        let ended = std::mem::take(&mut self.known(thread).now);
+        self.known(joiner).now.join(&ended);
+        self.known(thread).now = ended;
+    }
+
+    /// The thread leaves its clock behind at its event.
+    pub(crate) fn leave(&mut self, thread: ThreadId, event: EventId) {
+        let mut clock = self.spare.pop().unwrap_or_default();
+        clock.copy_from(&self.known(thread).now);
+        self.left.push((event, clock));
+        self.known(thread).now.tick(thread);
+    }
+
+    /// The thread takes up what these events left behind.
+    pub(crate) fn take_up(&mut self, thread: ThreadId, events: &[EventId]) {
+        let left = std::mem::take(&mut self.left);
+        for event in events {
+            if let Ok(position) = left.binary_search_by_key(event, |&(event, _)| event) {
+                self.known(thread).now.join(&left[position].1);
+            }
+        }
+        self.left = left;
+    }
+
+    /// `by` unparks `thread`.
+    pub(crate) fn unparks(&mut self, by: ThreadId, thread: ThreadId) {
+        let now = std::mem::take(&mut self.known(by).now);
+        self.known(thread).unparked.join(&now);
+        self.known(by).now = now;
+        self.known(by).now.tick(by);
+    }
+
+    /// The thread got its park token.
+    pub(crate) fn parked(&mut self, thread: ThreadId) {
+        let Known { now, unparked, .. } = self.known(thread);
+        now.join(unparked);
+    }
+
+    /// The sequence that the value of a variable belongs to.
+    fn sequence(&mut self, variable: ObjectId) -> &mut Clock {
+        if self.variables.len() <= variable.index() {
+            self.variables
+                .resize_with(variable.index() + 1, Sequence::default);
+        }
+        let sequence = &mut self.variables[variable.index()];
+        if sequence.execution != self.execution {
+            sequence.execution = self.execution;
+            sequence.clock.clear();
+        }
+        &mut sequence.clock
+    }
+
+    /// An atomic load.
+    pub(crate) fn load(&mut self, thread: ThreadId, variable: ObjectId, order: Ordering) {
+        let sequence = std::mem::take(self.sequence(variable));
+        let known = self.known(thread);
+        if acquires(order) {
+            known.now.join(&sequence);
+        } else {
+            known.met.join(&sequence);
+        }
+        *self.sequence(variable) = sequence;
+    }
+
+    /// An atomic store that is no read-modify-write.
+    pub(crate) fn store(&mut self, thread: ThreadId, variable: ObjectId, order: Ordering) {
+        self.sequence(variable).clear();
+        self.publish(thread, variable, order);
+    }
+
+    /// The store of a read-modify-write, after its load.
+    pub(crate) fn publish(&mut self, thread: ThreadId, variable: ObjectId, order: Ordering) {
+        let mut sequence = std::mem::take(self.sequence(variable));
+        let known = self.known(thread);
+        if releases(order) {
+            sequence.join(&known.now);
+            known.now.tick(thread);
+        } else {
+            sequence.join(&known.released);
+        }
+        *self.sequence(variable) = sequence;
+    }
+
+    /// A fence.
+    pub(crate) fn fence(&mut self, thread: ThreadId, order: Ordering) {
+        let Known {
+            now, released, met, ..
+        } = self.known(thread);
+        if acquires(order) {
+            now.join(met);
+        }
+        if releases(order) {
+            released.copy_from(now);
+            now.tick(thread);
+        }
+    }
+
+    /// The thread at this moment.
+    pub(crate) fn now(&mut self, thread: ThreadId) -> Epoch {
+        Epoch {
+            thread,
+            number: self.known(thread).now.at(thread),
+        }
+    }
+
+    /// Whether the thread knows of that moment.
+    pub(crate) fn knows(&mut self, thread: ThreadId, epoch: Epoch) -> bool {
+        self.known(thread).now.at(epoch.thread) >= epoch.number
+    }
+}
+
+/// Whether a load with this ordering is an acquire. An ordering that is added to the language is the
+/// strongest.
+fn acquires(order: Ordering) -> bool {
+    !matches!(order, Ordering::Relaxed | Ordering::Release)
+}
+
+/// Whether a store with this ordering is a release.
+fn releases(order: Ordering) -> bool {
+    !matches!(order, Ordering::Relaxed | Ordering::Acquire)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAIN: ThreadId = ThreadId(0);
+    const OTHER: ThreadId = ThreadId(1);
+    const FLAG: ObjectId = ObjectId(3);
+
+    fn two_threads() -> HappensBefore {
+        let mut clocks = HappensBefore::default();
+        clocks.clear();
+        clocks.born(MAIN, None);
+        clocks.born(OTHER, Some(MAIN));
+        clocks
+    }
+
+    #[test]
+    fn a_release_store_is_acquired() {
+        let mut clocks = two_threads();
+        let written = clocks.now(OTHER);
+        assert!(!clocks.knows(MAIN, written));
+        clocks.store(OTHER, FLAG, Ordering::Release);
+        clocks.load(MAIN, FLAG, Ordering::Acquire);
+        assert!(clocks.knows(MAIN, written));
+        let later = clocks.now(OTHER);
+        assert!(!clocks.knows(MAIN, later));
+    }
+
+    #[test]
+    fn a_relaxed_store_publishes_nothing_without_a_fence() {
+        let mut clocks = two_threads();
+        let written = clocks.now(OTHER);
+        clocks.store(OTHER, FLAG, Ordering::Relaxed);
+        clocks.load(MAIN, FLAG, Ordering::Acquire);
+        assert!(!clocks.knows(MAIN, written));
+        clocks.fence(OTHER, Ordering::Release);
+        clocks.store(OTHER, FLAG, Ordering::Relaxed);
+        clocks.load(MAIN, FLAG, Ordering::Relaxed);
+        assert!(!clocks.knows(MAIN, written));
+        clocks.fence(MAIN, Ordering::Acquire);
+        assert!(clocks.knows(MAIN, written));
+    }
+
+    #[test]
+    fn a_relaxed_read_modify_write_continues_a_release_sequence() {
+        let mut clocks = two_threads();
+        let third = ThreadId(2);
+        clocks.born(third, Some(MAIN));
+        let written = clocks.now(OTHER);
+        clocks.store(OTHER, FLAG, Ordering::Release);
+        clocks.load(third, FLAG, Ordering::Relaxed);
+        clocks.publish(third, FLAG, Ordering::Relaxed);
+        clocks.load(MAIN, FLAG, Ordering::Acquire);
+        assert!(clocks.knows(MAIN, written));
+        clocks.store(third, FLAG, Ordering::Relaxed);
+        let mut late = two_threads();
+        late.load(MAIN, FLAG, Ordering::Acquire);
+        assert!(!late.knows(MAIN, written));
+    }
+
+    #[test]
+    fn a_wait_takes_up_what_its_cause_left() {
+        let mut clocks = two_threads();
+        let written = clocks.now(OTHER);
+        clocks.leave(OTHER, EventId(4));
+        clocks.take_up(MAIN, &[EventId(3)]);
+        assert!(!clocks.knows(MAIN, written));
+        clocks.take_up(MAIN, &[EventId(4)]);
+        assert!(clocks.knows(MAIN, written));
+    }
+}

@@ -1,0 +1,37 @@
+//! Panics inside a model are noted and printed by nobody but the report.
+
+use crate::failure::Noticed;
+use crate::perform;
+use std::panic::{self, PanicHookInfo};
+use std::sync::Once;
+
+/// Puts a hook before the one that is there, once for the process.
+pub(crate) fn install() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |info| match perform::current() {
+            Some(_) => notice(info),
+            None => previous(info),
+        }));
+    });
+}
+
+fn notice(info: &PanicHookInfo<'_>) {
+    perform::silently(|engine| {
+        let payload = info.payload();
+        let message = match (
+            payload.downcast_ref::<&str>(),
+            payload.downcast_ref::<String>(),
+        ) {
+            (Some(text), _) => (*text).to_owned(),
+            (None, Some(text)) => text.clone(),
+            (None, None) => "a panic with a value that is no text".to_owned(),
+        };
+        let location = info
+            .location()
+            .map_or_else(String::new, ToString::to_string);
+        engine.panicked();
+        engine.thread().noticed = Some(Noticed { message, location });
+    });
+}

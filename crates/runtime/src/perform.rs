@@ -1,0 +1,206 @@
+//! How the code of a thread comes to the model and back: every visible operation goes through here.
+//!
+//! The code announces the operation, and its coroutine suspends itself until the model performs the
+//! operation. Then it runs the effect and goes on with the code.
+//!
+//! `CURRENT` points to the engine exactly while code of the program under test runs. So the allocator
+//! and the panic hook know whom they serve, and operations elsewhere are noticed.
+
+use crate::engine::{Engine, Place};
+use crate::waiting::Wait;
+use explore::{Halt, Op, Request};
+use std::cell::Cell;
+use std::panic::{Location, resume_unwind};
+use std::ptr::{self, NonNull};
+
+thread_local! {
+    static CURRENT: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// What a thread is unwound with that is left when the execution has ended.
+pub(crate) struct TearDown;
+
+/// A thread that performs more operations than this while it is unwound is given up.
+const MOST_TORN: u32 = 10_000;
+
+/// The engine, if code of a program under test runs here.
+#[inline(always)]
+pub(crate) fn current() -> Option<NonNull<Engine>> {
+    NonNull::new(CURRENT.get())
+}
+
+/// Leaves the code of the program under test.
+#[inline(always)]
+fn enter() -> NonNull<Engine> {
+    match NonNull::new(CURRENT.replace(ptr::null_mut())) {
+        Some(engine) => engine,
+        None => outside(),
+    }
+}
+
+/// Goes back to the code of the program under test.
+#[inline(always)]
+pub(crate) fn leave(engine: NonNull<Engine>) {
+    CURRENT.set(engine.as_ptr());
+}
+
+/// The code of a thread is over, by whatever way.
+pub(crate) fn enter_root() {
+    CURRENT.set(ptr::null_mut());
+}
+
+#[cold]
+#[inline(never)]
+fn outside() -> ! {
+    panic!(
+        "an operation of mazurka is used outside a model: wrap the code in mazurka::model(|| …), and \
+         create the objects that it uses in there"
+    )
+}
+
+/// Performs an operation that any state permits.
+#[inline(always)]
+pub(crate) fn perform<R>(op: Op, location: Place, effect: impl FnOnce(&mut Engine) -> R) -> R {
+    visible(
+        |engine| engine.announce(Request::plain(op), location),
+        effect,
+    )
+}
+
+/// Announces and performs an operation.
+///
+/// `effect` runs no code of the program under test.
+#[inline(always)]
+pub(crate) fn visible<R>(
+    announce: impl FnOnce(&mut Engine),
+    effect: impl FnOnce(&mut Engine) -> R,
+) -> R {
+    let engine = enter();
+    // SAFETY: the engine is alive while its threads run. The references end before each switch.
+    unsafe {
+        if !(*engine.as_ptr()).is_tearing_down {
+            announce(&mut *engine.as_ptr());
+            switch(engine);
+        }
+        if (*engine.as_ptr()).is_tearing_down {
+            torn(engine);
+        }
+        let result = effect(&mut *engine.as_ptr());
+        leave(engine);
+        result
+    }
+}
+
+/// Waits until what the object is asked is true. `then` runs when the wait is performed.
+pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut Engine)) {
+    let engine = enter();
+    // SAFETY: as in `visible`.
+    unsafe {
+        if !(*engine.as_ptr()).is_tearing_down {
+            (*engine.as_ptr()).announce_wait(op, wait, location);
+            switch(engine);
+        }
+        if (*engine.as_ptr()).is_tearing_down {
+            torn(engine);
+            while !(*engine.as_ptr()).objects.is_granted(wait) {
+                switch(engine);
+            }
+        } else {
+            (*engine.as_ptr()).end_wait();
+        }
+        then(&mut *engine.as_ptr());
+    }
+    leave(engine);
+}
+
+/// Uses the engine without an event.
+#[inline(always)]
+pub(crate) fn silently<R>(effect: impl FnOnce(&mut Engine) -> R) -> R {
+    let engine = enter();
+    // SAFETY: as in `visible`.
+    let result = effect(unsafe { &mut *engine.as_ptr() });
+    leave(engine);
+    result
+}
+
+/// Stops the thread for good.
+#[cold]
+#[inline(never)]
+pub(crate) fn halt(why: Halt) {
+    let engine = enter();
+    // SAFETY: as in `visible`.
+    unsafe {
+        if !(*engine.as_ptr()).is_tearing_down {
+            (*engine.as_ptr()).halt(why);
+            switch(engine);
+        }
+        torn(engine);
+    }
+    leave(engine);
+}
+
+/// The end of a thread, which is an event where somebody polls for it.
+pub(crate) fn end() {
+    let is_polled = silently(|engine| {
+        let end = engine.names.end(engine.running);
+        let is_polled = engine.names.is_coarse(end, objects::Coarsening::Polled);
+        is_polled.then_some(objects::Thread::END.on(end))
+    });
+    if let Some(op) = is_polled {
+        perform(op, Location::caller(), |engine| {
+            engine.record(|_| "end".to_owned())
+        });
+    }
+}
+
+/// Suspends the coroutine until the model runs it again.
+///
+/// # Safety
+///
+/// The calling code runs in a coroutine of the engine, and holds no reference to the engine.
+#[inline(always)]
+unsafe fn switch(engine: NonNull<Engine>) {
+    // SAFETY: the suspender is that of the running coroutine, which is suspended by nobody else.
+    unsafe { (*(*engine.as_ptr()).suspender).suspend(()) };
+    forget_registers();
+}
+
+/// The registers that a switch leaves with whatever the model had in them get a fixed value, since the
+/// await rule compares registers.
+#[inline(always)]
+fn forget_registers() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the registers are declared as overwritten.
+    unsafe {
+        std::arch::asm!(
+            "xor r12d, r12d", "xor r13d, r13d", "xor r14d, r14d", "xor r15d, r15d",
+            out("r12") _, out("r13") _, out("r14") _, out("r15") _,
+            options(nomem, nostack),
+        );
+    }
+}
+
+/// An operation of a thread that is unwound: the first one begins to unwind, those of destructors take
+/// effect without a switch.
+///
+/// # Safety
+///
+/// As for [`switch`].
+#[cold]
+#[inline(never)]
+unsafe fn torn(engine: NonNull<Engine>) {
+    // SAFETY: the engine is alive and nobody else uses it.
+    let thread = unsafe { (*engine.as_ptr()).thread() };
+    thread.torn += 1;
+    if thread.torn > MOST_TORN {
+        loop {
+            // SAFETY: as promised by the caller; the model does not resume it any more.
+            unsafe { switch(engine) };
+        }
+    }
+    let unwinds_already = thread.noticed.is_some() && std::thread::panicking();
+    if thread.torn == 1 && !unwinds_already {
+        leave(engine);
+        resume_unwind(Box::new(TearDown));
+    }
+}

@@ -1,0 +1,29 @@
+//! The root of a coroutine: runs threads one after the other, and catches what unwinds them.
+
+use crate::coroutine::Suspender;
+use crate::engine::Engine;
+use crate::perform::{self, TearDown};
+use crate::thread::Panic;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// Runs the threads that the engine wants to be run on this coroutine.
+pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
+    // SAFETY: the engine outlives its coroutines, and nobody else uses it while this one runs.
+    let pointer = || unsafe { &mut *engine.as_ptr() };
+    loop {
+        let job = pointer().take_job(suspender);
+        perform::leave(engine);
+        let panic = catch(|| job.run());
+        catch(perform::end);
+        perform::enter_root();
+        pointer().finish(panic);
+        suspender.suspend(());
+    }
+}
+
+/// What the code panicked with, unless it was torn down.
+fn catch(code: impl FnOnce()) -> Option<Panic> {
+    let panic = catch_unwind(AssertUnwindSafe(code)).err()?;
+    (!panic.is::<TearDown>()).then_some(panic)
+}

@@ -1,0 +1,99 @@
+//! The end of an execution with threads that have not come to the end of their code.
+//!
+//! They are unwound, so that what they own is dropped: each is run once more, and its operation begins
+//! to unwind it. Threads that a thread started are unwound before it, since they may borrow from it.
+//! Operations of destructors take effect at once. A thread that waits in a destructor for something that
+//! never comes, or does not stop, is given up: it never runs again, and what it owns leaks.
+
+use crate::engine::Engine;
+use crate::model::Model;
+use explore::{Pending, ThreadId};
+use std::ptr::NonNull;
+
+impl Model {
+    /// Unwinds the threads that are left.
+    #[cold]
+    pub(crate) fn tear_down(&mut self) {
+        self.engine_mut().is_tearing_down = true;
+        while !self.engine().is_quiet() {
+            let before = self.engine().progress();
+            for index in (0..self.engine().born().len()).rev() {
+                let thread = self.engine().born()[index];
+                if self.engine().can_be_unwound(thread) {
+                    self.resume(thread);
+                }
+            }
+            if self.engine().progress() == before {
+                let engine = self.pointer();
+                self.engine_mut().give_up_youngest(engine);
+            }
+        }
+        self.engine_mut().is_tearing_down = false;
+    }
+}
+
+impl Engine {
+    /// Grows when a thread ends or performs an operation.
+    fn progress(&self) -> (usize, u32) {
+        let ended = self
+            .born()
+            .iter()
+            .filter(|&&thread| !self.is_left(thread))
+            .count();
+        (
+            ended,
+            self.born()
+                .iter()
+                .map(|thread| self.threads[thread.index()].torn)
+                .sum(),
+        )
+    }
+
+    /// Whether the thread has not come to the end of its code.
+    fn is_left(&self, thread: ThreadId) -> bool {
+        match &self.pending[thread.index()] {
+            Pending::Enabled(_) | Pending::Waiting(_) | Pending::Halted(_) => true,
+            Pending::Failed | Pending::Finished | Pending::Unborn => false,
+        }
+    }
+
+    /// Whether the thread is left, and none that may borrow from it.
+    fn can_be_unwound(&self, thread: ThreadId) -> bool {
+        let is_ancestor = |mut other: ThreadId| {
+            while other != ThreadId::MAIN {
+                other = self.names.parent(other);
+                if other == thread {
+                    return true;
+                }
+            }
+            false
+        };
+        self.is_left(thread)
+            && !self
+                .born()
+                .iter()
+                .any(|&other| self.is_left(other) && is_ancestor(other))
+    }
+
+    /// Gives up the youngest thread that is left.
+    fn give_up_youngest(&mut self, engine: NonNull<Engine>) {
+        let youngest = self
+            .born()
+            .iter()
+            .copied()
+            .rev()
+            .find(|&thread| self.is_left(thread));
+        let thread = youngest.expect("an execution that is not quiet has a thread that is left");
+        self.give_up(thread, engine);
+        self.pending[thread.index()] = Pending::Finished;
+    }
+
+    /// Forgets where the thread is.
+    pub(crate) fn give_up(&mut self, thread: ThreadId, engine: NonNull<Engine>) {
+        self.ends_abruptly();
+        let fibre = self.threads[thread.index()].fibre.as_mut();
+        fibre
+            .expect("a thread that ran has a coroutine")
+            .begin_again(engine);
+    }
+}

@@ -1,0 +1,181 @@
+//! Stack overflows and aborts of the program under test end the thread, not the process.
+//!
+//! A signal handler that finds a coroutine running makes it return, as if it had come to its end; what
+//! is on its stack leaks. Signals that have another cause go to the handler that was there before.
+//! Elsewhere than on Linux with x86-64 there is no handler, and such programs end the process.
+
+use crate::engine::Engine;
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+
+/// Why a coroutine was ended by a signal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Trap {
+    StackOverflow,
+    Abort,
+}
+
+thread_local! {
+    /// The engine of the coroutine that runs, or that ran last.
+    static RUNNING: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
+    static TRAPPED: Cell<Option<Trap>> = const { Cell::new(None) };
+}
+
+/// A coroutine of this engine is about to run.
+#[inline(always)]
+pub(crate) fn enter(engine: NonNull<Engine>) {
+    RUNNING.set(engine.as_ptr());
+}
+
+/// The engine is about to be dropped.
+pub(crate) fn exit(engine: NonNull<Engine>) {
+    if RUNNING.get() == engine.as_ptr() {
+        RUNNING.set(ptr::null_mut());
+    }
+}
+
+/// Why the coroutine that ran last came to its end.
+pub(crate) fn take() -> Option<Trap> {
+    TRAPPED.take()
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub(crate) fn install() {}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) use linux::install;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod linux {
+    use super::{RUNNING, TRAPPED, Trap};
+    use corosensei::trap::TrapHandlerRegs;
+    use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
+    use std::mem::{self, MaybeUninit};
+    use std::ptr;
+    use std::sync::OnceLock;
+
+    /// The handlers that were there before, for SIGSEGV, SIGBUS and SIGABRT.
+    static PREVIOUS: OnceLock<[sigaction; 3]> = OnceLock::new();
+    const SIGNALS: [c_int; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT];
+
+    /// Installs the handlers, once for the process, and sees to it that they have a stack here.
+    pub(crate) fn install() {
+        give_signals_a_stack();
+        PREVIOUS.get_or_init(|| {
+            SIGNALS.map(|signal| {
+                // SAFETY: the structures are plain data for which zero is valid, and `on_signal` has
+                // the signature that SA_SIGINFO asks for.
+                unsafe {
+                    let mut action: sigaction = mem::zeroed();
+                    action.sa_sigaction = on_signal as extern "C" fn(_, _, _) as usize;
+                    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+                    let mut previous: sigaction = mem::zeroed();
+                    libc::sigaction(signal, &raw const action, &raw mut previous);
+                    previous
+                }
+            })
+        });
+    }
+
+    /// A thread of the standard library has a stack for signals; others get one that they keep.
+    fn give_signals_a_stack() {
+        // SAFETY: the calls are given valid structures, and memory that is never freed.
+        unsafe {
+            let mut stack = MaybeUninit::<libc::stack_t>::zeroed();
+            libc::sigaltstack(ptr::null(), stack.as_mut_ptr());
+            if stack.assume_init().ss_flags & libc::SS_DISABLE == 0 {
+                return;
+            }
+            let size = libc::SIGSTKSZ.max(64 * 1024);
+            let memory = Vec::<u8>::with_capacity(size).leak();
+            let stack = libc::stack_t {
+                ss_sp: memory.as_mut_ptr().cast(),
+                ss_flags: 0,
+                ss_size: size,
+            };
+            libc::sigaltstack(&raw const stack, ptr::null_mut());
+        }
+    }
+
+    extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+        // SAFETY: the kernel passes valid pointers to a handler with SA_SIGINFO.
+        let is_ended = unsafe { end_coroutine(signal, &*info, &mut *context.cast()) };
+        if !is_ended {
+            pass_on(signal, info, context);
+        }
+    }
+
+    /// Makes the coroutine that runs return, if the signal is its doing.
+    ///
+    /// # Safety
+    ///
+    /// Called by a signal handler with what the kernel gave it.
+    unsafe fn end_coroutine(signal: c_int, info: &siginfo_t, context: &mut ucontext_t) -> bool {
+        let engine = RUNNING.get();
+        let registers = &mut context.uc_mcontext.gregs;
+        // SAFETY: the engine is alive while it is noted as running.
+        let Some(fibre) = (unsafe { engine.as_ref() }).and_then(|engine| engine.running_fibre())
+        else {
+            return false;
+        };
+        let stack_pointer = registers[libc::REG_RSP as usize] as usize;
+        let handler = fibre.trap_handler();
+        if !handler.stack_ptr_in_bounds(stack_pointer) {
+            return false;
+        }
+        let trap = if signal == libc::SIGABRT {
+            Trap::Abort
+        // SAFETY: the field is there for SIGSEGV and SIGBUS.
+        } else if fibre.is_guard(unsafe { info.si_addr() } as usize) {
+            Trap::StackOverflow
+        } else {
+            return false;
+        };
+        TRAPPED.set(Some(trap));
+        // SAFETY: the stack pointer is in the coroutine, whose frames are given up; all registers
+        // that are asked for are set below.
+        let TrapHandlerRegs {
+            rip,
+            rsp,
+            rbp,
+            rdi,
+            rsi,
+        } = unsafe { handler.setup_trap_handler(|| ()) };
+        registers[libc::REG_RIP as usize] = rip as i64;
+        registers[libc::REG_RSP as usize] = rsp as i64;
+        registers[libc::REG_RBP as usize] = rbp as i64;
+        registers[libc::REG_RDI as usize] = rdi as i64;
+        registers[libc::REG_RSI as usize] = rsi as i64;
+        true
+    }
+
+    /// Does what would have been done without us.
+    fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+        let place = SIGNALS.iter().position(|&own| own == signal);
+        let Some(previous) = PREVIOUS
+            .get()
+            .zip(place)
+            .map(|(previous, place)| previous[place])
+        else {
+            return;
+        };
+        // SAFETY: the handler is called as the kernel would have called it.
+        unsafe {
+            match previous.sa_sigaction {
+                libc::SIG_DFL | libc::SIG_IGN => {
+                    // The signal comes again when the handler returns, and finds the old action.
+                    libc::sigaction(signal, &raw const previous, ptr::null_mut());
+                }
+                handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {
+                    let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) =
+                        mem::transmute(handler);
+                    handler(signal, info, context);
+                }
+                handler => {
+                    let handler: extern "C" fn(c_int) = mem::transmute(handler);
+                    handler(signal);
+                }
+            }
+        }
+    }
+}
