@@ -156,18 +156,15 @@ impl Parsimonious {
         let between = (race.first.index() + 1..race.second.index()).map(EventId::at);
         let access = execution.reversed_access(race);
 
-        let mut sleep = self.sleep[race.first.index()].clone();
-        for event in between.clone().filter(scheduled) {
-            if sleep.is_empty() {
-                break;
-            }
-            if sleep.update(&Candidate::of(execution, event)).is_err() {
-                return false;
-            }
-        }
-        if access == Access::Read && !sleep.is_empty() {
-            execution.clock_as_reversed_read(race, &mut self.clock);
-            if sleep.blocks(&Candidate::reversed(execution, race, &self.clock)) {
+        let sleep = &self.sleep[race.first.index()];
+        if !sleep.is_empty() {
+            let schedule = between.clone().filter(scheduled);
+            let schedule = schedule.map(|event| Candidate::of(execution, event));
+            let head = (access == Access::Read).then(|| {
+                execution.clock_as_reversed_read(race, &mut self.clock);
+                Candidate::reversed(execution, race, &self.clock)
+            });
+            if sleep.blocks_schedule(schedule, head.as_ref()) {
                 return false;
             }
         }

@@ -8,8 +8,9 @@
 //! block conditional operations only, so it is left out on an object that has none.
 
 use super::Mark;
-use super::expression::{Candidate, Expression, Item, Name, SleepSet};
+use super::expression::{Candidate, Expression, Item, Name};
 use crate::execution::{Access, EventId, Execution, Race};
+use std::borrow::Cow;
 
 /// φ of the schedule that brings the second event of the race before the first.
 pub(super) fn of(
@@ -76,13 +77,12 @@ fn advance(
     race: Race,
     execution: &Execution,
 ) -> Option<Expression> {
-    let mut sleep = SleepSet::of(vec![inner.clone()]);
-    for id in (head.index() + 1..race.second.index()).map(EventId::at) {
-        if execution.happens_before(id, race.second) {
-            sleep
-                .update(&Candidate::of(execution, id))
-                .expect("what was executed after a schedule is not blocked by it");
-        }
-    }
-    sleep.expressions().first().cloned()
+    let schedule = (head.index() + 1..race.second.index())
+        .map(EventId::at)
+        .filter(|&id| execution.happens_before(id, race.second))
+        .map(|id| Candidate::of(execution, id));
+    inner
+        .after_all(schedule)
+        .expect("what was executed after a schedule is not blocked by it")
+        .map(Cow::into_owned)
 }

@@ -16,6 +16,7 @@ use crate::execution::{
 };
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// An event by name: the same in every execution.
@@ -25,11 +26,31 @@ pub(super) struct Name {
     pub(super) index: u32,
 }
 
+/// A short list that is copied often.
+#[derive(PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(bound(serialize = "T: Serialize", deserialize = "T: Deserialize<'de>"))]
+struct Few<T: Copy>(SmallVec<[T; 2]>);
+
+impl<T: Copy> Default for Few<T> {
+    fn default() -> Few<T> {
+        Few(SmallVec::new())
+    }
+}
+
+impl<T: Copy> Clone for Few<T> {
+    fn clone(&self) -> Few<T> {
+        Few(SmallVec::from_slice(&self.0))
+    }
+}
+
 /// Executed events, as far as it matters what comes after them: the first of each thread.
-#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Executed(SmallVec<[Name; 2]>);
+type Executed = Few<Name>;
 
 impl Executed {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether one of them happens before the event (s ≠ e, s → e).
     fn precedes(&self, event: &Candidate<'_>) -> bool {
         self.0.iter().any(|&name| event.follows(name))
@@ -169,9 +190,9 @@ pub(super) struct Expression {
     /// R: executed reads of x.
     reads: Executed,
     /// The items of P that were executed here, too: bit i of word i / 64 stands for item i.
-    removed: SmallVec<[u64; 2]>,
+    removed: Few<u64>,
     /// Executed events that conflict with an item of P, or follow such ones.
-    conflicting: SmallVec<[(u32, Name); 2]>,
+    conflicting: Few<(u32, Name)>,
     /// The expression of an inherited schedule.
     inner: Option<Arc<Expression>>,
     /// D: executed heads of schedules that `inner` characterises.
@@ -186,6 +207,7 @@ pub(super) struct Blocked;
 enum Update {
     Unchanged,
     Changed(Expression),
+    Gone,
 }
 
 impl Expression {
@@ -213,65 +235,86 @@ impl Expression {
                 value: first.after,
             }),
             object: second.op.object,
-            reads: Executed(smallvec![read]),
-            removed: SmallVec::new(),
-            conflicting: SmallVec::new(),
+            reads: Few(smallvec![read]),
+            removed: Few::default(),
+            conflicting: Few::default(),
             inner: inner.map(Arc::new),
             done: Executed::default(),
         }
     }
 
-    /// Whether a write of `object` leaves anything of it.
-    fn survives_write(&self, object: ObjectId) -> bool {
-        self.object != object
-            && (!self.done.0.is_empty()
-                || self
-                    .inner
-                    .as_ref()
-                    .is_none_or(|inner| inner.survives_write(object)))
+    /// What an event leaves of it, a write of its object nothing.
+    fn after(&self, event: &Candidate<'_>) -> Result<Update, Blocked> {
+        if event.op.access != Access::Write {
+            return self.update(event);
+        }
+        match self.after_write(event.op.object) {
+            Update::Unchanged => self.update(event),
+            Update::Gone => Ok(Update::Gone),
+            Update::Changed(left) => Ok(match left.update(event)? {
+                Update::Unchanged => Update::Changed(left),
+                update @ (Update::Changed(_) | Update::Gone) => update,
+            }),
+        }
     }
 
-    /// Whether a write of `object` changes it, though something is left.
-    fn loses_inner_by_write(&self, object: ObjectId) -> bool {
-        self.inner.as_ref().is_some_and(|inner| {
-            !inner.survives_write(object) || inner.loses_inner_by_write(object)
-        })
+    /// What a sequence of events leaves of it.
+    pub(super) fn after_all<'a>(
+        &self,
+        events: impl Iterator<Item = Candidate<'a>>,
+    ) -> Result<Option<Cow<'_, Expression>>, Blocked> {
+        let mut left = Cow::Borrowed(self);
+        for event in events {
+            match left.after(&event)? {
+                Update::Unchanged => {}
+                Update::Changed(changed) => left = Cow::Owned(changed),
+                Update::Gone => return Ok(None),
+            }
+        }
+        Ok(Some(left))
     }
 
-    /// What a write of `object` leaves of it, if it survives.
-    fn after_write(&self, object: ObjectId) -> Expression {
-        let inner = self
-            .inner
-            .as_ref()
-            .filter(|inner| inner.survives_write(object));
-        let inner = inner.map(|inner| match inner.loses_inner_by_write(object) {
-            true => Arc::new(inner.after_write(object)),
-            false => Arc::clone(inner),
-        });
-        Expression {
+    /// Kill(ψ, y): a write discards it if it is on its object, or if the inherited schedule is
+    /// discarded before it is complete.
+    fn after_write(&self, object: ObjectId) -> Update {
+        if self.object == object {
+            return Update::Gone;
+        }
+        let Some(inner) = &self.inner else {
+            return Update::Unchanged;
+        };
+        let inner = match inner.after_write(object) {
+            Update::Unchanged => return Update::Unchanged,
+            Update::Gone if self.done.is_empty() => return Update::Gone,
+            Update::Gone => None,
+            Update::Changed(inner) => Some(Arc::new(inner)),
+        };
+        Update::Changed(Expression {
             inner,
             ..self.clone()
-        }
+        })
     }
 
     fn is_removed(&self, item: usize) -> bool {
         self.removed
+            .0
             .get(item / 64)
             .is_some_and(|word| word >> (item % 64) & 1 == 1)
     }
 
     fn without_item(&self, item: usize) -> Expression {
         let mut changed = self.clone();
-        if changed.removed.len() <= item / 64 {
-            changed.removed.resize(item / 64 + 1, 0);
+        if changed.removed.0.len() <= item / 64 {
+            changed.removed.0.resize(item / 64 + 1, 0);
         }
-        changed.removed[item / 64] |= 1 << (item % 64);
+        changed.removed.0[item / 64] |= 1 << (item % 64);
         changed
     }
 
     /// Whether an executed event that conflicts with the item happens before this one.
     fn follows_conflicting(&self, item: usize, event: &Candidate<'_>) -> bool {
         self.conflicting
+            .0
             .iter()
             .any(|&(of, name)| of as usize == item && event.follows(name))
     }
@@ -308,7 +351,7 @@ impl Expression {
             }
             if conflicts {
                 let mut changed = self.clone();
-                changed.conflicting.push((at as u32, event.name));
+                changed.conflicting.0.push((at as u32, event.name));
                 return Ok(Update::Changed(changed));
             }
             if is_same_step {
@@ -319,7 +362,7 @@ impl Expression {
             return Ok(Update::Unchanged);
         };
         Ok(match inner.update(event) {
-            Ok(Update::Unchanged) => Update::Unchanged,
+            Ok(Update::Unchanged | Update::Gone) => Update::Unchanged,
             Ok(Update::Changed(inner)) => Update::Changed(Expression {
                 inner: Some(Arc::new(inner)),
                 ..self.clone()
@@ -330,6 +373,11 @@ impl Expression {
                 Update::Changed(changed)
             }
         })
+    }
+
+    /// Whether a read that is executed next is blocked.
+    fn blocks_next(&self, read: &Candidate<'_>) -> bool {
+        self.object == read.op.object && !self.reads.precedes(read) && self.blocks(read)
     }
 
     /// Blocks(e, ψ): whether the schedule of a read e of x, which follows no read of R, would have
@@ -389,57 +437,46 @@ impl SleepSet {
 
     /// UpdSeq(⟨e⟩, SS)
     pub(super) fn update(&mut self, event: &Candidate<'_>) -> Result<(), Blocked> {
-        let written = (event.op.access == Access::Write).then_some(event.op.object);
-        let mut at = 0;
-        while let Some(expression) = self.expressions().get(at) {
-            let changed = match written {
-                Some(object) if !expression.survives_write(object) => None,
-                Some(object) if expression.loses_inner_by_write(object) => {
-                    let left = expression.after_write(object);
-                    match left.update(event)? {
-                        Update::Unchanged => Some(left),
-                        Update::Changed(changed) => Some(changed),
-                    }
-                }
-                Some(_) | None => match expression.update(event)? {
-                    Update::Unchanged => {
-                        at += 1;
-                        continue;
-                    }
-                    Update::Changed(changed) => Some(changed),
-                },
-            };
-            at += self.replace(at, changed);
+        let mut updated: Option<Vec<Expression>> = None;
+        for (at, expression) in self.expressions().iter().enumerate() {
+            let update = expression.after(event)?;
+            if matches!(update, Update::Unchanged) && updated.is_none() {
+                continue;
+            }
+            let updated = updated.get_or_insert_with(|| self.expressions()[..at].to_vec());
+            match update {
+                Update::Unchanged => updated.push(expression.clone()),
+                Update::Changed(changed) => updated.push(changed),
+                Update::Gone => {}
+            }
+        }
+        if let Some(updated) = updated {
+            *self = SleepSet::of(updated);
         }
         Ok(())
     }
 
-    /// Replaces or removes an expression; gives how many stand in its place.
-    fn replace(&mut self, at: usize, by: Option<Expression>) -> usize {
-        let Some(shared) = &mut self.0 else { return 0 };
-        match by {
-            Some(expression) => {
-                Arc::make_mut(shared)[at] = expression;
-                1
-            }
-            None if shared.len() == 1 => {
-                self.0 = None;
-                0
-            }
-            None => {
-                Arc::make_mut(shared).remove(at);
-                0
-            }
-        }
+    /// Whether a schedule, all of it but its head and its head where that is a read, is
+    /// characterised as explored.
+    pub(super) fn blocks_schedule<'a>(
+        &self,
+        schedule: impl Iterator<Item = Candidate<'a>> + Clone,
+        head: Option<&Candidate<'_>>,
+    ) -> bool {
+        self.expressions()
+            .iter()
+            .any(|expression| match expression.after_all(schedule.clone()) {
+                Err(Blocked) => true,
+                Ok(Some(left)) => head.is_some_and(|head| left.blocks_next(head)),
+                Ok(None) => false,
+            })
     }
 
     /// Whether the read is characterised as explored.
     pub(super) fn blocks(&self, read: &Candidate<'_>) -> bool {
-        self.expressions().iter().any(|expression| {
-            expression.object == read.op.object
-                && !expression.reads.precedes(read)
-                && expression.blocks(read)
-        })
+        self.expressions()
+            .iter()
+            .any(|expression| expression.blocks_next(read))
     }
 
     /// SS ∪ φ
