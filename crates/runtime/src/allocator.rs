@@ -1,28 +1,77 @@
 //! The allocator that gives heap objects addresses which do not depend on the schedule.
 
+use crate::perform;
+use crate::{arena, region};
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr;
 
 /// Allocates from an arena of its own for each thread inside a model, from the system elsewhere.
 ///
 /// To be declared as `#[global_allocator]`. Without it everything works, but a pointer that a
-/// compare-exchange meets may differ from one execution to the next.
+/// compare-exchange meets may differ from one execution to the next. Objects of more than 63 KiB come
+/// from the system.
+///
+/// ```
+/// #[global_allocator]
+/// static ALLOCATOR: runtime::ModelAllocator = runtime::ModelAllocator;
+/// ```
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ModelAllocator;
 
-// SAFETY: every call is passed on to the system's allocator.
+// SAFETY: memory is the system's, or of an arena, where live objects never overlap. Which of them an
+// object came from is told by its address. No call unwinds.
 unsafe impl GlobalAlloc for ModelAllocator {
+    #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
+        match perform::allocate(layout) {
+            Some(memory) => memory.as_ptr(),
+            // SAFETY: the caller keeps the contract of `alloc`.
+            None => unsafe { System.alloc(layout) },
+        }
     }
 
+    #[inline]
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
+        if region::contains(pointer.addr()) {
+            // SAFETY: the caller owns the object, and only arenas give out memory of the region.
+            unsafe { arena::free(pointer.addr()) };
+        } else {
+            // SAFETY: the caller keeps the contract of `dealloc`, and the object is the system's.
+            unsafe { System.dealloc(pointer, layout) };
+        }
     }
-}
 
-/// The name of an address in an arena: the thread, and the place among what it allocated.
-pub(crate) fn name_of(_address: usize) -> Option<u64> {
-    None
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        match perform::allocate(layout) {
+            Some(memory) => {
+                // SAFETY: the memory has this size and is nobody else's.
+                unsafe { ptr::write_bytes(memory.as_ptr(), 0, layout.size()) };
+                memory.as_ptr()
+            }
+            // SAFETY: the caller keeps the contract of `alloc_zeroed`.
+            None => unsafe { System.alloc_zeroed(layout) },
+        }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if !region::contains(pointer.addr()) {
+            // SAFETY: the caller keeps the contract of `realloc`, and the object is the system's.
+            return unsafe { System.realloc(pointer, layout, size) };
+        }
+        if perform::extend(pointer.addr(), layout.size(), size) {
+            return pointer;
+        }
+        // SAFETY: the caller keeps the contract of `realloc`; so the layout is valid, the old object is
+        // as long as `layout` says, and the new one does not overlap it.
+        unsafe {
+            let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+            if !new.is_null() {
+                ptr::copy_nonoverlapping(pointer, new, layout.size().min(size));
+                self.dealloc(pointer, layout);
+            }
+            new
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! The threads are coroutines of one thread of the operating system: there is always one who uses the
 //! engine, and each function that may switch to another ends all references to it first.
 
+use crate::arena::Arena;
 use crate::await_rule::Round;
 use crate::coroutine::{Fibre, Suspender};
 use crate::failure::{Failures, Noticed};
@@ -39,6 +40,8 @@ pub(crate) struct Engine {
     /// Whose code runs.
     pub(crate) running: ThreadId,
     pub(crate) suspender: *const Suspender,
+    /// The heap of the thread that runs.
+    pub(crate) arena: *mut Arena,
     /// Which alternative of the operation at hand is performed.
     pub(crate) choice: u32,
     /// Number of events so far: the event at hand has this number.
@@ -113,6 +116,8 @@ pub(crate) struct Thread {
     /// On the heap: it stays where it is while it runs and starts other threads.
     pub(crate) fibre: Option<Box<Fibre>>,
     pub(crate) suspender: *const Suspender,
+    /// On the heap: it stays where it is, too.
+    pub(crate) arena: Box<Arena>,
     job: Option<Job>,
     /// The last event, before the first one the spawn.
     last: Option<EventId>,
@@ -148,11 +153,12 @@ impl Job {
     }
 }
 
-impl Default for Thread {
-    fn default() -> Thread {
+impl Thread {
+    fn new(id: ThreadId) -> Thread {
         Thread {
             fibre: None,
             suspender: ptr::null(),
+            arena: Box::new(Arena::new(id)),
             job: None,
             last: None,
             events: 0,
@@ -180,6 +186,7 @@ impl Engine {
             live: 0,
             running: ThreadId::MAIN,
             suspender: ptr::null(),
+            arena: ptr::null_mut(),
             choice: 0,
             events: 0,
             op: objects::Thread::SPAWN.on(ObjectId::NONE),
@@ -213,6 +220,8 @@ impl Engine {
         for thread in self.born.drain(..) {
             self.pending[thread.index()] = Pending::Unborn;
             self.threads[thread.index()].panic = None;
+            self.threads[thread.index()].job = None;
+            self.threads[thread.index()].arena.reset();
         }
         self.live = 0;
         self.events = 0;
@@ -262,7 +271,8 @@ impl Engine {
 
     fn make_room(&mut self, id: ThreadId) {
         while self.threads.len() <= id.index() {
-            self.threads.push(Thread::default());
+            self.threads
+                .push(Thread::new(ThreadId::from_index(self.threads.len())));
             self.pending.push(Pending::Unborn);
             self.objects.parks.push(objects::Park::default());
             self.objects.ends.push(objects::Thread::default());

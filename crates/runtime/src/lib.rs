@@ -9,6 +9,7 @@
 //! (`#[track_caller]`).
 
 mod allocator;
+mod arena;
 mod atomic;
 mod await_rule;
 mod barrier;
@@ -29,6 +30,7 @@ mod perform;
 mod plain;
 mod pool;
 mod recorder;
+mod region;
 mod root;
 mod rwlock;
 mod semaphore;

@@ -239,6 +239,7 @@ impl Engine {
         let stack_size = self.config.stack_size;
         let thread = &mut self.threads[id.index()];
         self.suspender = thread.suspender;
+        self.arena = &raw mut *thread.arena;
         let fibre = thread
             .fibre
             .get_or_insert_with(|| Box::new(Fibre::new(engine, stack_size)));

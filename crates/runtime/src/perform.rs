@@ -9,6 +9,7 @@
 use crate::engine::{Engine, Place};
 use crate::waiting::Wait;
 use explore::{Halt, Op, Request};
+use std::alloc::Layout;
 use std::cell::Cell;
 use std::panic::{Location, resume_unwind};
 use std::ptr::{self, NonNull};
@@ -121,6 +122,29 @@ pub(crate) fn silently<R>(effect: impl FnOnce(&mut Engine) -> R) -> R {
     let result = effect(unsafe { &mut *engine.as_ptr() });
     leave(engine);
     result
+}
+
+/// Memory from the arena of the thread that runs, if its code does.
+#[inline]
+pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
+    let engine = current()?;
+    // SAFETY: the engine is alive while its threads run, and so is the arena of the one that runs;
+    // nobody else uses it.
+    let arena = unsafe { &mut *(*engine.as_ptr()).arena };
+    arena.allocate(layout).or_else(|| {
+        // What the arena itself allocates comes from the system.
+        CURRENT.set(ptr::null_mut());
+        let memory = arena.allocate_anew(layout);
+        leave(engine);
+        memory
+    })
+}
+
+/// Makes an object longer where it is, if that is possible.
+#[inline]
+pub(crate) fn extend(address: usize, old: usize, new: usize) -> bool {
+    // SAFETY: as in `allocate`.
+    current().is_some_and(|engine| unsafe { (*(*engine.as_ptr()).arena).extend(address, old, new) })
 }
 
 /// Stops the thread for good.

@@ -1,0 +1,339 @@
+//! The heap of one thread of a model: what it allocates, and where, does not depend on the schedule.
+//!
+//! Memory is given out in order and not used again within an execution. It is counted in *windows* of
+//! 1 KiB that no object straddles unless it is larger; the n-th window of a thread has the same objects
+//! in every execution with the same past of the thread, so (thread, n, offset) names an address. With
+//! the next execution a span of windows begins anew, or, while objects in it live on (what a test
+//! collects, a lazy static), behind the windows that were used.
+
+use crate::region::{self, SPAN};
+use explore::ThreadId;
+use std::alloc::Layout;
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+const WINDOW: usize = 1024;
+const WINDOWS: usize = SPAN / WINDOW;
+
+/// A span with fewer windows left than this is not gone on with.
+const FEW: usize = 4;
+
+/// Objects up to this size come from the arena.
+const LARGEST: usize = (WINDOWS - 1) * WINDOW;
+
+/// The first window of a span.
+struct Header {
+    /// Which thread of the operating system the arena belongs to; 0 if the arena is gone.
+    owner: AtomicUsize,
+    /// Objects that were allocated, less those that the owner freed.
+    live: AtomicU32,
+    /// Objects that others freed.
+    freed_elsewhere: AtomicU32,
+    thread: ThreadId,
+    /// The first window of the execution.
+    first: u32,
+    /// Its number among the windows of the thread; none in a span that is not in use.
+    number: Option<u32>,
+}
+
+thread_local! {
+    static MARK: Cell<u8> = const { Cell::new(0) };
+}
+
+/// An address that only this thread of the operating system has.
+#[inline(always)]
+fn own_mark() -> usize {
+    MARK.with(|mark| mark as *const Cell<u8> as usize)
+}
+
+/// The heap of one thread.
+pub(crate) struct Arena {
+    /// Where the next object goes, up to `end`, the end of a window.
+    next: usize,
+    end: usize,
+    thread: ThreadId,
+    /// Windows taken in this execution.
+    windows: u32,
+    /// Spans in the order in which they are used; those before `used` have been in this execution.
+    spans: Vec<NonNull<Header>>,
+    used: usize,
+    /// Spans that are full with objects that live on.
+    retired: Vec<NonNull<Header>>,
+}
+
+impl Arena {
+    pub(crate) fn new(thread: ThreadId) -> Arena {
+        let (spans, retired) = (Vec::new(), Vec::new());
+        Arena {
+            next: 0,
+            end: 0,
+            thread,
+            windows: 0,
+            spans,
+            used: 0,
+            retired,
+        }
+    }
+
+    /// Memory for an object if it fits into the window at hand.
+    #[inline]
+    pub(crate) fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+        let start = self.next.next_multiple_of(layout.align());
+        if start + layout.size() > self.end {
+            return None;
+        }
+        self.next = start + layout.size();
+        let header = header_of(start);
+        // SAFETY: the window at hand is in a span of this arena.
+        let live = unsafe { &header.as_ref().live };
+        live.store(live.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        NonNull::new(start as *mut u8)
+    }
+
+    /// Memory for an object that does not fit into the window at hand. None for an object that is too
+    /// large, and if there is no memory.
+    #[cold]
+    pub(crate) fn allocate_anew(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+        if layout.size() > LARGEST || layout.align() > WINDOW {
+            return None;
+        }
+        let needed = layout.size().div_ceil(WINDOW).max(1);
+        let start = self.take_windows(needed)?;
+        self.next = start;
+        self.end = start + needed * WINDOW;
+        self.windows += needed as u32;
+        self.allocate(layout)
+    }
+
+    /// The address of so many fresh windows.
+    fn take_windows(&mut self, needed: usize) -> Option<usize> {
+        let room = if self.used == 0 {
+            0
+        } else {
+            (SPAN - self.end % SPAN) % SPAN
+        };
+        if room >= needed * WINDOW {
+            return Some(self.end);
+        }
+        while let Some(&span) = self.spans.get(self.used) {
+            self.used += 1;
+            // SAFETY: the spans of the list belong to this arena.
+            let header = unsafe { &mut *span.as_ptr() };
+            header.number = Some(self.windows);
+            if (WINDOWS - header.first as usize) >= needed {
+                return Some(span.as_ptr() as usize + header.first as usize * WINDOW);
+            }
+        }
+        let span = match self.retired.iter().position(|&span| is_empty(span)) {
+            Some(index) => self.retired.swap_remove(index),
+            None => region::take(|span| is_empty(span.cast()))?.cast::<Header>(),
+        };
+        let header = Header {
+            owner: AtomicUsize::new(own_mark()),
+            live: AtomicU32::new(0),
+            freed_elsewhere: AtomicU32::new(0),
+            thread: self.thread,
+            first: 1,
+            number: Some(self.windows),
+        };
+        // SAFETY: the span is of this arena alone, and long enough.
+        unsafe { span.write(header) };
+        self.spans.push(span);
+        self.used = self.spans.len();
+        Some(span.as_ptr() as usize + WINDOW)
+    }
+
+    /// Makes an object longer where it is, if it is the last one and the window has room.
+    pub(crate) fn extend(&mut self, address: usize, old: usize, new: usize) -> bool {
+        let is_last = address + old == self.next && new <= self.end - address;
+        if is_last {
+            self.next = address + new;
+        }
+        is_last
+    }
+
+    /// The execution is over.
+    #[inline]
+    pub(crate) fn reset(&mut self) {
+        if self.used > 0 {
+            self.begin_spans_anew();
+        }
+    }
+
+    fn begin_spans_anew(&mut self) {
+        let used = self.used;
+        let last = self.end;
+        let mut index = 0;
+        self.spans.retain(|&span| {
+            index += 1;
+            if index > used {
+                return true;
+            }
+            let after = if index == used && last > span.as_ptr() as usize {
+                (last - span.as_ptr() as usize) / WINDOW
+            } else {
+                WINDOWS
+            };
+            // SAFETY: the spans of the list belong to this arena.
+            let header = unsafe { &mut *span.as_ptr() };
+            header.number = None;
+            header.first = if settle(header) == 0 { 1 } else { after as u32 };
+            let is_kept = WINDOWS - header.first as usize >= FEW;
+            if !is_kept {
+                self.retired.push(span);
+            }
+            is_kept
+        });
+        self.used = 0;
+        self.next = 0;
+        self.end = 0;
+        self.windows = 0;
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        for &span in self.spans.iter().chain(&self.retired) {
+            // SAFETY: the spans of the lists belong to this arena.
+            let header = unsafe { &mut *span.as_ptr() };
+            header.number = None;
+            header.owner.store(0, Ordering::Relaxed);
+            match settle(header) {
+                0 => region::give_back(span.cast()),
+                _ => region::leave_behind(span.cast()),
+            }
+        }
+    }
+}
+
+/// Counts what others freed; gives the number of live objects.
+fn settle(header: &Header) -> u32 {
+    let freed = header.freed_elsewhere.swap(0, Ordering::Acquire);
+    let live = header.live.load(Ordering::Relaxed) - freed;
+    header.live.store(live, Ordering::Relaxed);
+    live
+}
+
+/// Whether a span that was left behind has no live objects any more.
+fn is_empty(span: NonNull<Header>) -> bool {
+    // SAFETY: the span was used, so that it has a header.
+    let header = unsafe { span.as_ref() };
+    header.live.load(Ordering::Relaxed) == header.freed_elsewhere.load(Ordering::Acquire)
+}
+
+#[inline(always)]
+fn header_of(address: usize) -> NonNull<Header> {
+    NonNull::new((address & !(SPAN - 1)) as *mut Header).expect("no span is at address 0")
+}
+
+/// An object of the region is freed.
+///
+/// # Safety
+///
+/// The address is that of a live object that an arena gave out.
+#[inline]
+pub(crate) unsafe fn free(address: usize) {
+    // SAFETY: the address is in a span, so that there is a header.
+    let header = unsafe { header_of(address).as_ref() };
+    if header.owner.load(Ordering::Relaxed) == own_mark() {
+        header
+            .live
+            .store(header.live.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+    } else {
+        header.freed_elsewhere.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// The name of an address in an arena, if it was allocated in this execution.
+pub(crate) fn name_of(address: usize) -> Option<u64> {
+    if !region::contains(address) {
+        return None;
+    }
+    // SAFETY: pointers that the program holds point into spans that were used, so that there is a
+    // header; and the region is never unmapped. At worst the name is that of another object.
+    let header = unsafe { header_of(address).as_ref() };
+    let window = (address % SPAN / WINDOW) as u32;
+    let window = u64::from(header.number? + window.checked_sub(header.first)?);
+    Some(1 << 63 | u64::from(header.thread.0) << 42 | window << 10 | (address % WINDOW) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: Layout = Layout::new::<[u64; 5]>();
+
+    fn allocate(arena: &mut Arena, layout: Layout) -> usize {
+        let memory = arena
+            .allocate(layout)
+            .or_else(|| arena.allocate_anew(layout));
+        memory.expect("there is memory").as_ptr() as usize
+    }
+
+    fn free(address: usize) {
+        // SAFETY: the tests free what they have allocated, once.
+        unsafe { super::free(address) };
+    }
+
+    #[test]
+    fn addresses_are_the_same_in_the_next_execution() {
+        let mut arena = Arena::new(ThreadId(3));
+        let first: Vec<usize> = (0..5000).map(|_| allocate(&mut arena, SMALL)).collect();
+        first.iter().for_each(|&address| free(address));
+        arena.reset();
+        let second: Vec<usize> = (0..5000).map(|_| allocate(&mut arena, SMALL)).collect();
+        assert_eq!(first, second);
+        second.iter().for_each(|&address| free(address));
+    }
+
+    #[test]
+    fn names_are_the_same_although_objects_live_on() {
+        let large = Layout::from_size_align(5000, 64).expect("it is a layout");
+        let layout = |number: u32| if number % 7 == 0 { large } else { SMALL };
+        let mut arena = Arena::new(ThreadId(3));
+        let names = |arena: &mut Arena, keep: u32| -> Vec<Option<u64>> {
+            let addresses: Vec<usize> = (0..60).map(|n| allocate(arena, layout(n))).collect();
+            let names = addresses.iter().map(|&address| name_of(address)).collect();
+            for (&address, number) in addresses.iter().zip(0..) {
+                if number != keep {
+                    free(address);
+                }
+            }
+            arena.reset();
+            names
+        };
+        let first = names(&mut arena, 100);
+        assert!(first.iter().all(Option::is_some));
+        for keep in 0..20 {
+            assert_eq!(names(&mut arena, keep), first);
+        }
+    }
+
+    #[test]
+    fn objects_do_not_overlap_what_lives_on() {
+        let mut arena = Arena::new(ThreadId(3));
+        let mut kept = Vec::new();
+        for _ in 0..1000 {
+            let addresses: Vec<usize> = (0..30).map(|_| allocate(&mut arena, SMALL)).collect();
+            assert!(addresses.iter().all(|address| !kept.contains(address)));
+            addresses[1..].iter().for_each(|&address| free(address));
+            kept.push(addresses[0]);
+            arena.reset();
+        }
+        assert!(arena.spans.len() + arena.retired.len() < 70);
+        kept.iter().for_each(|&address| free(address));
+    }
+
+    #[test]
+    fn an_object_that_another_thread_freed_is_no_longer_alive() {
+        let mut arena = Arena::new(ThreadId(3));
+        let address = allocate(&mut arena, SMALL);
+        std::thread::spawn(move || free(address))
+            .join()
+            .expect("it does not panic");
+        arena.reset();
+        assert_eq!(allocate(&mut arena, SMALL), address);
+        free(address);
+    }
+}
