@@ -175,6 +175,12 @@ impl Observer for Seen {
             false => ControlFlow::Break(()),
         }
     }
+
+    fn restarted(&mut self) {
+        self.traces.clear();
+        self.complete = 0;
+        self.blocked = 0;
+    }
 }
 
 impl Seen {
@@ -202,7 +208,7 @@ impl Laws<'_> {
             Algorithm::Optimal | Algorithm::Parsimonious => 20 * traces + 20,
             _ => self.effort.redundancy * traces + 100,
         };
-        if algorithm == Algorithm::Exhaustive && limit > 20 * self.effort.states as u64 {
+        if algorithm == Algorithm::Exhaustive && limit > 5 * self.effort.states as u64 {
             tally.unfinished += 1;
             return Ok(());
         }
