@@ -5,9 +5,12 @@ use crate::refusal::Refusal;
 use crate::{Done, terminal};
 use corpus::{Entry, Expected};
 use report::quantity::count;
-use report::{FailureKind, Style};
+use report::{FailureKind, Style, wrap};
 use serde::Serialize;
 use std::process::ExitCode;
+
+/// The column of what a program does is not narrower, even if lines get too long.
+const NARROWEST: usize = 20;
 
 /// Lists the programs.
 pub fn list(options: &ListOptions) -> Done {
@@ -79,7 +82,7 @@ fn listed(entry: &'static Entry) -> Listed {
     }
 }
 
-/// A program in two lines at most: what it is, and how many traces it has.
+/// Each program in a few lines: what it is, and how many traces it has.
 fn table(programs: &[Listed], style: Style) -> String {
     let names = programs
         .iter()
@@ -91,19 +94,20 @@ fn table(programs: &[Listed], style: Style) -> String {
         .map(|program| program.finds.len())
         .max()
         .unwrap_or(0);
+    let left = names + finds + 4;
     let mut text = String::new();
     for program in programs {
-        let Listed {
-            name,
-            about,
-            finds: found,
-            ..
-        } = program;
-        let line = format!("{name:<names$}  {found:<finds$}  {about}");
-        text.push_str(&format!("{}\n", shortened(&line, style.width)));
-        if let Some(known) = known_counts(program) {
-            let line = format!("{:names$}  {known}", "");
-            text.push_str(&format!("{}\n", shortened(&line, style.width)));
+        let about = [Some(program.about.to_owned()), known_counts(program)];
+        let lines = about
+            .iter()
+            .flatten()
+            .flat_map(|about| wrap(about, style.width.saturating_sub(left).max(NARROWEST)));
+        for (index, line) in lines.enumerate() {
+            let (name, found) = match index {
+                0 => (program.name.as_str(), program.finds.as_str()),
+                _ => ("", ""),
+            };
+            text.push_str(&format!("{name:<names$}  {found:<finds$}  {line}\n"));
         }
     }
     text
@@ -131,13 +135,4 @@ fn known_counts(program: &Listed) -> Option<String> {
         .as_ref()
         .map_or(String::new(), |formula| format!("{formula}: "));
     Some(format!("traces: {formula}{}", counts.join(", ")))
-}
-
-/// Not longer than the terminal is wide.
-fn shortened(line: &str, width: usize) -> String {
-    if line.chars().count() <= width {
-        return line.to_owned();
-    }
-    let start: String = line.chars().take(width.saturating_sub(1)).collect();
-    format!("{start}…")
 }

@@ -44,6 +44,8 @@ struct Shown<'a> {
     pairs: &'a [Racing],
     /// Rows of the pairs, sorted; the first is called A.
     letters: Vec<usize>,
+    /// The source file of all rows, if it is one.
+    file: Option<&'a str>,
 }
 
 impl<'a> Shown<'a> {
@@ -64,7 +66,21 @@ impl<'a> Shown<'a> {
             threads: threads.into_iter().collect(),
             pairs,
             letters: letters.into_iter().collect(),
+            file: only_file(interleaving),
         }
+    }
+
+    /// The text of an operation or a wait: objects that were made in the only file are named by the
+    /// line alone, and a large value is not told to its end.
+    fn told(&self, text: &str) -> String {
+        let text = match self.file {
+            Some(file) => text.replace(&format!("@{file}:"), "@"),
+            None => text.to_owned(),
+        };
+        if length(&text) <= TEXT {
+            return text;
+        }
+        text.chars().take(TEXT - 1).chain(['…']).collect()
     }
 
     fn name(&self, thread: usize) -> &str {
@@ -140,9 +156,13 @@ impl<'a> Shown<'a> {
             lines.extend(grid.row(line));
             next = row + 1;
         }
+        let legend = self.legend();
         let missing = self.interleaving.rows.len() - next.min(self.interleaving.rows.len());
         if missing > 0 {
             lines.push(grid.gap(&counted(missing as u64, "more event")));
+        }
+        for line in legend.iter().flat_map(|legend| wrap(legend, style.width)) {
+            lines.push(style.paint(Ink::Faint, &line));
         }
         lines
     }
@@ -152,7 +172,7 @@ impl<'a> Shown<'a> {
             Layout::Beside | Layout::Below => self.cells(row),
             Layout::List => {
                 let Row { thread, text, .. } = self.row(row);
-                vec![self.name(*thread).to_owned(), shortened(text)]
+                vec![self.name(*thread).to_owned(), self.told(text)]
             }
         };
         let failed = self.row(row).failed;
@@ -172,8 +192,18 @@ impl<'a> Shown<'a> {
             .threads
             .binary_search(thread)
             .expect("shown rows have shown threads");
-        cells[column] = shortened(text);
+        cells[column] = self.told(text);
         cells
+    }
+
+    /// What `@12` means, if it is there.
+    fn legend(&self) -> Option<String> {
+        let file = self.file?;
+        let short = format!("@{file}:");
+        let mut shown = self.rows.iter().map(|&row| &self.row(row).text);
+        shown
+            .any(|text| text.contains(&short))
+            .then(|| format!("(@ and a number: the line of {file} where the object is made)"))
     }
 
     /// Number and marks of a row.
@@ -214,9 +244,9 @@ impl<'a> Shown<'a> {
                 [pair.first, pair.second].map(|row| self.letter(row).unwrap_or('?'));
             let sentence = format!(
                 "{} of {} came before {} of {}",
-                shortened(&self.row(pair.first).text),
+                self.told(&self.row(pair.first).text),
                 self.name(self.row(pair.first).thread),
-                shortened(&self.row(pair.second).text),
+                self.told(&self.row(pair.second).text),
                 self.name(self.row(pair.second).thread),
             );
             for (index, line) in wrap(&sentence, style.width.saturating_sub(9))
@@ -261,7 +291,7 @@ impl<'a> Shown<'a> {
             .max();
         let names = names.unwrap_or(0);
         for &(thread, end) in ends.iter().take(ENDS) {
-            for (index, line) in wrap(end, style.width.saturating_sub(names + 4))
+            for (index, line) in wrap(&self.told(end), style.width.saturating_sub(names + 4))
                 .iter()
                 .enumerate()
             {
@@ -280,16 +310,25 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// A large value is not told to its end.
-fn shortened(text: &str) -> String {
-    if length(text) <= TEXT {
-        return text.to_owned();
-    }
-    text.chars().take(TEXT - 1).chain(['…']).collect()
-}
-
 fn letter(index: usize) -> char {
     char::from(b'A' + u8::try_from(index % 26).expect("a remainder of 26 fits"))
+}
+
+/// The file of all locations, if it is one.
+fn only_file(interleaving: &Interleaving) -> Option<&str> {
+    let mut files = interleaving
+        .rows
+        .iter()
+        .filter_map(|row| row.location.as_deref())
+        .map(file);
+    let first = files.next()?;
+    files.all(|other| other == first).then_some(first)
+}
+
+/// `src/a/b.rs:12:5` → `b.rs`.
+fn file(location: &str) -> &str {
+    let name = location.rsplit(['/', '\\']).next().unwrap_or(location);
+    name.split(':').next().unwrap_or(name)
 }
 
 /// `src/a/b.rs:12:5` → `b.rs:12`.
@@ -319,15 +358,15 @@ mod tests {
         let mut rows = vec![
             event(0, "spawn thread 1", 10),
             event(0, "spawn thread 2", 14),
-            event(1, "n.load() -> 0", 11),
-            event(2, "n.load() -> 0", 15),
-            event(1, "n.store(1)", 12),
+            event(1, "AtomicU32@program.rs:9.load() -> 0", 11),
+            event(2, "AtomicU32@program.rs:9.load() -> 0", 15),
+            event(1, "AtomicU32@program.rs:9.store(1)", 12),
             event(1, "end", 13),
-            event(2, "n.store(1)", 16),
+            event(2, "AtomicU32@program.rs:9.store(1)", 16),
             event(2, "end", 17),
             event(0, "join thread 1", 18),
             event(0, "join thread 2", 19),
-            event(0, "n.load() -> 1", 20),
+            event(0, "AtomicU32@program.rs:9.load() -> 1", 20),
         ];
         rows[10].failed = true;
         Interleaving {

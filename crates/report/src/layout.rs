@@ -64,7 +64,7 @@ pub(crate) fn pad(text: &str, width: usize) -> String {
 }
 
 /// Breaks a text into lines of at most `width` characters, between words where it can.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -79,12 +79,23 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// A long word in pieces, cut behind a sign where there is one in the second half of a piece.
 fn pieces(word: &str, width: usize) -> Vec<String> {
-    let letters: Vec<char> = word.chars().collect();
-    letters
-        .chunks(width)
-        .map(|piece| piece.iter().collect())
-        .collect()
+    let mut letters: &[char] = &word.chars().collect::<Vec<char>>();
+    let mut pieces = Vec::new();
+    while letters.len() > width {
+        let sign = letters[..width]
+            .iter()
+            .rposition(|letter| ".:,;/(<[{_-".contains(*letter));
+        let cut = sign
+            .map(|sign| sign + 1)
+            .filter(|&cut| cut * 2 > width)
+            .unwrap_or(width);
+        pieces.push(letters[..cut].iter().collect());
+        letters = &letters[cut..];
+    }
+    pieces.push(letters.iter().collect());
+    pieces
 }
 
 /// Widths of columns that want `wanted` and have `available` together: the widest give way first.
@@ -109,7 +120,12 @@ mod tests {
     #[test]
     fn lines_break_between_words_and_long_words_inside() {
         assert_eq!(wrap("a load of x", 6), ["a load", "of x"]);
-        assert_eq!(wrap("compare_exchange", 7), ["compare", "_exchan", "ge"]);
+        assert_eq!(wrap("exchanged", 7), ["exchang", "ed"]);
+        assert_eq!(
+            wrap("AtomicU32@main.rs:16.load()", 22),
+            ["AtomicU32@main.rs:16.", "load()"]
+        );
+        assert_eq!(wrap("a.bcdefghijk", 6), ["a.bcde", "fghijk"]);
         assert!(wrap("", 5).is_empty());
     }
 

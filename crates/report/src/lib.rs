@@ -19,7 +19,7 @@ mod text;
 
 pub use comparison::{Comparison, Measured, Published};
 pub use interleaving::{Interleaving, Racing, Row};
-pub use layout::Style;
+pub use layout::{Style, wrap};
 pub use outcome::{Failure, FailureKind, Report, Verdict, bound_name};
 pub use progress::{Progress, Snapshot};
 pub use schedule_file::{Conditions, SavedStep, ScheduleFile, ScheduleFileError, ScheduleProblem};

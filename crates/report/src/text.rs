@@ -126,7 +126,7 @@ impl Failure {
             text.push_str(&format!("  {line}\n"));
         }
         if let Some(location) = &self.location {
-            text.push_str(&format!("  at {location}\n"));
+            text.push_str(&format!("  at {}\n", direct(location)));
         }
         let events = counted(self.interleaving.rows.len() as u64, "event");
         let heading = format!("Execution {} shows it ({events}):", count(self.execution));
@@ -168,6 +168,20 @@ impl Failure {
             .map(|line| style.paint(Ink::Bad, line))
             .collect()
     }
+}
+
+/// A path without detours: `a/b/../c.rs` → `a/c.rs`.
+fn direct(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        let turns_back =
+            part == ".." && parts.last().is_some_and(|last| !matches!(*last, "" | ".."));
+        match turns_back {
+            true => parts.truncate(parts.len() - 1),
+            false => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 #[cfg(test)]
@@ -270,6 +284,16 @@ mod tests {
             ..verified()
         };
         insta::assert_snapshot!(report.to_string());
+    }
+
+    #[test]
+    fn paths_are_told_without_detours() {
+        assert_eq!(
+            direct("crates/corpus/src/../../../corpus/a.rs:1"),
+            "corpus/a.rs:1"
+        );
+        assert_eq!(direct("../../a.rs"), "../../a.rs");
+        assert_eq!(direct("/../a.rs"), "/../a.rs");
     }
 
     #[test]
