@@ -40,7 +40,7 @@ impl Fibre {
     }
 
     /// Runs on until the coroutine suspends itself; false if it came to its end by a trap.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn resume(&mut self) -> bool {
         let coroutine = self.coroutine.as_mut().expect("a fibre has a coroutine");
         match coroutine.resume(()) {

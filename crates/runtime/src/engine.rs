@@ -17,12 +17,10 @@ use crate::pool::Pool;
 use crate::recorder::Recorder;
 use crate::thread::Panic;
 use crate::waiting::Wait;
-use explore::{
-    Access, Bound, EventId, Halt, ObjectId, Op, OpKind, Pending, Request, ThreadId, Token,
-};
+use explore::{EventId, ObjectId, Op, Pending, ThreadId, Token};
 use objects::Coarsening;
 use std::panic::Location;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
 /// A place in the source of the program under test.
@@ -34,9 +32,9 @@ pub(crate) struct Engine {
     pub(crate) pending: Vec<Pending>,
     pub(crate) threads: Vec<Thread>,
     /// Threads that were started in this execution, in that order.
-    born: Vec<ThreadId>,
+    pub(crate) born: Vec<ThreadId>,
     /// Born threads that have not come to the end of their code.
-    live: usize,
+    pub(crate) live: usize,
     /// Whose code runs.
     pub(crate) running: ThreadId,
     pub(crate) suspender: *const Suspender,
@@ -45,7 +43,9 @@ pub(crate) struct Engine {
     /// Which alternative of the operation at hand is performed.
     pub(crate) choice: u32,
     /// Number of events so far: the event at hand has this number.
-    events: u32,
+    pub(crate) events: u32,
+    /// The thread that performs it may perform no other.
+    pub(crate) is_last_event: bool,
     /// The operation at hand as it is performed.
     pub(crate) op: Op,
     pub(crate) before: Token,
@@ -54,9 +54,9 @@ pub(crate) struct Engine {
     /// The thread that the event at hand starts.
     pub(crate) spawns: Option<ThreadId>,
     /// Who waits for what object.
-    waiting: Vec<(ThreadId, ObjectId)>,
+    pub(crate) waiting: Vec<(ThreadId, ObjectId)>,
     /// Threads whose pending operation depends on the state of its object.
-    conditional: Vec<ThreadId>,
+    pub(crate) conditional: Vec<ThreadId>,
     /// The thread that was started and has not run yet.
     newborn: Option<ThreadId>,
     pub(crate) watch: Watch,
@@ -114,18 +114,18 @@ pub(crate) struct Objects {
 /// A thread of the program under test.
 pub(crate) struct Thread {
     /// On the heap: it stays where it is while it runs and starts other threads.
-    pub(crate) fibre: Option<Box<Fibre>>,
+    pub(crate) fibre: Box<Fibre>,
     pub(crate) suspender: *const Suspender,
     /// On the heap: it stays where it is, too.
     pub(crate) arena: Box<Arena>,
-    job: Option<Job>,
+    pub(crate) job: Option<Job>,
     /// The last event, before the first one the spawn.
-    last: Option<EventId>,
+    pub(crate) last: Option<EventId>,
     pub(crate) events: u32,
     pub(crate) expiries: u32,
     children: u32,
     created: u32,
-    wait: Option<Wait>,
+    pub(crate) wait: Option<Wait>,
     /// A pending signal: the number of its condition variable.
     pub(crate) signals: Option<u32>,
     pub(crate) location: Place,
@@ -154,9 +154,9 @@ impl Job {
 }
 
 impl Thread {
-    fn new(id: ThreadId) -> Thread {
+    fn new(id: ThreadId, fibre: Fibre) -> Thread {
         Thread {
-            fibre: None,
+            fibre: Box::new(fibre),
             suspender: ptr::null(),
             arena: Box::new(Arena::new(id)),
             job: None,
@@ -189,6 +189,7 @@ impl Engine {
             arena: ptr::null_mut(),
             choice: 0,
             events: 0,
+            is_last_event: false,
             op: objects::Thread::SPAWN.on(ObjectId::NONE),
             before: Token::default(),
             after: Token::default(),
@@ -271,8 +272,10 @@ impl Engine {
 
     fn make_room(&mut self, id: ThreadId) {
         while self.threads.len() <= id.index() {
-            self.threads
-                .push(Thread::new(ThreadId::from_index(self.threads.len())));
+            let engine = NonNull::from(&mut *self);
+            let fibre = Fibre::new(engine, self.config.stack_size);
+            let id = ThreadId::from_index(self.threads.len());
+            self.threads.push(Thread::new(id, fibre));
             self.pending.push(Pending::Unborn);
             self.objects.parks.push(objects::Park::default());
             self.objects.ends.push(objects::Thread::default());
@@ -347,221 +350,6 @@ impl Engine {
         self.after = after;
     }
 
-    /// The thread that runs is about to perform this.
-    #[inline(always)]
-    pub(crate) fn announce(&mut self, request: Request, location: Place) {
-        let index = self.running.index();
-        self.pending[index] = Pending::Enabled(request);
-        self.threads[index].location = location;
-    }
-
-    /// The same for an operation that changes with the state of its object.
-    pub(crate) fn announce_conditional(&mut self, request: Request, location: Place) {
-        self.announce(request, location);
-        self.conditional.push(self.running);
-    }
-
-    /// The thread that runs is about to wait.
-    pub(crate) fn announce_wait(&mut self, op: Op, wait: Wait, location: Place) {
-        let index = self.running.index();
-        let request = Request::plain(op);
-        self.threads[index].location = location;
-        self.threads[index].wait = Some(wait);
-        self.pending[index] = if self.objects.is_granted(wait) {
-            Pending::Enabled(request)
-        } else {
-            self.waiting.push((self.running, op.object));
-            Pending::Waiting(request)
-        };
-    }
-
-    /// The wait of the thread that runs is performed.
-    pub(crate) fn end_wait(&mut self) {
-        let wait = self
-            .thread()
-            .wait
-            .take()
-            .expect("a thread at a wait knows what for");
-        self.objects.edges(wait, &mut self.edges);
-        if self.watch.races {
-            match wait {
-                Wait::Join(thread) => self.happens_before.joined(self.running, thread),
-                Wait::Park(thread) => self.happens_before.parked(thread),
-                Wait::Send(..) | Wait::Condvar(..) => {}
-                _ => self.happens_before.take_up(self.running, &self.edges),
-            }
-        }
-    }
-
-    /// What the thread waits for.
-    pub(crate) fn wait_of(&self, thread: ThreadId) -> Option<Wait> {
-        self.threads[thread.index()].wait
-    }
-
-    /// The thread that runs stops for good.
-    pub(crate) fn halt(&mut self, why: Halt) {
-        self.pending[self.running.index()] = Pending::Halted(why);
-    }
-
-    /// The code of the thread that runs, which starts now.
-    pub(crate) fn take_job(&mut self, suspender: &Suspender) -> Job {
-        self.suspender = suspender;
-        let thread = self.thread();
-        thread.suspender = suspender;
-        thread.job.take().expect("a thread that starts has code")
-    }
-
-    /// The code of the thread that runs has come to its end.
-    pub(crate) fn finish(&mut self, panic: Option<Panic>) {
-        self.live -= 1;
-        let id = self.running;
-        let last = self.threads[id.index()].last.unwrap_or(EventId(0));
-        self.objects.ends[id.index()].finish(last);
-        if self.is_tearing_down {
-            self.pending[id.index()] = Pending::Finished;
-            return;
-        }
-        if panic.is_none() {
-            self.threads[id.index()].noticed = None;
-        }
-        self.pending[id.index()] = match panic {
-            Some(panic) => self.unwound(id, panic),
-            None => Pending::Finished,
-        };
-        self.poll(|wait, _| matches!(wait, Wait::Join(thread) if thread == id));
-    }
-
-    /// The code of a thread was ended from outside.
-    pub(crate) fn ends_abruptly(&mut self) {
-        self.live -= 1;
-    }
-
-    /// Whether the thread that runs is being unwound.
-    pub(crate) fn is_unwinding(&mut self) -> bool {
-        let thread = self.thread();
-        thread.torn > 0 || thread.noticed.is_some()
-    }
-
-    /// Begins a step; false if the thread cannot do it.
-    #[inline]
-    pub(crate) fn begin_step(&mut self, thread: ThreadId, choice: u32) -> bool {
-        let Some(Pending::Enabled(request)) = self.pending.get(thread.index()) else {
-            return false;
-        };
-        if choice >= request.alternatives {
-            return false;
-        }
-        let is_conditional = request.expects.is_some() || request.op.kind == OpKind::CondvarSignal;
-        self.op = request.op;
-        self.choice = choice;
-        self.before = Token::default();
-        self.after = Token::default();
-        self.spawns = None;
-        self.edges.clear();
-        if self.watch.records {
-            self.recorder
-                .begin_event(thread, self.threads[thread.index()].location);
-        }
-        let own = &mut self.threads[thread.index()];
-        if own.events == 0 {
-            self.edges.extend(own.last);
-        }
-        own.events += 1;
-        own.last = Some(EventId(self.events));
-        if is_conditional {
-            self.conditional.retain(|&other| other != thread);
-        }
-        true
-    }
-
-    /// Ends a step: what depends on its event is asked again.
-    #[inline]
-    pub(crate) fn end_step(&mut self, thread: ThreadId) {
-        if self.threads[thread.index()].events >= self.config.max_events {
-            self.halt_at_bound(thread);
-        }
-        let object = self.op.object;
-        if !self.waiting.is_empty() {
-            // The parts of an object have consecutive ids.
-            self.poll(|_, about| object.0.wrapping_sub(about.0) < MOST_PARTS);
-        }
-        if !self.conditional.is_empty() && self.op.access == Access::Write {
-            self.refresh(object);
-        }
-        if self.watch.reads {
-            self.watch_effect(thread);
-        }
-        if self.watch.records {
-            self.recorder.end_event(self.op);
-        }
-        self.events += 1;
-    }
-
-    /// Asks again what the threads wait for where the condition concerns it.
-    fn poll(&mut self, concerns: impl Fn(Wait, ObjectId) -> bool) {
-        let Engine {
-            waiting,
-            threads,
-            pending,
-            objects,
-            ..
-        } = self;
-        waiting.retain(|&(thread, about)| {
-            let wait = threads[thread.index()]
-                .wait
-                .expect("a waiting thread knows what for");
-            if !concerns(wait, about) || !objects.is_granted(wait) {
-                return true;
-            }
-            if let Pending::Waiting(request) = pending[thread.index()] {
-                pending[thread.index()] = Pending::Enabled(request);
-            }
-            false
-        });
-    }
-
-    /// The object was written: pending operations that depend on its state may have changed.
-    fn refresh(&mut self, object: ObjectId) {
-        let Engine {
-            conditional,
-            threads,
-            pending,
-            objects,
-            after,
-            ..
-        } = self;
-        for thread in conditional.iter().map(|thread| thread.index()) {
-            let Pending::Enabled(request) = &mut pending[thread] else {
-                continue;
-            };
-            if request.op.object != object {
-                continue;
-            }
-            if request.expects.is_some() {
-                request.op.access = request.access_at(*after);
-            } else if let Some(condvar) = threads[thread].signals {
-                request.alternatives = objects.condvars.get(condvar).alternatives();
-            }
-        }
-    }
-
-    #[cold]
-    fn halt_at_bound(&mut self, thread: ThreadId) {
-        if let Pending::Enabled(_) | Pending::Waiting(_) = self.pending[thread.index()] {
-            self.pending[thread.index()] = Pending::Halted(Halt::Bound(Bound::Events));
-            self.conditional.retain(|&other| other != thread);
-            self.waiting.retain(|&(other, _)| other != thread);
-        }
-    }
-
-    /// A timed operation of the thread that runs expired; whether it was one too many.
-    pub(crate) fn expire(&mut self) -> bool {
-        let timeouts = self.config.timeouts;
-        let thread = self.thread();
-        thread.expiries += 1;
-        thread.expiries > timeouts
-    }
-
     /// The thread that was started and has not run yet.
     #[inline(always)]
     pub(crate) fn take_newborn(&mut self) -> Option<ThreadId> {
@@ -578,9 +366,6 @@ impl Engine {
         &self.born
     }
 }
-
-/// No object has more parts.
-const MOST_PARTS: u32 = 4;
 
 impl Objects {
     fn clear(&mut self) {

@@ -34,6 +34,7 @@ mod region;
 mod root;
 mod rwlock;
 mod semaphore;
+mod step;
 mod tear_down;
 mod thread;
 mod token;

@@ -120,21 +120,26 @@ impl Model {
     }
 
     /// Runs a thread on to its next operation.
-    #[inline]
     pub(crate) fn resume(&mut self, thread: ThreadId) {
-        let engine = self.engine;
-        let fibre = self.engine_mut().begin_run(thread, engine);
-        trap::enter(engine);
+        let fibre = self.engine_mut().begin_run(thread);
+        self.run(thread, fibre);
+    }
+
+    /// Runs the thread, whose coroutine this is, until it suspends itself.
+    #[inline(always)]
+    fn run(&mut self, thread: ThreadId, fibre: *mut Fibre) {
+        trap::enter(self.engine);
         // SAFETY: the fibre stays where it is until the model is dropped. No reference to the engine
         // is left while the coroutine uses it.
         if !unsafe { (*fibre).resume() } {
             perform::enter_root();
+            let engine = self.engine;
             self.engine_mut().trapped(thread, engine);
         }
     }
 
     /// Runs the thread that has just been started, if there is one, to its first operation.
-    #[inline]
+    #[inline(always)]
     fn resume_newborn(&mut self) {
         if let Some(newborn) = self.engine_mut().take_newborn() {
             self.resume(newborn);
@@ -176,10 +181,10 @@ impl Program for Model {
 
     #[inline]
     fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt> {
-        if !self.engine_mut().begin_step(step.thread, step.choice) {
+        let Some(fibre) = self.engine_mut().begin_step(step) else {
             return Err(self.diverged(step));
-        }
-        self.resume(step.thread);
+        };
+        self.run(step.thread, fibre);
         self.resume_newborn();
         let engine = self.engine_mut();
         engine.end_step(step.thread);
@@ -221,7 +226,7 @@ impl Drop for Model {
 impl Engine {
     /// The coroutine of the thread that runs.
     pub(crate) fn running_fibre(&self) -> Option<&Fibre> {
-        self.threads.get(self.running.index())?.fibre.as_deref()
+        Some(&self.threads.get(self.running.index())?.fibre)
     }
 
     /// The address above the stack of the thread that runs, as far as the thread has it to itself.
@@ -230,19 +235,5 @@ impl Engine {
             .expect("the thread that runs has a coroutine")
             .base()
             - LINK
-    }
-
-    /// The coroutine of a thread that is about to run.
-    #[inline]
-    fn begin_run(&mut self, id: ThreadId, engine: NonNull<Engine>) -> *mut Fibre {
-        self.running = id;
-        let stack_size = self.config.stack_size;
-        let thread = &mut self.threads[id.index()];
-        self.suspender = thread.suspender;
-        self.arena = &raw mut *thread.arena;
-        let fibre = thread
-            .fibre
-            .get_or_insert_with(|| Box::new(Fibre::new(engine, stack_size)));
-        &raw mut **fibre
     }
 }

@@ -93,6 +93,7 @@ pub(crate) fn visible<R>(
 }
 
 /// Waits until what the object is asked is true. `then` runs when the wait is performed.
+#[inline(always)]
 pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut Engine)) {
     let engine = enter();
     // SAFETY: as in `visible`.
@@ -163,18 +164,14 @@ pub(crate) fn halt(why: Halt) {
     leave(engine);
 }
 
-/// The end of a thread, which is an event where somebody polls for it.
+/// The end of a thread, where it is an event.
+#[cold]
 pub(crate) fn end() {
-    let is_polled = silently(|engine| {
-        let end = engine.names.end(engine.running);
-        let is_polled = engine.names.is_coarse(end, objects::Coarsening::Polled);
-        is_polled.then_some(objects::Thread::END.on(end))
+    let end = silently(|engine| engine.names.end(engine.running));
+    let op = objects::Thread::END.on(end);
+    perform(op, Location::caller(), |engine| {
+        engine.record(|_| "end".to_owned())
     });
-    if let Some(op) = is_polled {
-        perform(op, Location::caller(), |engine| {
-            engine.record(|_| "end".to_owned())
-        });
-    }
 }
 
 /// Suspends the coroutine until the model runs it again.

@@ -186,6 +186,14 @@ impl Engine {
         }
     }
 
+    /// Says which thread the event at hand is about.
+    #[inline]
+    pub(crate) fn record_thread(&mut self, thread: ThreadId, text: impl FnOnce(&str) -> String) {
+        if self.watch.records {
+            self.recorder.text = Some(text(&self.thread_name(thread)));
+        }
+    }
+
     /// An object was created.
     #[inline]
     pub(crate) fn name_object(&mut self, object: ObjectId, kind: &str, location: Place) {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 /// Bytes of a span, which begins at a multiple of it.
 pub(crate) const SPAN: usize = 64 * 1024;
 
-const SIZE: usize = 64 << 30;
+const SIZE: usize = 16 << 30;
 
 /// Where the region begins; before it is reserved an address that nothing has.
 static START: AtomicUsize = AtomicUsize::new(NOWHERE);

@@ -15,7 +15,9 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
         let job = pointer().take_job(suspender);
         perform::leave(engine);
         let panic = catch(|| job.run());
-        catch(perform::end);
+        if pointer().is_end_polled() {
+            catch(perform::end);
+        }
         perform::enter_root();
         pointer().finish(panic);
         suspender.suspend(());
@@ -23,6 +25,7 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
 }
 
 /// What the code panicked with, unless it was torn down.
+#[inline(always)]
 fn catch(code: impl FnOnce()) -> Option<Panic> {
     let panic = catch_unwind(AssertUnwindSafe(code)).err()?;
     (!panic.is::<TearDown>()).then_some(panic)

@@ -91,9 +91,6 @@ impl Engine {
     /// Forgets where the thread is.
     pub(crate) fn give_up(&mut self, thread: ThreadId, engine: NonNull<Engine>) {
         self.ends_abruptly();
-        let fibre = self.threads[thread.index()].fibre.as_mut();
-        fibre
-            .expect("a thread that ran has a coroutine")
-            .begin_again(engine);
+        self.threads[thread.index()].fibre.begin_again(engine);
     }
 }

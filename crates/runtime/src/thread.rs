@@ -16,11 +16,13 @@ pub type Panic = Box<dyn Any + Send + 'static>;
 
 /// Starts a thread. What it gives to the one who joins it goes by the closure's captures; a panic
 /// goes to the joiner, and is a failure if there is none.
+#[inline(always)]
 #[track_caller]
 pub fn spawn(name: Option<String>, body: impl FnOnce() + 'static) -> ThreadId {
     start(name, Box::new(body))
 }
 
+#[inline(always)]
 #[track_caller]
 fn start(name: Option<String>, body: Box<dyn FnOnce()>) -> ThreadId {
     let location = Location::caller();
@@ -29,16 +31,23 @@ fn start(name: Option<String>, body: Box<dyn FnOnce()>) -> ThreadId {
         let op = Thread::SPAWN.on(engine.names.end(child));
         engine.announce(Request::plain(op), location);
     };
-    visible(announce, |engine| engine.spawn(Job::Spawned(body), name))
+    visible(announce, |engine| {
+        let child = engine.spawn(Job::Spawned(body), name);
+        engine.record_thread(child, |name| format!("spawn() -> {name}"));
+        child
+    })
 }
 
 /// Waits for the end of a thread; `Err` if it panicked. Only once for each thread.
+#[inline(always)]
 #[track_caller]
 pub fn join(thread: ThreadId) -> Result<(), Panic> {
     let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
     let mut panic = None;
     perform::wait(op, Wait::Join(thread), Location::caller(), |engine| {
         panic = engine.threads[thread.index()].panic.take();
+        let how = if panic.is_some() { " -> panicked" } else { "" };
+        engine.record_thread(thread, |name| format!("{name}.join(){how}"));
     });
     panic.map_or(Ok(()), Err)
 }

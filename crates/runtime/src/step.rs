@@ -1,0 +1,258 @@
+//! One step: a thread performs the operation that it announced and announces its next one.
+//!
+//! What depends on the state of an object is asked again after each event at the object: whether a
+//! thread still waits, whether a compare-exchange would write, how many a signal can choose from.
+
+use crate::coroutine::{Fibre, Suspender};
+use crate::engine::{Engine, Job, Place};
+use crate::thread::Panic;
+use crate::waiting::Wait;
+use explore::{
+    Access, Bound, EventId, Halt, ObjectId, Op, OpKind, Pending, Request, Step, ThreadId, Token,
+};
+use objects::Coarsening;
+
+/// No object has more parts.
+const MOST_PARTS: u32 = 4;
+
+impl Engine {
+    /// The thread that runs is about to perform this.
+    #[inline(always)]
+    pub(crate) fn announce(&mut self, request: Request, location: Place) {
+        let index = self.running.index();
+        self.pending[index] = Pending::Enabled(request);
+        self.threads[index].location = location;
+    }
+
+    /// The same for an operation that changes with the state of its object.
+    pub(crate) fn announce_conditional(&mut self, request: Request, location: Place) {
+        self.announce(request, location);
+        self.conditional.push(self.running);
+    }
+
+    /// The thread that runs is about to wait.
+    pub(crate) fn announce_wait(&mut self, op: Op, wait: Wait, location: Place) {
+        let index = self.running.index();
+        let request = Request::plain(op);
+        self.threads[index].location = location;
+        self.threads[index].wait = Some(wait);
+        self.pending[index] = if self.objects.is_granted(wait) {
+            Pending::Enabled(request)
+        } else {
+            self.waiting.push((self.running, op.object));
+            Pending::Waiting(request)
+        };
+    }
+
+    /// The wait of the thread that runs is performed.
+    pub(crate) fn end_wait(&mut self) {
+        let wait = self
+            .thread()
+            .wait
+            .take()
+            .expect("a thread at a wait knows what for");
+        self.objects.edges(wait, &mut self.edges);
+        if self.watch.races {
+            match wait {
+                Wait::Join(thread) => self.happens_before.joined(self.running, thread),
+                Wait::Park(thread) => self.happens_before.parked(thread),
+                Wait::Send(..) | Wait::Condvar(..) => {}
+                _ => self.happens_before.take_up(self.running, &self.edges),
+            }
+        }
+    }
+
+    /// What the thread waits for.
+    pub(crate) fn wait_of(&self, thread: ThreadId) -> Option<Wait> {
+        self.threads[thread.index()].wait
+    }
+
+    /// The thread that runs stops for good.
+    pub(crate) fn halt(&mut self, why: Halt) {
+        self.pending[self.running.index()] = Pending::Halted(why);
+    }
+
+    /// The code of the thread that runs, which starts now.
+    pub(crate) fn take_job(&mut self, suspender: &Suspender) -> Job {
+        self.suspender = suspender;
+        let thread = self.thread();
+        thread.suspender = suspender;
+        thread.job.take().expect("a thread that starts has code")
+    }
+
+    /// The code of the thread that runs has come to its end.
+    pub(crate) fn finish(&mut self, panic: Option<Panic>) {
+        self.live -= 1;
+        let id = self.running;
+        let last = self.threads[id.index()].last.unwrap_or(EventId(0));
+        self.objects.ends[id.index()].finish(last);
+        if self.is_tearing_down {
+            self.pending[id.index()] = Pending::Finished;
+            return;
+        }
+        if panic.is_none() {
+            self.threads[id.index()].noticed = None;
+        }
+        self.pending[id.index()] = match panic {
+            Some(panic) => self.unwound(id, panic),
+            None => Pending::Finished,
+        };
+        self.poll(self.names.end(id));
+    }
+
+    /// Whether somebody polls for the end of the thread that runs, so that it is an event.
+    #[inline(always)]
+    pub(crate) fn is_end_polled(&self) -> bool {
+        self.names
+            .is_coarse(self.names.end(self.running), Coarsening::Polled)
+    }
+
+    /// The code of a thread was ended from outside.
+    pub(crate) fn ends_abruptly(&mut self) {
+        self.live -= 1;
+    }
+
+    /// Whether the thread that runs is being unwound.
+    pub(crate) fn is_unwinding(&mut self) -> bool {
+        let thread = self.thread();
+        thread.torn > 0 || thread.noticed.is_some()
+    }
+
+    /// Begins a step; gives the coroutine that performs it. None if the thread cannot do the step.
+    #[inline(always)]
+    pub(crate) fn begin_step(&mut self, step: Step) -> Option<*mut Fibre> {
+        let index = step.thread.index();
+        let request = self.pending.get(index)?.enabled()?;
+        if step.choice >= request.alternatives {
+            return None;
+        }
+        self.op = request.op;
+        self.choice = step.choice;
+        self.before = Token::default();
+        self.after = Token::default();
+        self.spawns = None;
+        self.edges.clear();
+        let event = self.event();
+        let own = &mut self.threads[index];
+        if own.events == 0 {
+            self.edges.extend(own.last);
+        }
+        own.events += 1;
+        own.last = Some(event);
+        self.is_last_event = own.events >= self.config.max_events;
+        if self.watch.records {
+            self.recorder.begin_event(step.thread, own.location);
+        }
+        if let OpKind::CompareExchange | OpKind::CondvarSignal = self.op.kind {
+            self.conditional.retain(|&other| other != step.thread);
+        }
+        Some(self.begin_run(step.thread))
+    }
+
+    /// The coroutine of a thread that is about to run.
+    #[inline(always)]
+    pub(crate) fn begin_run(&mut self, id: ThreadId) -> *mut Fibre {
+        self.running = id;
+        let thread = &mut self.threads[id.index()];
+        self.suspender = thread.suspender;
+        self.arena = &raw mut *thread.arena;
+        &raw mut *thread.fibre
+    }
+
+    /// Ends a step: what depends on its event is asked again.
+    #[inline(always)]
+    pub(crate) fn end_step(&mut self, thread: ThreadId) {
+        if self.is_last_event {
+            self.halt_at_bound(thread);
+        }
+        let object = self.op.object;
+        self.poll(object);
+        if !self.conditional.is_empty() && self.op.access == Access::Write {
+            self.refresh(object);
+        }
+        if self.watch.is_on() {
+            self.watch_step(thread);
+        }
+        self.events += 1;
+    }
+
+    #[cold]
+    fn watch_step(&mut self, thread: ThreadId) {
+        if self.watch.reads {
+            self.watch_effect(thread);
+        }
+        if self.watch.records {
+            self.recorder.end_event(self.op);
+        }
+    }
+
+    /// Asks again what those threads wait for that wait for the object.
+    #[inline(always)]
+    fn poll(&mut self, object: ObjectId) {
+        let mut index = 0;
+        while let Some(&(thread, about)) = self.waiting.get(index) {
+            // The parts of an object have consecutive ids.
+            if object.0.wrapping_sub(about.0) < MOST_PARTS && self.wakes(thread) {
+                self.waiting.swap_remove(index);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    /// Whether the wait of the thread is over; then it can perform it.
+    #[inline(never)]
+    fn wakes(&mut self, thread: ThreadId) -> bool {
+        let wait = self.threads[thread.index()]
+            .wait
+            .expect("a waiting thread knows what for");
+        let is_granted = self.objects.is_granted(wait);
+        if let (true, Pending::Waiting(request)) = (is_granted, self.pending[thread.index()]) {
+            self.pending[thread.index()] = Pending::Enabled(request);
+        }
+        is_granted
+    }
+
+    /// The object was written: pending operations that depend on its state may have changed.
+    #[inline(never)]
+    fn refresh(&mut self, object: ObjectId) {
+        let Engine {
+            conditional,
+            threads,
+            pending,
+            objects,
+            after,
+            ..
+        } = self;
+        for thread in conditional.iter().map(|thread| thread.index()) {
+            let Pending::Enabled(request) = &mut pending[thread] else {
+                continue;
+            };
+            if request.op.object != object {
+                continue;
+            }
+            if request.expects.is_some() {
+                request.op.access = request.access_at(*after);
+            } else if let Some(condvar) = threads[thread].signals {
+                request.alternatives = objects.condvars.get(condvar).alternatives();
+            }
+        }
+    }
+
+    #[cold]
+    fn halt_at_bound(&mut self, thread: ThreadId) {
+        if let Pending::Enabled(_) | Pending::Waiting(_) = self.pending[thread.index()] {
+            self.pending[thread.index()] = Pending::Halted(Halt::Bound(Bound::Events));
+            self.conditional.retain(|&other| other != thread);
+            self.waiting.retain(|&(other, _)| other != thread);
+        }
+    }
+
+    /// A timed operation of the thread that runs expired; whether it was one too many.
+    pub(crate) fn expire(&mut self) -> bool {
+        let timeouts = self.config.timeouts;
+        let thread = self.thread();
+        thread.expiries += 1;
+        thread.expiries > timeouts
+    }
+}
