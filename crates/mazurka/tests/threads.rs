@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_millis(1);
 fn join_returns_the_value_or_the_panic() {
     mazurka::model(|| {
         assert_eq!(thread::spawn(|| 7).join().unwrap(), 7);
-        let payload = thread::spawn(|| panic!("expected {}", 1))
+        let payload = thread::spawn(|| panic!("expected {}", std::hint::black_box(1)))
             .join()
             .unwrap_err();
         assert_eq!(payload.downcast_ref::<String>().unwrap(), "expected 1");
