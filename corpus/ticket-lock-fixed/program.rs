@@ -20,7 +20,7 @@ struct TicketLock {
 impl TicketLock {
     fn lock(&self) {
         let ticket = self.next.fetch_add(1, SeqCst);
-        while self.serving.load(SeqCst) != ticket {
+        while self.serving.load(SeqCst) < ticket {
             hint::spin_loop();
         }
     }

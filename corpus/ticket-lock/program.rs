@@ -21,7 +21,7 @@ impl TicketLock {
     fn lock(&self) {
         let ticket = self.next.load(SeqCst);
         self.next.store(ticket + 1, SeqCst);
-        while self.serving.load(SeqCst) != ticket {
+        while self.serving.load(SeqCst) < ticket {
             hint::spin_loop();
         }
     }
