@@ -243,7 +243,7 @@ impl<'a> Shown<'a> {
             let [first, second] =
                 [pair.first, pair.second].map(|row| self.letter(row).unwrap_or('?'));
             let sentence = format!(
-                "{} of {} came before {} of {}",
+                "{} ({}) came before {} ({})",
                 self.told(&self.row(pair.first).text),
                 self.name(self.row(pair.first).thread),
                 self.told(&self.row(pair.second).text),

@@ -18,6 +18,7 @@ const VERSION: u32 = 1;
 ///     kind: FailureKind::Panic,
 ///     message: "an update was lost".to_owned(),
 ///     conditions: Conditions::default(),
+///     coarse: Vec::new(),
 ///     steps: vec![SavedStep { thread: "0".to_owned(), choices: vec![0, 0] }],
 /// };
 /// let text = schedule.to_json();
@@ -34,6 +35,10 @@ pub struct ScheduleFile {
     pub message: String,
     /// What the program was run under.
     pub conditions: Conditions,
+    /// Objects whose operations were taken to depend on each other more than at the start of a search, in
+    /// the words of the front-end: the steps fit only so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub coarse: Vec<String>,
     /// The steps from the start.
     pub steps: Vec<SavedStep>,
 }
@@ -197,6 +202,7 @@ mod tests {
             kind: FailureKind::Deadlock,
             message: "main waits for T1".to_owned(),
             conditions: Conditions::default(),
+            coarse: vec!["polled 0.1".to_owned()],
             steps: vec![
                 SavedStep {
                     thread: "0".to_owned(),

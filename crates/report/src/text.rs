@@ -149,7 +149,7 @@ impl Failure {
     fn message(&self, style: Style) -> Vec<String> {
         let own = style.width.saturating_sub(2);
         let mut lines = Vec::new();
-        for line in self.message.lines() {
+        for line in direct(&self.message).lines() {
             let indent = line.len() - line.trim_start().len();
             let indent = " ".repeat(indent.min(8));
             lines.extend(
@@ -170,8 +170,17 @@ impl Failure {
     }
 }
 
-/// A path without detours: `a/b/../c.rs` → `a/c.rs`.
-fn direct(path: &str) -> String {
+/// The text with paths that make no detours: `a/b/../c.rs` → `a/c.rs`.
+fn direct(text: &str) -> String {
+    if !text.contains("/../") {
+        return text.to_owned();
+    }
+    text.split_inclusive(char::is_whitespace)
+        .map(direct_path)
+        .collect()
+}
+
+fn direct_path(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         let turns_back =
@@ -220,6 +229,7 @@ mod tests {
                 kind: FailureKind::Panic,
                 message: message.to_owned(),
                 conditions: Conditions::default(),
+                coarse: Vec::new(),
                 steps: vec![SavedStep {
                     thread: "0".to_owned(),
                     choices: vec![0],
@@ -291,6 +301,10 @@ mod tests {
         assert_eq!(
             direct("crates/corpus/src/../../../corpus/a.rs:1"),
             "corpus/a.rs:1"
+        );
+        assert_eq!(
+            direct("write at a/b/../c.rs:1\nread"),
+            "write at a/c.rs:1\nread"
         );
         assert_eq!(direct("../../a.rs"), "../../a.rs");
         assert_eq!(direct("/../a.rs"), "/../a.rs");
