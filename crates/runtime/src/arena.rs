@@ -290,7 +290,13 @@ mod tests {
     #[test]
     fn names_are_the_same_although_objects_live_on() {
         let large = Layout::from_size_align(5000, 64).expect("it is a layout");
-        let layout = |number: u32| if number % 7 == 0 { large } else { SMALL };
+        let layout = |number: u32| {
+            if number.is_multiple_of(7) {
+                large
+            } else {
+                SMALL
+            }
+        };
         let mut arena = Arena::new(ThreadId(3));
         let names = |arena: &mut Arena, keep: u32| -> Vec<Option<u64>> {
             let addresses: Vec<usize> = (0..60).map(|n| allocate(arena, layout(n))).collect();

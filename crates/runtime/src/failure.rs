@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::thread::Panic;
 use crate::trace::Shown;
 use crate::trap::{self, Trap};
+use crate::waiting::Wait;
 use explore::{Access, Halt, OpKind, Outcome, Pending, Request, ThreadId};
 use report::FailureKind;
 use std::ptr::NonNull;
@@ -43,7 +44,10 @@ impl Engine {
             self.threads[id.index()].panic = Some(panic);
             return Pending::Finished;
         }
-        let shown = self.panic_of(id, Some(&panic));
+        let mut shown = self.panic_of(id, Some(&panic));
+        if let Some(cause) = self.cause_of(&shown, id) {
+            shown.message = format!("{} ({cause})", shown.message);
+        }
         self.failures.push(shown);
         if id == ThreadId::MAIN {
             return Pending::Failed;
@@ -65,6 +69,23 @@ impl Engine {
             message,
             location,
         });
+    }
+
+    /// The panic of another thread that was joined and unwrapped, so that its message is lost.
+    fn cause_of(&self, shown: &Shown, id: ThreadId) -> Option<String> {
+        let is_unwrapped = shown.message.ends_with("Any { .. }");
+        let mut others = self
+            .born()
+            .iter()
+            .filter(|&&other| other != id && is_unwrapped);
+        others.find_map(|&other| {
+            let noticed = self.threads[other.index()].noticed.as_ref()?;
+            let name = self.thread_name(other);
+            Some(format!(
+                "{name} panicked at {}: {}",
+                noticed.location, noticed.message
+            ))
+        })
     }
 
     /// The thread was ended by a signal.
@@ -239,6 +260,13 @@ impl Engine {
                 .recorder
                 .object_name(request.op.object, request.op.kind),
         };
+        let policy = match wait {
+            Wait::RwLock(lock, ticket) if self.objects.rwlocks.get(lock).is_overtaking(ticket) => {
+                " (behind a waiting writer; a lock that prefers readers would let it pass)"
+            }
+            _ => "",
+        };
+        let what = format!("{what}{policy}");
         match holders.as_slice() {
             [] => format!("waits for {what}"),
             holders => format!("waits for {what}, held by {}", holders.join(", ")),

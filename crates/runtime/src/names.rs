@@ -3,6 +3,8 @@
 //! A thread is named by its spawn path, an object by the thread that created it and its number there.
 //! Neither depends on the schedule. Ids are dense and given as names are first met.
 
+mod coarse;
+
 use explore::{ObjectId, Schedule, Step, ThreadId};
 use objects::Coarsening;
 use report::SavedStep;

@@ -1,42 +1,16 @@
 //! Small programs, explored: how many executions there are and how they end.
 
-use explore::{Algorithm, Interrupt, Observer, Options, Outcome, Strategy, explore};
+mod outcomes;
+
+use explore::{Algorithm, Observer, Options, Outcome, Strategy, explore};
+use outcomes::{outcomes, outcomes_with};
 use runtime::*;
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::*;
 
-/// Counts executions by their outcome.
-#[derive(Default)]
-struct Count(BTreeMap<Outcome, u64>);
-
-impl Observer for Count {
-    fn ended(&mut self, outcome: Outcome, _: &dyn Strategy) -> ControlFlow<()> {
-        *self.0.entry(outcome).or_default() += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn restarted(&mut self) {
-        self.0.clear();
-    }
-}
-
 fn outcomes_by(algorithm: Algorithm, body: impl Fn() + 'static) -> Vec<(Outcome, u64)> {
-    let mut model = Model::new(Config::default(), body);
-    let mut count = Count::default();
-    loop {
-        let mut strategy = algorithm.strategy(Options::default());
-        match explore(&mut model, &mut strategy, &mut count) {
-            Ok(_) => return count.0.into_iter().collect(),
-            Err(Interrupt::Coarsened) => count.restarted(),
-            Err(other) => panic!("{other}"),
-        }
-    }
-}
-
-fn outcomes(body: impl Fn() + 'static) -> Vec<(Outcome, u64)> {
-    outcomes_by(Algorithm::Exhaustive, body)
+    outcomes_with(Config::default(), algorithm, body)
 }
 
 #[test]
@@ -55,10 +29,7 @@ fn interleavings_of_two_threads_are_counted() {
         }
         assert_eq!(x.load(SeqCst), 4);
     };
-    assert_eq!(
-        outcomes_by(Algorithm::Optimal, body),
-        [(Outcome::Completed, 6)]
-    );
+    assert_eq!(outcomes(body), [(Outcome::Completed, 6)]);
     assert_eq!(
         outcomes_by(Algorithm::Parsimonious, body),
         [(Outcome::Completed, 6)]
@@ -67,7 +38,7 @@ fn interleavings_of_two_threads_are_counted() {
 
 #[test]
 fn a_lost_update_is_found() {
-    let found = outcomes_by(Algorithm::Optimal, || {
+    let found = outcomes(|| {
         let x = Rc::new(Atomic::new(0u32));
         let other = Rc::clone(&x);
         let thread = spawn(None, move || other.store(other.load(SeqCst) + 1, SeqCst));
@@ -86,7 +57,7 @@ fn a_lost_update_is_found() {
 
 #[test]
 fn locks_in_opposite_order_deadlock() {
-    let found = outcomes_by(Algorithm::Optimal, || {
+    let found = outcomes(|| {
         let locks = Rc::new([Mutex::new(), Mutex::new()]);
         let other = Rc::clone(&locks);
         let thread = spawn(None, move || {
@@ -149,7 +120,7 @@ fn a_spin_loop_that_nobody_ends_is_stuck() {
 
 #[test]
 fn a_spin_loop_that_somebody_ends_is_none() {
-    let found = outcomes_by(Algorithm::Optimal, || {
+    let found = outcomes(|| {
         let flag = Rc::new(Atomic::new(false));
         let other = Rc::clone(&flag);
         let thread = spawn(None, move || other.store(true, SeqCst));
@@ -232,15 +203,15 @@ fn a_relaxed_publication_is_a_data_race() {
             join(thread).expect("it does not panic");
         }
     };
-    let relaxed = outcomes_by(Algorithm::Optimal, publish(Relaxed));
+    let relaxed = outcomes(publish(Relaxed));
     assert_eq!(relaxed, [(Outcome::Failed, 1), (Outcome::Completed, 1)]);
-    let released = outcomes_by(Algorithm::Optimal, publish(Release));
+    let released = outcomes(publish(Release));
     assert_eq!(released, [(Outcome::Completed, 2)]);
 }
 
 #[test]
 fn a_hundred_threads_and_thousands_of_events_are_run() {
-    let found = outcomes_by(Algorithm::Optimal, || {
+    let found = outcomes(|| {
         let threads: Vec<_> = (0..100)
             .map(|_| {
                 let own = Atomic::new(0u64);

@@ -1,0 +1,252 @@
+//! Programs that do their worst: the model goes on.
+
+mod outcomes;
+
+use explore::{Algorithm, Outcome};
+use outcomes::{outcomes, outcomes_with};
+use runtime::*;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::atomic::Ordering::*;
+
+/// Counts the values of it that are alive.
+struct Counted(&'static Cell<i32>);
+
+impl Counted {
+    fn new(live: &'static Cell<i32>) -> Counted {
+        live.set(live.get() + 1);
+        Counted(live)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+fn counter() -> &'static Cell<i32> {
+    Box::leak(Box::default())
+}
+
+#[test]
+fn everything_is_dropped_however_an_execution_ends() {
+    let live = counter();
+    let found = outcomes(move || {
+        let _main = Counted::new(live);
+        let locks = Rc::new([Mutex::new(), Mutex::new()]);
+        let threads = [(0, 1), (1, 0)].map(|(first, second)| {
+            let locks = Rc::clone(&locks);
+            spawn(None, move || {
+                let _thread = Counted::new(live);
+                locks[first].lock();
+                let _inner = Box::new(Counted::new(live));
+                locks[second].lock();
+                assume(first == 0);
+                locks[second].unlock();
+                locks[first].unlock();
+            })
+        });
+        for thread in threads {
+            let _ = join(thread);
+        }
+    });
+    assert!(found.len() > 1, "{found:?}");
+    assert_eq!(live.get(), 0);
+}
+
+#[test]
+fn locks_are_given_back_by_destructors_during_the_tear_down() {
+    struct Guard(Rc<Mutex>);
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            self.0.unlock();
+        }
+    }
+    let live = counter();
+    let found = outcomes(move || {
+        let (held, never) = (Rc::new(Mutex::new()), Rc::new(Mutex::new()));
+        never.lock();
+        held.lock();
+        let guard = Guard(Rc::clone(&held));
+        let thread = spawn(None, move || {
+            let _thread = Counted::new(live);
+            held.lock();
+            let _guard = Guard(held);
+        });
+        never.lock();
+        drop(guard);
+        let _ = join(thread);
+    });
+    assert_eq!(found, [(Outcome::Deadlock, 1)]);
+    assert_eq!(live.get(), 0);
+}
+
+#[test]
+fn a_destructor_that_waits_for_ever_is_given_up() {
+    struct Waits(Rc<Mutex>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            self.0.lock();
+        }
+    }
+    let body = || {
+        let mutex = Rc::new(Mutex::new());
+        mutex.lock();
+        let other = Rc::clone(&mutex);
+        let thread = spawn(None, move || {
+            let waits = Waits(other);
+            waits.0.lock();
+        });
+        let _ = join(thread);
+    };
+    assert_eq!(outcomes(body), [(Outcome::Deadlock, 1)]);
+}
+
+#[test]
+fn a_thread_that_catches_its_end_and_goes_on_is_given_up() {
+    let found = outcomes(|| {
+        let mutex = Mutex::new();
+        mutex.lock();
+        let x = Atomic::new(0u32);
+        let _ = catch_unwind(AssertUnwindSafe(|| mutex.lock()));
+        loop {
+            x.load(SeqCst);
+        }
+    });
+    assert_eq!(found, [(Outcome::Deadlock, 1)]);
+}
+
+#[test]
+fn scoped_threads_end_before_what_they_borrow() {
+    let found = outcomes(|| {
+        let mutex = Mutex::new();
+        let value = Box::new(Atomic::new(1u32));
+        scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(None, || {
+                    mutex.lock();
+                    assume(value.load(SeqCst) == 0);
+                });
+            }
+        });
+    });
+    assert_eq!(found, [(Outcome::Halted, 2)]);
+}
+
+#[test]
+fn overflows_and_aborts_are_survived_again_and_again() {
+    #[allow(unconditional_recursion)]
+    fn recurse(depth: u64) -> u64 {
+        std::hint::black_box(depth) + recurse(depth + 1) + 1
+    }
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("in a destructor");
+        }
+    }
+    let found = outcomes(|| {
+        let x = Rc::new(Atomic::new(0u32));
+        let threads = [0, 1].map(|number| {
+            let x = Rc::clone(&x);
+            spawn(None, move || {
+                x.modify("fetch_add", SeqCst, |x| x + 1);
+                if number == 0 {
+                    std::hint::black_box(recurse(0));
+                } else {
+                    let _bomb = Bomb;
+                    panic!("first");
+                }
+            })
+        });
+        x.modify("fetch_add", SeqCst, |x| x + 1);
+        let _ = threads.map(join);
+    });
+    assert_eq!(found, [(Outcome::Failed, 6)]);
+    let after = outcomes(|| {
+        let x = Rc::new(Atomic::new(0u32));
+        let other = Rc::clone(&x);
+        let thread = spawn(None, move || other.store(1, SeqCst));
+        x.load(SeqCst);
+        join(thread).expect("it does not panic");
+    });
+    assert_eq!(after, [(Outcome::Completed, 2)]);
+}
+
+#[test]
+fn an_endless_thread_stops_at_the_bound() {
+    let config = Config {
+        max_events: 50,
+        ..Config::default()
+    };
+    let found = outcomes_with(config, Algorithm::Optimal, || {
+        let x = Atomic::new(0u64);
+        loop {
+            x.modify("fetch_add", SeqCst, |x| x + 1);
+        }
+    });
+    assert_eq!(found, [(Outcome::Halted, 1)]);
+}
+
+#[test]
+fn models_in_several_threads_do_not_disturb_each_other() {
+    let explorers: Vec<_> = (0..4)
+        .map(|_| {
+            std::thread::spawn(|| {
+                outcomes(|| {
+                    let x = Rc::new(Atomic::new(0u32));
+                    let threads = [0, 1, 2].map(|_| {
+                        let x = Rc::clone(&x);
+                        spawn(None, move || {
+                            x.modify("fetch_add", SeqCst, |x| x + 1);
+                        })
+                    });
+                    for thread in threads {
+                        join(thread).expect("it does not panic");
+                    }
+                    assert_eq!(x.load(SeqCst), 3);
+                })
+            })
+        })
+        .collect();
+    for explorer in explorers {
+        assert_eq!(
+            explorer.join().expect("it does not panic"),
+            [(Outcome::Completed, 6)]
+        );
+    }
+}
+
+#[test]
+fn an_operation_outside_a_model_panics_with_advice() {
+    let panic = catch_unwind(|| Atomic::new(0u32)).expect_err("there is no model");
+    let message = panic.downcast_ref::<&str>().expect("the message is a text");
+    assert!(
+        message.contains("wrap the code in mazurka::model"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_model_in_a_model_panics_with_advice() {
+    let found = outcomes(|| {
+        let panic = catch_unwind(|| Model::new(Config::default(), || ()));
+        assert!(panic.is_err());
+    });
+    assert_eq!(found, [(Outcome::Completed, 1)]);
+}
+
+#[test]
+fn the_panic_of_a_child_is_told_where_main_unwraps_it() {
+    let mut model = Model::new(Config::default(), || {
+        let thread = spawn(None, || panic!("the cause"));
+        join(thread).unwrap();
+    });
+    use explore::{Options, explore};
+    let mut strategy = Algorithm::Optimal.strategy(Options::default());
+    explore(&mut model, &mut strategy, &mut ()).expect("it is deterministic");
+    let failure = model.failure().expect("main panics");
+    assert!(failure.message.contains("the cause"), "{failure:?}");
+}
