@@ -218,11 +218,13 @@ impl Engine {
 
     /// Forgets the execution, whose threads have all ended.
     pub(crate) fn clear(&mut self) {
-        for thread in self.born.drain(..) {
-            self.pending[thread.index()] = Pending::Unborn;
-            self.threads[thread.index()].panic = None;
-            self.threads[thread.index()].job = None;
-            self.threads[thread.index()].arena.reset();
+        // The youngest first: a thread may have its name from the heap of an older one.
+        for id in self.born.drain(..).rev() {
+            self.pending[id.index()] = Pending::Unborn;
+            let thread = &mut self.threads[id.index()];
+            thread.panic = None;
+            thread.name = None;
+            thread.arena.reset();
         }
         self.live = 0;
         self.events = 0;
@@ -289,6 +291,13 @@ impl Engine {
         parent.children += 1;
         let location = parent.location;
         let child = self.names.child(self.running, number);
+        if self.is_tearing_down {
+            self.make_room(child);
+            self.objects.ends[child.index()].finish(EventId(self.events));
+            // Its destructors would run code of the program, for which this is not the moment.
+            std::mem::forget(job);
+            return child;
+        }
         self.bear(child, job, name, location);
         self.spawns = Some(child);
         child

@@ -141,7 +141,7 @@ impl Engine {
         let may_wait =
             self.config.waiting_after_main && self.pending.first() == Some(&Pending::Finished);
         match outcome {
-            Outcome::Deadlock if may_wait => Outcome::Completed,
+            Outcome::Deadlock | Outcome::Stuck if may_wait => Outcome::Completed,
             other => other,
         }
     }

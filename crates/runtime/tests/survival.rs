@@ -250,3 +250,23 @@ fn the_panic_of_a_child_is_told_where_main_unwraps_it() {
     let failure = model.failure().expect("main panics");
     assert!(failure.message.contains("the cause"), "{failure:?}");
 }
+
+#[test]
+fn a_destructor_may_start_threads_during_the_tear_down() {
+    struct Starts;
+    impl Drop for Starts {
+        fn drop(&mut self) {
+            let thread = spawn(Some("late".to_owned()), || {
+                Atomic::new(0u32).load(SeqCst);
+            });
+            join(thread).expect("it does not panic");
+        }
+    }
+    let found = outcomes(|| {
+        let mutex = Mutex::new();
+        mutex.lock();
+        let _starts = Starts;
+        mutex.lock();
+    });
+    assert_eq!(found, [(Outcome::Deadlock, 1)]);
+}
