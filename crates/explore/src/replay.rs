@@ -29,27 +29,6 @@ pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<Requ
         })
 }
 
-/// The thread of a replayed step must announce the operation that it performed before.
-pub(crate) fn announced(
-    execution: &Execution,
-    at: usize,
-    step: Step,
-    pending: &[Pending],
-) -> Result<(), Divergence> {
-    let expected = execution.event(EventId::at(at)).op;
-    let found = match pending.get(step.thread.index()).and_then(Pending::enabled) {
-        Some(request) if request.op == expected => return Ok(()),
-        Some(request) => Found::Op(request.op),
-        None => Found::NotEnabled,
-    };
-    Err(Divergence {
-        at,
-        thread: step.thread,
-        expected: Some(expected),
-        found,
-    })
-}
-
 /// A replayed step must do what it did before.
 pub(crate) fn same(
     execution: &Execution,

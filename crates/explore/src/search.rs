@@ -231,7 +231,6 @@ impl<R: Reduction> Strategy for Search<R> {
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
         if self.position < self.fresh {
             let step = self.path[self.position].step;
-            replay::announced(&self.execution, self.position, step, pending)?;
             return Ok(Decision::Run(step));
         }
         let decision = match self.path.get(self.position) {

@@ -7,36 +7,27 @@
 //! counts as executed without the schedule (OWN), since its kind may differ there. That last item can
 //! block conditional operations only, so it is left out on an object that has none.
 
-use super::Mark;
-use super::expression::{Candidate, Expression, Item, Name};
+use super::expression::{Candidate, Expression, Item};
+use super::record::Record;
 use crate::execution::{Access, EventId, Execution, Race};
 use std::borrow::Cow;
 
 /// φ of the schedule that brings the second event of the race before the first.
-pub(super) fn of(
-    race: Race,
-    execution: &Execution,
-    marks: &[Mark],
-    is_compared: bool,
-) -> Vec<Expression> {
-    let second = execution.event(race.second);
-    let mut items: Vec<Item> = Vec::new();
+pub(super) fn of(race: Race, record: &Record, is_compared: bool) -> Vec<Expression> {
+    let execution = &record.execution;
+    let object = execution.event(race.second).op.object;
+    let mut items = Vec::with_capacity(race.second.index() - race.first.index());
     let mut characterisation = Vec::new();
     for id in (race.first.index() + 1..race.second.index()).map(EventId::at) {
         if !execution.happens_before(id, race.second) {
             items.push(Item::event(execution, id));
             continue;
         }
-        let mark = &marks[id.index()];
-        if !mark.is_head {
+        let Some(inherited) = record.head(id) else {
             continue;
-        }
+        };
         let event = execution.event(id);
-        if event.op.access == Access::Read && event.op.object != second.op.object {
-            let inherited = mark
-                .characterisation
-                .as_deref()
-                .map_or(&[][..], Vec::as_slice);
+        if event.op.access == Access::Read && event.op.object != object {
             characterisation.extend(
                 inherited
                     .iter()
@@ -44,22 +35,13 @@ pub(super) fn of(
                     .map(|inner| Expression::new(race, execution, items.clone(), Some(inner))),
             );
         }
-        items.push(Item::Head(Name {
-            thread: event.thread(),
-            index: event.index,
-        }));
+        items.push(Item::head(execution, id));
     }
-    let mark = &marks[race.second.index()];
-    if mark.is_head {
-        let inherited = mark
-            .characterisation
-            .as_deref()
-            .map_or(&[][..], Vec::as_slice);
-        characterisation.extend(
-            inherited
-                .iter()
-                .map(|inner| Expression::new(race, execution, items.clone(), Some(inner.clone()))),
-        );
+    if let Some(inherited) = record.head(race.second) {
+        let nested = |inner: &Expression| {
+            Expression::new(race, execution, items.clone(), Some(inner.clone()))
+        };
+        characterisation.extend(inherited.iter().map(nested));
     } else if is_compared {
         items.push(Item::event(execution, race.second));
     }

@@ -22,8 +22,8 @@ use std::sync::Arc;
 /// An event by name: the same in every execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Name {
-    pub(super) thread: ThreadId,
-    pub(super) index: u32,
+    thread: ThreadId,
+    index: u32,
 }
 
 /// A short list that is copied often.
@@ -46,11 +46,13 @@ impl<T: Copy> Clone for Few<T> {
 /// Executed events, as far as it matters what comes after them: the first of each thread.
 type Executed = Few<Name>;
 
-impl Executed {
+impl<T: Copy> Few<T> {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
 
+impl Executed {
     /// Whether one of them happens before the event (s ≠ e, s → e).
     fn precedes(&self, event: &Candidate<'_>) -> bool {
         self.0.iter().any(|&name| event.follows(name))
@@ -153,6 +155,15 @@ pub(super) enum Item {
 }
 
 impl Item {
+    /// The head of a schedule.
+    pub(super) fn head(execution: &Execution, id: EventId) -> Item {
+        let event = execution.event(id);
+        Item::Head(Name {
+            thread: event.thread(),
+            index: event.index,
+        })
+    }
+
     /// An event of the generating execution.
     pub(super) fn event(execution: &Execution, id: EventId) -> Item {
         let event = execution.event(id);
@@ -173,12 +184,57 @@ impl Item {
 struct Generated {
     /// P
     items: Vec<Item>,
+    summary: Summary,
     /// fid: the event that the schedule comes before.
     reversed: Name,
     /// fr: whether that event was a read.
     reversed_a_read: bool,
     /// v: the value of x right after it, in the generating execution.
     value: Token,
+}
+
+/// What can be said of P without looking at each item. Threads and objects are bits of a word, each
+/// of which may stand for several.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Summary {
+    has_heads: bool,
+    threads: u64,
+    accessed: u64,
+    written: u64,
+}
+
+impl Summary {
+    fn of(items: &[Item]) -> Summary {
+        let mut summary = Summary::default();
+        for item in items {
+            match item {
+                Item::Head(_) => summary.has_heads = true,
+                Item::Event { name, op, .. } => {
+                    summary.threads |= 1 << (name.thread.0 % 64);
+                    let object = 1 << (op.object.0 % 64);
+                    match op.access {
+                        Access::None => {}
+                        Access::Read => summary.accessed |= object,
+                        Access::Write => {
+                            summary.accessed |= object;
+                            summary.written |= object;
+                        }
+                    }
+                }
+            }
+        }
+        summary
+    }
+
+    /// Whether some event may be the given one or conflict with it as this operation.
+    fn may_concern(&self, name: Name, op: Op) -> bool {
+        let objects = match op.access {
+            Access::None => 0,
+            Access::Read => self.written,
+            Access::Write => self.accessed,
+        };
+        self.threads >> (name.thread.0 % 64) & 1 == 1 || objects >> (op.object.0 % 64) & 1 == 1
+    }
 }
 
 /// ψ = (P, x, R, inner, D, fr, v, fid)
@@ -226,6 +282,7 @@ impl Expression {
         };
         Expression {
             generated: Arc::new(Generated {
+                summary: Summary::of(&items),
                 items,
                 reversed: Name {
                     thread: first.thread(),
@@ -333,7 +390,12 @@ impl Expression {
             changed.reads.insert(event.name);
             return Ok(Update::Changed(changed));
         }
-        for (at, item) in self.generated.items.iter().enumerate() {
+        let Generated { items, summary, .. } = &*self.generated;
+        let concerned = match self.conflicting.is_empty() {
+            true if !summary.may_concern(event.name, event.op) => &[][..],
+            _ => &items[..],
+        };
+        for (at, item) in concerned.iter().enumerate() {
             let &Item::Event { name, choice, op } = item else {
                 continue;
             };
@@ -419,41 +481,32 @@ impl Expression {
 
 /// The expressions that hold after a prefix of an execution; mostly none.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
-pub(super) struct SleepSet(Option<Arc<Vec<Expression>>>);
+pub(super) struct SleepSet(Vec<Expression>);
 
 impl SleepSet {
-    /// Characterises these.
-    pub(super) fn of(expressions: Vec<Expression>) -> SleepSet {
-        SleepSet((!expressions.is_empty()).then(|| Arc::new(expressions)))
-    }
+    /// Nothing is characterised as explored.
+    pub(super) const EMPTY: SleepSet = SleepSet(Vec::new());
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.0.is_empty()
     }
 
-    pub(super) fn expressions(&self) -> &[Expression] {
-        self.0.as_deref().map_or(&[], Vec::as_slice)
-    }
-
-    /// UpdSeq(⟨e⟩, SS)
-    pub(super) fn update(&mut self, event: &Candidate<'_>) -> Result<(), Blocked> {
+    /// UpdSeq(⟨e⟩, SS); none if it stays as it is.
+    pub(super) fn after(&self, event: &Candidate<'_>) -> Result<Option<SleepSet>, Blocked> {
         let mut updated: Option<Vec<Expression>> = None;
-        for (at, expression) in self.expressions().iter().enumerate() {
+        for (at, expression) in self.0.iter().enumerate() {
             let update = expression.after(event)?;
             if matches!(update, Update::Unchanged) && updated.is_none() {
                 continue;
             }
-            let updated = updated.get_or_insert_with(|| self.expressions()[..at].to_vec());
+            let updated = updated.get_or_insert_with(|| self.0[..at].to_vec());
             match update {
                 Update::Unchanged => updated.push(expression.clone()),
                 Update::Changed(changed) => updated.push(changed),
                 Update::Gone => {}
             }
         }
-        if let Some(updated) = updated {
-            *self = SleepSet::of(updated);
-        }
-        Ok(())
+        Ok(updated.map(SleepSet))
     }
 
     /// Whether a schedule, all of it but its head and its head where that is a read, is
@@ -463,7 +516,7 @@ impl SleepSet {
         schedule: impl Iterator<Item = Candidate<'a>> + Clone,
         head: Option<&Candidate<'_>>,
     ) -> bool {
-        self.expressions()
+        self.0
             .iter()
             .any(|expression| match expression.after_all(schedule.clone()) {
                 Err(Blocked) => true,
@@ -474,19 +527,11 @@ impl SleepSet {
 
     /// Whether the read is characterised as explored.
     pub(super) fn blocks(&self, read: &Candidate<'_>) -> bool {
-        self.expressions()
-            .iter()
-            .any(|expression| expression.blocks_next(read))
+        self.0.iter().any(|expression| expression.blocks_next(read))
     }
 
     /// SS ∪ φ
-    pub(super) fn activate(&mut self, characterisation: Option<&Vec<Expression>>) {
-        let Some(added) = characterisation.filter(|added| !added.is_empty()) else {
-            return;
-        };
-        match &mut self.0 {
-            Some(expressions) => Arc::make_mut(expressions).extend_from_slice(added),
-            None => self.0 = Some(Arc::new(added.clone())),
-        }
+    pub(super) fn with(&self, characterisation: &[Expression]) -> SleepSet {
+        SleepSet([&self.0, characterisation].concat())
     }
 }

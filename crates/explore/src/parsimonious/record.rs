@@ -1,0 +1,184 @@
+//! An execution with what POP notes beside it: the schedules that came in by reversing races, and
+//! what is characterised as explored after each prefix.
+//!
+//! Both belong to the execution, not to its events: an event that was the head of a schedule in one
+//! execution may be part of a longer one in the next.
+
+use super::expression::{Candidate, Expression, SleepSet};
+use crate::execution::{Access, EventId, Execution, Request, Step, Tail};
+use crate::program::Performed;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What characterises the read schedules that are explored before a schedule (φ).
+pub(super) type Characterisation = Arc<Vec<Expression>>;
+
+/// The events that reversed a race; the last one is the racing event that was brought forward.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Schedule {
+    /// Position of the first event.
+    start: usize,
+    /// Position after the last event.
+    end: usize,
+    /// Whether the last event is the head: not if it was cut off.
+    has_head: bool,
+    characterisation: Option<Characterisation>,
+}
+
+/// See the module.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Record {
+    pub(super) execution: Execution,
+    /// Sorted and disjoint.
+    schedules: Vec<Schedule>,
+    /// After so many events this holds, up to the next entry. Sorted.
+    sleep: Vec<(usize, SleepSet)>,
+}
+
+/// The end of a record, cut off in order to be put back.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub(super) struct Suffix {
+    tail: Tail,
+    schedules: Vec<Schedule>,
+    sleep: Vec<(usize, SleepSet)>,
+}
+
+impl Record {
+    /// Appends an event that is executed, which must not be blocked.
+    pub(super) fn push(&mut self, step: Step, request: &Request, performed: &Performed<'_>) {
+        let id = EventId::at(self.execution.len());
+        self.execution.push(step, request, performed);
+        if let Some(sleep) = self
+            .sleep
+            .last()
+            .map(|(_, sleep)| sleep)
+            .filter(|s| !s.is_empty())
+        {
+            let updated = sleep
+                .after(&Candidate::of(&self.execution, id))
+                .expect("an event that is executed is not blocked");
+            if let Some(updated) = updated {
+                self.sleep.push((self.execution.len(), updated));
+            }
+        }
+    }
+
+    /// The events from `start` on are a schedule, and the last one is its head. If that is a read
+    /// its characterisation holds from now on.
+    pub(super) fn close_schedule(
+        &mut self,
+        start: usize,
+        characterisation: Option<Characterisation>,
+    ) {
+        let end = self.execution.len();
+        let head = self.execution.event(EventId::at(end - 1));
+        if let Some(added) = characterisation.as_deref()
+            && head.op.access == Access::Read
+        {
+            let sleep = self.sleep_after(end).with(added);
+            self.sleep.push((end, sleep));
+        }
+        self.schedules.push(Schedule {
+            start,
+            end,
+            has_head: true,
+            characterisation,
+        });
+    }
+
+    /// What is characterised as explored after so many events.
+    pub(super) fn sleep_after(&self, events: usize) -> &SleepSet {
+        const NOTHING: &SleepSet = &SleepSet::EMPTY;
+        let entries = self.sleep.partition_point(|&(from, _)| from <= events);
+        self.sleep[..entries]
+            .last()
+            .map_or(NOTHING, |(_, sleep)| sleep)
+    }
+
+    /// Whether the event is part of a schedule.
+    pub(super) fn is_scheduled(&self, event: EventId) -> bool {
+        let before = self
+            .schedules
+            .partition_point(|schedule| schedule.end <= event.index());
+        self.schedules
+            .get(before)
+            .is_some_and(|schedule| schedule.start <= event.index())
+    }
+
+    /// If the event is the head of a schedule: that schedule's characterisation.
+    pub(super) fn head(&self, event: EventId) -> Option<&[Expression]> {
+        let before = self
+            .schedules
+            .partition_point(|schedule| schedule.end <= event.index());
+        let schedule = self.schedules.get(before)?;
+        (schedule.has_head && schedule.end == event.index() + 1).then(|| {
+            schedule
+                .characterisation
+                .as_deref()
+                .map_or(&[][..], Vec::as_slice)
+        })
+    }
+
+    /// The heads strictly between two events.
+    pub(super) fn heads_between(
+        &self,
+        first: EventId,
+        second: EventId,
+    ) -> impl Iterator<Item = EventId> + '_ {
+        self.schedules
+            .iter()
+            .rev()
+            .filter(|schedule| schedule.has_head)
+            .map(|schedule| EventId::at(schedule.end - 1))
+            .skip_while(move |&head| head >= second)
+            .take_while(move |&head| head > first)
+    }
+
+    /// Forgets everything after so many events.
+    fn truncate(&mut self, events: usize) {
+        self.execution.truncate(events);
+        let kept = self
+            .schedules
+            .partition_point(|schedule| schedule.start < events);
+        self.schedules.truncate(kept);
+        if let Some(last) = self.schedules.last_mut().filter(|last| last.end > events) {
+            *last = Schedule {
+                end: events,
+                has_head: false,
+                characterisation: None,
+                ..*last
+            };
+        }
+        self.sleep
+            .truncate(self.sleep.partition_point(|&(from, _)| from <= events));
+    }
+
+    /// Cuts off everything after so many events and keeps it in `suffix`.
+    pub(super) fn split_off(&mut self, events: usize, suffix: &mut Suffix) {
+        let kept = self
+            .schedules
+            .partition_point(|schedule| schedule.end <= events);
+        suffix.schedules.clear();
+        suffix.schedules.extend_from_slice(&self.schedules[kept..]);
+        let kept = self.sleep.partition_point(|&(from, _)| from <= events);
+        suffix.sleep.clear();
+        suffix.sleep.extend(self.sleep.drain(kept..));
+        self.execution.split_off(events, &mut suffix.tail);
+        self.truncate(events);
+    }
+
+    /// Goes back to what it was when `suffix` was cut off after so many events.
+    pub(super) fn restore(&mut self, events: usize, suffix: &mut Suffix) {
+        self.truncate(events);
+        self.execution.append(&suffix.tail);
+        if suffix
+            .schedules
+            .first()
+            .is_some_and(|first| first.start < events)
+        {
+            self.schedules.pop();
+        }
+        self.schedules.append(&mut suffix.schedules);
+        self.sleep.append(&mut suffix.sleep);
+    }
+}
