@@ -63,10 +63,12 @@ pub(super) fn next_awake(node: &mut Node<Vec<ThreadId>>) -> Option<Step> {
         .map(Step::of)
 }
 
-/// Adds the first candidate unless there is one already.
+/// Adds a candidate unless there is one already: of several the one that comes last in v, mostly the
+/// thread of the race's second event. With the first one Source-DPOR would explore up to four times
+/// as much on expmem and twice as much on lastzero.
 pub(super) fn add_if_disjoint(backtrack: &mut Vec<ThreadId>, candidates: &[ThreadId]) {
     if !candidates.iter().any(|thread| backtrack.contains(thread)) {
-        let first = candidates.first().expect("a reversed race has an initial");
-        backtrack.push(*first);
+        let last = candidates.last().expect("a reversed race has an initial");
+        backtrack.push(*last);
     }
 }
