@@ -239,6 +239,26 @@ fn a_replay_shows_the_same_failure() {
 }
 
 #[test]
+fn a_replay_knows_which_objects_are_coarse() {
+    // The failing execution does not poll the thread, but others do, so that its end is an event.
+    let program = || {
+        let x = Arc::new(AtomicU32::new(0));
+        let other = thread::spawn({
+            let x = Arc::clone(&x);
+            move || x.fetch_add(1, SeqCst)
+        });
+        assert_eq!(x.load(SeqCst), 0, "came later");
+        other.is_finished();
+        other.join().unwrap();
+    };
+    let found = Checker::new().check(program).errors.remove(0);
+    assert_eq!(found.schedule.coarse.len(), 1);
+    let again = Checker::new().replay(&found.schedule, program).unwrap();
+    assert_eq!(again.errors[0].message, found.message);
+    assert_eq!(again.errors[0].schedule, found.schedule);
+}
+
+#[test]
 fn a_replay_of_another_program_is_refused() {
     let found = Checker::new().check(|| lost_update(3)).errors.remove(0);
     let other = Checker::new().replay(&found.schedule, || ());

@@ -154,6 +154,7 @@ impl Search {
             kind: symptom.kind,
             message: symptom.message.clone(),
             conditions: self.checker.conditions,
+            coarse: self.model.names().save_coarse(),
             steps: self.model.names().save(schedule),
         }
     }

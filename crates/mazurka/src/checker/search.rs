@@ -120,7 +120,9 @@ impl Search {
 
     /// Runs one saved schedule instead.
     pub fn replay(mut self, saved: &ScheduleFile) -> Result<Report, CheckError> {
-        let schedule = self.model.names_mut().load(&saved.steps);
+        let names = self.model.names_mut();
+        let coarse = names.load_coarse(&saved.coarse);
+        let schedule = coarse.and_then(|()| names.load(&saved.steps));
         let schedule = schedule.map_err(|error| CheckError::Misfit(error.to_string()))?;
         let mut ended = UntilEnded::default();
         let execution = loop {
