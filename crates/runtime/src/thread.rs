@@ -188,6 +188,8 @@ fn join_scoped(thread: ThreadId, location: &'static Location<'static>) -> bool {
     let mut has_panicked = false;
     perform::wait(op, Wait::Join(thread), location, |engine| {
         has_panicked = engine.threads[thread.index()].panic.take().is_some();
+        let how = if has_panicked { " -> panicked" } else { "" };
+        engine.record_thread(thread, |name| format!("{name}.join(){how}"));
     });
     has_panicked
 }
