@@ -1,12 +1,15 @@
 //! What must hold of every algorithm and every program.
 
+use crate::direct;
 use crate::machine::Machine;
-use crate::oracle::{Oracle, Refusal};
+use crate::oracle::{Oracle, Refusal, traces_within};
 use crate::program::{Program, Verb};
+use crate::random::Random;
 use crate::renamed::Renamed;
 use crate::trace::{Key, records};
-use crate::{direct, random::Random};
-use explore::{Algorithm, End, Observer, Options, Outcome, Strategy, explore};
+use explore::{
+    Algorithm, End, Interrupt, Observer, Options, Outcome, Replay, Schedule, Strategy, explore,
+};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -25,11 +28,8 @@ pub struct Violation {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.algorithm.map_or("objects", Algorithm::name);
-        write!(
-            f,
-            "{name}, threads in the order {:?}: {}",
-            self.order, self.what
-        )
+        let Violation { order, what, .. } = self;
+        write!(f, "{name}, threads in the order {order:?}: {what}")
     }
 }
 
@@ -42,6 +42,8 @@ pub struct Effort {
     pub orders: usize,
     /// At most so many executions for each trace, for algorithms that are not optimal.
     pub redundancy: u64,
+    /// Programs with more interleavings are not searched exhaustively.
+    pub interleavings: u64,
 }
 
 impl Default for Effort {
@@ -49,7 +51,8 @@ impl Default for Effort {
         Effort {
             states: 2_000,
             orders: 3,
-            redundancy: 60,
+            redundancy: 30,
+            interleavings: 2_000,
         }
     }
 }
@@ -96,15 +99,12 @@ pub fn check(
             effort,
         };
         for &algorithm in algorithms {
-            let checked = match algorithm.proves() {
-                true => laws.finds_every_trace(algorithm, random, &mut tally),
-                false => laws.finds_traces_only(algorithm, random),
-            };
-            checked.map_err(|what| Violation {
-                algorithm: Some(algorithm),
-                order: order.clone(),
-                what,
-            })?;
+            laws.check(algorithm, random, &mut tally)
+                .map_err(|what| Violation {
+                    algorithm: Some(algorithm),
+                    order: order.clone(),
+                    what,
+                })?;
         }
         random.shuffle(&mut order);
     }
@@ -153,23 +153,32 @@ struct Laws<'a> {
 #[derive(Default)]
 struct Seen {
     order: Vec<usize>,
-    /// How often each trace was executed, and with what outcome.
-    traces: BTreeMap<Key, (u64, Outcome)>,
+    /// The outcome and one schedule of each trace.
+    traces: BTreeMap<Key, (Outcome, Schedule)>,
     complete: u64,
     blocked: u64,
     /// The search stops after so many.
     limit: u64,
+    /// An estimate that is no part.
+    wrong_estimate: Option<f64>,
 }
 
 impl Observer for Seen {
     fn ended(&mut self, outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
         if outcome.is_maximal() {
             self.complete += 1;
-            let key = Key::of(&records(strategy.execution(), &self.order));
-            self.traces.entry(key).or_insert((0, outcome)).0 += 1;
+            let execution = strategy.execution();
+            let key = Key::of(&records(execution, &self.order));
+            self.traces
+                .entry(key)
+                .or_insert_with(|| (outcome, execution.schedule()));
         } else {
             self.blocked += 1;
         }
+        self.wrong_estimate = strategy
+            .estimate()
+            .filter(|part| !(0.0..=1.0).contains(part))
+            .or(self.wrong_estimate);
         match self.executions() < self.limit {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
@@ -190,12 +199,32 @@ impl Seen {
 }
 
 impl Laws<'_> {
-    fn machine(&self) -> Renamed {
-        Renamed::new(Machine::new(self.program), self.order.to_vec())
+    fn check(
+        &self,
+        algorithm: Algorithm,
+        random: &mut Random,
+        tally: &mut Tally,
+    ) -> Result<(), String> {
+        let is_small = self.oracle.interleavings <= self.effort.interleavings;
+        match algorithm {
+            Algorithm::Exhaustive if !is_small => tally.unfinished += 1,
+            Algorithm::Exhaustive => {
+                self.finds_every_trace(algorithm, random, tally)?;
+                self.keeps_within_preemptions(random)?;
+            }
+            Algorithm::Sleep
+            | Algorithm::Classic
+            | Algorithm::Source
+            | Algorithm::Optimal
+            | Algorithm::Parsimonious => self.finds_every_trace(algorithm, random, tally)?,
+            Algorithm::Random | Algorithm::Pct => self.is_repeatable(algorithm, random)?,
+        }
+        Ok(())
     }
 
-    /// All traces, with the right outcomes; optimal algorithms each once, and exhaustive search each
-    /// interleaving. Somewhere it is saved and resumed.
+    /// All traces with the right outcomes, none executed to its end twice (except by exhaustive
+    /// search, which executes each interleaving); optimal algorithms are never blocked. Somewhere the
+    /// search is saved and resumed. Some of its schedules are replayed.
     fn finds_every_trace(
         &self,
         algorithm: Algorithm,
@@ -203,49 +232,37 @@ impl Laws<'_> {
         tally: &mut Tally,
     ) -> Result<(), String> {
         let traces = self.oracle.traces.len() as u64;
-        let limit = match algorithm {
-            Algorithm::Exhaustive => self.oracle.interleavings + 1,
-            Algorithm::Optimal | Algorithm::Parsimonious => 20 * traces + 20,
-            _ => self.effort.redundancy * traces + 100,
+        let limit = match algorithm.is_optimal() {
+            true => 20 * traces + 20,
+            false => self.effort.redundancy * traces + self.effort.interleavings,
         };
-        if algorithm == Algorithm::Exhaustive && limit > 5 * self.effort.states as u64 {
+        let pause = random.below(traces + 1) + 1;
+        let mut strategy = algorithm.strategy(Options::default());
+        let mut seen = self.seen(pause);
+        let mut end = self.explore(&mut strategy, &mut seen)?;
+        if end == End::Stopped {
+            strategy = resumed(algorithm, Options::default(), &strategy.save())?;
+            seen.limit = limit;
+            end = self.explore(&mut strategy, &mut seen)?;
+        }
+        tally.executions += seen.executions();
+        self.are_traces(&seen)?;
+        self.replay(&seen, random)?;
+        if end == End::Stopped && !algorithm.is_optimal() {
             tally.unfinished += 1;
             return Ok(());
         }
-        let mut seen = Seen {
-            order: self.order.to_vec(),
-            limit: random.below(traces + 1) + 1,
-            ..Seen::default()
-        };
-        let mut machine = self.machine();
-        let mut strategy = algorithm.strategy(Options::default());
-        let interrupted = |interrupt: explore::Interrupt| interrupt.to_string();
-        let mut end = explore(&mut machine, &mut strategy, &mut seen).map_err(interrupted)?;
-        if end == End::Stopped && seen.limit < limit {
-            let saved = strategy.save();
-            strategy = algorithm
-                .resume(Options::default(), &saved)
-                .map_err(|unreadable| unreadable.to_string())?;
-            seen.limit = limit;
-            end = explore(&mut machine, &mut strategy, &mut seen).map_err(interrupted)?;
-        }
-        tally.executions += seen.executions();
-        if end == End::Stopped && !algorithm.is_optimal() && algorithm != Algorithm::Exhaustive {
-            tally.unfinished += 1;
-            return self.are_traces(&seen);
-        }
-        self.are_traces(&seen)?;
+        let Seen {
+            complete, blocked, ..
+        } = seen;
         if seen.traces.len() as u64 != traces {
             return Err(format!("{} of {traces} traces", seen.traces.len()));
         }
-        if algorithm == Algorithm::Exhaustive && seen.complete != self.oracle.interleavings {
-            let all = self.oracle.interleavings;
-            return Err(format!("{} of {all} interleavings", seen.complete));
-        }
-        if algorithm.is_optimal() && (seen.complete != traces || seen.blocked != 0) {
-            let Seen {
-                complete, blocked, ..
-            } = seen;
+        let expected = match algorithm {
+            Algorithm::Exhaustive => self.oracle.interleavings,
+            _ => traces,
+        };
+        if complete != expected || algorithm.is_optimal() && blocked != 0 {
             return Err(format!(
                 "{complete} executions for {traces} traces, {blocked} blocked"
             ));
@@ -253,28 +270,76 @@ impl Laws<'_> {
         Ok(())
     }
 
-    /// Legal traces, whether all or not.
-    fn finds_traces_only(&self, algorithm: Algorithm, random: &mut Random) -> Result<(), String> {
+    /// Exhaustive search with a bound finds exactly the traces that need no more preemptions.
+    fn keeps_within_preemptions(&self, random: &mut Random) -> Result<(), String> {
+        let preemptions = random.below(3) as u32;
+        let options = Options {
+            preemptions: Some(preemptions),
+            ..Options::default()
+        };
+        let mut seen = self.seen(u64::MAX);
+        self.explore(&mut Algorithm::Exhaustive.strategy(options), &mut seen)?;
+        self.are_traces(&seen)?;
+        let (found, all) = (
+            seen.traces.len(),
+            traces_within(self.program, preemptions).len(),
+        );
+        match found == all {
+            true => Ok(()),
+            false => Err(format!(
+                "{found} of {all} traces with {preemptions} preemptions"
+            )),
+        }
+    }
+
+    /// Legal traces, the same for the same seed, also if the search is saved and resumed.
+    fn is_repeatable(&self, algorithm: Algorithm, random: &mut Random) -> Result<(), String> {
         let options = Options {
             seed: random.next(),
             ..Options::default()
         };
-        let mut seen = Seen {
-            order: self.order.to_vec(),
-            limit: 10,
-            ..Seen::default()
-        };
+        let mut at_once = self.seen(8);
+        self.explore(&mut algorithm.strategy(options), &mut at_once)?;
+        self.are_traces(&at_once)?;
+        self.replay(&at_once, random)?;
+        let mut in_parts = self.seen(3);
         let mut strategy = algorithm.strategy(options);
-        explore(&mut self.machine(), &mut strategy, &mut seen)
-            .map_err(|interrupt| interrupt.to_string())?;
-        self.are_traces(&seen)
+        self.explore(&mut strategy, &mut in_parts)?;
+        strategy = resumed(algorithm, options, &strategy.save())?;
+        in_parts.limit = 8;
+        self.explore(&mut strategy, &mut in_parts)?;
+        match at_once.traces == in_parts.traces {
+            true => Ok(()),
+            false => Err("other executions for the same seed".to_owned()),
+        }
+    }
+
+    /// Some schedules lead to the same trace and outcome again.
+    fn replay(&self, seen: &Seen, random: &mut Random) -> Result<(), String> {
+        for _ in 0..2 {
+            let number = random.below(seen.traces.len().max(1) as u64) as usize;
+            let Some((key, (outcome, schedule))) = seen.traces.iter().nth(number) else {
+                return Ok(());
+            };
+            let mut again = self.seen(u64::MAX);
+            self.explore(&mut Replay::new(schedule.clone()), &mut again)?;
+            let is_same =
+                again.complete == 1 && again.traces.get(key) == Some(&(*outcome, schedule.clone()));
+            if !is_same {
+                return Err(format!("the replay of {schedule:?} is another execution"));
+            }
+        }
+        Ok(())
     }
 
     fn are_traces(&self, seen: &Seen) -> Result<(), String> {
-        for (key, (_, outcome)) in &seen.traces {
+        if let Some(estimate) = seen.wrong_estimate {
+            return Err(format!("the estimate is {estimate}"));
+        }
+        for (key, (outcome, _)) in &seen.traces {
             match self.oracle.traces.get(key) {
                 None => return Err("an execution is no trace of the program".to_owned()),
-                Some((expected, _)) if expected != outcome => {
+                Some(expected) if expected != outcome => {
                     return Err(format!("outcome {outcome:?} instead of {expected:?}"));
                 }
                 Some(_) => {}
@@ -282,4 +347,27 @@ impl Laws<'_> {
         }
         Ok(())
     }
+
+    fn seen(&self, limit: u64) -> Seen {
+        Seen {
+            order: self.order.to_vec(),
+            limit,
+            ..Seen::default()
+        }
+    }
+
+    fn explore(&self, strategy: &mut impl Strategy, seen: &mut Seen) -> Result<End, String> {
+        let mut machine = Renamed::new(Machine::new(self.program), self.order.to_vec());
+        explore(&mut machine, strategy, seen).map_err(|interrupt: Interrupt| interrupt.to_string())
+    }
+}
+
+fn resumed(
+    algorithm: Algorithm,
+    options: Options,
+    saved: &[u8],
+) -> Result<Box<dyn Strategy>, String> {
+    algorithm
+        .resume(options, saved)
+        .map_err(|unreadable| unreadable.to_string())
 }

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Everything a program can do.
 #[derive(Debug, Default)]
 pub struct Oracle {
-    /// How each maximal trace ends, and one schedule for it.
-    pub traces: BTreeMap<Key, (Outcome, Schedule)>,
+    /// How each maximal trace ends.
+    pub traces: BTreeMap<Key, Outcome>,
     /// Number of maximal interleavings, each choice counted.
     pub interleavings: u64,
     /// Number of events of the longest execution.
@@ -91,8 +91,7 @@ impl Oracle {
             if !machine.is_overtaking() {
                 self.finals_that_prefer_readers.insert(end.clone());
             }
-            self.traces
-                .insert(key.clone(), (machine.outcome(), schedule.clone()));
+            self.traces.insert(key.clone(), machine.outcome());
         }
         let pending = machine.pending().to_vec();
         self.prefixes.insert(
@@ -105,6 +104,28 @@ impl Oracle {
         );
         Ok(interleavings)
     }
+}
+
+/// The traces of all maximal executions with at most so many preemptions: steps of another thread
+/// while the one that moved last is enabled.
+pub(crate) fn traces_within(program: &Program, preemptions: u32) -> BTreeSet<Key> {
+    let mut traces = BTreeSet::new();
+    let mut work = vec![(Machine::new(program), None, preemptions)];
+    while let Some((machine, last, left)) = work.pop() {
+        let steps = steps(&machine);
+        if steps.is_empty() {
+            traces.insert(Key::of(machine.records()));
+        }
+        for &step in &steps {
+            let is_preempted = last.is_some_and(|last| {
+                last != step.thread && steps.iter().any(|other| other.thread == last)
+            });
+            if let Some(left) = left.checked_sub(u32::from(is_preempted)) {
+                work.push((after(&machine, step), Some(step.thread), left));
+            }
+        }
+    }
+    traces
 }
 
 fn after(machine: &Machine, step: Step) -> Machine {

@@ -1,0 +1,160 @@
+//! The laws, on programs that once broke one and on random ones. `MAZURKA_SEED` repeats a run.
+
+use explore::Algorithm;
+use std::time::{SystemTime, UNIX_EPOCH};
+use testkit::law::{Effort, check};
+use testkit::random::{Random, SUITES};
+use testkit::{Oracle, Program};
+
+/// Programs that a wrong rule of some algorithm fails on (ALGORITHMS 3.2, 4.6, 4.8.4; and found by
+/// this test), each with its number of traces where it is known.
+const TRAPS: [(&str, Option<usize>); 20] = [
+    // The augmenting sets of sleep expressions begin with the head.
+    (
+        "store x0 1 | load x0; load x1 | store x1 1 | load x1; load x0",
+        None,
+    ),
+    // Inherited sleep expressions are advanced by what comes after their schedule.
+    (
+        "store x0 1 | store x1 1 | store x2 1 | load x1; load x2; load x0 | load x2; load x1; load x0",
+        Some(60),
+    ),
+    // A dead inner schedule does not kill the outer expression.
+    (
+        "store x1 1; load x1 | load x0; load x1 | store x1 1; load x0 | store x0 1; load x1",
+        None,
+    ),
+    // The kind of the reversed event is that before the race.
+    ("cas x0 0 1 | cas x0 0 2 | cas x0 0 1", Some(3)),
+    ("cas x0 0 1 | cas x0 1 1 | load x0", Some(5)),
+    ("cas x0 2 2 | store x0 2; cas x0 0 1 | load x0", Some(8)),
+    ("cas x0 2 1 | store x0 2; load x0 | cas x0 2 1", Some(9)),
+    (
+        "store x0 1 | load x0 | load x1; load x0 | store x1 1; cas x0 1 2",
+        Some(26),
+    ),
+    // All races are reversed, not only the last one of each event.
+    (
+        "store x0 1 | load x0; store x1 1 | load x1; store x0 2",
+        None,
+    ),
+    // Optimal looks at all races of an execution, not only at those with a fresh second event.
+    (
+        "r0 = cas x1 0 2 | r0 = load x1; store x0 2 | r0 = cas x1 2 0 | r1 = cas x1 2 1 \
+         | r0 = load x0; r1 = cas x0 0 r0",
+        Some(42),
+    ),
+    (
+        "r0 = load x1; if r0 == 1 { r1 = load x0 } | r0 = swap x1 0; store x1 r0 \
+         | r0 = swap x1 1; r1 = load x0 | store x0 0",
+        Some(32),
+    ),
+    (
+        "r0 = load x1 | store x1 2 | lock m1 | lock m1; unlock m1; lock m1; r0 = load x1",
+        Some(8),
+    ),
+    (
+        "signal c0 | broadcast c0 | lock m0 | lock m0; unlock m0; lock m0; signal c0",
+        Some(10),
+    ),
+    // What is left out for programs without compare-exchange is missing where one comes late.
+    (
+        "r0 = swap x0 1 | r0 = load x0; if r0 == 0 { r1 = cas x0 0 2 }",
+        Some(3),
+    ),
+    // A signal before the unlock of the waiter, seen by a try (OBJECTS 3.3).
+    (
+        "lock m0; wait c0 m0; store x0 1; unlock m0 | signal c0; r0 = trylock m0; \
+         if r0 == 0 { store x1 1 } | r0 = load x1; if r0 == 1 { lock m0; r1 = load x0; unlock m0 }",
+        None,
+    ),
+    // A reader behind a waiting writer, whose thread holds the lock already (OBJECTS 3.2).
+    (
+        "rdlock l0; rdlock l0; release l0; release l0 | wrlock l0; release l0",
+        None,
+    ),
+    // Which waiter a signal wakes is a choice, whose ways depend on the order.
+    (
+        "lock m0; wait c0 m0; unlock m0 | lock m0; wait c0 m0; unlock m0 | signal c0",
+        None,
+    ),
+    // More threads than places.
+    (
+        "b0=2\narrive b0; store x0 1 | arrive b0; store x0 2 | arrive b0",
+        None,
+    ),
+    // A message that comes between the look for the hang-up and the result.
+    (
+        "q0=inf\nr0 = tryrecv q0; r1 = tryrecv q0 | send q0 1; hangup q0",
+        None,
+    ),
+    (
+        "q0=0\nr0 = timedrecv q0 | r0 = trysend q0 1; hangup q0 | r0 = timedsend q0 2",
+        None,
+    ),
+];
+
+#[test]
+fn programs_that_once_broke_a_law_keep_them_all() {
+    let effort = Effort {
+        states: 20_000,
+        orders: 8,
+        ..Effort::default()
+    };
+    for (text, traces) in TRAPS {
+        let program: Program = text.parse().expect("it is a program");
+        let oracle = Oracle::new(&program, effort.states).expect("it is small");
+        if let Some(traces) = traces {
+            assert_eq!(oracle.traces.len(), traces, "{text}");
+        }
+        if let Err(violation) = check(&program, &Algorithm::ALL, effort, &mut Random::new(1)) {
+            panic!("{text}\n{violation}");
+        }
+    }
+}
+
+#[test]
+fn random_programs_keep_all_laws() {
+    let seed = match std::env::var("MAZURKA_SEED") {
+        Ok(seed) => seed.parse().expect("MAZURKA_SEED is a number"),
+        Err(_) => {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH);
+            now.expect("the clock is past 1970").as_nanos() as u64
+        }
+    };
+    let (effort, programs) = match cfg!(debug_assertions) {
+        true => (
+            Effort {
+                states: 300,
+                orders: 2,
+                ..Effort::default()
+            },
+            10,
+        ),
+        false => (Effort::default(), 25),
+    };
+    for suite in SUITES {
+        for number in 0..programs {
+            let mut random = Random::new(seed.wrapping_add(number));
+            let program = suite.program(&mut random);
+            if let Err(violation) = check(&program, &Algorithm::ALL, effort, &mut random) {
+                panic!(
+                    "MAZURKA_SEED={seed}, suite {}\n{program}\n{violation}",
+                    suite.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_random_program_is_sound_and_can_be_read_back() {
+    for suite in SUITES {
+        for seed in 0..200 {
+            let program = suite.program(&mut Random::new(seed));
+            assert!(program.is_sound(), "{program}");
+            let again: Program = program.to_string().parse().expect("it is a program");
+            assert_eq!(again, program);
+        }
+    }
+}
