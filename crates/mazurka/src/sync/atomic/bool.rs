@@ -28,35 +28,35 @@ shared_operations!([] AtomicBool, bool);
 impl AtomicBool {
     /// Logical "and"; returns the old value.
     #[track_caller]
-    #[inline]
+    #[inline(always)]
     pub fn fetch_and(&self, value: bool, order: Ordering) -> bool {
         self.0.modify("fetch_and", order, |old| old & value)
     }
 
     /// Logical "nand"; returns the old value.
     #[track_caller]
-    #[inline]
+    #[inline(always)]
     pub fn fetch_nand(&self, value: bool, order: Ordering) -> bool {
         self.0.modify("fetch_nand", order, |old| !(old & value))
     }
 
     /// Logical "or"; returns the old value.
     #[track_caller]
-    #[inline]
+    #[inline(always)]
     pub fn fetch_or(&self, value: bool, order: Ordering) -> bool {
         self.0.modify("fetch_or", order, |old| old | value)
     }
 
     /// Logical "xor"; returns the old value.
     #[track_caller]
-    #[inline]
+    #[inline(always)]
     pub fn fetch_xor(&self, value: bool, order: Ordering) -> bool {
         self.0.modify("fetch_xor", order, |old| old ^ value)
     }
 
     /// Logical "not"; returns the old value.
     #[track_caller]
-    #[inline]
+    #[inline(always)]
     pub fn fetch_not(&self, order: Ordering) -> bool {
         self.0.modify("fetch_not", order, |old| !old)
     }

@@ -32,56 +32,56 @@ macro_rules! atomic_integer {
         impl $Atomic {
             /// Adds, wrapping around, and returns the old value.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn fetch_add(&self, value: $Value, order: Ordering) -> $Value {
                 self.0.modify("fetch_add", order, |old| old.wrapping_add(value))
             }
 
             /// Subtracts, wrapping around, and returns the old value.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn fetch_sub(&self, value: $Value, order: Ordering) -> $Value {
                 self.0.modify("fetch_sub", order, |old| old.wrapping_sub(value))
             }
 
             /// Bitwise "and"; returns the old value.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn fetch_and(&self, value: $Value, order: Ordering) -> $Value {
                 self.0.modify("fetch_and", order, |old| old & value)
             }
 
             /// Bitwise "nand"; returns the old value.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn fetch_nand(&self, value: $Value, order: Ordering) -> $Value {
                 self.0.modify("fetch_nand", order, |old| !(old & value))
             }
 
             /// Bitwise "or"; returns the old value.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn fetch_or(&self, value: $Value, order: Ordering) -> $Value {
                 self.0.modify("fetch_or", order, |old| old | value)
             }
 
             /// Bitwise "xor"; returns the old value.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn fetch_xor(&self, value: $Value, order: Ordering) -> $Value {
                 self.0.modify("fetch_xor", order, |old| old ^ value)
             }
 
             /// The larger of both; returns the old value.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn fetch_max(&self, value: $Value, order: Ordering) -> $Value {
                 self.0.modify("fetch_max", order, |old| old.max(value))
             }
 
             /// The smaller of both; returns the old value.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn fetch_min(&self, value: $Value, order: Ordering) -> $Value {
                 self.0.modify("fetch_min", order, |old| old.min(value))
             }

@@ -1,4 +1,7 @@
 //! The operations that all atomic types have.
+//!
+//! They are always inlined: an operation switches to another stack and back, and after that the
+//! processor mispredicts each return from a function that was called before.
 
 /// Implements what does not depend on the kind of value.
 macro_rules! shared_operations {
@@ -13,7 +16,7 @@ macro_rules! shared_operations {
 
             /// Reads the value.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn load(&self, order: Ordering) -> $Value {
                 order::check_load(order);
                 self.0.load(order)
@@ -21,7 +24,7 @@ macro_rules! shared_operations {
 
             /// Writes a value.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn store(&self, value: $Value, order: Ordering) {
                 order::check_store(order);
                 self.0.store(value, order);
@@ -29,7 +32,7 @@ macro_rules! shared_operations {
 
             /// Replaces the value and returns the old one.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn swap(&self, value: $Value, order: Ordering) -> $Value {
                 self.0.modify("swap", order, |_| value)
             }
@@ -40,7 +43,7 @@ macro_rules! shared_operations {
             ///
             /// With the value found, if it is not `current`.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn compare_exchange(
                 &self,
                 current: $Value,
@@ -58,7 +61,7 @@ macro_rules! shared_operations {
             ///
             /// With the value found, if it is not `current`.
             #[track_caller]
-            #[inline]
+            #[inline(always)]
             pub fn compare_exchange_weak(
                 &self,
                 current: $Value,
