@@ -140,7 +140,7 @@ fn a_time_limit_a_flag_and_an_observer_stop_the_search() {
 
 #[test]
 fn the_first_bug_ends_the_search_unless_it_keeps_going() {
-    let program = || assert!(choose(5) % 2 == 0, "odd");
+    let program = || assert!(choose(5).is_multiple_of(2), "odd");
     let report = Checker::new().check(program);
     assert_eq!(report.errors.len(), 1);
     assert!(report.executions < 5);
