@@ -124,16 +124,17 @@ impl Algorithm {
 
     /// Goes on from what [`Strategy::save`] gave, under the same options.
     pub fn resume(self, options: Options, saved: &[u8]) -> Result<Box<dyn Strategy>, Unreadable> {
-        Ok(match self {
-            Algorithm::Exhaustive => bounded(read::<Search<Exhaustive>>(saved)?, options),
-            Algorithm::Sleep => bounded(read::<Search<Sleep>>(saved)?, options),
-            Algorithm::Classic => bounded(read::<Search<Classic>>(saved)?, options),
-            Algorithm::Source => bounded(read::<Search<Source>>(saved)?, options),
-            Algorithm::Optimal => bounded(read::<Search<Optimal>>(saved)?, options),
-            Algorithm::Parsimonious => bounded(read::<Parsimonious>(saved)?, options),
-            Algorithm::Random => bounded(read::<RandomWalk>(saved)?, options),
-            Algorithm::Pct => bounded(read::<Pct>(saved)?, options),
-        })
+        match self {
+            Algorithm::Exhaustive => read::<Search<Exhaustive>>(saved, options),
+            Algorithm::Sleep => read::<Search<Sleep>>(saved, options),
+            Algorithm::Classic => read::<Search<Classic>>(saved, options),
+            Algorithm::Source => read::<Search<Source>>(saved, options),
+            Algorithm::Optimal => read::<Search<Optimal>>(saved, options),
+            Algorithm::Parsimonious => read::<Parsimonious>(saved, options),
+            Algorithm::Random => read::<RandomWalk>(saved, options),
+            Algorithm::Pct => read::<Pct>(saved, options),
+        }
+        .map_err(|error| Unreadable(error.to_string()))
     }
 }
 
@@ -144,6 +145,14 @@ fn bounded(strategy: impl Strategy + 'static, options: Options) -> Box<dyn Strat
     }
 }
 
-fn read<S: DeserializeOwned>(saved: &[u8]) -> Result<S, Unreadable> {
-    postcard::from_bytes(saved).map_err(|error| Unreadable(error.to_string()))
+fn read<S>(saved: &[u8], options: Options) -> Result<Box<dyn Strategy>, postcard::Error>
+where
+    S: Strategy + DeserializeOwned + 'static,
+{
+    Ok(match options.preemptions {
+        Some(bound) => Box::new(Bounded::resume(saved, bound, |saved| {
+            postcard::from_bytes::<S>(saved)
+        })?),
+        None => Box::new(postcard::from_bytes::<S>(saved)?),
+    })
 }

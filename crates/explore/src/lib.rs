@@ -60,9 +60,10 @@ where
             observer.restarted();
         }
         program.reset();
+        replay::repeat(program, strategy.execution())?;
         let outcome = loop {
             match strategy.extend(program.pending())? {
-                Decision::Run(step) => strategy.performed(program.step(step)?)?,
+                Decision::Run(step) => strategy.performed(program.step(step)?),
                 Decision::Stop(Ending::Maximal) => break program.outcome(),
                 Decision::Stop(Ending::Blocked) => break Outcome::Blocked,
                 Decision::Stop(Ending::Cut(bound)) => break Outcome::Cut(bound),

@@ -61,10 +61,8 @@ pub struct Parsimonious {
     record: Record,
     /// What is executed after the events that are kept.
     plan: Plan,
-    /// Number of events that are replayed.
+    /// Number of events that are repeated.
     kept: usize,
-    /// Number of steps performed since the program was reset.
-    position: usize,
     /// The next child of the execution at hand.
     cursor: Cursor,
     /// The ancestors of the execution at hand.
@@ -218,7 +216,6 @@ impl Parsimonious {
 
 impl Strategy for Parsimonious {
     fn backtrack(&mut self) -> bool {
-        self.position = 0;
         self.has_restarted = self.compared.is_refuted();
         if self.has_restarted {
             let mut compared = std::mem::take(&mut self.compared);
@@ -246,12 +243,9 @@ impl Strategy for Parsimonious {
     }
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
-        if self.position < self.kept {
-            let step = self.record.execution.event(EventId::at(self.position)).step;
-            return Ok(Decision::Run(step));
-        }
-        self.step = match self.plan.steps.get(self.position - self.kept) {
-            Some(&step) => Some((step, replay::planned(self.position, step, pending)?)),
+        let position = self.record.execution.len();
+        self.step = match self.plan.steps.get(position - self.kept) {
+            Some(&step) => Some((step, replay::planned(position, step, pending)?)),
             None => self.pick(pending),
         };
         Ok(match self.step {
@@ -260,20 +254,14 @@ impl Strategy for Parsimonious {
         })
     }
 
-    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence> {
-        let position = self.position;
-        self.position += 1;
-        if position < self.kept {
-            return replay::same(&self.record.execution, position, &performed);
-        }
+    fn performed(&mut self, performed: Performed<'_>) {
         let (step, request) = self.step.expect("a step was asked for");
         self.compared.announce(&request);
         self.record.push(step, &request, &performed);
-        if self.position == self.kept + self.plan.steps.len() {
+        if self.record.execution.len() == self.kept + self.plan.steps.len() {
             self.record
                 .close_schedule(self.kept, self.plan.characterisation.take());
         }
-        Ok(())
     }
 
     fn analyse(&mut self, _outcome: Outcome) {

@@ -1,7 +1,7 @@
 //! Replaying what was executed before, and noticing when the program does something else.
 
-use crate::execution::{Access, EventId, Execution, ObjectId, Op, OpKind, Request, Schedule, Step};
-use crate::program::{Divergence, Found, Outcome, Pending, Performed};
+use crate::execution::{Access, Execution, ObjectId, Op, OpKind, Request, Schedule, Step};
+use crate::program::{Divergence, Found, Interrupt, Outcome, Pending, Performed, Program};
 use crate::strategy::{Decision, Ending, Strategy};
 
 /// The request of a node whose thread has not been asked yet.
@@ -29,26 +29,29 @@ pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<Requ
         })
 }
 
-/// A replayed step must do what it did before.
-pub(crate) fn same(
-    execution: &Execution,
-    at: usize,
-    performed: &Performed<'_>,
-) -> Result<(), Divergence> {
-    let event = execution.event(EventId::at(at));
-    let found = if event.op != performed.op {
-        Found::Op(performed.op)
-    } else if (event.before, event.after) != (performed.before, performed.after) {
-        Found::Value
-    } else {
-        return Ok(());
-    };
-    Err(Divergence {
-        at,
-        thread: event.thread(),
-        expected: Some(event.op),
-        found,
-    })
+/// Performs the events of an execution again, each of which must do what it did before.
+pub(crate) fn repeat<P>(program: &mut P, execution: &Execution) -> Result<(), Interrupt>
+where
+    P: Program + ?Sized,
+{
+    for (id, event) in execution.events() {
+        let performed = program.step(event.step)?;
+        let found = if event.op != performed.op {
+            Found::Op(performed.op)
+        } else if (event.before, event.after) != (performed.before, performed.after) {
+            Found::Value
+        } else {
+            continue;
+        };
+        let expected = Some(event.op);
+        Err(Divergence {
+            at: id.index(),
+            thread: event.thread(),
+            expected,
+            found,
+        })?;
+    }
+    Ok(())
 }
 
 /// Runs one schedule, and after its end the first enabled thread until none is left.
@@ -92,9 +95,8 @@ impl Strategy for Replay {
         Ok(Decision::Run(step))
     }
 
-    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence> {
+    fn performed(&mut self, performed: Performed<'_>) {
         self.execution.push(self.step, &self.request, &performed);
-        Ok(())
     }
 
     fn analyse(&mut self, _outcome: Outcome) {}

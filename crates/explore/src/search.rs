@@ -132,8 +132,6 @@ pub struct Search<R: Reduction> {
     path: Vec<Node<R::Plan>>,
     /// Events from here on have not been analysed.
     fresh: usize,
-    /// Number of steps performed since the program was reset.
-    position: usize,
     has_begun: bool,
     /// Sleep sets of nodes that were left, for reuse.
     #[serde(skip)]
@@ -148,7 +146,6 @@ impl<R: Reduction> Search<R> {
             execution: Execution::default(),
             path: Vec::new(),
             fresh: 0,
-            position: 0,
             has_begun: false,
             spare: Vec::new(),
         }
@@ -210,7 +207,6 @@ impl<R: Reduction> Default for Search<R> {
 
 impl<R: Reduction> Strategy for Search<R> {
     fn backtrack(&mut self) -> bool {
-        self.position = 0;
         if !self.has_begun {
             self.has_begun = true;
             return true;
@@ -229,11 +225,8 @@ impl<R: Reduction> Strategy for Search<R> {
     }
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
-        if self.position < self.fresh {
-            let step = self.path[self.position].step;
-            return Ok(Decision::Run(step));
-        }
-        let decision = match self.path.get(self.position) {
+        let position = self.execution.len();
+        let decision = match self.path.get(position) {
             Some(node) => Decision::Run(node.step),
             None => self.enter(pending),
         };
@@ -242,22 +235,18 @@ impl<R: Reduction> Strategy for Search<R> {
                 .path
                 .last_mut()
                 .expect("the node of a fresh step is the last one");
-            node.request = replay::planned(self.position, step, pending)?;
+            node.request = replay::planned(position, step, pending)?;
             self.reduction.branch(node);
-            return Ok(Decision::Run(node.step));
         }
         Ok(decision)
     }
 
-    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence> {
-        if self.position < self.execution.len() {
-            replay::same(&self.execution, self.position, &performed)?;
-        } else {
-            let node = &self.path[self.position];
-            self.execution.push(node.step, &node.request, &performed);
-        }
-        self.position += 1;
-        Ok(())
+    fn performed(&mut self, performed: Performed<'_>) {
+        let node = self
+            .path
+            .last()
+            .expect("the node of a fresh step is the last one");
+        self.execution.push(node.step, &node.request, &performed);
     }
 
     fn analyse(&mut self, _outcome: Outcome) {

@@ -8,7 +8,8 @@ use crate::program::{Bound, Divergence, Outcome, Pending, Performed};
 /// [`explore`](crate::explore()) calls `backtrack` before each execution, then `extend` and `performed`
 /// in turns until `extend` stops, then `analyse`.
 pub trait Strategy {
-    /// Prepares the next execution; false when there is none.
+    /// Prepares the next execution; false when there is none. What is left in `execution` is how it
+    /// begins: these events are repeated before the first `extend`.
     fn backtrack(&mut self) -> bool;
 
     /// Whether the last `backtrack` gave up what was explored and begins the search again from the
@@ -21,7 +22,7 @@ pub trait Strategy {
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence>;
 
     /// Takes note of the step that `extend` asked for.
-    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence>;
+    fn performed(&mut self, performed: Performed<'_>);
 
     /// Learns from the execution that has ended.
     fn analyse(&mut self, outcome: Outcome);
@@ -73,8 +74,8 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
         (**self).extend(pending)
     }
 
-    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence> {
-        (**self).performed(performed)
+    fn performed(&mut self, performed: Performed<'_>) {
+        (**self).performed(performed);
     }
 
     fn analyse(&mut self, outcome: Outcome) {

@@ -84,13 +84,12 @@ impl Strategy for Pct {
         Ok(Decision::Run(self.step))
     }
 
-    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence> {
+    fn performed(&mut self, performed: Performed<'_>) {
         let at = self.execution.len();
         self.execution.push(self.step, &self.request, &performed);
         if let Some(rank) = self.changes.iter().position(|&change| change == at) {
             self.priorities[self.step.thread.index()] = Some(rank as u64);
         }
-        Ok(())
     }
 
     fn analyse(&mut self, _outcome: Outcome) {}

@@ -52,9 +52,8 @@ impl Strategy for RandomWalk {
         Ok(Decision::Run(self.step))
     }
 
-    fn performed(&mut self, performed: Performed<'_>) -> Result<(), Divergence> {
+    fn performed(&mut self, performed: Performed<'_>) {
         self.execution.push(self.step, &self.request, &performed);
-        Ok(())
     }
 
     fn analyse(&mut self, _outcome: Outcome) {}
