@@ -357,3 +357,18 @@ fn a_comparison_has_a_row_per_algorithm_beside_published_numbers() {
             .any(|row| row["source"] == "GenMC --sc")
     );
 }
+
+#[test]
+fn the_readme_shows_what_the_command_prints() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    for arguments in ["check lost-update", "check lost-update-fixed"] {
+        let printed = run(here().path(), arguments).output;
+        // The last line has the time and the memory.
+        let (lasting, _) = printed.trim_end().rsplit_once('\n').unwrap();
+        assert!(
+            readme.contains(lasting),
+            "`mazurka {arguments}` prints\n{printed}"
+        );
+    }
+}
