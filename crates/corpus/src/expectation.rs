@@ -15,6 +15,10 @@ pub struct Expectation {
     pub formula: Option<String>,
     /// Where the program and its numbers come from.
     pub source: Option<String>,
+    /// Whether it has spin loops. How often they go round before the await rule ends them depends on
+    /// the compiled code, and so do the numbers of traces, which are then of one build.
+    #[serde(default)]
+    pub spins: bool,
     /// What is known for certain sizes.
     #[serde(default)]
     pub sizes: Vec<SizeExpectation>,
