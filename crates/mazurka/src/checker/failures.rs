@@ -13,6 +13,17 @@ pub(crate) struct Symptom {
     pub location: Option<String>,
 }
 
+impl Symptom {
+    /// What the model shows.
+    pub fn of(shown: runtime::Shown) -> Symptom {
+        Symptom {
+            kind: shown.kind,
+            message: shown.message,
+            location: shown.location,
+        }
+    }
+}
+
 /// A failure and the first execution that showed it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Sighting {

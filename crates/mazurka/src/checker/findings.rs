@@ -109,6 +109,11 @@ impl Search {
         schedule: Schedule,
     ) -> Result<Failure, CheckError> {
         let trace = self.model.trace(&schedule).map_err(diverged)?;
+        // The recorded execution knows what the objects are called.
+        let symptom = match trace.failure {
+            Some(shown) if shown.kind == symptom.kind => Symptom::of(shown),
+            Some(_) | None => symptom,
+        };
         Ok(Failure {
             kind: symptom.kind,
             schedule: self.file(&symptom, &schedule),

@@ -262,14 +262,11 @@ fn bound_of(thread: &Pending) -> Option<Bound> {
 
 /// What went wrong in the execution at hand.
 pub(super) fn symptom_of(model: &Model) -> Symptom {
-    let shown = model
-        .failure()
-        .expect("an outcome that is a bug has a failure");
-    Symptom {
-        kind: shown.kind,
-        message: shown.message,
-        location: shown.location,
-    }
+    Symptom::of(
+        model
+            .failure()
+            .expect("an outcome that is a bug has a failure"),
+    )
 }
 
 /// Why an execution that this process has seen cannot be repeated.
