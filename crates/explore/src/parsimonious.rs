@@ -48,10 +48,24 @@ struct Frame {
 struct Cursor {
     /// Index of the next race. Those of earlier second events belong to ancestors.
     race: usize,
+    /// Index of the first race and number of all.
+    races: (usize, usize),
     /// Position of the next event that may have alternatives.
     event: usize,
     /// Its last alternative that was explored.
     choice: u32,
+}
+
+impl Cursor {
+    /// The part of the races before and after the current child was taken up.
+    fn progress(&self) -> (f64, f64) {
+        let (first, all) = self.races;
+        let part = |race: usize| (race - first + 1) as f64 / (all - first + 1) as f64;
+        (
+            part(self.race.saturating_sub(1).max(first)),
+            part(self.race),
+        )
+    }
 }
 
 /// POP as a strategy.
@@ -76,6 +90,9 @@ pub struct Parsimonious {
     /// Frames to be used again.
     #[serde(skip)]
     spare: Vec<Frame>,
+    /// σ without its head, while a race is looked at.
+    #[serde(skip)]
+    followers: Vec<EventId>,
     #[serde(skip)]
     clock: Vec<u32>,
 }
@@ -116,9 +133,12 @@ impl Parsimonious {
         let execution = &self.record.execution;
         let second = execution.event(race.second);
         let access = execution.reversed_access(race);
-        let followers = (race.first.index() + 1..race.second.index())
-            .map(EventId::at)
-            .filter(|&event| execution.happens_before(event, race.second));
+        self.followers.clear();
+        self.followers.extend(
+            (race.first.index() + 1..race.second.index())
+                .map(EventId::at)
+                .filter(|&event| execution.happens_before(event, race.second)),
+        );
 
         let sleep = self.record.sleep_after(race.first.index());
         if !sleep.is_empty() {
@@ -126,18 +146,19 @@ impl Parsimonious {
                 execution.clock_as_reversed_read(race, &mut self.clock);
                 Candidate::reversed(execution, race, &self.clock)
             });
-            let schedule = followers
-                .clone()
-                .map(|event| Candidate::of(execution, event));
+            let followers = self.followers.iter();
+            let schedule = followers.map(|&event| Candidate::of(execution, event));
             if sleep.blocks_schedule(schedule, head.as_ref()) {
                 return false;
             }
         }
 
         self.plan.steps.clear();
-        self.plan
-            .steps
-            .extend(followers.map(|event| execution.event(event).step));
+        self.plan.steps.extend(
+            self.followers
+                .iter()
+                .map(|&event| execution.event(event).step),
+        );
         self.plan.steps.push(second.step);
         let is_characterised = access == Access::Read || second.expects.is_some();
         self.plan.characterisation = is_characterised
@@ -267,9 +288,11 @@ impl Strategy for Parsimonious {
     fn analyse(&mut self, _outcome: Outcome) {
         let execution = &self.record.execution;
         let fresh = self.kept + self.plan.steps.len().saturating_sub(1);
-        let race = execution.races().len() - execution.races_from(fresh).len();
+        let all = execution.races().len();
+        let race = all - execution.races_from(fresh).len();
         self.cursor = Cursor {
             race,
+            races: (race, all),
             event: fresh,
             choice: 0,
         };
@@ -281,6 +304,15 @@ impl Strategy for Parsimonious {
 
     fn execution(&self) -> &Execution {
         &self.record.execution
+    }
+
+    /// Every race is taken for a child of the same size.
+    fn estimate(&self) -> Option<f64> {
+        let (own, _) = self.cursor.progress();
+        Some(self.frames.iter().rev().fold(own, |inner, frame| {
+            let (before, after) = frame.cursor.progress();
+            before + (after - before) * inner
+        }))
     }
 
     fn save(&self) -> Vec<u8> {

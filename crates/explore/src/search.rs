@@ -26,6 +26,9 @@ pub trait Reduction: Default {
     /// The next step from a node whose current step is done.
     fn next(&self, node: &mut Node<Self::Plan>) -> Option<Step>;
 
+    /// How many branches are planned after the current one, as far as is known.
+    fn remaining(&self, node: &Node<Self::Plan>) -> usize;
+
     /// The plan of the child that the node's current step leads to.
     fn descend(&self, _node: &mut Node<Self::Plan>) -> Self::Plan {
         Self::Plan::default()
@@ -65,6 +68,8 @@ pub struct Node<Plan> {
     pub step: Step,
     /// What its thread announces here.
     pub request: Request,
+    /// Number of steps that were explored before.
+    done: usize,
 }
 
 impl<Plan> Node<Plan> {
@@ -179,6 +184,7 @@ impl<R: Reduction> Search<R> {
             plan: plan.unwrap_or_default(),
             step: Step::of(ThreadId::MAIN),
             request: replay::NO_REQUEST,
+            done: 0,
         };
         match self.reduction.begin(&mut node, enabled) {
             Some(step) => {
@@ -215,6 +221,7 @@ impl<R: Reduction> Strategy for Search<R> {
             self.execution.truncate(self.path.len());
             if let Some(step) = self.reduction.next(&mut node) {
                 node.step = step;
+                node.done += 1;
                 self.fresh = self.path.len();
                 self.path.push(node);
                 return true;
@@ -261,6 +268,19 @@ impl<R: Reduction> Strategy for Search<R> {
 
     fn execution(&self) -> &Execution {
         &self.execution
+    }
+
+    /// The nodes of the path split the search evenly among their branches.
+    fn estimate(&self) -> Option<f64> {
+        let parts = self.path.iter().map(|node| {
+            let branches = node.done + 1 + self.reduction.remaining(node);
+            (node.done as f64, branches as f64)
+        });
+        Some(
+            parts
+                .rev()
+                .fold(1.0, |inner, (done, branches)| (done + inner) / branches),
+        )
     }
 
     fn save(&self) -> Vec<u8> {

@@ -260,3 +260,35 @@ fn choices_meet_races() {
         &[Write(0, 2), Read(0)],
     ]);
 }
+
+#[test]
+fn the_estimate_grows_from_nothing_to_all() {
+    struct Estimates(Vec<f64>);
+    impl Observer for Estimates {
+        fn ended(&mut self, _outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
+            self.0.extend(strategy.estimate());
+            ControlFlow::Continue(())
+        }
+    }
+    let threads: [&[Act]; 3] = [
+        &[Write(0, 1), Write(1, 1)],
+        &[Read(0), Write(1, 2)],
+        &[Read(1)],
+    ];
+    for algorithm in Algorithm::ALL
+        .into_iter()
+        .filter(|algorithm| algorithm.proves())
+    {
+        let mut estimates = Estimates(Vec::new());
+        let mut strategy = algorithm.strategy(Options::default());
+        explore(&mut Straight::new(&threads), &mut strategy, &mut estimates)
+            .expect("deterministic");
+        let all_are_parts = estimates.0.iter().all(|part| (0.0..=1.0).contains(part));
+        assert!(all_are_parts, "{algorithm}: {:?}", estimates.0);
+        assert!(
+            estimates.0.first() < estimates.0.last(),
+            "{algorithm}: {:?}",
+            estimates.0
+        );
+    }
+}

@@ -5,7 +5,7 @@
 //! rule loses traces together with sleep sets and commuting reads.
 
 use super::initials::initials;
-use super::source::{add_if_disjoint, begin_with_one, next_awake};
+use super::source::{add_if_disjoint, begin_with_one, next_awake, remaining};
 use crate::execution::{Execution, Race, Step, ThreadId};
 use crate::search::{Enabled, Node, Reduction};
 
@@ -25,6 +25,10 @@ impl Reduction for Classic {
 
     fn next(&self, node: &mut Node<Vec<ThreadId>>) -> Option<Step> {
         next_awake(node)
+    }
+
+    fn remaining(&self, node: &Node<Vec<ThreadId>>) -> usize {
+        remaining(node)
     }
 
     /// {q ∈ I(v) : the first event of q in v is e or happens before it}

@@ -26,6 +26,10 @@ impl Reduction for Exhaustive {
         node.plan.pop()
     }
 
+    fn remaining(&self, node: &Node<Vec<Step>>) -> usize {
+        node.plan.len()
+    }
+
     fn reversal(&self, _race: Race, _execution: &Execution) -> Option<Infallible> {
         None
     }

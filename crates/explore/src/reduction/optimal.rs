@@ -46,6 +46,10 @@ impl Reduction for Optimal {
         next
     }
 
+    fn remaining(&self, node: &Node<WakeupTree>) -> usize {
+        node.plan.len().saturating_sub(1)
+    }
+
     /// subtree(wut(E), p)
     fn descend(&self, node: &mut Node<WakeupTree>) -> WakeupTree {
         node.plan.take_first_subtree()

@@ -28,6 +28,10 @@ impl Reduction for Sleep {
         super::source::next_awake(node)
     }
 
+    fn remaining(&self, node: &Node<Vec<ThreadId>>) -> usize {
+        super::source::remaining(node)
+    }
+
     fn reversal(&self, _race: Race, _execution: &Execution) -> Option<Infallible> {
         None
     }

@@ -25,6 +25,10 @@ impl Reduction for Source {
         next_awake(node)
     }
 
+    fn remaining(&self, node: &Node<Vec<ThreadId>>) -> usize {
+        remaining(node)
+    }
+
     /// v := notdep(f, E).e, its initials I(v)
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Vec<ThreadId>> {
         let is_first_alternative = execution.event(race.second).step.choice == 0;

@@ -56,6 +56,11 @@ impl WakeupTree {
         self.branches.is_empty()
     }
 
+    /// Number of branches at the root.
+    pub fn len(&self) -> usize {
+        self.branches.len()
+    }
+
     /// The step with which the first branch begins.
     pub fn first_step(&self) -> Option<Step> {
         let event = self.branches.first()?.event;
