@@ -67,6 +67,12 @@ pub(super) fn next_awake(node: &mut Node<Vec<ThreadId>>) -> Option<Step> {
         .map(Step::of)
 }
 
+/// The threads of backtrack(E) that are awake, but for the current one.
+pub(super) fn remaining(node: &Node<Vec<ThreadId>>) -> usize {
+    let awake = node.plan.iter().filter(|&&thread| !node.is_asleep(thread));
+    awake.count().saturating_sub(1)
+}
+
 /// Adds a candidate unless there is one already: of several the one that comes last in v, mostly the
 /// thread of the race's second event. With the first one Source-DPOR would explore up to four times
 /// as much on expmem and twice as much on lastzero.
