@@ -10,7 +10,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 8] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
-    ("runtime", &["explore", "objects", "report"], &[]),
+    ("runtime", &["explore", "objects", "report"], &["testkit"]),
     ("mazurka", &["explore", "report", "runtime"], &[]),
     ("corpus", &["explore", "mazurka", "report"], &[]),
     (

@@ -97,7 +97,6 @@ impl<T> Channel<T> {
     /// Sends a message if there is room.
     #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), SendError<T>> {
-        self.note_try();
         match self.capacity.is_rendezvous() {
             true => self.try_rendezvous(message, Location::caller()),
             false => self.send_by_try(message, Location::caller()),
@@ -107,7 +106,9 @@ impl<T> Channel<T> {
     /// Sends a message, waits for room for some time.
     #[track_caller]
     pub fn send_timed(&self, message: T) -> Result<(), SendError<T>> {
-        self.note_try();
+        if self.capacity.is_rendezvous() {
+            self.note_try();
+        }
         let result = self.send_by_try(message, Location::caller());
         if let Err(SendError::Full(_)) = result {
             expire();
@@ -117,6 +118,7 @@ impl<T> Channel<T> {
 
     /// At a rendezvous: a try in one event.
     fn try_rendezvous(&self, message: T, location: Place) -> Result<(), SendError<T>> {
+        self.note_try();
         let mut message = Some(message);
         let sent = perform(
             Order::RENDEZVOUS_TRY_SEND.on(self.object),

@@ -30,6 +30,8 @@ impl Recorder {
         *self = Recorder::default();
     }
 
+    #[cold]
+    #[inline(never)]
     pub(crate) fn begin_event(&mut self, thread: ThreadId, location: Place) {
         self.thread = Some((thread, location));
         self.text = None;

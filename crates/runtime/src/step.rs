@@ -133,7 +133,11 @@ impl Engine {
         self.spawns = None;
         self.edges.clear();
         let event = self.event();
+        self.running = step.thread;
         let own = &mut self.threads[index];
+        self.suspender = own.suspender;
+        self.arena = &raw mut *own.arena;
+        let fibre = &raw mut *own.fibre;
         if own.events == 0 {
             self.edges.extend(own.last);
         }
@@ -144,13 +148,17 @@ impl Engine {
             self.recorder.begin_event(step.thread, own.location);
         }
         if let OpKind::CompareExchange | OpKind::CondvarSignal = self.op.kind {
-            self.conditional.retain(|&other| other != step.thread);
+            self.forget_condition(step.thread);
         }
-        Some(self.begin_run(step.thread))
+        Some(fibre)
     }
 
-    /// The coroutine of a thread that is about to run.
-    #[inline(always)]
+    #[inline(never)]
+    fn forget_condition(&mut self, thread: ThreadId) {
+        self.conditional.retain(|&other| other != thread);
+    }
+
+    /// The coroutine of a thread that runs without an event.
     pub(crate) fn begin_run(&mut self, id: ThreadId) -> *mut Fibre {
         self.running = id;
         let thread = &mut self.threads[id.index()];
@@ -243,7 +251,7 @@ impl Engine {
     fn halt_at_bound(&mut self, thread: ThreadId) {
         if let Pending::Enabled(_) | Pending::Waiting(_) = self.pending[thread.index()] {
             self.pending[thread.index()] = Pending::Halted(Halt::Bound(Bound::Events));
-            self.conditional.retain(|&other| other != thread);
+            self.forget_condition(thread);
             self.waiting.retain(|&(other, _)| other != thread);
         }
     }
