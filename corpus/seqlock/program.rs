@@ -30,7 +30,7 @@ impl SeqLock {
     fn read(&self) -> Option<[u32; 2]> {
         let before = self.sequence.load(SeqCst);
         let words = self.words.each_ref().map(|word| word.load(SeqCst));
-        let is_whole = before % 2 == 0;
+        let is_whole = before.is_multiple_of(2);
         is_whole.then_some(words)
     }
 }
