@@ -258,9 +258,10 @@ impl Laws<'_> {
         if seen.traces.len() as u64 != traces {
             return Err(format!("{} of {traces} traces", seen.traces.len()));
         }
-        let expected = match algorithm {
-            Algorithm::Exhaustive => self.oracle.interleavings,
-            _ => traces,
+        let expected = if algorithm == Algorithm::Exhaustive {
+            self.oracle.interleavings
+        } else {
+            traces
         };
         if complete != expected || algorithm.is_optimal() && blocked != 0 {
             return Err(format!(
@@ -295,7 +296,7 @@ impl Laws<'_> {
     /// Legal traces, the same for the same seed, also if the search is saved and resumed.
     fn is_repeatable(&self, algorithm: Algorithm, random: &mut Random) -> Result<(), String> {
         let options = Options {
-            seed: random.next(),
+            seed: random.number(),
             ..Options::default()
         };
         let mut at_once = self.seen(8);

@@ -5,136 +5,217 @@ use crate::program::Verb;
 /// One event of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Phase {
+    Variable(Variable),
+    Mutex(Mutex),
+    RwLock(RwLock),
+    Condvar(Condvar),
+    Semaphore(Semaphore),
+    Arrive,
+    Once(Once),
+    Send(Send),
+    Receive(Receive),
+    Park(Park),
+    Thread(Thread),
+    /// No access and no object: whether a weak compare-exchange fails without reason.
+    MaybeSpurious,
+    Fence,
+    Choose,
+    /// Enabled only once it is granted.
+    Wait(Wait),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Variable {
     Load,
     Store,
     FetchAdd,
     Swap,
     CompareExchange,
-    MaybeSpurious,
-    Fence,
-    Choose,
-    MutexRequest,
-    MutexWait,
-    MutexUnlock,
-    MutexTryPlace,
-    MutexTryResult,
+    /// The initialiser of a once stores its value.
+    Initialise,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Mutex {
+    Request,
+    Unlock,
+    TryPlace,
+    TryResult,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum RwLock {
     ReadRequest,
-    ReadWait,
     WriteRequest,
-    WriteWait,
     Release,
     TryRead,
     TryWrite,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Condvar {
     Enqueue,
-    Signalled,
-    ResolveWait,
+    Resolve,
     Signal,
     Broadcast,
-    SemaphoreRequest,
-    SemaphoreWait,
-    SemaphoreRelease,
-    SemaphoreTryPlace,
-    SemaphoreTryResult,
-    Arrive,
-    BarrierWait,
-    OnceEnter,
-    OnceWait,
-    /// The initialiser stores its value.
-    Initialise,
-    OnceDone,
-    OnceFail,
-    OnceGet,
-    SendRequest,
-    SendWait,
-    SendTryPlace,
-    SendTryResult,
-    RendezvousTrySend,
-    ReceiveRequest,
-    ReceiveWait,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Semaphore {
+    Request,
+    Release,
+    TryPlace,
+    TryResult,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Once {
+    Enter,
+    Done,
+    Fail,
+    Get,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Send {
+    Request,
+    TryPlace,
+    TryResult,
+    RendezvousTry,
+    Drop,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Receive {
+    Request,
     ClosedCheck,
-    ReceiveTryPlace,
-    ReceiveTryResult,
-    RendezvousTryReceive,
-    SenderDrop,
-    ReceiverDrop,
-    ParkRequest,
-    ParkWait,
-    ParkResolve,
+    TryPlace,
+    TryResult,
+    RendezvousTry,
+    Drop,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Park {
+    Request,
+    Resolve,
     Unpark,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Thread {
     Spawn,
-    Join,
     IsFinished,
-    /// The end of a thread that is polled.
+    /// The end of a thread that is polled; no part of an action.
     End,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Wait {
+    Mutex,
+    Read,
+    Write,
+    Signalled,
+    Semaphore,
+    Barrier,
+    Once,
+    Send,
+    Receive,
+    Park,
+    Join,
 }
 
 /// The phases of an action, in order. `capacity` is that of its channel.
 pub(crate) fn phases(verb: Verb, capacity: Option<usize>) -> &'static [Phase] {
     let is_rendezvous = capacity == Some(0);
     match verb {
-        Verb::Load => &[Phase::Load],
-        Verb::Store => &[Phase::Store],
-        Verb::FetchAdd => &[Phase::FetchAdd],
-        Verb::Swap => &[Phase::Swap],
-        Verb::CompareExchange => &[Phase::CompareExchange],
-        Verb::WeakCompareExchange => &[Phase::MaybeSpurious, Phase::CompareExchange],
+        Verb::Load => &[Phase::Variable(Variable::Load)],
+        Verb::Store => &[Phase::Variable(Variable::Store)],
+        Verb::FetchAdd => &[Phase::Variable(Variable::FetchAdd)],
+        Verb::Swap => &[Phase::Variable(Variable::Swap)],
+        Verb::CompareExchange => &[Phase::Variable(Variable::CompareExchange)],
+        Verb::WeakCompareExchange => &[
+            Phase::MaybeSpurious,
+            Phase::Variable(Variable::CompareExchange),
+        ],
         Verb::Fence => &[Phase::Fence],
         Verb::Let => &[],
         Verb::Choose => &[Phase::Choose],
-        Verb::Lock => &[Phase::MutexRequest, Phase::MutexWait],
-        Verb::Unlock => &[Phase::MutexUnlock],
-        Verb::TryLock => &[Phase::MutexTryPlace, Phase::MutexTryResult],
-        Verb::ReadLock => &[Phase::ReadRequest, Phase::ReadWait],
-        Verb::WriteLock => &[Phase::WriteRequest, Phase::WriteWait],
-        Verb::Release => &[Phase::Release],
-        Verb::TryRead => &[Phase::TryRead],
-        Verb::TryWrite => &[Phase::TryWrite],
+        Verb::Lock => &[Phase::Mutex(Mutex::Request), Phase::Wait(Wait::Mutex)],
+        Verb::Unlock => &[Phase::Mutex(Mutex::Unlock)],
+        Verb::TryLock => &[
+            Phase::Mutex(Mutex::TryPlace),
+            Phase::Mutex(Mutex::TryResult),
+        ],
+        Verb::ReadLock => &[Phase::RwLock(RwLock::ReadRequest), Phase::Wait(Wait::Read)],
+        Verb::WriteLock => &[
+            Phase::RwLock(RwLock::WriteRequest),
+            Phase::Wait(Wait::Write),
+        ],
+        Verb::Release => &[Phase::RwLock(RwLock::Release)],
+        Verb::TryRead => &[Phase::RwLock(RwLock::TryRead)],
+        Verb::TryWrite => &[Phase::RwLock(RwLock::TryWrite)],
         Verb::Wait => &[
-            Phase::Enqueue,
-            Phase::MutexUnlock,
-            Phase::Signalled,
-            Phase::MutexRequest,
-            Phase::MutexWait,
+            Phase::Condvar(Condvar::Enqueue),
+            Phase::Mutex(Mutex::Unlock),
+            Phase::Wait(Wait::Signalled),
+            Phase::Mutex(Mutex::Request),
+            Phase::Wait(Wait::Mutex),
         ],
         Verb::TimedWait => &[
-            Phase::Enqueue,
-            Phase::MutexUnlock,
-            Phase::ResolveWait,
-            Phase::MutexRequest,
-            Phase::MutexWait,
+            Phase::Condvar(Condvar::Enqueue),
+            Phase::Mutex(Mutex::Unlock),
+            Phase::Condvar(Condvar::Resolve),
+            Phase::Mutex(Mutex::Request),
+            Phase::Wait(Wait::Mutex),
         ],
-        Verb::Signal => &[Phase::Signal],
-        Verb::Broadcast => &[Phase::Broadcast],
-        Verb::Acquire => &[Phase::SemaphoreRequest, Phase::SemaphoreWait],
-        Verb::Post => &[Phase::SemaphoreRelease],
-        Verb::TryAcquire => &[Phase::SemaphoreTryPlace, Phase::SemaphoreTryResult],
-        Verb::Arrive | Verb::Lead => &[Phase::Arrive, Phase::BarrierWait],
+        Verb::Signal => &[Phase::Condvar(Condvar::Signal)],
+        Verb::Broadcast => &[Phase::Condvar(Condvar::Broadcast)],
+        Verb::Acquire => &[
+            Phase::Semaphore(Semaphore::Request),
+            Phase::Wait(Wait::Semaphore),
+        ],
+        Verb::Post => &[Phase::Semaphore(Semaphore::Release)],
+        Verb::TryAcquire => &[
+            Phase::Semaphore(Semaphore::TryPlace),
+            Phase::Semaphore(Semaphore::TryResult),
+        ],
+        Verb::Arrive | Verb::Lead => &[Phase::Arrive, Phase::Wait(Wait::Barrier)],
         Verb::Once => &[
-            Phase::OnceEnter,
-            Phase::OnceWait,
-            Phase::Initialise,
-            Phase::OnceDone,
+            Phase::Once(Once::Enter),
+            Phase::Wait(Wait::Once),
+            Phase::Variable(Variable::Initialise),
+            Phase::Once(Once::Done),
         ],
-        Verb::FailOnce => &[Phase::OnceEnter, Phase::OnceWait, Phase::OnceFail],
-        Verb::Get => &[Phase::OnceGet],
-        Verb::Send if capacity.is_none() => &[Phase::SendRequest],
-        Verb::Send => &[Phase::SendRequest, Phase::SendWait],
-        Verb::TrySend if is_rendezvous => &[Phase::RendezvousTrySend],
-        Verb::TrySend | Verb::TimedSend => &[Phase::SendTryPlace, Phase::SendTryResult],
-        Verb::Receive => &[Phase::ReceiveRequest, Phase::ReceiveWait],
-        Verb::TryReceive if is_rendezvous => &[Phase::ClosedCheck, Phase::RendezvousTryReceive],
+        Verb::FailOnce => &[
+            Phase::Once(Once::Enter),
+            Phase::Wait(Wait::Once),
+            Phase::Once(Once::Fail),
+        ],
+        Verb::Get => &[Phase::Once(Once::Get)],
+        Verb::Send if capacity.is_none() => &[Phase::Send(Send::Request)],
+        Verb::Send => &[Phase::Send(Send::Request), Phase::Wait(Wait::Send)],
+        Verb::TrySend if is_rendezvous => &[Phase::Send(Send::RendezvousTry)],
+        Verb::TrySend | Verb::TimedSend => {
+            &[Phase::Send(Send::TryPlace), Phase::Send(Send::TryResult)]
+        }
+        Verb::Receive => &[Phase::Receive(Receive::Request), Phase::Wait(Wait::Receive)],
+        Verb::TryReceive if is_rendezvous => &[
+            Phase::Receive(Receive::ClosedCheck),
+            Phase::Receive(Receive::RendezvousTry),
+        ],
         Verb::TryReceive | Verb::TimedReceive => &[
-            Phase::ClosedCheck,
-            Phase::ReceiveTryPlace,
-            Phase::ReceiveTryResult,
+            Phase::Receive(Receive::ClosedCheck),
+            Phase::Receive(Receive::TryPlace),
+            Phase::Receive(Receive::TryResult),
         ],
-        Verb::HangUp => &[Phase::SenderDrop],
-        Verb::Leave => &[Phase::ReceiverDrop],
-        Verb::Park => &[Phase::ParkRequest, Phase::ParkWait],
-        Verb::TimedPark => &[Phase::ParkRequest, Phase::ParkResolve],
-        Verb::Unpark => &[Phase::Unpark],
-        Verb::Spawn => &[Phase::Spawn],
-        Verb::Join => &[Phase::Join],
-        Verb::Ended => &[Phase::IsFinished],
+        Verb::HangUp => &[Phase::Send(Send::Drop)],
+        Verb::Leave => &[Phase::Receive(Receive::Drop)],
+        Verb::Park => &[Phase::Park(Park::Request), Phase::Wait(Wait::Park)],
+        Verb::TimedPark => &[Phase::Park(Park::Request), Phase::Park(Park::Resolve)],
+        Verb::Unpark => &[Phase::Park(Park::Unpark)],
+        Verb::Spawn => &[Phase::Thread(Thread::Spawn)],
+        Verb::Join => &[Phase::Wait(Wait::Join)],
+        Verb::Ended => &[Phase::Thread(Thread::IsFinished)],
     }
 }

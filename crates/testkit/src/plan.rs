@@ -35,15 +35,16 @@ pub(crate) struct BarrierPlan {
 
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelPlan {
-    pub(crate) capacity: Option<usize>,
+    /// Unbounded if there is none.
+    pub(crate) bound: Option<usize>,
     pub(crate) is_tried: bool,
     /// Number of handles of a sender: one for each thread that sends; if none does, one is kept.
     pub(crate) senders: usize,
 }
 
 impl ChannelPlan {
-    pub(crate) fn form(&self) -> Capacity {
-        self.capacity.map_or(Capacity::Unbounded, Capacity::Bounded)
+    pub(crate) fn capacity(&self) -> Capacity {
+        self.bound.map_or(Capacity::Unbounded, Capacity::Bounded)
     }
 }
 
@@ -123,8 +124,8 @@ fn barrier(program: &Program, number: usize) -> BarrierPlan {
 }
 
 fn channel(program: &Program, number: usize) -> ChannelPlan {
-    let capacity = program.capacity(number);
-    let is_tried = match capacity {
+    let bound = program.capacity(number);
+    let is_tried = match bound {
         Some(0) => &[
             Verb::TrySend,
             Verb::TimedSend,
@@ -134,7 +135,7 @@ fn channel(program: &Program, number: usize) -> ChannelPlan {
         Some(_) | None => &[Verb::TryReceive, Verb::TimedReceive],
     };
     ChannelPlan {
-        capacity,
+        bound,
         is_tried: !program.users(is_tried, number).is_empty(),
         senders: program.users(SENDING, number).len().max(1),
     }

@@ -254,6 +254,19 @@ pub const SIGNATURES: [Signature; 43] = [
     row(Verb::Ended, "ended", true, &[Sort::Thread], 0),
 ];
 
+impl Action {
+    /// The number of its object of this sort.
+    pub fn object(&self, sort: Sort) -> usize {
+        let at = self
+            .verb
+            .signature()
+            .sorts
+            .iter()
+            .position(|&own| own == sort);
+        self.objects[at.expect("the verb has an object of the sort")]
+    }
+}
+
 impl Verb {
     /// What it needs.
     pub fn signature(self) -> &'static Signature {
