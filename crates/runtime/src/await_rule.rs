@@ -6,10 +6,14 @@
 //! it read is kept: if it would read something else at the end of the execution, the thread is merely
 //! halted; if not, nobody ever ends its loop.
 //!
+//! A comparison of bytes must not see what is no state of the thread: its stack begins clean in each
+//! execution, what the model's own calls leave below the frames of the program is cleaned away, and
+//! registers that a switch leaves undefined are cleared.
+//!
 //! Not covered: writes of the thread to the heap between two hints are not seen. On other machines
 //! than x86-64 there is no rule, and such loops run into the bound on events.
 
-use crate::engine::{Engine, Watch};
+use crate::engine::Engine;
 use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId, Token};
 
 /// What a thread has done since its last hint.
@@ -75,17 +79,22 @@ impl Engine {
     ///
     /// `pointer` is an address in the stack of the thread that runs, and nobody writes above it.
     pub(crate) unsafe fn is_in_vain(&mut self, pointer: usize) -> bool {
-        if !self.watch.reads {
-            self.watch = Watch {
-                reads: true,
-                ..self.watch
-            };
-        }
+        self.look_at_reads();
         let top = self.stack_top();
         // SAFETY: the bytes between the stack pointer and the top of the stack are initialised as far
         // as a comparison of their content goes, and nobody writes them meanwhile.
         let stack = unsafe { std::slice::from_raw_parts(pointer as *const u8, top - pointer) };
         self.thread().round.is_in_vain(pointer, stack)
+    }
+
+    /// From now on the stacks of threads begin clean, and what threads read is known. The executions
+    /// so far had neither, so that the exploration starts again.
+    fn look_at_reads(&mut self) {
+        if !self.watch.reads {
+            self.names.meet_hint();
+            self.watch.reads = true;
+            self.is_coarsened = true;
+        }
     }
 
     /// The thread that runs learnt this, without changing anything.

@@ -63,6 +63,11 @@ impl Fibre {
         self.base
     }
 
+    /// The lowest address that can be written.
+    pub(crate) fn lowest(&self) -> usize {
+        self.limit + GUARD
+    }
+
     /// Whether the address is below the stack, where nothing may be touched.
     pub(crate) fn is_guard(&self, address: usize) -> bool {
         (self.limit..self.limit + GUARD).contains(&address)

@@ -199,8 +199,9 @@ impl Engine {
             conditional: Vec::new(),
             newborn: None,
             watch: Watch {
+                records: false,
                 races: names.has_plain_memory(),
-                ..Watch::default()
+                reads: names.has_hints(),
             },
             is_tearing_down: false,
             is_coarsened: false,

@@ -9,7 +9,9 @@ use crate::{await_rule, perform};
 #[inline]
 pub fn hint() {
     perform::silently(|_| ());
-    if is_in_vain() {
+    let is_in_vain = is_in_vain();
+    perform::clean_after_hint();
+    if is_in_vain {
         perform::halt(await_rule::HALT);
     }
 }

@@ -27,6 +27,8 @@ pub struct Names {
     polled: BTreeSet<ObjectId>,
     /// Whether there is plain memory, so that happens-before must be known.
     has_plain_memory: bool,
+    /// Whether there are hints, so that the await rule applies.
+    has_hints: bool,
 }
 
 /// A thread with what is named after it.
@@ -66,6 +68,7 @@ impl Default for Names {
             ordered: BTreeSet::new(),
             polled: BTreeSet::new(),
             has_plain_memory: false,
+            has_hints: false,
         };
         names.add_thread(ThreadId::MAIN, 0);
         names
@@ -236,6 +239,16 @@ impl Names {
     /// Whether data races are looked for.
     pub(crate) fn has_plain_memory(&self) -> bool {
         self.has_plain_memory
+    }
+
+    /// Whether the await rule applies.
+    pub(crate) fn has_hints(&self) -> bool {
+        self.has_hints
+    }
+
+    /// From now on the await rule applies.
+    pub(crate) fn meet_hint(&mut self) {
+        self.has_hints = true;
     }
 
     /// From now on data races are looked for.

@@ -87,6 +87,9 @@ pub(crate) fn visible<R>(
             torn(engine);
         }
         let result = effect(&mut *engine.as_ptr());
+        if (*engine.as_ptr()).watch.reads {
+            clean(engine, LEFT_BY_CALLS);
+        }
         leave(engine);
         result
     }
@@ -111,6 +114,9 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
             (*engine.as_ptr()).end_wait();
         }
         then(&mut *engine.as_ptr());
+        if (*engine.as_ptr()).watch.reads {
+            clean(engine, LEFT_BY_CALLS);
+        }
     }
     leave(engine);
 }
@@ -185,6 +191,49 @@ unsafe fn switch(engine: NonNull<Engine>) {
     unsafe { (*(*engine.as_ptr()).suspender).suspend(()) };
     forget_registers();
 }
+
+/// Bytes of the stack that calls of the model's own leave undefined.
+pub(crate) const LEFT_BY_CALLS: usize = 4096;
+
+/// Bytes of the stack that the last execution leaves undefined, as far as a thread with hints uses them.
+pub(crate) const LEFT_BY_THREADS: usize = 32 * 1024;
+
+/// Zeroes the stack below the frame of the caller, which nobody uses.
+#[cold]
+#[inline(never)]
+pub(crate) fn clean(engine: NonNull<Engine>, bytes: usize) {
+    // SAFETY: the engine is alive and nobody else uses it.
+    let room = unsafe { (*engine.as_ptr()).room_on_stack((&raw const bytes) as usize) };
+    zero_below(bytes.min(room));
+}
+
+/// Cleans up after a look at the stack.
+#[inline(never)]
+pub(crate) fn clean_after_hint() {
+    if let Some(engine) = current() {
+        clean(engine, LEFT_BY_CALLS);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+fn zero_below(bytes: usize) {
+    // SAFETY: what is below the stack pointer is nobody's, and so much of it belongs to the stack.
+    unsafe {
+        std::arch::asm!(
+            "mov rdi, rsp",
+            "sub rdi, rcx",
+            "shr rcx, 3",
+            "rep stosq",
+            inout("rcx") bytes & !7 => _,
+            out("rdi") _,
+            in("rax") 0,
+        );
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn zero_below(_: usize) {}
 
 /// The registers that a switch leaves with whatever the model had in them get a fixed value, since the
 /// await rule compares registers.

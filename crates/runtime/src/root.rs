@@ -13,6 +13,9 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
     let pointer = || unsafe { &mut *engine.as_ptr() };
     loop {
         let job = pointer().take_job(suspender);
+        if pointer().watch.reads {
+            perform::clean(engine, perform::LEFT_BY_THREADS);
+        }
         perform::leave(engine);
         let panic = catch(|| job.run());
         if pointer().is_end_polled() {
