@@ -67,6 +67,7 @@
 //!   these types.
 //! * A program must be deterministic but for its threads and [`choose`]: no clocks, random numbers or maps
 //!   with random seeds, and nothing that outlives an execution.
+//! * `std::thread_local!` is shared by all threads of a model, and statics outlive an execution.
 //! * A loop that waits for another thread needs [`hint::spin_loop`] or [`thread::yield_now`] in it. It ends
 //!   when it went round without an effect; a loop that counts its rounds runs them all. (x86-64 only; elsewhere such a
 //!   loop runs to the limit of [`Checker::max_events`].)

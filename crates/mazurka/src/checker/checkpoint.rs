@@ -22,7 +22,7 @@ pub(crate) struct Task {
     keeps_going: bool,
 }
 
-/// The state of a search.
+/// The state of a search but for that of its strategy, which follows it in the file.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct State<'s> {
     pub task: Task,
@@ -30,8 +30,6 @@ pub(crate) struct State<'s> {
     pub failures: Cow<'s, Failures>,
     /// Threads and objects by their ids, and which objects are coarse.
     pub names: Cow<'s, Names>,
-    /// What the strategy saved.
-    pub strategy: Vec<u8>,
     /// Wall clock of the search so far.
     pub elapsed_s: f64,
 }
@@ -88,17 +86,17 @@ impl Task {
 }
 
 impl State<'static> {
-    /// Reads the state from which a search of this task goes on.
-    pub fn load(path: &Path, task: &Task) -> Result<State<'static>, CheckError> {
+    /// Reads the state from which a search of this task goes on, and what its strategy saved.
+    pub fn load(path: &Path, task: &Task) -> Result<(State<'static>, Vec<u8>), CheckError> {
         let unreadable = |reason: String| CheckError::Unreadable {
             path: path.to_owned(),
             reason,
         };
         let bytes = slots::read(path).map_err(|error| unreadable(reason_of(&error)))?;
-        let state: State<'static> = postcard::from_bytes(&bytes)
+        let (state, strategy) = postcard::take_from_bytes::<State<'static>>(&bytes)
             .map_err(|_| unreadable("it was written by another version".to_owned()))?;
         match state.task.difference(task) {
-            None => Ok(state),
+            None => Ok((state, strategy.to_vec())),
             Some((what, found, asked)) => Err(CheckError::ForeignCheckpoint {
                 path: path.to_owned(),
                 what,
@@ -127,12 +125,13 @@ impl<'p> Checkpoint<'p> {
         }
     }
 
-    /// Saves the state.
-    pub fn save(&mut self, state: &impl Serialize) -> Result<(), CheckError> {
+    /// Saves the state and what the strategy saved.
+    pub fn save(&mut self, state: &State<'_>, strategy: &[u8]) -> Result<(), CheckError> {
         self.buffer.clear();
         let buffer = std::mem::take(&mut self.buffer);
         self.buffer =
             postcard::to_extend(state, buffer).expect("a state of plain data is serialisable");
+        self.buffer.extend_from_slice(strategy);
         let written = match &mut self.slots {
             Some(slots) => slots.write(&self.buffer),
             None => Slots::create(self.path, &self.buffer).map(|slots| self.slots = Some(slots)),

@@ -5,7 +5,7 @@ use super::failures::{Sighting, Symptom};
 use super::linearisation::{switches, with_few_switches};
 use super::memory::peak_rss_bytes;
 use super::search::{Limit, Search, UntilEnded, diverged, symptom_of};
-use explore::{Bound, Outcome, Pending, Program, Replay, Schedule, Strategy, ThreadId};
+use explore::{Algorithm, Bound, Outcome, Pending, Program, Replay, Schedule, Strategy, ThreadId};
 use report::{Failure, Report, ScheduleFile, Verdict, bound_name};
 
 impl Search {
@@ -87,7 +87,15 @@ impl Search {
             Bound::Events => self.checker.conditions.max_events,
             Bound::Timeouts => self.checker.conditions.timeouts,
         };
-        format!("at most {limit} {}", bound_name(bound))
+        let promise = match (bound, self.checker.algorithm) {
+            (Bound::Preemptions, algorithm) if algorithm != Algorithm::Exhaustive => {
+                format!(
+                    "; {algorithm} looks for bugs within it, only exhaustive tries every execution"
+                )
+            }
+            (Bound::Preemptions | Bound::Events | Bound::Timeouts, _) => String::new(),
+        };
+        format!("at most {limit} {}{promise}", bound_name(bound))
     }
 
     /// The failure with the execution that shows it, the threads' turns grouped if that still shows it.

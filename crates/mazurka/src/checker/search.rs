@@ -78,8 +78,8 @@ impl Search {
                     0.0,
                 )
             }
-            Some(state) => {
-                let strategy = checker.algorithm.resume(checker.options, &state.strategy);
+            Some((state, strategy)) => {
+                let strategy = checker.algorithm.resume(checker.options, &strategy);
                 let strategy = strategy.map_err(|error| CheckError::Unreadable {
                     path: checker.resume.clone().unwrap_or_default(),
                     reason: error.to_string(),
@@ -112,7 +112,7 @@ impl Search {
         let mut checkpoint = path.as_deref().map(Checkpoint::new);
         while self.goes_on() && self.next_execution()? {
             if let Some(checkpoint) = &mut checkpoint {
-                checkpoint.save(&self.state())?;
+                checkpoint.save(&self.state(), &self.strategy.save())?;
             }
         }
         self.report()
@@ -241,7 +241,6 @@ impl Search {
             tally: Cow::Borrowed(&self.tally),
             failures: Cow::Borrowed(&self.failures),
             names: Cow::Borrowed(self.model.names()),
-            strategy: self.strategy.save(),
             elapsed_s: self.stopwatch.elapsed_s(),
         }
     }
