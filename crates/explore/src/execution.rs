@@ -165,15 +165,17 @@ impl Execution {
         let id = EventId::at(self.events.len());
         let thread = step.thread;
         let op = performed.op;
-        self.make_room(thread);
+        if self.positions.len() <= thread.index() {
+            self.make_room(thread);
+        }
         let own = &mut self.positions[thread.index()];
         let index = own.len() as u32 + 1;
         self.clocks.push(own.last().copied());
         own.push(id);
         for &edge in performed.edges {
             self.clocks.join(edge);
+            self.edges.push(edge);
         }
-        self.edges.extend_from_slice(performed.edges);
 
         let previous_access = self.previous_access(op);
         let previous_write = previous_access.and_then(|previous| self.write_until(previous));
@@ -244,11 +246,10 @@ impl Execution {
         self.last_access[object.index()] = access;
     }
 
+    #[cold]
     fn make_room(&mut self, thread: ThreadId) {
-        if self.positions.len() <= thread.index() {
-            self.positions.resize_with(thread.index() + 1, Vec::new);
-            self.clocks.widen(thread.index() + 1);
-        }
+        self.positions.resize_with(thread.index() + 1, Vec::new);
+        self.clocks.widen(thread.index() + 1);
     }
 
     /// Forgets all events from position `len` on.

@@ -214,12 +214,18 @@ impl Parsimonious {
     /// The first thread that is enabled and not characterised as explored.
     fn pick(&mut self, pending: &[Pending]) -> Option<(Step, Request)> {
         let execution = &self.record.execution;
-        let sleep = self.record.sleep_after(execution.len());
+        let enabled = Enabled::new(pending, execution.last_thread());
+        let sleep = self.record.sleep();
+        if sleep.is_empty() {
+            return enabled
+                .first()
+                .map(|(thread, &request)| (Step::of(thread), request));
+        }
         let mut is_maximal = true;
-        for (thread, &request) in Enabled::new(pending, execution.last_thread()).iter() {
+        for (thread, &request) in enabled.iter() {
             is_maximal = false;
             self.compared.announce(&request);
-            let is_blocked = !sleep.is_empty() && request.op.access == Access::Read && {
+            let is_blocked = request.op.access == Access::Read && {
                 execution.clock_of_next_read(thread, request.op.object, &mut self.clock);
                 sleep.blocks(&Candidate::next(execution, thread, &request, &self.clock))
             };

@@ -120,9 +120,21 @@ impl<'a> Enabled<'a> {
         last.into_iter().chain(others.filter_map(of))
     }
 
+    /// The preferred one.
+    pub fn first(self) -> Option<(ThreadId, &'a Request)> {
+        let last = self
+            .last
+            .and_then(|last| Some((last, self.pending.get(last.index())?.enabled()?)));
+        last.or_else(|| {
+            let mut pending = self.pending.iter();
+            let index = pending.position(|pending| pending.enabled().is_some())?;
+            Some((ThreadId::from_index(index), self.pending[index].enabled()?))
+        })
+    }
+
     /// Whether no thread is enabled.
     pub fn is_empty(self) -> bool {
-        self.iter().next().is_none()
+        self.first().is_none()
     }
 }
 

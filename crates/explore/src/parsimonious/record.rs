@@ -13,6 +13,8 @@ use std::sync::Arc;
 /// What characterises the read schedules that are explored before a schedule (φ).
 pub(super) type Characterisation = Arc<Vec<Expression>>;
 
+const NOTHING: &SleepSet = &SleepSet::EMPTY;
+
 /// The events that reversed a race; the last one is the racing event that was brought forward.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Schedule {
@@ -48,18 +50,15 @@ impl Record {
     pub(super) fn push(&mut self, step: Step, request: &Request, performed: &Performed<'_>) {
         let id = EventId::at(self.execution.len());
         self.execution.push(step, request, performed);
-        if let Some(sleep) = self
-            .sleep
-            .last()
-            .map(|(_, sleep)| sleep)
-            .filter(|s| !s.is_empty())
-        {
-            let updated = sleep
-                .after(&Candidate::of(&self.execution, id))
-                .expect("an event that is executed is not blocked");
-            if let Some(updated) = updated {
-                self.sleep.push((self.execution.len(), updated));
-            }
+        if self.sleep().is_empty() {
+            return;
+        }
+        let updated = self
+            .sleep()
+            .after(&Candidate::of(&self.execution, id))
+            .expect("an event that is executed is not blocked");
+        if let Some(updated) = updated {
+            self.sleep.push((self.execution.len(), updated));
         }
     }
 
@@ -75,7 +74,7 @@ impl Record {
         if let Some(added) = characterisation.as_deref()
             && head.op.access == Access::Read
         {
-            let sleep = self.sleep_after(end).with(added);
+            let sleep = self.sleep().with(added);
             self.sleep.push((end, sleep));
         }
         self.schedules.push(Schedule {
@@ -86,9 +85,13 @@ impl Record {
         });
     }
 
+    /// What is characterised as explored after all events.
+    pub(super) fn sleep(&self) -> &SleepSet {
+        self.sleep.last().map_or(NOTHING, |(_, sleep)| sleep)
+    }
+
     /// What is characterised as explored after so many events.
     pub(super) fn sleep_after(&self, events: usize) -> &SleepSet {
-        const NOTHING: &SleepSet = &SleepSet::EMPTY;
         let entries = self.sleep.partition_point(|&(from, _)| from <= events);
         self.sleep[..entries]
             .last()
