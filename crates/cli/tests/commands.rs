@@ -60,6 +60,10 @@ fn a_bound_exits_3_and_is_named() {
             "check mutex:2,3 --algorithm exhaustive --preemptions 0",
             "preemption",
         ),
+        (
+            "check mutex:2,3 --algorithm optimal --preemptions 0",
+            "optimal looks for bugs",
+        ),
         ("check mutex:2,3 --max-events 3", "operations"),
     ] {
         let ran = run(directory.path(), arguments);
