@@ -239,7 +239,9 @@ fn channels_agree() {
                 .recv_timeout(SOON)
                 .map_or_else(|error| error as u32, |_| 9),
         );
-        others.map(|thread| thread.join().unwrap());
+        for other in others {
+            other.join().unwrap();
+        }
         seen
     });
     agree("bounded", || {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 /// Checks the program and returns what it returned in each execution.
+#[allow(dead_code, reason = "some tests want the report, too")]
 pub fn outcomes<T: Ord + Send + 'static>(program: impl Fn() -> T + 'static) -> BTreeSet<T> {
     let (seen, report) = explored(Checker::new(), program);
     assert!(
