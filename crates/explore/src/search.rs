@@ -171,7 +171,8 @@ impl<R: Reduction> Search<R> {
     /// {q ∈ sleep : next(q) is independent of the event}
     fn child_sleep(&mut self) -> Vec<Sleeper> {
         let mut sleep = self.spare.pop().unwrap_or_default();
-        if let (Some(parent), Some((_, event))) = (self.path.last(), self.execution.events().last())
+        if let (Some(parent), Some((_, event))) =
+            (self.path.last(), self.execution.events().next_back())
         {
             sleep.extend(parent.sleep.iter().filter(|sleeper| {
                 sleeper.thread != event.thread() && !sleeper.op.conflicts_with(event.op)
