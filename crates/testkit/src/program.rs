@@ -290,6 +290,19 @@ impl Statement {
     }
 }
 
+impl Statement {
+    fn change(&mut self, change: &mut impl FnMut(&mut Action)) {
+        match self {
+            Statement::Do(action) => change(action),
+            Statement::If(_, body) | Statement::Repeat(_, body) => {
+                body.iter_mut()
+                    .for_each(|statement| statement.change(change));
+            }
+            Statement::Assume(_) | Statement::Assert(_) => {}
+        }
+    }
+}
+
 impl Program {
     /// Every action, with the number of its thread.
     pub fn actions(&self) -> Vec<(usize, &Action)> {
@@ -300,6 +313,19 @@ impl Program {
             }
         }
         actions
+    }
+
+    /// Calls `change` for every action, also those within.
+    pub(crate) fn change(&mut self, mut change: impl FnMut(&mut Action)) {
+        let statements = self.threads.iter_mut().flatten();
+        statements.for_each(|statement| statement.change(&mut change));
+    }
+
+    /// Forgets the parameters of objects that are not used.
+    pub(crate) fn forget_unused(&mut self) {
+        self.permits.truncate(self.count(Sort::Semaphore));
+        self.places.truncate(self.count(Sort::Barrier));
+        self.capacities.truncate(self.count(Sort::Channel));
     }
 
     /// Number of objects of the sort.

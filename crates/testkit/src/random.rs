@@ -273,7 +273,7 @@ impl Suite {
             program.threads.push(thread.body());
         }
         self.spawn_some(&mut program, random);
-        drop_unused(&mut program);
+        program.forget_unused();
         program
     }
 
@@ -309,14 +309,6 @@ fn about_thread(verb: Verb, thread: usize) -> Statement {
         objects: vec![thread],
         values: Vec::new(),
     })
-}
-
-/// Parameters of objects that the program does not have.
-fn drop_unused(program: &mut Program) {
-    use crate::program::Sort;
-    program.permits.truncate(program.count(Sort::Semaphore));
-    program.places.truncate(program.count(Sort::Barrier));
-    program.capacities.truncate(program.count(Sort::Channel));
 }
 
 /// A thread that is being made.

@@ -1,6 +1,6 @@
 //! Makes a program that breaks a law smaller, as long as it still does.
 
-use crate::program::{Program, Statement};
+use crate::program::{Action, Program, Sort, Statement};
 
 /// Removes statements, threads and nesting greedily while the program stays sound and `fails`.
 pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
@@ -18,21 +18,39 @@ pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Pro
 
 /// The programs with one thing less.
 fn candidates(program: &Program) -> Vec<Program> {
-    let mut candidates = Vec::new();
-    let last = program.threads.len().saturating_sub(1);
-    if program.threads.get(last).is_some_and(Vec::is_empty) {
-        let mut candidate = program.clone();
-        candidate.threads.pop();
-        candidates.push(candidate);
-    }
+    let mut candidates: Vec<Program> = (0..program.threads.len())
+        .filter_map(|thread| without_thread(program, thread))
+        .collect();
     for (thread, body) in program.threads.iter().enumerate() {
         for smaller in without_one(body) {
             let mut candidate = program.clone();
             candidate.threads[thread] = smaller;
+            candidate.forget_unused();
             candidates.push(candidate);
         }
     }
     candidates
+}
+
+/// Without a thread that does nothing and that nobody names.
+fn without_thread(program: &Program, thread: usize) -> Option<Program> {
+    let is_about_thread =
+        |action: &Action| action.verb.signature().sorts.first() == Some(&Sort::Thread);
+    let is_named = program
+        .actions()
+        .iter()
+        .any(|(_, action)| is_about_thread(action) && action.objects[0] == thread);
+    if !program.threads[thread].is_empty() || is_named {
+        return None;
+    }
+    let mut candidate = program.clone();
+    candidate.threads.remove(thread);
+    candidate.change(|action| {
+        if is_about_thread(action) && action.objects[0] > thread {
+            action.objects[0] -= 1;
+        }
+    });
+    Some(candidate)
 }
 
 fn without_one(body: &[Statement]) -> Vec<Vec<Statement>> {
@@ -79,5 +97,16 @@ mod tests {
             program.does(&[Verb::Fence]) && program.does(&[Verb::Load])
         });
         assert_eq!(smallest.to_string(), "r0 = load x0\nfence");
+    }
+
+    #[test]
+    fn the_threads_behind_one_that_is_removed_keep_their_names() {
+        let program: Program = "store x0 1\nspawn t2; join t2\nfence; load x0"
+            .parse()
+            .expect("it is a program");
+        let smallest = shrink(&program, |program| {
+            program.does(&[Verb::Spawn]) && program.does(&[Verb::Fence])
+        });
+        assert_eq!(smallest.to_string(), "spawn t1\nfence");
     }
 }
