@@ -19,7 +19,7 @@ pub struct Channel<T> {
     capacity: Capacity,
     /// Known to be used with try or timed operations.
     is_tried: bool,
-    /// messages[i] is that of the send with ticket i, until it is received.
+    /// `messages[i]` is that of the send with ticket i, until it is received.
     messages: UnsafeCell<Vec<Option<(Ticket, T)>>>,
 }
 

@@ -5,6 +5,24 @@
 //! they announce an operation, wait until the model performs it, and know no exploration. They belong
 //! to the execution that created them and may be used by its threads only; used elsewhere they panic.
 //!
+//! ```
+//! use explore::{Algorithm, Options, Outcome, Program, explore};
+//! use runtime::{Atomic, Config, Model, join, spawn};
+//! use std::rc::Rc;
+//! use std::sync::atomic::Ordering::SeqCst;
+//!
+//! let mut model = Model::new(Config::default(), || {
+//!     let x = Rc::new(Atomic::new(0u32));
+//!     let other = Rc::clone(&x);
+//!     let thread = spawn(None, move || other.store(1, SeqCst));
+//!     assert!(x.load(SeqCst) <= 1);
+//!     join(thread).unwrap();
+//! });
+//! let mut strategy = Algorithm::Optimal.strategy(Options::default());
+//! explore(&mut model, &mut strategy, &mut ()).unwrap();
+//! assert_eq!(model.outcome(), Outcome::Completed);
+//! ```
+//!
 //! What an operation of a mirror is called in a trace, and where it stands, comes from the caller
 //! (`#[track_caller]`).
 

@@ -38,7 +38,7 @@ struct Named {
     parent: ThreadId,
     number: u32,
     children: Vec<ThreadId>,
-    /// objects[n] is the n-th object that the thread created.
+    /// `objects[n]` is the n-th object that the thread created.
     objects: Vec<Created>,
     /// Its park token.
     park: ObjectId,

@@ -426,11 +426,13 @@ fn as_coroutines(program: &Rc<Program>) -> Option<Found> {
 
 /// Whether the two can be compared: threads have handles only of threads that were started before.
 fn is_comparable(program: &Program) -> bool {
-    let spawned = |thread: usize| !program.users(&[Verb::Spawn], thread).is_empty();
+    let users = |verbs: &[Verb], thread| !program.users(verbs, thread).is_empty();
     let names = [Verb::Join, Verb::Ended, Verb::Unpark];
-    !(0..program.threads.len())
-        .any(|thread| spawned(thread) && !program.users(&names, thread).is_empty())
-        && !(format!("{program:?}").contains("Assert") && program.does(&[Verb::Join, Verb::Ended]))
+    let is_named_early = |thread| users(&[Verb::Spawn], thread) && users(&names, thread);
+    let may_panic = format!("{program:?}").contains("Assert");
+    let waits_for_ends = program.does(&[Verb::Join, Verb::Ended]);
+    let is_named_too_early = (0..program.threads.len()).any(is_named_early);
+    !(is_named_too_early || may_panic && waits_for_ends)
 }
 
 /// Whether what is too fine is found out in the middle, in some executions only.
