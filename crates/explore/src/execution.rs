@@ -309,6 +309,20 @@ impl Execution {
             .filter(move |&event| !self.happens_before(first, event))
     }
 
+    /// Writes to `followers` the events between the race's two that happen before the second, in order.
+    pub(crate) fn between(&self, race: Race, followers: &mut Vec<EventId>) {
+        followers.clear();
+        let own = self.event(race.second).thread().index();
+        for (thread, &known) in self.clock(race.second).iter().enumerate() {
+            if known == 0 {
+                continue;
+            }
+            let past = &self.positions[thread][..known as usize - usize::from(thread == own)];
+            followers.extend(past.iter().rev().take_while(|&&event| event > race.first));
+        }
+        followers.sort_unstable();
+    }
+
     /// The access of the race's second event where it is performed without the first: only a
     /// conditional operation after a write can change its kind.
     pub fn reversed_access(&self, race: Race) -> Access {

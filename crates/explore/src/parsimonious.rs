@@ -133,13 +133,7 @@ impl Parsimonious {
         let execution = &self.record.execution;
         let second = execution.event(race.second);
         let access = execution.reversed_access(race);
-        self.followers.clear();
-        self.followers.extend(
-            (race.first.index() + 1..race.second.index())
-                .map(EventId::at)
-                .filter(|&event| execution.happens_before(event, race.second)),
-        );
-
+        execution.between(race, &mut self.followers);
         let sleep = self.record.sleep_after(race.first.index());
         if !sleep.is_empty() {
             let head = (access == Access::Read).then(|| {

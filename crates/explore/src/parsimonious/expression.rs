@@ -226,14 +226,39 @@ impl Summary {
         summary
     }
 
-    /// Whether some event may be the given one or conflict with it as this operation.
-    fn may_concern(&self, name: Name, op: Op) -> bool {
+    /// Whether an event of this name may be among them.
+    fn may_contain(&self, name: Name) -> bool {
+        self.threads >> (name.thread.0 % 64) & 1 == 1
+    }
+
+    /// Whether an event may conflict with this operation.
+    fn may_conflict(&self, op: Op) -> bool {
         let objects = match op.access {
             Access::None => 0,
             Access::Read => self.written,
             Access::Write => self.accessed,
         };
-        self.threads >> (name.thread.0 % 64) & 1 == 1 || objects >> (op.object.0 % 64) & 1 == 1
+        objects >> (op.object.0 % 64) & 1 == 1
+    }
+}
+
+/// What an event has to do with an item of P.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Concern {
+    /// It follows an executed event that conflicts with the item.
+    Follows,
+    /// It conflicts with the item, or is another alternative of it.
+    Conflicts,
+    /// It is the item.
+    IsSame,
+}
+
+impl Concern {
+    fn of_same_event(choice: u32, other: u32) -> Concern {
+        match choice == other {
+            true => Concern::IsSame,
+            false => Concern::Conflicts,
+        }
     }
 }
 
@@ -376,6 +401,63 @@ impl Expression {
             .any(|&(of, name)| of as usize == item && event.follows(name))
     }
 
+    /// The first item of P that an event, performed as this operation, is or conflicts with, or whose
+    /// conflicting events it follows.
+    fn first_concerned(&self, event: &Candidate<'_>, op: Op) -> Option<(usize, Concern)> {
+        let Generated { items, summary, .. } = &*self.generated;
+        if self.conflicting.is_empty() && !summary.may_conflict(op) {
+            return self.own_item(event);
+        }
+        items.iter().enumerate().find_map(|(at, item)| {
+            let &Item::Event {
+                name,
+                choice,
+                op: other,
+            } = item
+            else {
+                return None;
+            };
+            if self.is_removed(at) {
+                None
+            } else if self.follows_conflicting(at, event) {
+                Some((at, Concern::Follows))
+            } else if name == event.name {
+                Some((at, Concern::of_same_event(choice, event.choice)))
+            } else if name.thread != event.name.thread && other.conflicts_with(op) {
+                Some((at, Concern::Conflicts))
+            } else {
+                None
+            }
+        })
+    }
+
+    /// The item of P that is the event, if there is one.
+    fn own_item(&self, event: &Candidate<'_>) -> Option<(usize, Concern)> {
+        let Generated { items, summary, .. } = &*self.generated;
+        if !summary.may_contain(event.name) {
+            return None;
+        }
+        let mut items = items.iter();
+        let (at, choice) = loop {
+            match items.next()? {
+                Item::Event { name, choice, .. } if *name == event.name => {
+                    break (self.generated.items.len() - items.len() - 1, *choice);
+                }
+                Item::Event { .. } | Item::Head(_) => {}
+            }
+        };
+        (!self.is_removed(at)).then(|| (at, Concern::of_same_event(choice, event.choice)))
+    }
+
+    /// Whether the event follows every head among these.
+    fn follows_heads(&self, event: &Candidate<'_>, items: &[Item]) -> bool {
+        !self.generated.summary.has_heads
+            || items.iter().all(|item| match item {
+                Item::Head(head) => event.follows(*head),
+                Item::Event { .. } => true,
+            })
+    }
+
     /// UpdSE(e, ψ)
     fn update(&self, event: &Candidate<'_>) -> Result<Update, Blocked> {
         if self.reads.precedes(event) {
@@ -390,35 +472,16 @@ impl Expression {
             changed.reads.insert(event.name);
             return Ok(Update::Changed(changed));
         }
-        let Generated { items, summary, .. } = &*self.generated;
-        let concerned = match self.conflicting.is_empty() {
-            true if !summary.may_concern(event.name, event.op) => &[][..],
-            _ => &items[..],
-        };
-        for (at, item) in concerned.iter().enumerate() {
-            let &Item::Event { name, choice, op } = item else {
-                continue;
-            };
-            if self.is_removed(at) {
-                continue;
-            }
-            let is_same_step = name == event.name;
-            let conflicts = match is_same_step {
-                true => choice != event.choice,
-                false => name.thread != event.name.thread && op.conflicts_with(event.op),
-            };
-            if self.follows_conflicting(at, event) {
-                // Whatever follows this event follows what is noted already.
-                return Ok(Update::Unchanged);
-            }
-            if conflicts {
+        match self.first_concerned(event, event.op) {
+            // Whatever follows this event follows what is noted already.
+            Some((_, Concern::Follows)) => return Ok(Update::Unchanged),
+            Some((at, Concern::Conflicts)) => {
                 let mut changed = self.clone();
                 changed.conflicting.0.push((at as u32, event.name));
                 return Ok(Update::Changed(changed));
             }
-            if is_same_step {
-                return Ok(Update::Changed(self.without_item(at)));
-            }
+            Some((at, Concern::IsSame)) => return Ok(Update::Changed(self.without_item(at))),
+            None => {}
         }
         let Some(inner) = self.inner.as_ref().filter(|_| !self.done.precedes(event)) else {
             return Ok(Update::Unchanged);
@@ -454,21 +517,12 @@ impl Expression {
             return false;
         }
         let there = Op { access, ..event.op };
-        for (at, item) in self.generated.items.iter().enumerate() {
-            match item {
-                Item::Head(head) if event.follows(*head) => {}
-                Item::Head(_) => return false,
-                Item::Event { .. } if self.is_removed(at) => {}
-                Item::Event { name, op, .. } => {
-                    let conflicts = match name.thread == event.name.thread {
-                        true => name.index == event.name.index,
-                        false => op.conflicts_with(there),
-                    };
-                    if conflicts || self.follows_conflicting(at, event) {
-                        return true;
-                    }
-                }
-            }
+        let items = &self.generated.items;
+        if let Some((at, _)) = self.first_concerned(event, there) {
+            return self.follows_heads(event, &items[..at]);
+        }
+        if !self.follows_heads(event, items) {
+            return false;
         }
         if self.done.precedes(event) {
             return true;
