@@ -15,7 +15,8 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::{SystemTime, UNIX_EPOCH};
 use testkit::Machine;
 use testkit::program::{Action, Condition, Program, REGISTERS, Sort, Statement, Value, Verb};
-use testkit::random::{Random, SUITES};
+use testkit::random::Random;
+use testkit::suite::SUITES;
 
 /// Variables and registers in the end, with the outcome.
 type End = (Outcome, Vec<u64>, Vec<Vec<u64>>);

@@ -36,8 +36,11 @@ impl fmt::Display for Violation {
 /// How much is compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Programs with more prefixes are left out.
+    /// Programs with more prefixes have no oracle.
     pub states: usize,
+    /// Without an oracle, the algorithms are compared with each other if there are at most so many
+    /// traces; else the program is left out.
+    pub traces: u64,
     /// In how many orders the threads are numbered.
     pub orders: usize,
     /// At most so many executions for each trace, for algorithms that are not optimal.
@@ -50,6 +53,7 @@ impl Default for Effort {
     fn default() -> Effort {
         Effort {
             states: 2_000,
+            traces: 0,
             orders: 3,
             redundancy: 30,
             interleavings: 2_000,
@@ -80,21 +84,29 @@ pub fn check(
         order: Vec::new(),
         what,
     };
-    let oracle = match Oracle::new(program, effort.states) {
-        Ok(oracle) => oracle,
-        Err(Refusal::TooLarge) => return Ok(None),
+    let expected = match Oracle::new(program, effort.states) {
+        Ok(oracle) => {
+            has_the_direct_final_states(program, &oracle, effort).map_err(objects)?;
+            Some(Expected {
+                interleavings: Some(oracle.interleavings),
+                traces: oracle.traces,
+            })
+        }
+        Err(Refusal::TooLarge) => Expected::of_optimal(program, effort),
         Err(Refusal::Unlawful(what)) => return Err(objects(what)),
     };
-    has_the_direct_final_states(program, &oracle, effort).map_err(objects)?;
+    let Some(expected) = expected else {
+        return Ok(None);
+    };
     let mut tally = Tally {
-        traces: oracle.traces.len() as u64,
+        traces: expected.traces.len() as u64,
         ..Tally::default()
     };
     let mut order: Vec<usize> = (0..program.threads.len()).collect();
     for _ in 0..effort.orders {
         let laws = Laws {
             program,
-            oracle: &oracle,
+            expected: &expected,
             order: &order,
             effort,
         };
@@ -141,10 +153,41 @@ fn has_the_direct_final_states(
     }
 }
 
+/// What an algorithm must find.
+struct Expected {
+    traces: BTreeMap<Key, Outcome>,
+    /// Number of maximal interleavings, if it is known.
+    interleavings: Option<u64>,
+}
+
+impl Expected {
+    /// What `optimal` finds; none if that are too many traces.
+    fn of_optimal(program: &Program, effort: Effort) -> Option<Expected> {
+        let mut seen = Seen {
+            order: (0..program.threads.len()).collect(),
+            limit: effort.traces,
+            ..Seen::default()
+        };
+        let mut strategy = Algorithm::Optimal.strategy(Options::default());
+        let end = match effort.traces {
+            0 => return None,
+            _ => explore(&mut Machine::new(program), &mut strategy, &mut seen),
+        };
+        let outcomes = seen
+            .traces
+            .into_iter()
+            .map(|(key, (outcome, _))| (key, outcome));
+        (end == Ok(End::Exhausted)).then(|| Expected {
+            traces: outcomes.collect(),
+            interleavings: None,
+        })
+    }
+}
+
 /// One program with its threads in one order.
 struct Laws<'a> {
     program: &'a Program,
-    oracle: &'a Oracle,
+    expected: &'a Expected,
     order: &'a [usize],
     effort: Effort,
 }
@@ -205,7 +248,8 @@ impl Laws<'_> {
         random: &mut Random,
         tally: &mut Tally,
     ) -> Result<(), String> {
-        let is_small = self.oracle.interleavings <= self.effort.interleavings;
+        let known = self.expected.interleavings;
+        let is_small = known.is_some_and(|all| all <= self.effort.interleavings);
         match algorithm {
             Algorithm::Exhaustive if !is_small => tally.unfinished += 1,
             Algorithm::Exhaustive => {
@@ -231,7 +275,7 @@ impl Laws<'_> {
         random: &mut Random,
         tally: &mut Tally,
     ) -> Result<(), String> {
-        let traces = self.oracle.traces.len() as u64;
+        let traces = self.expected.traces.len() as u64;
         let limit = match algorithm.is_optimal() {
             true => 20 * traces + 20,
             false => self.effort.redundancy * traces + self.effort.interleavings,
@@ -258,11 +302,11 @@ impl Laws<'_> {
         if seen.traces.len() as u64 != traces {
             return Err(format!("{} of {traces} traces", seen.traces.len()));
         }
-        let expected = if algorithm == Algorithm::Exhaustive {
-            self.oracle.interleavings
-        } else {
-            traces
-        };
+        let interleavings = self
+            .expected
+            .interleavings
+            .filter(|_| algorithm == Algorithm::Exhaustive);
+        let expected = interleavings.unwrap_or(traces);
         if complete != expected || algorithm.is_optimal() && blocked != 0 {
             return Err(format!(
                 "{complete} executions for {traces} traces, {blocked} blocked"
@@ -338,7 +382,7 @@ impl Laws<'_> {
             return Err(format!("the estimate is {estimate}"));
         }
         for (key, (outcome, _)) in &seen.traces {
-            match self.oracle.traces.get(key) {
+            match self.expected.traces.get(key) {
                 None => return Err("an execution is no trace of the program".to_owned()),
                 Some(expected) if expected != outcome => {
                     return Err(format!("outcome {outcome:?} instead of {expected:?}"));

@@ -2,7 +2,7 @@
 //!
 //! A [`Program`] is run in two ways: by [`Machine`], split in requests and waits as the front-ends do it,
 //! and by [`direct`], where a blocking operation is one step. The [`Oracle`] enumerates all that a
-//! machine can do, naively. The [`law`]s say what an algorithm must find of it. [`random`] programs are
+//! machine can do, naively. The [`law`]s say what an algorithm must find of it. [`suite`]s of random programs are
 //! made from a seed, and one that breaks a law is made smaller by [`shrink`].
 
 #![forbid(unsafe_code)]
@@ -19,6 +19,7 @@ pub mod program;
 pub mod random;
 mod renamed;
 pub mod shrink;
+pub mod suite;
 mod trace;
 
 pub use machine::{Final, Machine, Place};

@@ -1,5 +1,6 @@
 //! Runs random programs against the oracle: `testkit --programs 1000 [--seed S] [--suite NAME]
-//! [--algorithm A]`. The first program that breaks a law is made smaller and printed.
+//! [--algorithm A]`, or with `--traces N` also long ones against each other. The first program that
+//! breaks a law is made smaller and printed.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +9,8 @@ use explore::Algorithm;
 use std::process::ExitCode;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use testkit::law::{Effort, Tally, check};
-use testkit::random::{Random, SUITES, Suite};
+use testkit::random::Random;
+use testkit::suite::{SUITES, Suite};
 use testkit::{Program, shrink::shrink};
 
 /// Checks the laws of every algorithm on random programs.
@@ -29,6 +31,10 @@ struct Arguments {
     /// Leaves out programs with more prefixes.
     #[arg(long, default_value_t = Effort::default().states)]
     states: usize,
+    /// Compares the algorithms with each other where a program has too many prefixes, but not more
+    /// traces than this; and makes longer programs.
+    #[arg(long, default_value_t = Effort::default().traces)]
+    traces: u64,
     /// In how many orders the threads are numbered.
     #[arg(long, default_value_t = Effort::default().orders)]
     orders: usize,
@@ -61,6 +67,7 @@ fn main() -> ExitCode {
     }
     let effort = Effort {
         states: arguments.states,
+        traces: arguments.traces,
         orders: arguments.orders,
         ..Effort::default()
     };
@@ -105,7 +112,10 @@ fn many(
         let own_seed = seed.wrapping_add(number);
         number += 1;
         let mut random = Random::new(own_seed);
-        let program = suites[index].program(&mut random);
+        let program = match effort.traces {
+            0 => suites[index].program(&mut random),
+            _ => suites[index].long_program(&mut random),
+        };
         match check(&program, algorithms, effort, &mut random.clone()) {
             Ok(None) => continue,
             Ok(Some(tally)) => {

@@ -3,7 +3,8 @@
 use explore::Algorithm;
 use std::time::{SystemTime, UNIX_EPOCH};
 use testkit::law::{Effort, check};
-use testkit::random::{Random, SUITES};
+use testkit::random::Random;
+use testkit::suite::SUITES;
 use testkit::{Oracle, Program};
 
 /// Programs that a wrong rule of some algorithm fails on (ALGORITHMS 3.2, 4.6, 4.8.4; and found by
