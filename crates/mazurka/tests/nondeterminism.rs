@@ -1,0 +1,130 @@
+//! Programs that do something else each time: the checker says so, whatever they do, and stays whole.
+
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::sync::mpsc::channel;
+use mazurka::sync::{Arc, Condvar, Mutex, RwLock, Semaphore};
+use mazurka::{Algorithm, CheckError, Checker, choose, thread};
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+/// Random numbers that go on from one execution to the next.
+struct Dice(AtomicU64);
+
+impl Dice {
+    /// xorshift64 (Marsaglia 2003).
+    fn roll(&self, sides: u64) -> u64 {
+        let mut x = self.0.load(SeqCst);
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.0.store(x, SeqCst);
+        x % sides
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    numbers: [AtomicU32; 2],
+    locks: [Mutex<u32>; 2],
+    both: RwLock<u32>,
+    condvar: Condvar,
+}
+
+/// A few random operations, threads among them.
+fn rolls(dice: &'static Dice, shared: &Arc<Shared>, depth: u32) {
+    for _ in 0..dice.roll(4) {
+        let which = dice.roll(2) as usize;
+        match dice.roll(13) {
+            0 => drop(shared.numbers[which].load(SeqCst)),
+            1 => shared.numbers[which].store(dice.roll(3) as u32, SeqCst),
+            2 => {
+                let new = dice.roll(3) as u32;
+                let _ = shared.numbers[which].compare_exchange(0, new, SeqCst, SeqCst);
+            }
+            3 => drop(shared.locks[which].lock()),
+            4 => drop(shared.locks[which].try_lock()),
+            5 => drop(shared.both.read()),
+            6 => drop(shared.both.try_write()),
+            7 => shared.condvar.notify_one(),
+            8 => {
+                let guard = shared.locks[which].lock().unwrap();
+                drop(shared.condvar.wait_timeout(guard, Duration::ZERO));
+            }
+            9 => drop(choose(1 + dice.roll(3) as u32)),
+            10 => drop(Semaphore::new(1).try_acquire()),
+            11 => {
+                let (sender, receiver) = channel();
+                sender.send(1).unwrap();
+                let _ = receiver.try_recv();
+            }
+            _ if depth < 3 => {
+                let shared = Arc::clone(shared);
+                let other = thread::spawn(move || rolls(dice, &shared, depth + 1));
+                if dice.roll(2) == 0 {
+                    other.join().unwrap();
+                }
+            }
+            _ => thread::park_timeout(Duration::ZERO),
+        }
+    }
+}
+
+#[test]
+fn random_programs_are_refused_and_do_no_harm() {
+    let mut refused = 0;
+    for seed in 1..=400_u64 {
+        for algorithm in Algorithm::ALL {
+            let dice: &'static Dice = Box::leak(Box::new(Dice(AtomicU64::new(seed * 7919))));
+            let checker = Checker::new()
+                .algorithm(algorithm)
+                .keep_going(true)
+                .max_executions(30);
+            match checker.try_check(move || {
+                let shared = Arc::new(Shared::default());
+                let other = thread::spawn({
+                    let shared = Arc::clone(&shared);
+                    move || rolls(dice, &shared, 0)
+                });
+                rolls(dice, &shared, 0);
+                other.join().unwrap();
+            }) {
+                Ok(_) => {}
+                Err(CheckError::Nondeterministic(_)) => refused += 1,
+                Err(error) => panic!("seed {seed} with {algorithm}: {error}"),
+            }
+        }
+    }
+    // Not all have two executions that could differ.
+    assert!(refused > 600, "{refused}");
+}
+
+#[test]
+fn a_map_with_random_seeds_is_no_problem_where_its_order_is_not_seen() {
+    mazurka::model(|| {
+        let map = Arc::new(Mutex::new(HashMap::new()));
+        let other = thread::spawn({
+            let map = Arc::clone(&map);
+            move || map.lock().unwrap().insert("other", 1)
+        });
+        map.lock().unwrap().insert("main", 2);
+        other.join().unwrap();
+        assert_eq!(map.lock().unwrap().len(), 2);
+    });
+}
+
+#[test]
+fn an_order_that_depends_on_random_seeds_is_refused() {
+    let result = Checker::new().try_check(|| {
+        let numbers: HashMap<u32, AtomicU32> = (0..20).map(|n| (n, AtomicU32::new(n))).collect();
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| numbers.values().for_each(|number| number.store(0, SeqCst)));
+            }
+        });
+    });
+    assert!(
+        matches!(result, Err(CheckError::Nondeterministic(_))),
+        "{result:?}"
+    );
+}

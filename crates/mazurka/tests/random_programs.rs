@@ -1,0 +1,330 @@
+//! Random programs over the mirrors of std: every algorithm sees what brute force sees. The seed is printed;
+//! `MAZURKA_SEED` sets it, `MAZURKA_PROGRAMS` the number of programs.
+
+mod outcomes;
+
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::sync::mpsc::{Receiver, Sender, channel};
+use mazurka::sync::{Arc, Condvar, Mutex, Once, RwLock, Semaphore};
+use mazurka::{Algorithm, Checker, Report, choose, thread};
+use outcomes::explored;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// More executions than this are too many for brute force.
+const MOST: u64 = 20_000;
+
+/// xorshift64 (Marsaglia 2003).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 8) % sides
+    }
+}
+
+/// What a thread can do; each gives a number.
+#[derive(Clone, Copy, Debug)]
+enum Action {
+    Load(usize),
+    Store(usize, u32),
+    Add(usize),
+    Exchange(usize, u32, u32),
+    Lock(usize),
+    TryLock(usize),
+    Read,
+    Write,
+    TryRead,
+    TryWrite,
+    Wait,
+    TimedWait,
+    NotifyOne,
+    NotifyAll,
+    Acquire,
+    TryAcquire,
+    Release,
+    Send,
+    Receive,
+    TryReceive,
+    CallOnce,
+    IsCompleted,
+    Choose,
+    Park,
+    TimedPark,
+    UnparkMain,
+    Spawn(usize),
+}
+
+impl Action {
+    fn random(dice: &mut Dice) -> Action {
+        let which = dice.roll(2) as usize;
+        let small = dice.roll(3) as u32;
+        match dice.roll(28) {
+            0 | 1 => Action::Load(which),
+            2 | 3 => Action::Store(which, small),
+            4 => Action::Add(which),
+            5 => Action::Exchange(which, small, dice.roll(3) as u32),
+            6 => Action::Lock(which),
+            7 => Action::TryLock(which),
+            8 => Action::Read,
+            9 => Action::Write,
+            10 => Action::TryRead,
+            11 => Action::TryWrite,
+            12 => Action::Wait,
+            13 => Action::TimedWait,
+            14 => Action::NotifyOne,
+            15 => Action::NotifyAll,
+            16 => Action::Acquire,
+            17 => Action::TryAcquire,
+            18 => Action::Release,
+            19 => Action::Send,
+            20 => Action::Receive,
+            21 => Action::TryReceive,
+            22 => Action::CallOnce,
+            23 => Action::IsCompleted,
+            24 => Action::Choose,
+            25 => Action::TimedPark,
+            26 => {
+                if dice.roll(2) == 0 {
+                    Action::Park
+                } else {
+                    Action::UnparkMain
+                }
+            }
+            _ => Action::Spawn(which),
+        }
+    }
+}
+
+/// What the threads do; main does the first list and joins.
+#[derive(Clone, Debug)]
+struct Program {
+    threads: Vec<Vec<Action>>,
+}
+
+impl Program {
+    fn random(dice: &mut Dice) -> Program {
+        let threads = 2 + dice.roll(2);
+        let most = if threads == 2 { 4 } else { 3 };
+        let list = |dice: &mut Dice| {
+            let length = dice.roll(most);
+            (0..length).map(|_| Action::random(dice)).collect()
+        };
+        Program {
+            threads: (0..threads).map(|_| list(dice)).collect(),
+        }
+    }
+}
+
+struct Shared {
+    numbers: [AtomicU32; 2],
+    locks: [Mutex<u32>; 2],
+    both: RwLock<u32>,
+    condvar: Condvar,
+    semaphore: Semaphore,
+    once: Once,
+    main: thread::Thread,
+}
+
+/// The ends of a channel that a thread has.
+struct Ends {
+    sender: Option<Sender<u32>>,
+    receiver: Option<Receiver<u32>>,
+}
+
+impl Shared {
+    fn act(self: &Arc<Shared>, action: Action, ends: &Ends) -> u32 {
+        let soon = Duration::ZERO;
+        match action {
+            Action::Load(which) => self.numbers[which].load(SeqCst),
+            Action::Store(which, value) => {
+                self.numbers[which].store(value, SeqCst);
+                0
+            }
+            Action::Add(which) => self.numbers[which].fetch_add(1, SeqCst),
+            Action::Exchange(which, old, new) => {
+                let result = self.numbers[which].compare_exchange(old, new, SeqCst, SeqCst);
+                result.unwrap_or_else(|found| found + 10)
+            }
+            Action::Lock(which) => {
+                let mut value = self.locks[which].lock().unwrap();
+                *value += 1;
+                *value + 10 * self.numbers[which].load(SeqCst)
+            }
+            Action::TryLock(which) => self.locks[which].try_lock().map_or(9, |value| *value),
+            Action::Read => *self.both.read().unwrap(),
+            Action::Write => {
+                *self.both.write().unwrap() += 1;
+                0
+            }
+            Action::TryRead => self.both.try_read().map_or(9, |value| *value),
+            Action::TryWrite => self.both.try_write().map_or(9, |mut value| {
+                *value += 2;
+                *value
+            }),
+            Action::Wait => *self.condvar.wait(self.locks[0].lock().unwrap()).unwrap(),
+            Action::TimedWait => {
+                let guard = self.locks[0].lock().unwrap();
+                let (value, result) = self.condvar.wait_timeout(guard, soon).unwrap();
+                *value + 10 * u32::from(result.timed_out())
+            }
+            Action::NotifyOne => {
+                self.condvar.notify_one();
+                0
+            }
+            Action::NotifyAll => {
+                self.condvar.notify_all();
+                0
+            }
+            Action::Acquire => {
+                self.semaphore.acquire();
+                0
+            }
+            Action::TryAcquire => u32::from(self.semaphore.try_acquire()),
+            Action::Release => {
+                self.semaphore.release();
+                0
+            }
+            Action::Send => ends
+                .sender
+                .as_ref()
+                .map_or(8, |sender| u32::from(sender.send(1).is_ok())),
+            Action::Receive => ends
+                .receiver
+                .as_ref()
+                .map_or(8, |receiver| receiver.recv().unwrap_or(9)),
+            Action::TryReceive => ends.receiver.as_ref().map_or(8, |receiver| {
+                receiver
+                    .try_recv()
+                    .unwrap_or_else(|error| 20 + error as u32)
+            }),
+            Action::CallOnce => {
+                let mut was_first = 0;
+                self.once
+                    .call_once(|| was_first = 1 + self.numbers[0].load(SeqCst));
+                was_first
+            }
+            Action::IsCompleted => u32::from(self.once.is_completed()),
+            Action::Choose => choose(2),
+            Action::Park => {
+                thread::park();
+                0
+            }
+            Action::TimedPark => {
+                thread::park_timeout(soon);
+                0
+            }
+            Action::UnparkMain => {
+                self.main.unpark();
+                0
+            }
+            Action::Spawn(which) => {
+                let shared = Arc::clone(self);
+                let other = thread::spawn(move || shared.numbers[which].swap(7, SeqCst));
+                let early = other.is_finished();
+                other.join().unwrap() + 10 * u32::from(early)
+            }
+        }
+    }
+
+    fn run(self: &Arc<Shared>, actions: &[Action], ends: Ends) -> Vec<u32> {
+        actions
+            .iter()
+            .map(|&action| self.act(action, &ends))
+            .collect()
+    }
+}
+
+/// What each thread saw.
+fn run(program: &Program) -> Vec<Vec<u32>> {
+    let shared = Arc::new(Shared {
+        numbers: Default::default(),
+        locks: Default::default(),
+        both: RwLock::new(0),
+        condvar: Condvar::new(),
+        semaphore: Semaphore::new(1),
+        once: Once::new(),
+        main: thread::current(),
+    });
+    let (sender, receiver) = channel();
+    let others: Vec<_> = program.threads[1..]
+        .iter()
+        .map(|actions| {
+            let (shared, actions) = (Arc::clone(&shared), actions.clone());
+            let ends = Ends {
+                sender: Some(sender.clone()),
+                receiver: None,
+            };
+            thread::spawn(move || shared.run(&actions, ends))
+        })
+        .collect();
+    drop(sender);
+    let ends = Ends {
+        sender: None,
+        receiver: Some(receiver),
+    };
+    let mut seen = vec![shared.run(&program.threads[0], ends)];
+    seen.extend(others.into_iter().map(|other| other.join().unwrap()));
+    seen
+}
+
+type Seen = BTreeSet<Vec<Vec<u32>>>;
+
+fn explore(program: &Program, algorithm: Algorithm) -> (Seen, Report) {
+    let checker = Checker::new()
+        .algorithm(algorithm)
+        .keep_going(true)
+        .max_executions(MOST);
+    let program = program.clone();
+    explored(checker, move || run(&program))
+}
+
+/// Whether the program is small enough to compare.
+fn is_law_kept(program: &Program) -> bool {
+    let (expected, all) = explore(program, Algorithm::Exhaustive);
+    let is_too_large = all.bounds.iter().any(|bound| bound.contains("executions"));
+    if is_too_large {
+        return false;
+    }
+    let deadlocks = |report: &Report| report.deadlocks > 0;
+    let (_, optimal) = explore(program, Algorithm::Optimal);
+    let traces = optimal.executions + optimal.halted;
+    for algorithm in Algorithm::ALL
+        .into_iter()
+        .filter(|algorithm| algorithm.proves())
+    {
+        let (seen, report) = explore(program, algorithm);
+        let context = format!("{algorithm} of {program:?}");
+        assert_eq!(seen, expected, "{context}");
+        assert_eq!(report.verdict, all.verdict, "{context}");
+        assert_eq!(deadlocks(&report), deadlocks(&all), "{context}");
+        let runs = report.executions + report.halted;
+        assert!(runs >= traces, "{context}: {runs} for {traces} traces");
+        if algorithm.is_optimal() {
+            assert_eq!((runs, report.blocked), (traces, 0), "{context}");
+            assert_eq!(report.deadlocks, optimal.deadlocks, "{context}");
+        }
+    }
+    true
+}
+
+#[test]
+fn every_algorithm_sees_what_brute_force_sees() {
+    let number = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .and_then(|text| text.parse::<u64>().ok())
+    };
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let seed = number("MAZURKA_SEED").unwrap_or_else(|| now.map_or(1, |now| now.as_nanos() as u64));
+    println!("MAZURKA_SEED={seed}");
+    let mut dice = Dice(seed | 1);
+    let programs = number("MAZURKA_PROGRAMS").unwrap_or(60);
+    let mut compared = 0;
+    while compared < programs {
+        compared += u64::from(is_law_kept(&Program::random(&mut dice)));
+    }
+}
