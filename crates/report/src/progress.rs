@@ -99,7 +99,10 @@ impl Snapshot {
         );
         if let (Some(done), Some(left)) = (self.done, self.left()) {
             let percent = done * 100.0;
-            let left = duration(left.as_secs_f64());
+            let left = match left.as_secs_f64() {
+                seconds if seconds < 60.0 => format!("{seconds:.0} s"),
+                seconds => duration(seconds),
+            };
             line.push_str(&format!(", about {percent:.0} % explored, {left} left"));
         }
         line
@@ -120,7 +123,7 @@ mod tests {
         assert_eq!(snapshot.left(), Some(Duration::from_secs(1)));
         assert_eq!(
             snapshot.line(),
-            "3,000 executions, 1,000 per second, about 75 % explored, 1.00 s left"
+            "3,000 executions, 1,000 per second, about 75 % explored, 1 s left"
         );
     }
 
