@@ -3,6 +3,8 @@
 use crate::entry::Entry;
 
 pub(crate) const ALL: &[Entry] = &[
+    aba_pointer::ENTRY,
+    aba_pointer_fixed::ENTRY,
     aba_treiber::ENTRY,
     aba_treiber_fixed::ENTRY,
     abba_deadlock::ENTRY,
@@ -96,6 +98,10 @@ pub(crate) const ALL: &[Entry] = &[
     wrong_notify_fixed::ENTRY,
 ];
 
+#[path = "../../../corpus/aba-pointer/program.rs"]
+mod aba_pointer;
+#[path = "../../../corpus/aba-pointer-fixed/program.rs"]
+mod aba_pointer_fixed;
 #[path = "../../../corpus/aba-treiber/program.rs"]
 mod aba_treiber;
 #[path = "../../../corpus/aba-treiber-fixed/program.rs"]
