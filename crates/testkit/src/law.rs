@@ -260,7 +260,10 @@ impl Laws<'_> {
             | Algorithm::Classic
             | Algorithm::Source
             | Algorithm::Optimal
-            | Algorithm::Parsimonious => self.finds_every_trace(algorithm, random, tally)?,
+            | Algorithm::Parsimonious => {
+                self.finds_every_trace(algorithm, random, tally)?;
+                self.finds_traces_within_preemptions(algorithm, random)?;
+            }
             Algorithm::Random | Algorithm::Pct => self.is_repeatable(algorithm, random)?,
         }
         Ok(())
@@ -335,6 +338,21 @@ impl Laws<'_> {
                 "{found} of {all} traces with {preemptions} preemptions"
             )),
         }
+    }
+
+    /// A reduction with a bound finds legal traces, if not all.
+    fn finds_traces_within_preemptions(
+        &self,
+        algorithm: Algorithm,
+        random: &mut Random,
+    ) -> Result<(), String> {
+        let options = Options {
+            preemptions: Some(random.below(3) as u32),
+            ..Options::default()
+        };
+        let mut seen = self.seen(100);
+        self.explore(&mut algorithm.strategy(options), &mut seen)?;
+        self.are_traces(&seen)
     }
 
     /// Legal traces, the same for the same seed, also if the search is saved and resumed.
