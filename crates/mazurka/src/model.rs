@@ -58,6 +58,7 @@ fn shown(mut report: Report) -> String {
 }
 
 /// The schedule that the environment names, if it is of this test.
+#[track_caller]
 fn schedule_to_repeat(name: &str) -> Option<ScheduleFile> {
     let path = std::env::var_os(REPLAY)?;
     match ScheduleFile::load(Path::new(&path)) {

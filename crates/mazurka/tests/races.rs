@@ -3,7 +3,7 @@
 use mazurka::cell::UnsafeCell;
 use mazurka::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use mazurka::sync::{Arc, Mutex};
-use mazurka::{Checker, FailureKind, Report, Style, Verdict, thread};
+use mazurka::{Algorithm, Checker, FailureKind, Report, Style, Verdict, thread};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// A cell that is published by a flag.
@@ -233,4 +233,41 @@ fn a_counter_orders_the_last_one() {
     assert_eq!(counted(AcqRel, false).verdict, Verdict::Verified);
     assert!(is_race(&counted(Release, false)));
     assert!(is_race(&counted(Relaxed, true)));
+}
+
+#[test]
+fn a_value_that_is_raced_for_may_decide_what_is_done() {
+    for algorithm in Algorithm::ALL {
+        let report = Checker::new()
+            .algorithm(algorithm)
+            .keep_going(true)
+            .max_executions(2_000)
+            .check(|| {
+                let shared = Arc::new((Published::new(), AtomicUsize::new(0), AtomicUsize::new(0)));
+                let decide = |shared: &(Arc<Published>, AtomicUsize, AtomicUsize)| {
+                    shared.1.fetch_add(1, Relaxed);
+                    if shared.0.read() == 42 {
+                        shared.2.store(1, Relaxed);
+                    } else {
+                        shared.2.load(Relaxed);
+                        shared.1.store(3, Relaxed);
+                    }
+                    shared.0.write();
+                    shared.1.load(Relaxed);
+                };
+                let others = [(); 2].map(|()| {
+                    let shared = Arc::clone(&shared);
+                    thread::spawn(move || decide(&shared))
+                });
+                decide(&shared);
+                for other in others {
+                    other.join().unwrap();
+                }
+            });
+        assert!(
+            is_race(&report),
+            "{algorithm}: {}",
+            report.text(Style::default())
+        );
+    }
 }

@@ -48,6 +48,13 @@ impl Failures {
             .any(|sighting| sighting.symptom == *symptom)
     }
 
+    /// Whether values are raced for, so that the program need not do the same after the same steps.
+    pub fn contain_a_race(&self) -> bool {
+        self.sightings
+            .iter()
+            .any(|sighting| sighting.symptom.kind == FailureKind::DataRace)
+    }
+
     /// Whether none was met.
     pub fn is_empty(&self) -> bool {
         self.sightings.is_empty()

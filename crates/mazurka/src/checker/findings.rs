@@ -69,6 +69,9 @@ impl Search {
             }
             Some(Limit::Stop) => bounds.push("interrupted".to_owned()),
             Some(Limit::Observer) => bounds.push("stopped by an observer".to_owned()),
+            Some(Limit::Race) => {
+                bounds.push("a data race decides what the program does".to_owned());
+            }
             Some(Limit::Replay) => bounds.push("one schedule was repeated".to_owned()),
         }
         if !self.checker.algorithm.proves() {

@@ -31,6 +31,8 @@ pub(super) enum Limit {
     Time,
     Stop,
     Observer,
+    /// A value that is raced for is not the same after the same steps.
+    Race,
     Replay,
 }
 
@@ -185,6 +187,10 @@ impl Search {
                 self.strategy = self.checker.algorithm.strategy(self.checker.options);
                 self.forget();
                 return Ok(true);
+            }
+            Err(Interrupt::Diverged(_)) if self.failures.contain_a_race() => {
+                self.halt = Some(Limit::Race);
+                return Ok(false);
             }
             Err(interrupt) => return Err(diverged(interrupt)),
         }
