@@ -97,6 +97,7 @@ impl Engine {
         };
         self.give_up(id, engine);
         if self.is_tearing_down {
+            self.end_thread(id);
             self.pending[id.index()] = Pending::Finished;
             return;
         }

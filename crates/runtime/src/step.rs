@@ -84,8 +84,7 @@ impl Engine {
     pub(crate) fn finish(&mut self, panic: Option<Panic>) {
         self.live -= 1;
         let id = self.running;
-        let last = self.threads[id.index()].last.unwrap_or(EventId(0));
-        self.objects.ends[id.index()].finish(last);
+        self.end_thread(id);
         if self.is_tearing_down {
             self.pending[id.index()] = Pending::Finished;
             return;
@@ -98,6 +97,13 @@ impl Engine {
             None => Pending::Finished,
         };
         self.poll(self.names.end(id));
+    }
+
+    /// Nobody waits for the thread any more.
+    #[inline(always)]
+    pub(crate) fn end_thread(&mut self, id: ThreadId) {
+        let last = self.threads[id.index()].last.unwrap_or(EventId(0));
+        self.objects.ends[id.index()].finish(last);
     }
 
     /// Whether somebody polls for the end of the thread that runs, so that it is an event.

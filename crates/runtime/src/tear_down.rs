@@ -15,6 +15,7 @@ impl Model {
     #[cold]
     pub(crate) fn tear_down(&mut self) {
         self.engine_mut().is_tearing_down = true;
+        self.engine_mut().end_lost_threads();
         while !self.engine().is_quiet() {
             let before = self.engine().progress();
             for index in (0..self.engine().born().len()).rev() {
@@ -85,7 +86,18 @@ impl Engine {
             .find(|&thread| self.is_left(thread));
         let thread = youngest.expect("an execution that is not quiet has a thread that is left");
         self.give_up(thread, engine);
+        self.end_thread(thread);
         self.pending[thread.index()] = Pending::Finished;
+    }
+
+    /// Threads that a signal ended do not keep others waiting.
+    fn end_lost_threads(&mut self) {
+        for index in 0..self.born().len() {
+            let thread = self.born()[index];
+            if !self.is_left(thread) {
+                self.end_thread(thread);
+            }
+        }
     }
 
     /// Forgets where the thread is.

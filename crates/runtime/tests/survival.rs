@@ -270,3 +270,23 @@ fn a_destructor_may_start_threads_during_the_tear_down() {
     });
     assert_eq!(found, [(Outcome::Deadlock, 1)]);
 }
+
+#[test]
+fn what_waits_for_a_lost_thread_is_dropped() {
+    #[allow(unconditional_recursion)]
+    fn recurse(depth: u64) -> u64 {
+        std::hint::black_box(depth) + recurse(depth + 1) + 1
+    }
+    let live = counter();
+    let found = outcomes(move || {
+        let _main = Counted::new(live);
+        scope(|scope| {
+            let _inner = Counted::new(live);
+            scope.spawn(None, || {
+                std::hint::black_box(recurse(0));
+            });
+        });
+    });
+    assert_eq!(found, [(Outcome::Failed, 1)]);
+    assert_eq!(live.get(), 0);
+}
