@@ -1,4 +1,4 @@
-//! choices: two threads choose among N values each, and nothing else happens.
+//! choices(N): two threads choose among N values each, and nothing else happens.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::{choose, thread};

@@ -1,4 +1,5 @@
-//! dekker-fixed: Dekker's lock (1965): who has not the turn withdraws the wish until it is given.
+//! dekker-fixed: Dekker's lock (1965): a thread that does not have the turn withdraws its wish until it
+//! gets it.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-//! dining-philosophers-fixed: each philosopher takes the fork with the lower number first.
+//! dining-philosophers-fixed(N): each of N philosophers takes the fork with the lower number first.
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::Mutex;

@@ -1,5 +1,5 @@
-//! filesystem(N): N threads create files; inodes and blocks have a mutex each (Flanagan and Godefroid,
-//! POPL 2005, figure 3).
+//! filesystem(N): N threads create files; inodes and blocks have a mutex each (Flanagan and Godefroid, POPL
+//! 2005).
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::Mutex;

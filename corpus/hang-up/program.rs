@@ -1,5 +1,5 @@
-//! hang-up: a worker receives until its channel is hung up, and main joins it with the sender still in its
-//! hand.
+//! hang-up: a worker receives until its channel is hung up, and main joins it without having dropped the
+//! sender.
 
 use crate::entry::Entry;
 use mazurka::sync::mpsc;

@@ -1,4 +1,4 @@
-//! if-wait-fixed: who is woken looks again.
+//! if-wait-fixed: a consumer that is woken looks again.
 
 use crate::entry::Entry;
 use mazurka::sync::{Condvar, Mutex};

@@ -1,5 +1,5 @@
 //! indexer(N): N threads insert four keys each into one hash table without locks (Flanagan and Godefroid,
-//! POPL 2005, figure 2).
+//! POPL 2005).
 
 use crate::entry::{Entry, Parameter};
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-//! semaphore-deadlock-fixed: who takes permits one by one has a lock meanwhile.
+//! semaphore-deadlock-fixed: each thread takes its permits one by one, but under a lock.
 
 use crate::entry::Entry;
 use mazurka::sync::{Mutex, Semaphore};

@@ -1,5 +1,5 @@
-//! store-buffer: the litmus test of store buffers: of two threads that both store before they load one sees
-//! the other. loom 0.7.2 has no total order of SeqCst operations and reports an error here.
+//! store-buffer: the litmus test of store buffers. Of two threads that both store before they load, one sees
+//! the other. loom 0.7.2 treats SeqCst as acquire and release and cannot show that.
 
 use crate::entry::Entry;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-//! try-lock-fixed: the update is retried with a lock that waits.
+//! try-lock-fixed: a thread that does not get the lock at once waits for it.
 
 use crate::entry::Entry;
 use mazurka::sync::Mutex;
