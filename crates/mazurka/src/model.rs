@@ -67,15 +67,38 @@ fn schedule_to_repeat(name: &str) -> Option<ScheduleFile> {
     }
 }
 
-/// Where the schedule of a failing test goes: below `target` if there is one, else with the temporary files.
+/// Where the schedule of a failing test goes: to cargo's target directory, in which the test lies, else to
+/// the temporary files.
 fn place_for(name: &str) -> PathBuf {
     let file = format!(
         "{}.schedule.json",
-        name.replace(|c: char| !c.is_alphanumeric(), "-")
+        name.replace(|letter: char| !letter.is_alphanumeric(), "-")
     );
-    let target = Path::new("target");
-    match target.is_dir() {
-        true => target.join(file),
-        false => std::env::temp_dir().join(file),
+    let test = std::env::current_exe().unwrap_or_default();
+    target_of(&test)
+        .unwrap_or_else(std::env::temp_dir)
+        .join(file)
+}
+
+/// `TARGET/PROFILE/deps/TEST` → `TARGET`
+fn target_of(test: &Path) -> Option<PathBuf> {
+    let directory = test.parent()?;
+    let is_of_cargo = directory.file_name()? == "deps";
+    is_of_cargo.then(|| directory.ancestors().nth(2).map(Path::to_owned))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_of_cargo_lies_in_its_target_directory() {
+        let target = |path: &str| target_of(Path::new(path));
+        assert_eq!(
+            target("/a/target/debug/deps/test-1f"),
+            Some(PathBuf::from("/a/target"))
+        );
+        assert_eq!(target("/usr/bin/test"), None);
+        assert_eq!(target(""), None);
     }
 }
