@@ -14,6 +14,7 @@ mod characterisation;
 mod compared;
 mod expression;
 mod record;
+mod sleep_set;
 
 use crate::execution::{Access, EventId, Execution, Race, Request, Step};
 use crate::program::{Divergence, Outcome, Pending, Performed};

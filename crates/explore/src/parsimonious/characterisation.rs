@@ -10,7 +10,6 @@
 use super::expression::{Candidate, Expression, Item};
 use super::record::Record;
 use crate::execution::{Access, EventId, Execution, Race};
-use std::borrow::Cow;
 
 /// φ of the schedule that brings the second event of the race before the first.
 pub(super) fn of(race: Race, record: &Record, is_compared: bool) -> Vec<Expression> {
@@ -66,5 +65,4 @@ fn advance(
     inner
         .after_all(schedule)
         .expect("what was executed after a schedule is not blocked by it")
-        .map(Cow::into_owned)
 }

@@ -16,7 +16,6 @@ use crate::execution::{
 };
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// An event by name: the same in every execution.
@@ -29,7 +28,7 @@ pub(super) struct Name {
 /// A short list that is copied often.
 #[derive(PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(bound(serialize = "T: Serialize", deserialize = "T: Deserialize<'de>"))]
-struct Few<T: Copy>(SmallVec<[T; 2]>);
+pub(super) struct Few<T: Copy>(pub(super) SmallVec<[T; 2]>);
 
 impl<T: Copy> Default for Few<T> {
     fn default() -> Few<T> {
@@ -69,9 +68,9 @@ impl Executed {
 /// An event that is executed, or might be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate<'a> {
-    name: Name,
+    pub(super) name: Name,
     choice: u32,
-    op: Op,
+    pub(super) op: Op,
     expects: Option<Token>,
     clock: &'a [u32],
 }
@@ -130,7 +129,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// name → self and name ≠ self
-    fn follows(&self, name: Name) -> bool {
+    pub(super) fn follows(&self, name: Name) -> bool {
         if name.thread == self.name.thread {
             return name.index < self.name.index;
         }
@@ -285,8 +284,10 @@ pub(super) struct Expression {
 pub(super) struct Blocked;
 
 /// What an event makes of an expression.
-enum Update {
+pub(super) enum Update {
     Unchanged,
+    /// Only that it is one more element of R.
+    Read,
     Changed(Expression),
     Gone,
 }
@@ -325,18 +326,25 @@ impl Expression {
         }
     }
 
-    /// What an event leaves of it, a write of its object nothing.
-    fn after(&self, event: &Candidate<'_>) -> Result<Update, Blocked> {
+    /// What an event leaves of it, a write of its object nothing. `is_late`: the event follows a read
+    /// of x that is noted outside of the expression.
+    pub(super) fn after(&self, event: &Candidate<'_>, is_late: bool) -> Result<Update, Blocked> {
         if event.op.access != Access::Write {
-            return self.update(event);
+            return if is_late {
+                Ok(Update::Unchanged)
+            } else {
+                self.update(event)
+            };
         }
         match self.after_write(event.op.object) {
-            Update::Unchanged => self.update(event),
-            Update::Gone => Ok(Update::Gone),
-            Update::Changed(left) => Ok(match left.update(event)? {
+            Update::Changed(left) if !is_late => Ok(match left.update(event)? {
                 Update::Unchanged => Update::Changed(left),
-                update @ (Update::Changed(_) | Update::Gone) => update,
+                update @ (Update::Read | Update::Changed(_) | Update::Gone) => update,
             }),
+            Update::Unchanged if !is_late => self.update(event),
+            update @ (Update::Unchanged | Update::Read | Update::Changed(_) | Update::Gone) => {
+                Ok(update)
+            }
         }
     }
 
@@ -344,12 +352,13 @@ impl Expression {
     pub(super) fn after_all<'a>(
         &self,
         events: impl Iterator<Item = Candidate<'a>>,
-    ) -> Result<Option<Cow<'_, Expression>>, Blocked> {
-        let mut left = Cow::Borrowed(self);
+    ) -> Result<Option<Expression>, Blocked> {
+        let mut left = self.clone();
         for event in events {
-            match left.after(&event)? {
+            match left.after(&event, false)? {
                 Update::Unchanged => {}
-                Update::Changed(changed) => left = Cow::Owned(changed),
+                Update::Read => left.reads.insert(event.name),
+                Update::Changed(changed) => left = changed,
                 Update::Gone => return Ok(None),
             }
         }
@@ -366,7 +375,7 @@ impl Expression {
             return Update::Unchanged;
         };
         let inner = match inner.after_write(object) {
-            Update::Unchanged => return Update::Unchanged,
+            Update::Unchanged | Update::Read => return Update::Unchanged,
             Update::Gone if self.done.is_empty() => return Update::Gone,
             Update::Gone => None,
             Update::Changed(inner) => Some(Arc::new(inner)),
@@ -467,10 +476,7 @@ impl Expression {
             if self.blocks(event) {
                 return Err(Blocked);
             }
-            // A read of x changes nothing but R.
-            let mut changed = self.clone();
-            changed.reads.insert(event.name);
-            return Ok(Update::Changed(changed));
+            return Ok(Update::Read);
         }
         match self.first_concerned(event, event.op) {
             // Whatever follows this event follows what is noted already.
@@ -488,10 +494,12 @@ impl Expression {
         };
         Ok(match inner.update(event) {
             Ok(Update::Unchanged | Update::Gone) => Update::Unchanged,
-            Ok(Update::Changed(inner)) => Update::Changed(Expression {
-                inner: Some(Arc::new(inner)),
-                ..self.clone()
-            }),
+            Ok(Update::Read) => {
+                let mut inner = Expression::clone(inner);
+                inner.reads.insert(event.name);
+                self.with_inner(inner)
+            }
+            Ok(Update::Changed(inner)) => self.with_inner(inner),
             Err(Blocked) => {
                 let mut changed = self.clone();
                 changed.done.insert(event.name);
@@ -500,8 +508,15 @@ impl Expression {
         })
     }
 
+    fn with_inner(&self, inner: Expression) -> Update {
+        Update::Changed(Expression {
+            inner: Some(Arc::new(inner)),
+            ..self.clone()
+        })
+    }
+
     /// Whether a read that is executed next is blocked.
-    fn blocks_next(&self, read: &Candidate<'_>) -> bool {
+    pub(super) fn blocks_next(&self, read: &Candidate<'_>) -> bool {
         self.object == read.op.object && !self.reads.precedes(read) && self.blocks(read)
     }
 
@@ -530,62 +545,5 @@ impl Expression {
         self.inner
             .as_ref()
             .is_some_and(|inner| inner.object == event.op.object && inner.blocks(event))
-    }
-}
-
-/// The expressions that hold after a prefix of an execution; mostly none.
-#[derive(Clone, Default, Debug, Serialize, Deserialize)]
-pub(super) struct SleepSet(Vec<Expression>);
-
-impl SleepSet {
-    /// Nothing is characterised as explored.
-    pub(super) const EMPTY: SleepSet = SleepSet(Vec::new());
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// UpdSeq(⟨e⟩, SS); none if it stays as it is.
-    pub(super) fn after(&self, event: &Candidate<'_>) -> Result<Option<SleepSet>, Blocked> {
-        let mut updated: Option<Vec<Expression>> = None;
-        for (at, expression) in self.0.iter().enumerate() {
-            let update = expression.after(event)?;
-            if matches!(update, Update::Unchanged) && updated.is_none() {
-                continue;
-            }
-            let updated = updated.get_or_insert_with(|| self.0[..at].to_vec());
-            match update {
-                Update::Unchanged => updated.push(expression.clone()),
-                Update::Changed(changed) => updated.push(changed),
-                Update::Gone => {}
-            }
-        }
-        Ok(updated.map(SleepSet))
-    }
-
-    /// Whether a schedule, all of it but its head and its head where that is a read, is
-    /// characterised as explored.
-    pub(super) fn blocks_schedule<'a>(
-        &self,
-        schedule: impl Iterator<Item = Candidate<'a>> + Clone,
-        head: Option<&Candidate<'_>>,
-    ) -> bool {
-        self.0
-            .iter()
-            .any(|expression| match expression.after_all(schedule.clone()) {
-                Err(Blocked) => true,
-                Ok(Some(left)) => head.is_some_and(|head| left.blocks_next(head)),
-                Ok(None) => false,
-            })
-    }
-
-    /// Whether the read is characterised as explored.
-    pub(super) fn blocks(&self, read: &Candidate<'_>) -> bool {
-        self.0.iter().any(|expression| expression.blocks_next(read))
-    }
-
-    /// SS ∪ φ
-    pub(super) fn with(&self, characterisation: &[Expression]) -> SleepSet {
-        SleepSet([&self.0, characterisation].concat())
     }
 }

@@ -4,7 +4,8 @@
 //! Both belong to the execution, not to its events: an event that was the head of a schedule in one
 //! execution may be part of a longer one in the next.
 
-use super::expression::{Candidate, Expression, SleepSet};
+use super::expression::{Candidate, Expression};
+use super::sleep_set::SleepSet;
 use crate::execution::{Access, EventId, Execution, Request, Step, Tail};
 use crate::program::Performed;
 use serde::{Deserialize, Serialize};
@@ -12,8 +13,6 @@ use std::sync::Arc;
 
 /// What characterises the read schedules that are explored before a schedule (φ).
 pub(super) type Characterisation = Arc<Vec<Expression>>;
-
-const NOTHING: &SleepSet = &SleepSet::EMPTY;
 
 /// The events that reversed a race; the last one is the racing event that was brought forward.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -87,7 +86,9 @@ impl Record {
 
     /// What is characterised as explored after all events.
     pub(super) fn sleep(&self) -> &SleepSet {
-        self.sleep.last().map_or(NOTHING, |(_, sleep)| sleep)
+        self.sleep
+            .last()
+            .map_or(SleepSet::EMPTY, |(_, sleep)| sleep)
     }
 
     /// What is characterised as explored after so many events.
@@ -95,7 +96,7 @@ impl Record {
         let entries = self.sleep.partition_point(|&(from, _)| from <= events);
         self.sleep[..entries]
             .last()
-            .map_or(NOTHING, |(_, sleep)| sleep)
+            .map_or(SleepSet::EMPTY, |(_, sleep)| sleep)
     }
 
     /// Whether the event is part of a schedule.

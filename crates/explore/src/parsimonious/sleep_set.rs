@@ -1,0 +1,154 @@
+//! The expressions that hold after a prefix of an execution.
+//!
+//! The reads that augment an expression (R) are those of its object that were executed since it came
+//! in. They are noted once for all expressions.
+
+use super::expression::{Blocked, Candidate, Expression, Few, Name, Update};
+use crate::execution::ObjectId;
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// See the module; mostly empty.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub(super) struct SleepSet {
+    members: Option<Arc<Vec<Member>>>,
+    /// Executed reads of the members' objects.
+    reads: Few<(ObjectId, Name)>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Member {
+    expression: Expression,
+    /// How many reads were noted before it came in.
+    since: usize,
+}
+
+impl SleepSet {
+    /// Nothing is characterised as explored.
+    pub(super) const EMPTY: &SleepSet = &SleepSet {
+        members: None,
+        reads: Few(SmallVec::new_const()),
+    };
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_none()
+    }
+
+    fn members(&self) -> &[Member] {
+        self.members.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the event follows a read that augments the member.
+    fn is_late(&self, member: &Member, event: &Candidate<'_>) -> bool {
+        let reads = &self.reads.0[member.since..];
+        let object = member.expression.object;
+        reads
+            .iter()
+            .any(|&(read, name)| read == object && event.follows(name))
+    }
+
+    /// UpdSeq(⟨e⟩, SS); none if it stays as it is.
+    pub(super) fn after(&self, event: &Candidate<'_>) -> Result<Option<SleepSet>, Blocked> {
+        let members = self.members();
+        let mut is_read = false;
+        let mut updated: Option<Vec<Member>> = None;
+        for (at, member) in members.iter().enumerate() {
+            let update = member
+                .expression
+                .after(event, self.is_late(member, event))?;
+            let expression = match update {
+                Update::Unchanged | Update::Read => {
+                    is_read |= matches!(update, Update::Read);
+                    if let Some(updated) = &mut updated {
+                        updated.push(member.clone());
+                    }
+                    continue;
+                }
+                Update::Changed(changed) => Some(changed),
+                Update::Gone => None,
+            };
+            let updated = updated.get_or_insert_with(|| members[..at].to_vec());
+            updated.extend(expression.map(|expression| Member {
+                expression,
+                since: member.since,
+            }));
+        }
+        if updated.is_none() && !is_read {
+            return Ok(None);
+        }
+        let mut after = match updated {
+            None => self.clone(),
+            Some(updated) if updated.is_empty() => return Ok(Some(SleepSet::default())),
+            Some(updated) => SleepSet {
+                members: Some(Arc::new(updated)),
+                reads: self.reads.clone(),
+            },
+        };
+        if is_read {
+            after.reads.0.push((event.op.object, event.name));
+        }
+        Ok(Some(after))
+    }
+
+    /// Whether a schedule, all of it but its head and its head where that is a read, is
+    /// characterised as explored.
+    pub(super) fn blocks_schedule<'a>(
+        &self,
+        schedule: impl Iterator<Item = Candidate<'a>> + Clone,
+        head: Option<&Candidate<'_>>,
+    ) -> bool {
+        self.members().iter().any(|member| {
+            self.member_blocks_schedule(member, schedule.clone(), head)
+                .is_err()
+        })
+    }
+
+    fn member_blocks_schedule<'a>(
+        &self,
+        member: &Member,
+        schedule: impl Iterator<Item = Candidate<'a>>,
+        head: Option<&Candidate<'_>>,
+    ) -> Result<(), Blocked> {
+        let mut own: Option<Expression> = None;
+        let mut reads: SmallVec<[Name; 2]> = SmallVec::new();
+        let is_late = |event: &Candidate<'_>, reads: &[Name]| {
+            self.is_late(member, event) || reads.iter().any(|&read| event.follows(read))
+        };
+        for event in schedule {
+            let left = own.as_ref().unwrap_or(&member.expression);
+            match left.after(&event, is_late(&event, &reads))? {
+                Update::Unchanged => {}
+                Update::Read => reads.push(event.name),
+                Update::Changed(changed) => own = Some(changed),
+                Update::Gone => return Ok(()),
+            }
+        }
+        let left = own.as_ref().unwrap_or(&member.expression);
+        match head {
+            Some(head) if !is_late(head, &reads) && left.blocks_next(head) => Err(Blocked),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Whether the read is characterised as explored.
+    pub(super) fn blocks(&self, read: &Candidate<'_>) -> bool {
+        self.members()
+            .iter()
+            .any(|member| !self.is_late(member, read) && member.expression.blocks_next(read))
+    }
+
+    /// SS ∪ φ
+    pub(super) fn with(&self, characterisation: &[Expression]) -> SleepSet {
+        let since = self.reads.0.len();
+        let added = characterisation.iter().map(|expression| Member {
+            expression: expression.clone(),
+            since,
+        });
+        let members = self.members().iter().cloned().chain(added).collect();
+        SleepSet {
+            members: Some(Arc::new(members)),
+            reads: self.reads.clone(),
+        }
+    }
+}
