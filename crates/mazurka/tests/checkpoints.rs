@@ -4,6 +4,7 @@ use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, Mutex, TryLockError};
 use mazurka::{Algorithm, CheckError, Checker, Report, Verdict, thread};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 /// A file with the other temporary files that is gone afterwards.
 struct Temporary(PathBuf);
@@ -110,6 +111,28 @@ fn a_long_search_in_pieces_ends_with_the_same_totals() {
         Algorithm::Parsimonious,
     ] {
         compare(algorithm, &[1, 20, 21, 400, 1000], || tries(3));
+    }
+}
+
+#[test]
+fn a_search_that_was_stopped_before_its_first_execution_goes_on() {
+    for algorithm in Algorithm::ALL {
+        let file = Temporary::new(&format!("{algorithm}-none"));
+        let checker = || {
+            Checker::new()
+                .algorithm(algorithm)
+                .max_executions(5)
+                .keep_going(true)
+        };
+        let stop = Arc::new(AtomicBool::new(true));
+        let nothing = checker().checkpoint(&file.0).stop(stop).check(program);
+        assert_eq!(nothing.executions, 0);
+        let rest = checker().resume(&file.0).check(program);
+        assert_eq!(
+            numbers(&rest),
+            numbers(&checker().check(program)),
+            "{algorithm}"
+        );
     }
 }
 

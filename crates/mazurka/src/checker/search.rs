@@ -112,12 +112,18 @@ impl Search {
     pub fn run(mut self) -> Result<Report, CheckError> {
         let path = self.checker.checkpoint.clone();
         let mut checkpoint = path.as_deref().map(Checkpoint::new);
+        self.save(&mut checkpoint)?;
         while self.goes_on() && self.next_execution()? {
-            if let Some(checkpoint) = &mut checkpoint {
-                checkpoint.save(&self.state(), &self.strategy.save())?;
-            }
+            self.save(&mut checkpoint)?;
         }
         self.report()
+    }
+
+    fn save(&self, checkpoint: &mut Option<Checkpoint<'_>>) -> Result<(), CheckError> {
+        match checkpoint {
+            Some(checkpoint) => checkpoint.save(&self.state(), &self.strategy.save()),
+            None => Ok(()),
+        }
     }
 
     /// Runs one saved schedule instead.
