@@ -88,6 +88,16 @@ pub(crate) struct Tail {
     races: Vec<Race>,
 }
 
+impl Tail {
+    /// Forgets what is kept.
+    pub(crate) fn clear(&mut self) {
+        self.events.clear();
+        self.clocks.clear();
+        self.edges.clear();
+        self.races.clear();
+    }
+}
+
 impl Execution {
     /// Number of events.
     pub fn len(&self) -> usize {
@@ -110,6 +120,15 @@ impl Execution {
             .iter()
             .enumerate()
             .map(|(position, event)| (EventId::at(position), event))
+    }
+
+    /// The events from a position on.
+    pub(crate) fn events_from(
+        &self,
+        position: usize,
+    ) -> impl Iterator<Item = (EventId, &Event)> + '_ {
+        let events = self.events[position.min(self.len())..].iter().enumerate();
+        events.map(move |(offset, event)| (EventId::at(position + offset), event))
     }
 
     /// The steps that lead here.

@@ -42,6 +42,8 @@ struct Frame {
     kept: usize,
     suffix: Suffix,
     cursor: Cursor,
+    /// The current child is the last one, so that there is nothing to return to.
+    is_exhausted: bool,
 }
 
 /// The next child of an execution: first its races, then the alternatives of its operations.
@@ -169,7 +171,7 @@ impl Parsimonious {
     /// Plans the next alternative of an operation that was executed for the first time: a schedule
     /// of one event.
     fn next_alternative(&mut self) -> Option<usize> {
-        let fresh = self.record.execution.events().skip(self.cursor.event);
+        let fresh = self.record.execution.events_from(self.cursor.event);
         for (id, event) in fresh {
             if self.cursor.event < id.index() {
                 self.cursor.choice = 0;
@@ -192,11 +194,34 @@ impl Parsimonious {
     /// Leaves the execution at hand for its child that keeps so many events.
     fn descend(&mut self, kept: usize) {
         let mut frame = self.spare.pop().unwrap_or_default();
-        self.record.split_off(kept, &mut frame.suffix);
+        frame.is_exhausted = self.is_last_child() && self.keeps_ancestors(kept);
+        match frame.is_exhausted {
+            true => {
+                self.record.truncate(kept);
+                frame.suffix.clear();
+            }
+            false => self.record.split_off(kept, &mut frame.suffix),
+        }
         frame.cursor = self.cursor;
         frame.kept = kept;
         self.frames.push(frame);
         self.kept = kept;
+    }
+
+    /// Whether the execution at hand has no child after the current one, as far as is known without
+    /// looking for it.
+    fn is_last_child(&self) -> bool {
+        let execution = &self.record.execution;
+        self.cursor.race == execution.races().len()
+            && execution
+                .events_from(self.cursor.event)
+                .all(|(_, event)| event.alternatives == 1)
+    }
+
+    /// Whether so many events have in them all that the ancestors' own are put behind.
+    fn keeps_ancestors(&self, kept: usize) -> bool {
+        let ancestor = self.frames.iter().rev().find(|frame| !frame.is_exhausted);
+        ancestor.is_none_or(|ancestor| ancestor.kept <= kept)
     }
 
     /// Returns to the execution whose child was explored.
@@ -260,7 +285,10 @@ impl Strategy for Parsimonious {
             let Some(frame) = self.frames.pop() else {
                 return false;
             };
-            self.ascend(frame);
+            match frame.is_exhausted {
+                true => self.spare.push(frame),
+                false => self.ascend(frame),
+            }
         }
     }
 

@@ -515,6 +515,18 @@ impl Expression {
         })
     }
 
+    /// Whether it can neither block the event nor be changed by it, except by one more element of R
+    /// or by a write of its object: nothing in it is or conflicts with the event. Cheap, and not
+    /// always found out.
+    pub(super) fn is_indifferent_to(&self, event: &Candidate<'_>) -> bool {
+        let summary = &self.generated.summary;
+        self.inner.is_none()
+            && self.conflicting.is_empty()
+            && event.expects.is_none()
+            && !summary.may_contain(event.name)
+            && !summary.may_conflict(event.op)
+    }
+
     /// Whether a read that is executed next is blocked.
     pub(super) fn blocks_next(&self, read: &Candidate<'_>) -> bool {
         self.object == read.op.object && !self.reads.precedes(read) && self.blocks(read)

@@ -44,6 +44,15 @@ pub(super) struct Suffix {
     sleep: Vec<(usize, SleepSet)>,
 }
 
+impl Suffix {
+    /// Forgets what is kept.
+    pub(super) fn clear(&mut self) {
+        self.tail.clear();
+        self.schedules.clear();
+        self.sleep.clear();
+    }
+}
+
 impl Record {
     /// Appends an event that is executed, which must not be blocked.
     pub(super) fn push(&mut self, step: Step, request: &Request, performed: &Performed<'_>) {
@@ -139,7 +148,7 @@ impl Record {
     }
 
     /// Forgets everything after so many events.
-    fn truncate(&mut self, events: usize) {
+    pub(super) fn truncate(&mut self, events: usize) {
         self.execution.truncate(events);
         let kept = self
             .schedules

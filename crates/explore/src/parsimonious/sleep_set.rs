@@ -99,8 +99,15 @@ impl SleepSet {
         head: Option<&Candidate<'_>>,
     ) -> bool {
         self.members().iter().any(|member| {
-            self.member_blocks_schedule(member, schedule.clone(), head)
-                .is_err()
+            let expression = &member.expression;
+            let is_free = head.is_none_or(|head| expression.is_indifferent_to(head))
+                && schedule
+                    .clone()
+                    .all(|event| expression.is_indifferent_to(&event));
+            !is_free
+                && self
+                    .member_blocks_schedule(member, schedule.clone(), head)
+                    .is_err()
         })
     }
 
