@@ -145,6 +145,8 @@ impl<T> Channel<T> {
     }
 
     /// A try or timed send: takes a place, and leaves it again if there is no room.
+    // A place differs from round to round: it must not lie in a frame of the program (await rule).
+    #[inline(never)]
     fn send_by_try(&self, message: T, location: Place) -> Result<(), SendError<T>> {
         let mut message = Some(message);
         let ticket = perform(Order::SEND_TRY_PLACE.on(self.object), location, |engine| {
@@ -259,6 +261,8 @@ impl<T> Channel<T> {
     }
 
     /// A try or timed receive: takes a place, and leaves it again if there is no message.
+    // A place differs from round to round: it must not lie in a frame of the program (await rule).
+    #[inline(never)]
     fn receive_by_try(&self, was_hung_up: bool, location: Place) -> Result<T, ReceiveError> {
         let place = Order::receive_try_place(self.capacity).on(self.object);
         let ticket = perform(place, location, |engine| {

@@ -105,6 +105,8 @@ impl RwLock {
     }
 
     /// Reads if nobody writes.
+    // A place differs from round to round: it must not lie in a frame of the program (await rule).
+    #[inline(never)]
     #[track_caller]
     pub fn try_read(&self) -> Option<Place> {
         self.note_try();
@@ -125,6 +127,8 @@ impl RwLock {
     }
 
     /// Writes if nobody else reads or writes.
+    // A place differs from round to round: it must not lie in a frame of the program (await rule).
+    #[inline(never)]
     #[track_caller]
     pub fn try_write(&self) -> Option<Place> {
         self.note_try();

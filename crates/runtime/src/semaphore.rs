@@ -57,6 +57,8 @@ impl Semaphore {
     }
 
     /// Takes a permit if there is one.
+    // A place differs from round to round: it must not lie in a frame of the program (await rule).
+    #[inline(never)]
     #[track_caller]
     pub fn try_acquire(&self) -> bool {
         let location = Location::caller();
