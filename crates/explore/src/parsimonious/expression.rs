@@ -521,6 +521,7 @@ impl Expression {
     pub(super) fn is_indifferent_to(&self, event: &Candidate<'_>) -> bool {
         let summary = &self.generated.summary;
         self.inner.is_none()
+            && self.done.is_empty()
             && self.conflicting.is_empty()
             && event.expects.is_none()
             && !summary.may_contain(event.name)
