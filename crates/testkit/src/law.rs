@@ -10,9 +10,11 @@ use crate::trace::{Key, records};
 use explore::{
     Algorithm, End, Interrupt, Observer, Options, Outcome, Replay, Schedule, Strategy, explore,
 };
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A law that a program breaks.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,7 +113,10 @@ pub fn check(
             effort,
         };
         for &algorithm in algorithms {
-            laws.check(algorithm, random, &mut tally)
+            // A broken invariant of an algorithm is a violation like others: its program is shown.
+            let check = || laws.check(algorithm, random, &mut tally);
+            catch_unwind(AssertUnwindSafe(check))
+                .unwrap_or_else(|panic| Err(message(&*panic)))
                 .map_err(|what| Violation {
                     algorithm: Some(algorithm),
                     order: order.clone(),
@@ -121,6 +126,13 @@ pub fn check(
         random.shuffle(&mut order);
     }
     Ok(Some(tally))
+}
+
+/// What a broken invariant says.
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("panicked: {}", text.unwrap_or("without a message"))
 }
 
 /// The split semantics ends as the direct one does, except where OBJECTS documents more behaviour.

@@ -9,7 +9,7 @@ use testkit::{Oracle, Program};
 
 /// Programs that a wrong rule of some algorithm fails on (ALGORITHMS 3.2, 4.6, 4.8.4; and found by
 /// this test), each with its number of traces where it is known.
-const TRAPS: [(&str, Option<usize>); 20] = [
+const TRAPS: [(&str, Option<usize>); 21] = [
     // The augmenting sets of sleep expressions begin with the head.
     (
         "store x0 1 | load x0; load x1 | store x1 1 | load x1; load x0",
@@ -37,6 +37,12 @@ const TRAPS: [(&str, Option<usize>); 20] = [
     // All races are reversed, not only the last one of each event.
     (
         "store x0 1 | load x0; store x1 1 | load x1; store x0 2",
+        None,
+    ),
+    // An expression blocks what follows the end of its inherited schedule, even if that is dead.
+    (
+        "r0 = cas x1 0 2; r1 = cas x0 2 0 | r0 = load x1; r1 = load x0 | store x1 2; store x1 0 \
+         | r0 = load x1; store x0 0",
         None,
     ),
     // Optimal looks at all races of an execution, not only at those with a fresh second event.
