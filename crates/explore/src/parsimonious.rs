@@ -10,9 +10,11 @@
 //! alternatives is one schedule for each. Points on which the paper is silent are marked in
 //! [`expression`] and [`characterisation`].
 
+mod candidate;
 mod characterisation;
 mod compared;
 mod expression;
+mod generated;
 mod record;
 mod sleep_set;
 
@@ -21,8 +23,8 @@ use crate::program::{Divergence, Outcome, Pending, Performed};
 use crate::replay;
 use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, Strategy};
+use candidate::Candidate;
 use compared::Compared;
-use expression::Candidate;
 use record::{Characterisation, Record, Suffix};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

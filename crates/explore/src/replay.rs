@@ -1,7 +1,10 @@
 //! Replaying what was executed before, and noticing when the program does something else.
 
-use crate::execution::{Access, Execution, ObjectId, Op, OpKind, Request, Schedule, Step};
+use crate::execution::{
+    Access, Execution, ObjectId, Op, OpKind, Request, Schedule, Step, ThreadId,
+};
 use crate::program::{Divergence, Found, Interrupt, Outcome, Pending, Performed, Program};
+use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, Strategy};
 
 /// The request of a node whose thread has not been asked yet.
@@ -54,7 +57,8 @@ where
     Ok(())
 }
 
-/// Runs one schedule, and after its end the first enabled thread until none is left.
+/// Runs one schedule, and after its end the thread that moved last while it is enabled, else the first
+/// that is, until none is left.
 #[derive(Debug)]
 pub struct Replay {
     schedule: Schedule,
@@ -71,7 +75,7 @@ impl Replay {
             schedule,
             execution: Execution::default(),
             request: NO_REQUEST,
-            step: Step::of(crate::ThreadId::MAIN),
+            step: Step::of(ThreadId::MAIN),
             has_begun: false,
         }
     }
@@ -84,9 +88,9 @@ impl Strategy for Replay {
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
         let at = self.execution.len();
-        let enabled = crate::search::Enabled::new(pending, self.execution.last_thread());
+        let enabled = Enabled::new(pending, self.execution.last_thread());
         let next = self.schedule.get(at).copied();
-        let Some(step) = next.or_else(|| enabled.iter().next().map(|(first, _)| Step::of(first)))
+        let Some(step) = next.or_else(|| enabled.first().map(|(first, _)| Step::of(first)))
         else {
             return Ok(Decision::Stop(Ending::Maximal));
         };

@@ -7,7 +7,9 @@
 //! counts as executed without the schedule (OWN), since its kind may differ there. That last item can
 //! block conditional operations only, so it is left out on an object that has none.
 
-use super::expression::{Candidate, Expression, Item};
+use super::candidate::Candidate;
+use super::expression::Expression;
+use super::generated::Item;
 use super::record::Record;
 use crate::execution::{Access, EventId, Execution, Race};
 

@@ -4,7 +4,8 @@
 //! Both belong to the execution, not to its events: an event that was the head of a schedule in one
 //! execution may be part of a longer one in the next.
 
-use super::expression::{Candidate, Expression};
+use super::candidate::Candidate;
+use super::expression::Expression;
 use super::sleep_set::SleepSet;
 use crate::execution::{Access, EventId, Execution, Request, Step, Tail};
 use crate::program::Performed;

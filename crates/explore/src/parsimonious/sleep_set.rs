@@ -3,7 +3,8 @@
 //! The reads that augment an expression (R) are those of its object that were executed since it came
 //! in. They are noted once for all expressions.
 
-use super::expression::{Blocked, Candidate, Expression, Few, Name, Update};
+use super::candidate::{Candidate, Name};
+use super::expression::{Blocked, Expression, Few, Update};
 use crate::execution::ObjectId;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;

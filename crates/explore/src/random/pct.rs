@@ -1,7 +1,7 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
 //!
 //! Every thread has a random priority, the highest runs; at d − 1 random steps the running thread
-//! falls below all others. A bug that needs d orderings among n threads in k steps is found by an
+//! falls below all that have not fallen. A bug that needs d orderings among n threads in k steps is found by an
 //! execution with probability at least 1/(n·k^(d−1)).
 //!
 //! Deviation: k is the length of the longest execution so far.

@@ -1,7 +1,8 @@
 //! Optimal-DPOR (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, Algorithm 2).
 //!
-//! Deviations: the kind of a conditional operation is that before the race's first event; operations
-//! with alternatives are branches of the wakeup tree.
+//! Deviations: races are analysed after the execution, those of earlier executions once more; the kind
+//! of a conditional operation is that before the race's first event; operations with alternatives are
+//! branches of the wakeup tree.
 
 use super::initials::is_weak_initial;
 use super::wakeup_tree::{Planned, WakeupTree};

@@ -1,0 +1,90 @@
+//! Events as expressions see them: by name, and before they are part of the execution.
+
+use crate::execution::{Access, EventId, Execution, Op, Race, Request, ThreadId, Token, access_at};
+use serde::{Deserialize, Serialize};
+
+/// An event by name: the same in every execution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Name {
+    pub(super) thread: ThreadId,
+    pub(super) index: u32,
+}
+
+/// An event that is executed, or might be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate<'a> {
+    pub(super) name: Name,
+    pub(super) choice: u32,
+    pub(super) op: Op,
+    pub(super) expects: Option<Token>,
+    clock: &'a [u32],
+}
+
+impl<'a> Candidate<'a> {
+    /// An event of the execution.
+    pub(super) fn of(execution: &'a Execution, id: EventId) -> Candidate<'a> {
+        let event = execution.event(id);
+        Candidate {
+            name: Name {
+                thread: event.thread(),
+                index: event.index,
+            },
+            choice: event.step.choice,
+            op: event.op,
+            expects: event.expects,
+            clock: execution.clock(id),
+        }
+    }
+
+    /// The second event of a race as a read before the first, with its clock there.
+    pub(super) fn reversed(execution: &Execution, race: Race, clock: &'a [u32]) -> Candidate<'a> {
+        let event = execution.event(race.second);
+        Candidate {
+            name: Name {
+                thread: event.thread(),
+                index: event.index,
+            },
+            choice: event.step.choice,
+            op: Op {
+                access: Access::Read,
+                ..event.op
+            },
+            expects: event.expects,
+            clock,
+        }
+    }
+
+    /// The next event of a thread, with the clock that it would have.
+    pub(super) fn next(
+        execution: &Execution,
+        thread: ThreadId,
+        request: &Request,
+        clock: &'a [u32],
+    ) -> Candidate<'a> {
+        Candidate {
+            name: Name {
+                thread,
+                index: execution.next_index(thread),
+            },
+            choice: 0,
+            op: request.op,
+            expects: request.expects,
+            clock,
+        }
+    }
+
+    /// name → self and name ≠ self
+    pub(super) fn follows(&self, name: Name) -> bool {
+        if name.thread == self.name.thread {
+            return name.index < self.name.index;
+        }
+        self.clock
+            .get(name.thread.index())
+            .is_some_and(|&known| known >= name.index)
+    }
+
+    /// The kind that it would have where its object holds `value`.
+    pub(super) fn access_at(&self, value: Token) -> Access {
+        access_at(self.op.access, self.expects, value)
+    }
+}
