@@ -85,12 +85,14 @@ impl<T: ?Sized> UnsafeCell<T> {
 }
 
 impl<T: Default> Default for UnsafeCell<T> {
+    #[track_caller]
     fn default() -> UnsafeCell<T> {
         UnsafeCell::new(T::default())
     }
 }
 
 impl<T> From<T> for UnsafeCell<T> {
+    #[track_caller]
     fn from(value: T) -> UnsafeCell<T> {
         UnsafeCell::new(value)
     }
