@@ -90,8 +90,7 @@ impl Strategy for Replay {
         let at = self.execution.len();
         let enabled = Enabled::new(pending, self.execution.last_thread());
         let next = self.schedule.get(at).copied();
-        let Some(step) = next.or_else(|| enabled.first().map(|(first, _)| Step::of(first)))
-        else {
+        let Some(step) = next.or_else(|| enabled.first().map(|(first, _)| Step::of(first))) else {
             return Ok(Decision::Stop(Ending::Maximal));
         };
         self.request = planned(at, step, pending)?;
