@@ -61,6 +61,7 @@ impl Program for Straight {
             after: Token(0),
             edges: &[],
             spawns: None,
+            preempts: false,
         })
     }
 

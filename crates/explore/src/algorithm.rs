@@ -149,10 +149,5 @@ fn read<S>(saved: &[u8], options: Options) -> Result<Box<dyn Strategy>, postcard
 where
     S: Strategy + DeserializeOwned + 'static,
 {
-    Ok(match options.preemptions {
-        Some(bound) => Box::new(Bounded::resume(saved, bound, |saved| {
-            postcard::from_bytes::<S>(saved)
-        })?),
-        None => Box::new(postcard::from_bytes::<S>(saved)?),
-    })
+    Ok(bounded(postcard::from_bytes::<S>(saved)?, options))
 }

@@ -7,23 +7,14 @@
 use crate::execution::{Execution, ThreadId};
 use crate::program::{Bound, Divergence, Outcome, Pending, Performed};
 use crate::strategy::{Decision, Ending, Strategy};
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 
 /// A strategy whose executions have a bounded number of preemptions.
 #[derive(Debug)]
 pub struct Bounded<S> {
     strategy: S,
     bound: u32,
-    /// preemptions[i] is the number of them up to event i.
-    preemptions: Vec<u32>,
-}
-
-/// What is saved of a bounded search.
-#[derive(Serialize, Deserialize)]
-struct Saved<'a> {
-    preemptions: Vec<u32>,
-    strategy: Cow<'a, [u8]>,
+    /// The number of preemptions in the first so many events; none where the execution is a new one.
+    counted: Option<(usize, u32)>,
 }
 
 impl<S: Strategy> Bounded<S> {
@@ -32,36 +23,32 @@ impl<S: Strategy> Bounded<S> {
         Bounded {
             strategy,
             bound,
-            preemptions: Vec::new(),
+            counted: None,
         }
     }
 
-    /// Goes on from what `save` gave; `resume` reads the strategy.
-    pub(crate) fn resume(
-        saved: &[u8],
-        bound: u32,
-        resume: impl FnOnce(&[u8]) -> Result<S, postcard::Error>,
-    ) -> Result<Bounded<S>, postcard::Error> {
-        let Saved {
-            preemptions,
-            strategy,
-        } = postcard::from_bytes(saved)?;
-        Ok(Bounded {
-            strategy: resume(&strategy)?,
-            bound,
-            preemptions,
-        })
+    /// The preemptions of the execution so far.
+    fn preemptions(&mut self) -> u32 {
+        let execution = self.strategy.execution();
+        let (from, before) = self.counted.unwrap_or_default();
+        let fresh = execution.events_from(from);
+        let preemptions = before
+            + fresh
+                .map(|(_, event)| u32::from(event.preempts))
+                .sum::<u32>();
+        self.counted = Some((execution.len(), preemptions));
+        preemptions
     }
+}
 
-    /// Whether a step of the thread is a preemption.
-    fn preempts(&self, thread: ThreadId, pending: &[Pending]) -> bool {
-        let last = self.strategy.execution().last_thread();
-        last.is_some_and(|last| last != thread && pending[last.index()].enabled().is_some())
-    }
+/// Whether a step of the thread is a preemption of the one that moved last.
+pub(crate) fn preempts(thread: ThreadId, last: Option<ThreadId>, pending: &[Pending]) -> bool {
+    last.is_some_and(|last| last != thread && pending[last.index()].enabled().is_some())
 }
 
 impl<S: Strategy> Strategy for Bounded<S> {
     fn backtrack(&mut self) -> bool {
+        self.counted = None;
         self.strategy.backtrack()
     }
 
@@ -72,13 +59,11 @@ impl<S: Strategy> Strategy for Bounded<S> {
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
         let decision = self.strategy.extend(pending)?;
         if let Decision::Run(step) = decision {
-            self.preemptions.truncate(self.execution().len());
-            let before = self.preemptions.last().copied().unwrap_or(0);
-            let preemptions = before + u32::from(self.preempts(step.thread, pending));
+            let last = self.execution().last_thread();
+            let preemptions = self.preemptions() + u32::from(preempts(step.thread, last, pending));
             if preemptions > self.bound {
                 return Ok(Decision::Stop(Ending::Cut(Bound::Preemptions)));
             }
-            self.preemptions.push(preemptions);
         }
         Ok(decision)
     }
@@ -100,10 +85,6 @@ impl<S: Strategy> Strategy for Bounded<S> {
     }
 
     fn save(&self) -> Vec<u8> {
-        let saved = Saved {
-            preemptions: self.preemptions.clone(),
-            strategy: Cow::Owned(self.strategy.save()),
-        };
-        postcard::to_allocvec(&saved).expect("a search is plain data")
+        self.strategy.save()
     }
 }

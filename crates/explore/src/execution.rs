@@ -34,6 +34,8 @@ pub struct Event {
     pub after: Token,
     /// The thread that it started.
     pub spawns: Option<ThreadId>,
+    /// Whether the thread that moved before it could have gone on.
+    pub preempts: bool,
     /// The access of the same object before this one.
     pub(crate) previous_access: Option<EventId>,
     /// The write of the same object before this one.
@@ -225,6 +227,7 @@ impl Execution {
             before: performed.before,
             after: performed.after,
             spawns: performed.spawns,
+            preempts: performed.preempts,
             previous_access,
             previous_write,
             edges_end: self.edges.len() as u32,

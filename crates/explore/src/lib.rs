@@ -63,7 +63,15 @@ where
         replay::repeat(program, strategy.execution())?;
         let outcome = loop {
             match strategy.extend(program.pending())? {
-                Decision::Run(step) => strategy.performed(program.step(step)?),
+                Decision::Run(step) => {
+                    let last = strategy.execution().last_thread();
+                    let preempts = bounded::preempts(step.thread, last, program.pending());
+                    let performed = program.step(step)?;
+                    strategy.performed(Performed {
+                        preempts,
+                        ..performed
+                    });
+                }
                 Decision::Stop(Ending::Maximal) => break program.outcome(),
                 Decision::Stop(Ending::Blocked) => break Outcome::Blocked,
                 Decision::Stop(Ending::Cut(bound)) => break Outcome::Cut(bound),

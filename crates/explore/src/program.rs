@@ -89,6 +89,8 @@ pub struct Performed<'a> {
     pub edges: &'a [EventId],
     /// The thread that the operation starts, if it is a spawn; its first event has an edge from here.
     pub spawns: Option<ThreadId>,
+    /// Whether the thread that moved before could have gone on. Filled in by [`explore`](crate::explore()).
+    pub preempts: bool,
 }
 
 /// How an execution ended. For a maximal one the first that applies, in this order.

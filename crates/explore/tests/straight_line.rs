@@ -119,6 +119,7 @@ impl Program for Straight {
             after,
             edges: &[],
             spawns: None,
+            preempts: false,
         })
     }
 
@@ -290,5 +291,70 @@ fn the_estimate_grows_from_nothing_to_all() {
             "{algorithm}: {:?}",
             estimates.0
         );
+    }
+}
+
+/// Counts preemptions anew: every thread is enabled until it has performed all of its acts.
+fn preemptions(threads: &[&[Act]], execution: &Execution) -> u32 {
+    let mut left: Vec<usize> = threads.iter().map(|acts| acts.len()).collect();
+    let mut last: Option<usize> = None;
+    let mut preemptions = 0;
+    for (_, event) in execution.events() {
+        let thread = event.thread().index();
+        preemptions += u32::from(last.is_some_and(|last| last != thread && left[last] > 0));
+        left[thread] -= 1;
+        last = Some(thread);
+    }
+    preemptions
+}
+
+#[test]
+fn no_execution_exceeds_the_bound_and_none_is_cut_before_it() {
+    struct Bounds<'a>(&'a [&'a [Act]], u32, u32);
+    impl Observer for Bounds<'_> {
+        fn ended(&mut self, outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
+            let found = preemptions(self.0, strategy.execution());
+            match outcome {
+                Outcome::Cut(_) => assert_eq!(found, self.1),
+                _ => assert!(found <= self.1, "{found} preemptions"),
+            }
+            self.2 += 1;
+            ControlFlow::Continue(())
+        }
+    }
+    let programs: [&[&[Act]]; 3] = [
+        &[
+            &[Write(0, 1), Read(1), Write(2, 1)],
+            &[Read(0), Write(1, 1), Read(2)],
+            &[Write(1, 2), Read(0), Write(2, 2)],
+        ],
+        &[
+            &[Read(0), Write(0, 1), Read(1), Write(1, 1)],
+            &[Read(1), Write(1, 2), Read(0), Write(0, 2)],
+        ],
+        &[
+            &[Write(0, 1), Read(0)],
+            &[Read(0), Exchange(0, 1, 2)],
+            &[Exchange(0, 0, 3), Read(1)],
+            &[Write(1, 1), Exchange(0, 3, 1)],
+        ],
+    ];
+    for threads in programs {
+        for bound in 0..4 {
+            for algorithm in Algorithm::ALL
+                .into_iter()
+                .filter(|algorithm| algorithm.proves())
+            {
+                let options = Options {
+                    preemptions: Some(bound),
+                    ..Options::default()
+                };
+                let mut bounds = Bounds(threads, bound, 0);
+                let mut strategy = algorithm.strategy(options);
+                explore(&mut Straight::new(threads), &mut strategy, &mut bounds)
+                    .expect("deterministic");
+                assert!(bounds.2 > 0, "{algorithm} executes something");
+            }
+        }
     }
 }

@@ -207,6 +207,7 @@ impl Program for Model {
             after,
             edges: &engine.edges,
             spawns,
+            preempts: false,
         })
     }
 

@@ -117,6 +117,7 @@ impl Machine {
             after,
             edges,
             spawns,
+            preempts: false,
         }
     }
 

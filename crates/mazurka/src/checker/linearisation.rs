@@ -122,6 +122,7 @@ mod tests {
                 after: Token::default(),
                 edges: &[],
                 spawns: None,
+                preempts: false,
             };
             execution.push(Step::of(ThreadId(thread)), &Request::plain(op), &performed);
         }
