@@ -12,16 +12,22 @@ use std::path::{Path, PathBuf};
 /// Checks a program of the corpus.
 pub fn check(options: &CheckOptions) -> Done {
     let instance = corpus::parse(&options.program)?;
-    for path in [&options.output, &options.checkpoint].into_iter().flatten() {
+    let output = (!options.no_output).then(|| {
+        let output = options.output.clone();
+        output.unwrap_or_else(|| default_output(&instance))
+    });
+    for path in [&output, &options.checkpoint].into_iter().flatten() {
         has_directory(path)?;
     }
+    if let Some(path) = &options.checkpoint {
+        is_replaceable(path)?;
+    }
+    for path in [&options.checkpoint, &options.resume] {
+        differ(output.as_deref(), path.as_deref())?;
+    }
     let mut report = search(options, &instance)?;
-    if !options.no_output {
-        let path = options
-            .output
-            .clone()
-            .unwrap_or_else(|| default_output(&instance));
-        save_schedules(&mut report, &path);
+    if let Some(path) = &output {
+        save_schedules(&mut report, path);
     }
     print_report(&report, options.format, options.quiet)?;
     Ok(exit_code(report.verdict))
@@ -149,6 +155,32 @@ fn has_directory(path: &Path) -> Result<(), Refusal> {
     Err(Refusal::NoDirectory(directory.to_owned()))
 }
 
+/// A checkpoint takes the place of what is there: that may be a file, and no device, pipe or directory.
+fn is_replaceable(path: &Path) -> Result<(), Refusal> {
+    match path.metadata() {
+        Ok(there) if !there.is_file() => Err(Refusal::NoFile(path.to_owned())),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// The schedule of a bug must not overwrite the state of the search.
+fn differ(output: Option<&Path>, state: Option<&Path>) -> Result<(), Refusal> {
+    match (output, state) {
+        (Some(output), Some(state)) if is_same(output, state) => {
+            Err(Refusal::SameFile(state.to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        // What is not there yet has no canonical path.
+        _ => std::path::absolute(one).ok() == std::path::absolute(other).ok(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +191,28 @@ mod tests {
         assert_eq!(numbered(path, 1), path);
         assert_eq!(numbered(path, 2), Path::new("out/a-2.schedule.json"));
         assert_eq!(numbered(Path::new("plain"), 3), Path::new("plain-3"));
+    }
+
+    #[test]
+    fn a_checkpoint_takes_the_place_of_files_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        assert!(is_replaceable(&file).is_ok());
+        std::fs::write(&file, "").unwrap();
+        assert!(is_replaceable(&file).is_ok());
+        assert!(is_replaceable(directory.path()).is_err());
+        assert!(is_replaceable(Path::new("/dev/null")).is_err());
+    }
+
+    #[test]
+    fn one_file_under_two_names_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        let detour = directory.path().join("./file");
+        assert!(is_same(&file, &detour));
+        std::fs::write(&file, "").unwrap();
+        assert!(is_same(&file, &detour));
+        assert!(!is_same(&file, directory.path()));
     }
 
     #[test]

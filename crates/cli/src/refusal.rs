@@ -33,6 +33,12 @@ pub enum Refusal {
     /// A file would be written where there is no directory.
     #[error("{}: there is no such directory to write to; create it or choose another place", .0.display())]
     NoDirectory(PathBuf),
+    /// A checkpoint would take the place of a device, a pipe or a directory.
+    #[error("{}: this is no file that a checkpoint may replace; choose another place", .0.display())]
+    NoFile(PathBuf),
+    /// A schedule would overwrite a checkpoint.
+    #[error("{}: the schedule of a bug would overwrite this checkpoint; choose another --output, or --no-output", .0.display())]
+    SameFile(PathBuf),
     /// The system refuses something.
     #[error("cannot {what}: {error}")]
     System {

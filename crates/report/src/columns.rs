@@ -8,7 +8,7 @@ use crate::grid::{GAP, Grid, Layout, Line};
 use crate::interleaving::{Interleaving, Racing, Row};
 use crate::layout::{Ink, Style, length, pad, share, wrap};
 use crate::quantity::counted;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Pairs that are pointed out.
 const PAIRS: usize = 3;
@@ -44,7 +44,7 @@ struct Shown<'a> {
     pairs: &'a [Racing],
     /// Rows of the pairs, sorted; the first is called A.
     letters: Vec<usize>,
-    /// The source file of all rows, if it is one.
+    /// The source file of most rows, of those that make objects.
     file: Option<&'a str>,
 }
 
@@ -66,12 +66,12 @@ impl<'a> Shown<'a> {
             threads: threads.into_iter().collect(),
             pairs,
             letters: letters.into_iter().collect(),
-            file: only_file(interleaving),
+            file: usual_file(interleaving),
         }
     }
 
-    /// The text of an operation or a wait: objects that were made in the only file are named by the
-    /// line alone, and a large value is not told to its end.
+    /// The text of an operation or a wait: objects that were made in the usual file are named by
+    /// the line alone, and a large value is not told to its end.
     fn told(&self, text: &str) -> String {
         let text = match self.file {
             Some(file) => text.replace(&format!("@{file}:"), "@"),
@@ -314,15 +314,20 @@ fn letter(index: usize) -> char {
     char::from(b'A' + u8::try_from(index % 26).expect("a remainder of 26 fits"))
 }
 
-/// The file of all locations, if it is one.
-fn only_file(interleaving: &Interleaving) -> Option<&str> {
-    let mut files = interleaving
-        .rows
-        .iter()
-        .filter_map(|row| row.location.as_deref())
-        .map(file);
-    let first = files.next()?;
-    files.all(|other| other == first).then_some(first)
+/// Of the files that make objects the one of most rows: dropped guards and iterators have their
+/// locations in other files.
+fn usual_file(interleaving: &Interleaving) -> Option<&str> {
+    let rows = &interleaving.rows;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for location in rows.iter().filter_map(|row| row.location.as_deref()) {
+        *counts.entry(file(location)).or_default() += 1;
+    }
+    counts.retain(|file, _| {
+        let object = format!("@{file}:");
+        rows.iter().any(|row| row.text.contains(&object))
+    });
+    let (file, _) = counts.into_iter().max_by_key(|&(_, rows)| rows)?;
+    Some(file)
 }
 
 /// `src/a/b.rs:12:5` → `b.rs`.
@@ -416,6 +421,16 @@ mod tests {
     #[test]
     fn each_thread_has_a_column() {
         insta::assert_snapshot!(lost_update().text(Style::default()));
+    }
+
+    #[test]
+    fn a_file_that_makes_no_objects_does_not_lengthen_their_names() {
+        let mut interleaving = lost_update();
+        for row in interleaving.rows.iter_mut().skip(2) {
+            row.location = Some("library/iterator.rs:1:1".to_owned());
+        }
+        let text = interleaving.text(Style::default());
+        assert!(text.contains(" AtomicU32@9.store(1)"), "{text}");
     }
 
     #[test]
