@@ -44,13 +44,13 @@ fn every_bug_is_shown_again_by_its_saved_schedule() {
                     again.kind,
                     &again.message,
                     &again.location,
-                    &again.interleaving
+                    without_addresses(&again.interleaving)
                 ),
                 (
                     found.kind,
                     &found.message,
                     &found.location,
-                    &found.interleaving
+                    without_addresses(&found.interleaving)
                 ),
                 "{instance} with {algorithm}"
             );
@@ -82,4 +82,16 @@ fn find(instance: &Instance, algorithm: Algorithm) -> Failure {
     let mut report = checker.check(instance.program());
     assert_eq!(report.verdict, Verdict::Bug, "{instance} with {algorithm}");
     report.errors.remove(0)
+}
+
+/// The interleaving as text; pointers differ from one model to the next, so their digits are left out.
+fn without_addresses(interleaving: &impl std::fmt::Debug) -> String {
+    let text = format!("{interleaving:?}");
+    let mut parts = text.split("0x");
+    let mut masked = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        masked.push_str("0x");
+        masked.push_str(part.trim_start_matches(|digit: char| digit.is_ascii_hexdigit()));
+    }
+    masked
 }
