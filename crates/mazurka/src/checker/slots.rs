@@ -26,6 +26,8 @@ pub(crate) struct Slots {
 impl Slots {
     /// A fresh file with this first state.
     pub fn create(path: &Path, payload: &[u8]) -> io::Result<Slots> {
+        refuse_foreign(path)?;
+        refuse_foreign(&fresh_path(path))?;
         let capacity = capacity_for(payload.len());
         let file = fresh_file(path, capacity)?;
         let mut slots = Slots {
@@ -133,6 +135,21 @@ fn checksum(sequence: u64, payload: &[u8]) -> u64 {
 
 fn capacity_for(payload: usize) -> u64 {
     (SLOT_HEADER + payload).next_power_of_two().max(4096) as u64 * 2
+}
+
+/// A file that is there already is replaced only if it is empty or a checkpoint.
+fn refuse_foreign(path: &Path) -> io::Result<()> {
+    let mut start = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(MAGIC.len() as u64).read_to_end(&mut start)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    if start.is_empty() || start == MAGIC {
+        return Ok(());
+    }
+    let why = format!("{} is no checkpoint and is left as it is", path.display());
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, why))
 }
 
 fn fresh_path(path: &Path) -> PathBuf {
