@@ -5,7 +5,8 @@
 //! within the bound is explored; around a reduction some may be missed.
 
 use crate::execution::{Execution, ThreadId};
-use crate::program::{Bound, Divergence, Outcome, Pending, Performed};
+use crate::probe::Probe;
+use crate::program::{Bound, Divergence, Interrupt, Outcome, Pending, Performed};
 use crate::strategy::{Decision, Ending, Strategy};
 
 /// A strategy whose executions have a bounded number of preemptions.
@@ -70,6 +71,10 @@ impl<S: Strategy> Strategy for Bounded<S> {
 
     fn performed(&mut self, performed: Performed<'_>) {
         self.strategy.performed(performed);
+    }
+
+    fn probe(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
+        self.strategy.probe(probe)
     }
 
     fn analyse(&mut self, outcome: Outcome) {

@@ -8,8 +8,10 @@
 mod algorithm;
 mod bounded;
 pub mod execution;
+mod fingerprint;
 mod observer;
 mod parsimonious;
+mod probe;
 mod program;
 mod random;
 mod reduction;
@@ -23,8 +25,10 @@ pub use execution::{
     Access, Event, EventId, Execution, ObjectId, Op, OpKind, Race, Request, Schedule, Step,
     ThreadId, Token,
 };
+pub use fingerprint::Fingerprint;
 pub use observer::Observer;
 pub use parsimonious::Parsimonious;
+pub use probe::{Probe, Reached};
 pub use program::{
     Bound, Divergence, Found, Halt, Interrupt, Outcome, Pending, Performed, Program,
 };
@@ -33,6 +37,8 @@ pub use reduction::{Classic, Exhaustive, Optimal, Sleep, Source};
 pub use replay::Replay;
 pub use search::{Enabled, Node, Reduction, Search, Sleeper};
 pub use strategy::{Decision, Ending, Strategy};
+
+use probe::Beside;
 
 /// How an exploration came to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +77,11 @@ where
                         preempts,
                         ..performed
                     });
+                }
+                Decision::Probe => {
+                    strategy.probe(&mut Beside { program, observer })?;
+                    program.reset();
+                    replay::repeat(program, strategy.execution())?;
                 }
                 Decision::Stop(Ending::Maximal) => break program.outcome(),
                 Decision::Stop(Ending::Blocked) => break Outcome::Blocked,

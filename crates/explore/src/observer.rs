@@ -1,5 +1,6 @@
 //! The third seam: who watches.
 
+use crate::execution::Step;
 use crate::program::Outcome;
 use crate::strategy::Strategy;
 use std::ops::ControlFlow;
@@ -10,6 +11,10 @@ pub trait Observer {
     fn ended(&mut self, _outcome: Outcome, _strategy: &dyn Strategy) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
+
+    /// The program was run beside the exploration for its state after `prefix` and `more`, or after
+    /// those of these steps that can be performed. `has_failed`: a thread showed a bug there.
+    fn probed(&mut self, _prefix: &[Step], _more: &[Step], _has_failed: bool) {}
 
     /// The exploration starts again: forget everything.
     fn restarted(&mut self) {}
@@ -27,6 +32,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         second
     }
 
+    fn probed(&mut self, prefix: &[Step], more: &[Step], has_failed: bool) {
+        self.0.probed(prefix, more, has_failed);
+        self.1.probed(prefix, more, has_failed);
+    }
+
     fn restarted(&mut self) {
         self.0.restarted();
         self.1.restarted();
@@ -36,6 +46,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 impl<O: Observer + ?Sized> Observer for &mut O {
     fn ended(&mut self, outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
         (**self).ended(outcome, strategy)
+    }
+
+    fn probed(&mut self, prefix: &[Step], more: &[Step], has_failed: bool) {
+        (**self).probed(prefix, more, has_failed);
     }
 
     fn restarted(&mut self) {

@@ -1,6 +1,7 @@
 //! The first seam: a program that can be run again and again.
 
 use crate::execution::{EventId, Op, Request, Step, ThreadId, Token};
+use crate::fingerprint::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 /// A program that can be run again and again, one visible operation at a time.
@@ -18,12 +19,18 @@ pub trait Program {
     /// Performs the pending operation of an enabled thread and runs on to its next one.
     fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt>;
 
-    /// How the execution ended. Asked when no thread is enabled.
+    /// How the execution ended. Asked when no thread is enabled; in the middle it tells whether it has
+    /// failed.
     fn outcome(&self) -> Outcome;
+
+    /// The full state; none where the program cannot tell it. Two equal states have equal futures.
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        None
+    }
 }
 
 /// What a thread would do next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pending {
     /// Not started in this execution.
     Unborn,
@@ -54,7 +61,7 @@ impl Pending {
 }
 
 /// Why a thread was stopped for good.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Halt {
     /// Its assumption does not hold.
     Assume,
@@ -154,6 +161,9 @@ pub enum Interrupt {
     /// exploration must start again with a fresh strategy.
     #[error("the objects have become coarser; the exploration starts again")]
     Coarsened,
+    /// The strategy compares states, and the program has none to compare.
+    #[error("the program does not tell its state, and the algorithm compares states")]
+    Incomparable,
 }
 
 /// The program is not deterministic: after the same steps it did something else.

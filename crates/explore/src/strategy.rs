@@ -1,7 +1,8 @@
 //! The second seam: who decides what is run next.
 
 use crate::execution::{Execution, Step};
-use crate::program::{Bound, Divergence, Outcome, Pending, Performed};
+use crate::probe::Probe;
+use crate::program::{Bound, Divergence, Interrupt, Outcome, Pending, Performed};
 
 /// Decides which execution comes next, one step at a time.
 ///
@@ -23,6 +24,12 @@ pub trait Strategy {
 
     /// Takes note of the step that `extend` asked for.
     fn performed(&mut self, performed: Performed<'_>);
+
+    /// Asks what it needs to know of other schedules; called after `extend` wanted to probe. The
+    /// execution then goes on where it was.
+    fn probe(&mut self, _probe: &mut dyn Probe) -> Result<(), Interrupt> {
+        Ok(())
+    }
 
     /// Learns from the execution that has ended.
     fn analyse(&mut self, outcome: Outcome);
@@ -46,6 +53,8 @@ pub trait Strategy {
 pub enum Decision {
     /// Perform this step.
     Run(Step),
+    /// Run the program beside the exploration, then ask again.
+    Probe,
     /// End the execution.
     Stop(Ending),
 }
@@ -76,6 +85,10 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
 
     fn performed(&mut self, performed: Performed<'_>) {
         (**self).performed(performed);
+    }
+
+    fn probe(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
+        (**self).probe(probe)
     }
 
     fn analyse(&mut self, outcome: Outcome) {

@@ -72,6 +72,11 @@ impl Park {
         is_granted
     }
 
+    /// Whether nobody parks or unparks at the moment.
+    pub fn is_unused(&self) -> bool {
+        self.token.is_none() && self.state == State::Running
+    }
+
     /// As new.
     pub fn clear(&mut self) {
         *self = Park::default();

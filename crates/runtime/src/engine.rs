@@ -15,6 +15,7 @@ use crate::once::State as OnceState;
 use crate::plain::State as PlainState;
 use crate::pool::Pool;
 use crate::recorder::Recorder;
+use crate::snapshot::Snapshots;
 use crate::thread::Panic;
 use crate::waiting::Wait;
 use explore::{EventId, ObjectId, Op, Pending, ThreadId, Token};
@@ -72,6 +73,7 @@ pub(crate) struct Engine {
     pub(crate) recorder: Recorder,
     /// Indexed by object: the value that was last written. Known while reads are watched.
     pub(crate) values: Vec<Option<Token>>,
+    pub(crate) snapshots: Snapshots,
     pub(crate) config: Config,
     body: Rc<dyn Fn()>,
 }
@@ -85,13 +87,15 @@ pub(crate) struct Watch {
     pub(crate) races: bool,
     /// Somebody goes by the await rule.
     pub(crate) reads: bool,
+    /// Somebody tells its state.
+    pub(crate) states: bool,
 }
 
 impl Watch {
     /// Whether anything has to be told.
     #[inline(always)]
     pub(crate) fn is_on(self) -> bool {
-        self.records | self.races | self.reads
+        self.records | self.races | self.reads | self.states
     }
 }
 
@@ -154,6 +158,11 @@ impl Job {
 }
 
 impl Thread {
+    /// How many threads it started and how many objects it created.
+    pub(crate) fn named(&self) -> (u32, u32) {
+        (self.children, self.created)
+    }
+
     fn new(id: ThreadId, fibre: Fibre) -> Thread {
         Thread {
             fibre: Box::new(fibre),
@@ -202,6 +211,7 @@ impl Engine {
                 records: false,
                 races: names.has_plain_memory(),
                 reads: names.has_hints(),
+                states: false,
             },
             is_tearing_down: false,
             is_coarsened: false,
@@ -212,6 +222,7 @@ impl Engine {
             happens_before: HappensBefore::default(),
             recorder: Recorder::default(),
             values: Vec::new(),
+            snapshots: Snapshots::default(),
             config,
             body,
         }
@@ -219,6 +230,7 @@ impl Engine {
 
     /// Forgets the execution, whose threads have all ended.
     pub(crate) fn clear(&mut self) {
+        self.snapshots.clear();
         // The youngest first: a thread may have its name from the heap of an older one.
         for id in self.born.drain(..).rev() {
             self.pending[id.index()] = Pending::Unborn;

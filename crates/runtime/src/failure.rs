@@ -286,6 +286,11 @@ impl Engine {
         }
     }
 
+    /// What a thread panicked with that nobody has joined.
+    pub(crate) fn panic_text(&self, id: ThreadId) -> Option<String> {
+        self.threads[id.index()].panic.as_ref().map(payload_text)
+    }
+
     /// The name of a thread, for people.
     pub(crate) fn thread_name(&self, id: ThreadId) -> String {
         match &self.threads[id.index()].name {

@@ -52,6 +52,7 @@ mod region;
 mod root;
 mod rwlock;
 mod semaphore;
+mod snapshot;
 mod step;
 mod tear_down;
 mod thread;
@@ -74,6 +75,7 @@ pub use once::{Entry, Once};
 pub use plain::Plain;
 pub use rwlock::{Place, RwLock};
 pub use semaphore::Semaphore;
+pub use snapshot::{Opaque, tell_state, tell_state_of};
 pub use thread::{
     Panic, Scope, current, is_finished, is_in_model, join, name, panicking, park, park_timed,
     scope, spawn, unpark,

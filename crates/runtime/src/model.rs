@@ -3,11 +3,12 @@
 use crate::coroutine::Fibre;
 use crate::engine::Engine;
 use crate::names::Names;
+use crate::snapshot::Opaque;
 use crate::trace::{Shown, Trace};
 use crate::{panic_hook, perform, trap};
 use explore::{
-    Divergence, Execution, Found, Interrupt, Outcome, Pending, Performed, Program, Schedule, Step,
-    ThreadId,
+    Divergence, Execution, Fingerprint, Found, Interrupt, Outcome, Pending, Performed, Program,
+    Schedule, Step, ThreadId,
 };
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -76,6 +77,11 @@ impl Model {
     /// What went wrong in the execution at hand, where its outcome is a bug.
     pub fn failure(&self) -> Option<Shown> {
         self.engine().failure()
+    }
+
+    /// Why the execution at hand has no fingerprint, if it has none.
+    pub fn opaque(&self) -> Option<Opaque> {
+        self.engine().opaque()
     }
 
     /// Runs one schedule, up to its end or the first step that does not fit, and records it for people.
@@ -213,6 +219,10 @@ impl Program for Model {
 
     fn outcome(&self) -> Outcome {
         self.engine().outcome()
+    }
+
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        self.engine().fingerprint()
     }
 }
 

@@ -54,6 +54,12 @@ struct Created {
     others: Vec<(u32, ObjectId)>,
 }
 
+impl Created {
+    fn is(&self, object: ObjectId) -> bool {
+        self.object == object || self.others.iter().any(|&(_, other)| other == object)
+    }
+}
+
 /// A spawn path that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} is no spawn path; one looks like 0.2.1")]
@@ -185,6 +191,13 @@ impl Names {
                 object
             }
         }
+    }
+
+    /// Whether `object` was created by a thread, most likely by `likely` and not long ago.
+    pub(crate) fn is_created(&self, likely: ThreadId, object: ObjectId) -> bool {
+        let own = self.threads[likely.index()].objects.iter().rev();
+        let all = self.threads.iter().flat_map(|thread| &thread.objects);
+        own.chain(all).any(|created| created.is(object))
     }
 
     /// The same number names something else than where it was first met.

@@ -36,6 +36,11 @@ impl<T> Pool<T> {
         &mut self.items[number as usize]
     }
 
+    /// Whether the execution has no items.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
     /// Forgets the items of the execution.
     pub(crate) fn clear(&mut self) {
         self.used = 0;

@@ -195,6 +195,9 @@ impl Engine {
         if self.watch.reads {
             self.watch_effect(thread);
         }
+        if self.watch.states && thread == ThreadId::MAIN {
+            self.watch_main();
+        }
         if self.watch.records {
             self.recorder.end_event(self.op);
         }

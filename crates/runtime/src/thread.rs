@@ -46,6 +46,9 @@ pub fn join(thread: ThreadId) -> Result<(), Panic> {
     let mut panic = None;
     perform::wait(op, Wait::Join(thread), Location::caller(), |engine| {
         panic = engine.threads[thread.index()].panic.take();
+        if panic.is_some() {
+            engine.learns_of_panic();
+        }
         let how = if panic.is_some() { " -> panicked" } else { "" };
         engine.record_thread(thread, |name| format!("{name}.join(){how}"));
     });

@@ -163,7 +163,7 @@ impl Op {
 }
 
 /// What a thread would do next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Request {
     /// The operation; `access` is its kind in the state at hand.
     pub op: Op,

@@ -1,6 +1,7 @@
 //! Why a check could not be done: wrong input, never a bug of the checked program.
 
-use explore::{Divergence, Found};
+use explore::{Algorithm, Divergence, Found};
+use runtime::Opaque;
 use std::path::PathBuf;
 
 /// Why a check could not be done.
@@ -43,6 +44,14 @@ pub enum CheckError {
         /// What the checker was told.
         asked: String,
     },
+    /// The algorithm compares states of the program, which does not tell them.
+    #[error("the algorithm {algorithm} compares states, which the program does not tell{}", why(.opaque))]
+    Incomparable {
+        /// What was asked for.
+        algorithm: Algorithm,
+        /// Why the program has no state to compare, where that is known.
+        opaque: Option<Opaque>,
+    },
     /// Options that exclude each other.
     #[error("{0}")]
     Contradiction(&'static str),
@@ -54,6 +63,12 @@ impl CheckError {
         let Divergence { at, thread, .. } = divergence;
         CheckError::Misfit(format!("at step {at} {thread} cannot run"))
     }
+}
+
+fn why(opaque: &Option<Opaque>) -> String {
+    opaque
+        .as_ref()
+        .map_or(String::new(), |opaque| format!(": {opaque}"))
 }
 
 /// What a thread did before and does now after the same steps.

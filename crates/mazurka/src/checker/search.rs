@@ -141,6 +141,7 @@ impl Search {
                 Err(Interrupt::Diverged(divergence)) => {
                     return Err(CheckError::misfit(&divergence));
                 }
+                Err(Interrupt::Incomparable) => return Err(self.incomparable()),
             }
         };
         let outcome = ended.outcome.expect("a replay runs one execution");
@@ -198,6 +199,7 @@ impl Search {
                 self.halt = Some(Limit::Race);
                 return Ok(false);
             }
+            Err(Interrupt::Incomparable) => return Err(self.incomparable()),
             Err(interrupt) => return Err(diverged(interrupt)),
         }
         if ended.has_restarted {
@@ -216,6 +218,14 @@ impl Search {
             self.halt = Some(Limit::Observer);
         }
         Ok(true)
+    }
+
+    /// The algorithm compares states, and the program has none to compare.
+    fn incomparable(&self) -> CheckError {
+        CheckError::Incomparable {
+            algorithm: self.checker.algorithm,
+            opaque: self.model.opaque(),
+        }
     }
 
     /// The search begins again: with coarser objects, or because the strategy wants it.
@@ -284,6 +294,6 @@ pub(super) fn symptom_of(model: &Model) -> Symptom {
 pub(super) fn diverged(interrupt: Interrupt) -> CheckError {
     match interrupt {
         Interrupt::Diverged(divergence) => CheckError::Nondeterministic(divergence),
-        Interrupt::Coarsened => CheckError::Misfit(interrupt.to_string()),
+        Interrupt::Coarsened | Interrupt::Incomparable => CheckError::Misfit(interrupt.to_string()),
     }
 }

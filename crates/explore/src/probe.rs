@@ -1,0 +1,103 @@
+//! Runs of the program beside the exploration: what would be the state after other steps?
+
+use crate::execution::{Request, Step};
+use crate::fingerprint::Fingerprint;
+use crate::observer::Observer;
+use crate::program::{Interrupt, Outcome, Program};
+use crate::replay;
+
+/// Runs of the program outside the exploration, for comparing states (Albert et al., CAV 2017).
+///
+/// They count as no executions, but [`Observer::probed`] is told of each.
+pub trait Probe {
+    /// The state after `prefix` and then `more` from the start of the program; none where a step of
+    /// `more` cannot be performed.
+    fn state_after(&mut self, prefix: &[Step], more: &[Step])
+    -> Result<Option<Reached>, Interrupt>;
+
+    /// The states on the way: after `prefix`, and after each step of `more`, all of which were
+    /// performed before.
+    fn states_along(
+        &mut self,
+        prefix: &[Step],
+        more: &[Step],
+    ) -> Result<Vec<Fingerprint>, Interrupt>;
+}
+
+/// Where a probe came to.
+#[derive(Clone, Debug)]
+pub struct Reached {
+    /// The state.
+    pub state: Fingerprint,
+    /// What each step after the prefix announced right before it was performed.
+    pub requests: Vec<Request>,
+}
+
+/// The probe that [`explore()`](crate::explore()) gives to a strategy.
+pub(crate) struct Beside<'a, P: ?Sized, O: ?Sized> {
+    pub(crate) program: &'a mut P,
+    pub(crate) observer: &'a mut O,
+}
+
+impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for Beside<'_, P, O> {
+    fn state_after(
+        &mut self,
+        prefix: &[Step],
+        more: &[Step],
+    ) -> Result<Option<Reached>, Interrupt> {
+        self.begin(prefix)?;
+        let mut requests = Vec::with_capacity(more.len());
+        for (at, &step) in more.iter().enumerate() {
+            let Ok(request) = replay::planned(prefix.len() + at, step, self.program.pending())
+            else {
+                self.end(prefix, &more[..at]);
+                return Ok(None);
+            };
+            if step.choice >= request.alternatives {
+                self.end(prefix, &more[..at]);
+                return Ok(None);
+            }
+            self.program.step(step)?;
+            requests.push(request);
+        }
+        self.end(prefix, more);
+        let state = self.state()?;
+        Ok(Some(Reached { state, requests }))
+    }
+
+    fn states_along(
+        &mut self,
+        prefix: &[Step],
+        more: &[Step],
+    ) -> Result<Vec<Fingerprint>, Interrupt> {
+        self.begin(prefix)?;
+        let mut states = vec![self.state()?];
+        for (at, &step) in more.iter().enumerate() {
+            replay::planned(prefix.len() + at, step, self.program.pending())?;
+            self.program.step(step)?;
+            states.push(self.state()?);
+        }
+        self.end(prefix, more);
+        Ok(states)
+    }
+}
+
+impl<P: Program + ?Sized, O: Observer + ?Sized> Beside<'_, P, O> {
+    fn begin(&mut self, prefix: &[Step]) -> Result<(), Interrupt> {
+        self.program.reset();
+        for (at, &step) in prefix.iter().enumerate() {
+            replay::planned(at, step, self.program.pending())?;
+            self.program.step(step)?;
+        }
+        Ok(())
+    }
+
+    fn state(&self) -> Result<Fingerprint, Interrupt> {
+        self.program.fingerprint().ok_or(Interrupt::Incomparable)
+    }
+
+    fn end(&mut self, prefix: &[Step], more: &[Step]) {
+        let has_failed = self.program.outcome() == Outcome::Failed;
+        self.observer.probed(prefix, more, has_failed);
+    }
+}
