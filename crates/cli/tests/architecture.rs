@@ -6,13 +6,18 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crate, what it may depend on, what only its tests may besides.
-const ARROWS: [(&str, &[&str], &[&str]); 8] = [
+const ARROWS: [(&str, &[&str], &[&str]); 9] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
     ("runtime", &["explore", "objects", "report"], &["testkit"]),
     ("mazurka", &["explore", "report", "runtime"], &[]),
-    ("corpus", &["mazurka"], &[]),
+    (
+        "actors",
+        &["runtime"],
+        &["explore", "mazurka", "report", "testkit"],
+    ),
+    ("corpus", &["actors", "mazurka"], &[]),
     ("testkit", &["explore", "objects"], &[]),
     ("cli", &["corpus", "explore", "mazurka", "report"], &[]),
 ];

@@ -12,4 +12,10 @@ pub enum Coarsening {
     Ordered,
     /// Whether a thread has ended was asked without waiting for it.
     Polled,
+    /// Another process sends signals to a process, or wants to know of its end.
+    Shared,
+    /// A process has a name, which its end takes away.
+    Registered,
+    /// A table is looked through from the first to the last key.
+    Scanned,
 }

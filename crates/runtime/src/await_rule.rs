@@ -45,6 +45,8 @@ pub(crate) enum Seen {
     NoMessage(u32),
     /// The channel with this number has no room.
     NoRoom(u32),
+    /// The mailbox with this number has so many letters.
+    Letters(u32, usize),
     /// The once with this number is not done.
     NotDone(u32),
     /// The thread has not ended.
@@ -138,7 +140,9 @@ impl Engine {
             | OpKind::SendTryResult
             | OpKind::ReceiveTryPlace
             | OpKind::ReceiveTryResult
-            | OpKind::ClosedCheck => true,
+            | OpKind::ClosedCheck
+            | OpKind::LetterLook
+            | OpKind::StateRead => true,
             OpKind::CompareExchange => op.access != Access::Write,
             _ => false,
         };
@@ -187,6 +191,7 @@ impl Engine {
                 let ticket = channel.send_request(EventId(0));
                 ticket.is_some_and(|ticket| !channel.is_send_over(ticket))
             }
+            Seen::Letters(number, count) => objects.mailboxes.get(number).count() == count,
             Seen::NotDone(number) => !objects.onces.get(number).order.is_done(),
             Seen::Runs(thread) => !objects.ends[thread.index()].is_finished(),
         }

@@ -109,6 +109,8 @@ pub(crate) struct Objects {
     pub(crate) barriers: Pool<objects::Barrier>,
     pub(crate) onces: Pool<OnceState>,
     pub(crate) channels: Pool<objects::Channel>,
+    pub(crate) mailboxes: Pool<objects::Mailbox>,
+    pub(crate) networks: Pool<objects::Network>,
     /// Indexed by thread.
     pub(crate) parks: Vec<objects::Park>,
     /// Indexed by thread.
@@ -398,5 +400,7 @@ impl Objects {
         self.barriers.clear();
         self.onces.clear();
         self.channels.clear();
+        self.mailboxes.clear();
+        self.networks.clear();
     }
 }

@@ -39,6 +39,7 @@ mod engine;
 mod failure;
 mod happens_before;
 mod hint;
+mod mailbox;
 mod model;
 mod mutex;
 mod names;
@@ -53,6 +54,7 @@ mod root;
 mod rwlock;
 mod semaphore;
 mod snapshot;
+mod state;
 mod step;
 mod tear_down;
 mod thread;
@@ -67,15 +69,19 @@ pub use barrier::{Arrival, Barrier};
 pub use channel::{Channel, ReceiveError, SendError};
 pub use choice::{assume, choose};
 pub use condvar::Condvar;
+pub use explore::{ObjectId, ThreadId};
 pub use hint::hint;
+pub use mailbox::{Mailbox, Network, Posted, tell};
 pub use model::{Config, Model};
-pub use mutex::Mutex;
+pub use mutex::{Mutex, expire};
 pub use names::{Names, UnknownThread};
+pub use objects::{Coarsening, Delivery};
 pub use once::{Entry, Once};
 pub use plain::Plain;
 pub use rwlock::{Place, RwLock};
 pub use semaphore::Semaphore;
 pub use snapshot::{Opaque, tell_state, tell_state_of};
+pub use state::State;
 pub use thread::{
     Panic, Scope, current, is_finished, is_in_model, join, name, panicking, park, park_timed,
     scope, spawn, unpark,

@@ -172,7 +172,7 @@ impl Engine {
 }
 
 /// A timed operation of the thread expired; one time too many, and the thread halts.
-pub(crate) fn expire() {
+pub fn expire() {
     if silently(Engine::expire) {
         perform::halt(Halt::Bound(Bound::Timeouts));
     }

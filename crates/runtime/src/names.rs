@@ -9,7 +9,7 @@ use explore::{ObjectId, Schedule, Step, ThreadId};
 use objects::Coarsening;
 use report::SavedStep;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Dense ids for spawn paths and for objects, interned as they are met and never forgotten, and what
@@ -25,6 +25,14 @@ pub struct Names {
     ordered: BTreeSet<ObjectId>,
     /// Ends of threads that are polled.
     polled: BTreeSet<ObjectId>,
+    /// Signals and relations of processes that others use.
+    shared: BTreeSet<ObjectId>,
+    /// Relations of processes that have had a name.
+    registered: BTreeSet<ObjectId>,
+    /// Tables that are scanned.
+    scanned: BTreeSet<ObjectId>,
+    /// Objects that are parts of another, named by a key.
+    parts: BTreeMap<(ObjectId, u64), ObjectId>,
     /// Whether there is plain memory, so that happens-before must be known.
     has_plain_memory: bool,
     /// Whether there are hints, so that the await rule applies.
@@ -73,6 +81,10 @@ impl Default for Names {
             tried: BTreeSet::new(),
             ordered: BTreeSet::new(),
             polled: BTreeSet::new(),
+            shared: BTreeSet::new(),
+            registered: BTreeSet::new(),
+            scanned: BTreeSet::new(),
+            parts: BTreeMap::new(),
             has_plain_memory: false,
             has_hints: false,
         };
@@ -86,6 +98,7 @@ impl Names {
     pub fn coarsenings(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (&self.tried, &self.ordered, &self.polled).hash(&mut hasher);
+        (&self.shared, &self.registered, &self.scanned).hash(&mut hasher);
         hasher.finish()
     }
 
@@ -214,6 +227,16 @@ impl Names {
         object
     }
 
+    /// The part of `whole` that this key names.
+    pub(crate) fn part(&mut self, whole: ObjectId, key: u64) -> ObjectId {
+        if let Some(&part) = self.parts.get(&(whole, key)) {
+            return part;
+        }
+        let part = self.add_object(1);
+        self.parts.insert((whole, key), part);
+        part
+    }
+
     /// The park token of a thread.
     pub(crate) fn park(&self, thread: ThreadId) -> ObjectId {
         self.threads[thread.index()].park
@@ -235,6 +258,9 @@ impl Names {
             Coarsening::Tried => &self.tried,
             Coarsening::Ordered => &self.ordered,
             Coarsening::Polled => &self.polled,
+            Coarsening::Shared => &self.shared,
+            Coarsening::Registered => &self.registered,
+            Coarsening::Scanned => &self.scanned,
         };
         !known.is_empty() && known.contains(&object)
     }
@@ -245,6 +271,9 @@ impl Names {
             Coarsening::Tried => &mut self.tried,
             Coarsening::Ordered => &mut self.ordered,
             Coarsening::Polled => &mut self.polled,
+            Coarsening::Shared => &mut self.shared,
+            Coarsening::Registered => &mut self.registered,
+            Coarsening::Scanned => &mut self.scanned,
         };
         known.insert(object);
     }

@@ -101,6 +101,14 @@ impl Recorder {
             OpKind::ClosedCheck => "try_recv(): looks for senders",
             OpKind::Spawn => return "spawn()".to_owned(),
             OpKind::Join => return "join()".to_owned(),
+            OpKind::Send => "send()",
+            OpKind::Deliver => "delivered",
+            OpKind::LetterWait => "receive()",
+            OpKind::LetterLook => "looks for letters",
+            OpKind::MailboxClose => "closed",
+            OpKind::StateRead => "read",
+            OpKind::StateWrite => "written",
+            OpKind::DeliveryWait => return "what was sent before has come in".to_owned(),
             OpKind::ParkRequest => return "park() begins".to_owned(),
             OpKind::ParkWait => return "park() returns".to_owned(),
             OpKind::End => return "end".to_owned(),
@@ -174,6 +182,13 @@ fn kind_of_object(kind: OpKind) -> &'static str {
             "a park token"
         }
         OpKind::Spawn | OpKind::Join | OpKind::End | OpKind::IsFinished => "a thread",
+        OpKind::Send
+        | OpKind::Deliver
+        | OpKind::LetterWait
+        | OpKind::LetterLook
+        | OpKind::MailboxClose => "a mailbox",
+        OpKind::DeliveryWait => "the network",
+        OpKind::StateRead | OpKind::StateWrite => "a process",
         OpKind::Fence | OpKind::Choose => "nothing",
     }
 }

@@ -56,7 +56,7 @@ impl Engine {
             match wait {
                 Wait::Join(thread) => self.happens_before.joined(self.running, thread),
                 Wait::Park(thread) => self.happens_before.parked(thread),
-                Wait::Send(..) | Wait::Condvar(..) => {}
+                Wait::Send(..) | Wait::Condvar(..) | Wait::Letter(..) | Wait::Delivery(..) => {}
                 _ => self.happens_before.take_up(self.running, &self.edges),
             }
         }
@@ -205,7 +205,7 @@ impl Engine {
 
     /// Asks again what those threads wait for that wait for the object.
     #[inline(always)]
-    fn poll(&mut self, object: ObjectId) {
+    pub(crate) fn poll(&mut self, object: ObjectId) {
         let mut index = 0;
         while let Some(&(thread, about)) = self.waiting.get(index) {
             // The parts of an object have consecutive ids.

@@ -18,6 +18,10 @@ pub(crate) enum Wait {
     /// The thread's own park token.
     Park(ThreadId),
     Join(ThreadId),
+    /// The letter at a position of a mailbox.
+    Letter(u32, usize),
+    /// Its turn to be delivered.
+    Delivery(u32, Ticket),
 }
 
 impl Objects {
@@ -34,6 +38,8 @@ impl Objects {
             Wait::Receive(number, ticket) => self.channels.get(number).is_receive_over(ticket),
             Wait::Park(thread) => self.parks[thread.index()].is_granted(),
             Wait::Join(thread) => self.ends[thread.index()].is_finished(),
+            Wait::Letter(number, position) => self.mailboxes.get(number).has(position),
+            Wait::Delivery(number, ticket) => self.networks.get(number).is_deliverable(ticket),
         }
     }
 
@@ -50,6 +56,8 @@ impl Objects {
             Wait::Receive(number, ticket) => self.channels.get(number).receive_edges(ticket, edges),
             Wait::Park(thread) => self.parks[thread.index()].edges(edges),
             Wait::Join(thread) => self.ends[thread.index()].edges(edges),
+            Wait::Letter(number, position) => self.mailboxes.get(number).edges(position, edges),
+            Wait::Delivery(number, ticket) => self.networks.get(number).edges(ticket, edges),
         }
     }
 
@@ -77,6 +85,8 @@ impl Objects {
             | Wait::Barrier(..)
             | Wait::Send(..)
             | Wait::Receive(..)
+            | Wait::Letter(..)
+            | Wait::Delivery(..)
             | Wait::Park(_) => Vec::new(),
         }
     }

@@ -41,6 +41,12 @@ pub(crate) fn records(execution: &Execution, original: &[usize]) -> Vec<Record> 
 }
 
 impl Key {
+    /// The key of an execution, whatever program it is of.
+    pub fn of_execution(execution: &Execution) -> Key {
+        let threads: Vec<usize> = (0..=usize::from(u16::MAX)).collect();
+        Key::of(&records(execution, &threads))
+    }
+
     /// The events of each thread with all that is known of them, then for each object its accesses in
     /// order, where reads with no write between them are sorted.
     pub(crate) fn of(records: &[Record]) -> Key {

@@ -128,6 +128,22 @@ pub enum OpKind {
     Unpark,
     /// One of n alternatives.
     Choose,
+    /// Sends a letter to a process, which has it at once.
+    Send,
+    /// The network brings a letter to a process.
+    Deliver,
+    /// Waits until the letters have come in that must come in before.
+    DeliveryWait,
+    /// Waits for the next letter of the own mailbox.
+    LetterWait,
+    /// Looks how many letters the own mailbox has.
+    LetterLook,
+    /// The end of a process, after which letters come too late.
+    MailboxClose,
+    /// Looks at a part of the state of processes or tables.
+    StateRead,
+    /// Changes a part of the state of processes or tables.
+    StateWrite,
 }
 
 /// What a thread announces and performs: at most one access of one object, and no value.

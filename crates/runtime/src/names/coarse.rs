@@ -8,10 +8,13 @@ use super::{Created, Names, UnknownThread};
 use explore::{ObjectId, ThreadId};
 use objects::Coarsening;
 
-const WORDS: [(Coarsening, &str); 3] = [
+const WORDS: [(Coarsening, &str); 6] = [
     (Coarsening::Tried, "tried"),
     (Coarsening::Ordered, "ordered"),
     (Coarsening::Polled, "polled"),
+    (Coarsening::Shared, "shared"),
+    (Coarsening::Registered, "registered"),
+    (Coarsening::Scanned, "scanned"),
 ];
 
 impl Names {

@@ -1,0 +1,99 @@
+//! Process ids.
+
+use crate::inbox::Inbox;
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// The address of a process that receives messages of type `M`: a value that can be copied, compared and
+/// sent.
+pub struct Pid<M> {
+    pub(crate) inbox: Arc<Inbox<M>>,
+}
+
+/// Which process it is, whatever it receives.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProcessId {
+    /// The same in all executions.
+    object: runtime::ObjectId,
+    name: Arc<str>,
+}
+
+impl ProcessId {
+    pub(crate) fn new(name: &str, object: runtime::ObjectId) -> ProcessId {
+        ProcessId {
+            object,
+            name: Arc::from(name),
+        }
+    }
+
+    /// The name it was started with.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl<M> Pid<M> {
+    /// Which process it is.
+    pub fn id(&self) -> &ProcessId {
+        &self.inbox.id
+    }
+
+    /// The name that the process was started with.
+    pub fn name(&self) -> &str {
+        self.inbox.id.name()
+    }
+}
+
+impl<M> Clone for Pid<M> {
+    fn clone(&self) -> Pid<M> {
+        Pid {
+            inbox: Arc::clone(&self.inbox),
+        }
+    }
+}
+
+impl<M> PartialEq for Pid<M> {
+    fn eq(&self, other: &Pid<M>) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl<M> Eq for Pid<M> {}
+
+impl<M> PartialOrd for Pid<M> {
+    fn partial_cmp(&self, other: &Pid<M>) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<M> Ord for Pid<M> {
+    fn cmp(&self, other: &Pid<M>) -> Ordering {
+        self.id().cmp(other.id())
+    }
+}
+
+impl<M> Hash for Pid<M> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
+    }
+}
+
+impl<M> fmt::Debug for Pid<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.id(), f)
+    }
+}
+
+impl fmt::Debug for ProcessId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<{}>", self.name)
+    }
+}
+
+impl fmt::Display for ProcessId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}

@@ -1,0 +1,135 @@
+//! Receiving: the first message in the order of the mailbox that fits, now or some time.
+//!
+//! The process goes through its mailbox from the first letter on. A letter that it does not know yet it waits
+//! for, which is an event without access. So what it receives depends on nothing but the order in which
+//! letters came in.
+
+use crate::inbox::Letter;
+use crate::{Message, Process};
+use std::time::Duration;
+
+impl<M: Message> Process<M> {
+    /// Waits for the next message.
+    #[track_caller]
+    pub fn receive(&self) -> M {
+        self.receive_if(|_| true)
+    }
+
+    /// Waits for the first message that fits; the others stay in the mailbox.
+    ///
+    /// ```
+    /// use actors::{Delivery, Process, System};
+    ///
+    /// mazurka::model(|| {
+    ///     let system = System::new(Delivery::MailboxOrder);
+    ///     let picky = system.spawn("picky", |me: &Process<u32>| {
+    ///         assert_eq!(me.receive_if(|&number| number > 1), 2);
+    ///         assert_eq!(me.receive(), 1);
+    ///     });
+    ///     picky.send(1);
+    ///     picky.send(2);
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn receive_if(&self, fits: impl Fn(&M) -> bool) -> M {
+        let mut position = 0;
+        loop {
+            let is_known = position < self.known.get();
+            if !is_known {
+                self.wait_for(position);
+            }
+            if let Some(message) = self.receive_at(position, &fits, is_known) {
+                return message;
+            }
+            position += 1;
+        }
+    }
+
+    /// Receives a message if there is one in time: with [`Duration::ZERO`] only one that is there, with
+    /// [`Duration::MAX`] as [`receive`](Process::receive) does, else it may time out whenever there is none, however
+    /// long the limit.
+    ///
+    /// ```
+    /// use actors::{Delivery, Process, System};
+    /// use std::time::Duration;
+    ///
+    /// mazurka::model(|| {
+    ///     let system = System::new(Delivery::MailboxOrder);
+    ///     let lazy = system.spawn("lazy", |me: &Process<&str>| {
+    ///         let answer = me.receive_within(Duration::from_secs(5)).unwrap_or("nothing");
+    ///         assert!(["news", "nothing"].contains(&answer));
+    ///     });
+    ///     lazy.send("news");
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn receive_within(&self, limit: Duration) -> Option<M> {
+        self.receive_if_within(limit, |_| true)
+    }
+
+    /// Receives the first message that fits if there is one in time: see
+    /// [`receive_within`](Process::receive_within).
+    #[track_caller]
+    pub fn receive_if_within(&self, limit: Duration, fits: impl Fn(&M) -> bool) -> Option<M> {
+        if limit == Duration::MAX {
+            return Some(self.receive_if(fits));
+        }
+        let known = self.known.get();
+        if let Some(message) = self.receive_among(0..known, &fits, true) {
+            return Some(message);
+        }
+        let count = self.inbox().mailbox.look();
+        self.known.set(count);
+        let message = self.receive_among(known..count, &fits, false);
+        if message.is_none() {
+            runtime::tell(|| "receive() -> no message in time".to_owned());
+            if limit > Duration::ZERO {
+                runtime::expire();
+            }
+        }
+        message
+    }
+
+    #[track_caller]
+    fn wait_for(&self, position: usize) {
+        self.inbox().mailbox.wait(position);
+        self.known.set(position + 1);
+    }
+
+    #[track_caller]
+    fn receive_among(
+        &self,
+        mut positions: std::ops::Range<usize>,
+        fits: &impl Fn(&M) -> bool,
+        is_known: bool,
+    ) -> Option<M> {
+        positions.find_map(|position| self.receive_at(position, fits, is_known))
+    }
+
+    /// Receives the letter at this position, if it is there and fits. If it was known before there was no
+    /// event, and the receive is one of its own.
+    #[track_caller]
+    fn receive_at(&self, position: usize, fits: &impl Fn(&M) -> bool, is_known: bool) -> Option<M> {
+        let letter = self.inbox().take(position)?;
+        if !fits(&letter.content) {
+            if !is_known {
+                runtime::tell(|| format!("{:?} does not fit and waits", letter.content));
+            }
+            self.inbox().put(position, letter);
+            return None;
+        }
+        if is_known {
+            self.inbox().mailbox.wait(position);
+        }
+        Some(self.accept(position, letter))
+    }
+
+    fn accept(&self, position: usize, letter: Letter<M>) -> M {
+        runtime::tell(|| format!("receive() -> {:?}", letter.content));
+        self.inbox().mailbox.receive(position);
+        if let Some(posted) = letter.posted {
+            posted.received();
+        }
+        letter.content
+    }
+}

@@ -1,0 +1,88 @@
+//! Sending: at once, or by the network.
+
+use crate::inbox::{Inbox, Letter};
+use crate::{Message, Pid};
+use runtime::Posted;
+use std::sync::Arc;
+
+/// What the network does with a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Delivered,
+    Lost,
+    Duplicated,
+}
+
+impl<M: Message> Pid<M> {
+    /// Sends a message. Nobody is told if the process has ended, or if the network loses it.
+    #[track_caller]
+    pub fn send(&self, message: M) {
+        match self.fate(&message) {
+            Fate::Lost => {}
+            Fate::Delivered => self.transmit(message),
+            Fate::Duplicated => {
+                self.transmit(message.clone());
+                self.transmit(message);
+            }
+        }
+    }
+
+    /// Chooses what happens to the message, where there is a choice.
+    #[track_caller]
+    fn fate(&self, message: &M) -> Fate {
+        let system = &self.inbox.system;
+        let budget = system.budget(|_| ());
+        let mut fates = vec![Fate::Delivered];
+        fates.extend((budget.losses > 0).then_some(Fate::Lost));
+        fates.extend((budget.duplicates > 0).then_some(Fate::Duplicated));
+        if fates.len() == 1 {
+            return Fate::Delivered;
+        }
+        let fate = fates[runtime::choose(fates.len() as u32) as usize];
+        let does = match fate {
+            Fate::Delivered => "will deliver",
+            Fate::Lost => "loses",
+            Fate::Duplicated => "duplicates",
+        };
+        runtime::tell(|| format!("the network {does} {message:?} to {}", self.name()));
+        system.budget(|budget| match fate {
+            Fate::Delivered => {}
+            Fate::Lost => budget.losses -= 1,
+            Fate::Duplicated => budget.duplicates -= 1,
+        });
+        fate
+    }
+
+    #[track_caller]
+    fn transmit(&self, message: M) {
+        let Some(network) = &self.inbox.system.network else {
+            let text = || format!("send({message:?}) to {}", self.name());
+            let position = self.inbox.mailbox.send(text);
+            return self.inbox.hand_in(position, message, None);
+        };
+        let posted = network.post(&self.inbox.mailbox);
+        let inbox = Arc::clone(&self.inbox);
+        let text = format!("send({message:?}) to {}", self.name());
+        runtime::spawn(Some("network".to_owned()), move || {
+            inbox.bring(posted, message)
+        });
+        runtime::tell(|| text);
+    }
+}
+
+impl<M: Message> Inbox<M> {
+    /// What the network does for each message.
+    fn bring(&self, posted: Posted, message: M) {
+        posted.wait();
+        let text = || format!("{message:?} comes in at {}", self.id);
+        let position = posted.deliver(&self.mailbox, text);
+        self.hand_in(position, message, Some(posted));
+    }
+
+    /// The event at hand brought a message.
+    fn hand_in(&self, position: Option<usize>, content: M, posted: Option<Posted>) {
+        if let Some(position) = position {
+            self.put(position, Letter { content, posted });
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Mailboxes of processes, and the network that brings letters to them.
+//!
+//! Only the order of the letters is here. Whoever sends and receives keeps the letters by their
+//! position, and says what they are where an execution is shown to people.
+
+use crate::await_rule::Seen;
+use crate::engine::Engine;
+use crate::perform::{self, perform, silently};
+use crate::waiting::Wait;
+use explore::{ObjectId, ThreadId};
+use objects::{Delivery, Form, Mailbox as Order, Network as Letters, Ticket};
+use std::panic::Location;
+
+/// The mailbox of a process.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Mailbox {
+    object: ObjectId,
+    number: u32,
+}
+
+impl Mailbox {
+    /// The empty mailbox of a process with this name.
+    #[track_caller]
+    pub fn new(name: &str) -> Mailbox {
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(Order::PARTS);
+            engine.name_object(object, &format!("mailbox of {name}"), location);
+            let number = engine.objects.mailboxes.add(Order::clear, Order::default);
+            Mailbox { object, number }
+        })
+    }
+
+    /// The name of the object, the same in all executions.
+    pub fn object(&self) -> ObjectId {
+        self.object
+    }
+
+    /// Sends a letter that is there at once; gives its position, none if it comes too late.
+    #[track_caller]
+    pub fn send(&self, text: impl FnOnce() -> String) -> Option<usize> {
+        self.arrive(Order::SEND, text)
+    }
+
+    #[track_caller]
+    fn arrive(&self, form: Form, text: impl FnOnce() -> String) -> Option<usize> {
+        perform(form.on(self.object), Location::caller(), |engine| {
+            let event = engine.event();
+            if engine.watch.races {
+                engine.happens_before.leave(engine.running, event);
+            }
+            engine.record(|_| text());
+            let order = engine.objects.mailboxes.get_mut(self.number);
+            (!order.is_closed()).then(|| order.arrive(event))
+        })
+    }
+
+    /// Waits until there is a letter at this position.
+    #[track_caller]
+    pub fn wait(&self, position: usize) {
+        let wait = Wait::Letter(self.number, position);
+        let op = Order::WAIT.on(self.object);
+        perform::wait(op, wait, Location::caller(), |_| ());
+    }
+
+    /// Looks how many letters there are.
+    #[track_caller]
+    pub fn look(&self) -> usize {
+        perform(Order::LOOK.on(self.object), Location::caller(), |engine| {
+            let count = engine.objects.mailboxes.get(self.number).count();
+            engine.see(Seen::Letters(self.number, count));
+            count
+        })
+    }
+
+    /// The process at hand receives the letter at this position, which it has waited for or seen.
+    pub fn receive(&self, position: usize) {
+        silently(|engine| {
+            let mut edges = Vec::new();
+            let order = engine.objects.mailboxes.get_mut(self.number);
+            order.receive(position);
+            if engine.watch.races {
+                order.edges(position, &mut edges);
+                engine.happens_before.take_up(engine.running, &edges);
+            }
+            engine.take_effect();
+        });
+    }
+
+    /// Letters come too late from now on.
+    #[track_caller]
+    pub fn close(&self) {
+        perform(Order::CLOSE.on(self.object), Location::caller(), |engine| {
+            engine.objects.mailboxes.get_mut(self.number).close();
+        });
+    }
+}
+
+/// Says what the event at hand does, for people. No event.
+pub fn tell(text: impl FnOnce() -> String) {
+    silently(|engine| engine.record(|_| text()));
+}
+
+/// The network of a system of processes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Network {
+    object: ObjectId,
+    number: u32,
+}
+
+/// A letter under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Posted {
+    network: Network,
+    ticket: Ticket,
+}
+
+impl Network {
+    /// A network without letters.
+    pub fn new(delivery: Delivery) -> Network {
+        silently(|engine| {
+            let object = engine.create(Letters::PARTS);
+            let networks = &mut engine.objects.networks;
+            let clear = |letters: &mut Letters| letters.clear(delivery);
+            let number = networks.add(clear, || Letters::new(delivery));
+            Network { object, number }
+        })
+    }
+
+    /// The thread at hand sends a letter to the process with this mailbox. No event.
+    pub fn post(&self, to: &Mailbox) -> Posted {
+        let ticket = self.with(|letters, thread| letters.post(thread, to.object));
+        Posted {
+            network: *self,
+            ticket,
+        }
+    }
+
+    /// The thread at hand has started another, which knows what it knows. No event.
+    pub fn spawned(&self, child: ThreadId) {
+        self.with(|letters, parent| letters.spawn(parent, child));
+    }
+
+    fn with<R>(&self, change: impl FnOnce(&mut Letters, ThreadId) -> R) -> R {
+        silently(|engine: &mut Engine| {
+            let thread = engine.running;
+            change(engine.objects.networks.get_mut(self.number), thread)
+        })
+    }
+}
+
+impl Posted {
+    /// Waits until the letter may come in.
+    #[track_caller]
+    pub fn wait(&self) {
+        if self
+            .network
+            .with(|letters, _| letters.is_restricted(self.ticket))
+        {
+            let wait = Wait::Delivery(self.network.number, self.ticket);
+            let op = Letters::WAIT.on(self.network.object);
+            perform::wait(op, wait, Location::caller(), |_| ());
+        }
+    }
+
+    /// Brings the letter in: the step of the network. Gives its position as [`Mailbox::send`] does.
+    #[track_caller]
+    pub fn deliver(&self, to: &Mailbox, text: impl FnOnce() -> String) -> Option<usize> {
+        let position = to.arrive(Order::DELIVER, text);
+        self.arrived();
+        position
+    }
+
+    /// The letter has come in, by the event at hand.
+    fn arrived(&self) {
+        silently(|engine| {
+            let event = engine.event();
+            let letters = engine.objects.networks.get_mut(self.network.number);
+            letters.deliver(self.ticket, event);
+            engine.poll(self.network.object);
+        });
+    }
+
+    /// The process at hand received the letter: it knows now what the sender knew. No event.
+    pub fn received(&self) {
+        self.network
+            .with(|letters, process| letters.receive(process, self.ticket));
+    }
+}
