@@ -35,6 +35,8 @@
 //!
 //! With [`Delivery::Unordered`] the same model panics: the question may overtake what was to be added.
 //!
+//! [`object`] has concurrent objects whose tasks run atomically between release points, as in ABS.
+//!
 //! # What is one step
 //!
 //! A send is a write of the mailbox; where delivery is not immediate the network brings the message in by a
@@ -46,6 +48,7 @@
 
 mod inbox;
 mod message;
+pub mod object;
 mod pid;
 mod process;
 mod receive;

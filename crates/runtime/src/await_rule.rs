@@ -151,13 +151,14 @@ impl Engine {
         }
     }
 
-    /// Whether an await-halted thread would now learn something else in its round.
+    /// Whether an await-halted thread could go on by now: what it awaits holds, or it would learn
+    /// something else in its round.
     pub(crate) fn goes_on(&self, thread: ThreadId) -> bool {
-        self.threads[thread.index()]
-            .round
-            .seen
-            .iter()
-            .any(|&seen| !self.is_still(seen))
+        let thread = &self.threads[thread.index()];
+        if let Some(condition) = thread.condition {
+            return condition.holds;
+        }
+        thread.round.seen.iter().any(|&seen| !self.is_still(seen))
     }
 
     fn is_still(&self, seen: Seen) -> bool {

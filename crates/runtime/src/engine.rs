@@ -11,6 +11,7 @@ use crate::happens_before::HappensBefore;
 use crate::model::Config;
 use crate::mutex::State as MutexState;
 use crate::names::Names;
+use crate::object::Condition;
 use crate::once::State as OnceState;
 use crate::plain::State as PlainState;
 use crate::pool::Pool;
@@ -134,6 +135,8 @@ pub(crate) struct Thread {
     pub(crate) wait: Option<Wait>,
     /// A pending signal: the number of its condition variable.
     pub(crate) signals: Option<u32>,
+    /// The condition that it awaited in vain.
+    pub(crate) condition: Option<Condition>,
     pub(crate) location: Place,
     pub(crate) name: Option<String>,
     pub(crate) panic: Option<Panic>,
@@ -178,6 +181,7 @@ impl Thread {
             created: 0,
             wait: None,
             signals: None,
+            condition: None,
             location: Location::caller(),
             name: None,
             panic: None,
@@ -274,6 +278,7 @@ impl Engine {
         thread.location = location;
         thread.name = name;
         thread.noticed = None;
+        thread.condition = None;
         thread.torn = 0;
         thread.round.clear();
         self.objects.parks[id.index()].clear();
@@ -318,10 +323,13 @@ impl Engine {
         child
     }
 
-    /// The next child of the thread that runs.
-    pub(crate) fn next_child(&mut self) -> ThreadId {
-        let number = self.thread().children;
-        self.names.child(self.running, number)
+    /// The child that the thread that runs starts next, after as many others.
+    pub(crate) fn upcoming_child(&mut self, others: u32) -> ThreadId {
+        let first = self.thread().children;
+        (first..=first + others)
+            .map(|number| self.names.child(self.running, number))
+            .last()
+            .expect("there is a next child")
     }
 
     /// From now on data races are looked for. If there may have been some already, the exploration

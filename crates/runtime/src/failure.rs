@@ -1,6 +1,7 @@
 //! What went wrong in an execution.
 
 use crate::engine::Engine;
+use crate::object::Condition;
 use crate::thread::Panic;
 use crate::trace::Shown;
 use crate::trap::{self, Trap};
@@ -138,13 +139,26 @@ impl Engine {
         if self.failures.len() > 0 || self.unjoined_panic().is_some() {
             return Outcome::Failed;
         }
-        let outcome = Outcome::of(&self.pending, |thread| self.goes_on(thread));
+        let outcome = match Outcome::of(&self.pending, |thread| self.goes_on(thread)) {
+            // Tasks whose conditions nobody makes true wait for each other, they do not spin.
+            Outcome::Stuck if !self.spins() => Outcome::Deadlock,
+            other => other,
+        };
         let may_wait =
             self.config.waiting_after_main && self.pending.first() == Some(&Pending::Finished);
         match outcome {
             Outcome::Deadlock | Outcome::Stuck if may_wait => Outcome::Completed,
             other => other,
         }
+    }
+
+    /// Whether a thread goes round a loop in vain.
+    fn spins(&self) -> bool {
+        let spins = |&thread: &ThreadId| {
+            self.pending[thread.index()] == Pending::Halted(Halt::Await)
+                && self.threads[thread.index()].condition.is_none()
+        };
+        self.born().iter().any(spins)
     }
 
     /// A thread that panicked and that nobody joined.
@@ -178,7 +192,10 @@ impl Engine {
             .born()
             .iter()
             .copied()
-            .filter(|thread| matches!(self.pending[thread.index()], Pending::Waiting(_)))
+            .filter(|thread| {
+                matches!(self.pending[thread.index()], Pending::Waiting(_))
+                    || self.threads[thread.index()].condition.is_some()
+            })
             .collect();
         let message = waiting
             .iter()
@@ -228,7 +245,10 @@ impl Engine {
             Pending::Enabled(request) => format!("could go on: {}", self.shown_request(request)),
             Pending::Waiting(request) => self.waits(id, request),
             Pending::Halted(Halt::Assume) => "stopped at an assumption".to_owned(),
-            Pending::Halted(Halt::Await) => "spins".to_owned(),
+            Pending::Halted(Halt::Await) => match self.threads[id.index()].condition {
+                Some(condition) => self.awaits(condition),
+                None => "spins".to_owned(),
+            },
             Pending::Halted(Halt::Bound(bound)) => {
                 format!("stopped at a bound: {}", report::bound_name(*bound))
             }
@@ -272,6 +292,11 @@ impl Engine {
             [] => format!("waits for {what}"),
             holders => format!("waits for {what}, held by {}", holders.join(", ")),
         }
+    }
+
+    fn awaits(&self, condition: Condition) -> String {
+        let object = self.recorder.object_name(condition.object, OpKind::Segment);
+        format!("awaits a condition of {object}")
     }
 
     fn shown_request(&self, request: &Request) -> String {

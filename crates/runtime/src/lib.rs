@@ -43,6 +43,7 @@ mod mailbox;
 mod model;
 mod mutex;
 mod names;
+mod object;
 mod once;
 mod panic_hook;
 mod perform;
@@ -69,13 +70,14 @@ pub use barrier::{Arrival, Barrier};
 pub use channel::{Channel, ReceiveError, SendError};
 pub use choice::{assume, choose};
 pub use condvar::Condvar;
-pub use explore::{ObjectId, ThreadId};
+pub use explore::{Access, ObjectId, ThreadId};
 pub use hint::hint;
 pub use mailbox::{Mailbox, Network, Posted, tell};
 pub use model::{Config, Model};
 pub use mutex::{Mutex, expire};
 pub use names::{Names, UnknownThread};
 pub use objects::{Coarsening, Delivery};
+pub use object::{Object, segment, segment_at};
 pub use once::{Entry, Once};
 pub use plain::Plain;
 pub use rwlock::{Place, RwLock};
@@ -83,7 +85,7 @@ pub use semaphore::Semaphore;
 pub use snapshot::{Opaque, tell_state, tell_state_of};
 pub use state::State;
 pub use thread::{
-    Panic, Scope, current, is_finished, is_in_model, join, name, panicking, park, park_timed,
-    scope, spawn, unpark,
+    Panic, Scope, await_end, current, is_finished, is_in_model, join, name, panicking, park,
+    park_timed, scope, spawn, spawn_at, unpark, upcoming_child,
 };
 pub use trace::{Shown, Trace};

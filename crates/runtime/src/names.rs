@@ -4,6 +4,7 @@
 //! Neither depends on the schedule. Ids are dense and given as names are first met.
 
 mod coarse;
+mod merged;
 
 use explore::{ObjectId, Schedule, Step, ThreadId};
 use objects::Coarsening;
@@ -33,6 +34,8 @@ pub struct Names {
     scanned: BTreeSet<ObjectId>,
     /// Objects that are parts of another, named by a key.
     parts: BTreeMap<(ObjectId, u64), ObjectId>,
+    /// Objects that are accessed as one with a smaller one, which perhaps is so itself.
+    merged: BTreeMap<ObjectId, ObjectId>,
     /// Whether there is plain memory, so that happens-before must be known.
     has_plain_memory: bool,
     /// Whether there are hints, so that the await rule applies.
@@ -85,6 +88,7 @@ impl Default for Names {
             registered: BTreeSet::new(),
             scanned: BTreeSet::new(),
             parts: BTreeMap::new(),
+            merged: BTreeMap::new(),
             has_plain_memory: false,
             has_hints: false,
         };
@@ -97,8 +101,8 @@ impl Names {
     /// A hash of what is known to be coarse. A search saved under another one does not fit.
     pub fn coarsenings(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (&self.tried, &self.ordered, &self.polled).hash(&mut hasher);
         (&self.shared, &self.registered, &self.scanned).hash(&mut hasher);
+        (&self.tried, &self.ordered, &self.polled, &self.merged).hash(&mut hasher);
         hasher.finish()
     }
 

@@ -117,6 +117,7 @@ impl Recorder {
             | OpKind::ReadModifyWrite
             | OpKind::CompareExchange
             | OpKind::Fence
+            | OpKind::Segment
             | OpKind::IsFinished
             | OpKind::MutexTryResult
             | OpKind::TryRead
@@ -189,6 +190,7 @@ fn kind_of_object(kind: OpKind) -> &'static str {
         | OpKind::MailboxClose => "a mailbox",
         OpKind::DeliveryWait => "the network",
         OpKind::StateRead | OpKind::StateWrite => "a process",
+        OpKind::Segment => "an object",
         OpKind::Fence | OpKind::Choose => "nothing",
     }
 }

@@ -19,15 +19,18 @@ pub type Panic = Box<dyn Any + Send + 'static>;
 #[inline(always)]
 #[track_caller]
 pub fn spawn(name: Option<String>, body: impl FnOnce() + 'static) -> ThreadId {
-    start(name, Box::new(body))
+    spawn_at(Location::caller(), name, Box::new(body))
 }
 
+/// The same for a caller that knows where the program does it.
 #[inline(always)]
-#[track_caller]
-fn start(name: Option<String>, body: Box<dyn FnOnce()>) -> ThreadId {
-    let location = Location::caller();
+pub fn spawn_at(
+    location: &'static Location<'static>,
+    name: Option<String>,
+    body: Box<dyn FnOnce()>,
+) -> ThreadId {
     let announce = |engine: &mut Engine| {
-        let child = engine.next_child();
+        let child = engine.upcoming_child(0);
         let op = Thread::SPAWN.on(engine.names.end(child));
         engine.announce(Request::plain(op), location);
     };
@@ -53,6 +56,19 @@ pub fn join(thread: ThreadId) -> Result<(), Panic> {
         engine.record_thread(thread, |name| format!("{name}.join(){how}"));
     });
     panic.map_or(Ok(()), Err)
+}
+
+/// The child that the thread at hand starts next, after as many others.
+pub fn upcoming_child(others: u32) -> ThreadId {
+    silently(|engine| engine.upcoming_child(others))
+}
+
+/// Waits for the end of a thread, as often as one likes. A panic of the thread stays its own.
+pub fn await_end(location: &'static Location<'static>, thread: ThreadId) {
+    let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
+    perform::wait(op, Wait::Join(thread), location, |engine| {
+        engine.record_thread(thread, |name| format!("await {name}"));
+    });
 }
 
 /// Whether a thread has ended, without waiting.
@@ -205,7 +221,7 @@ impl<'scope> Scope<'scope, '_> {
         // SAFETY: `scope` returns or unwinds only after the thread has ended and has dropped what it
         // captured. If the execution ends before, the younger threads are unwound before older ones.
         let body: Box<dyn FnOnce() + 'static> = unsafe { std::mem::transmute(body) };
-        let thread = start(name, body);
+        let thread = spawn_at(Location::caller(), name, body);
         self.threads.borrow_mut().push(thread);
         thread
     }

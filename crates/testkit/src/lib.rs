@@ -12,6 +12,7 @@ pub mod direct;
 pub mod law;
 mod machine;
 mod notation;
+pub mod object_system;
 mod oracle;
 mod phase;
 mod plan;

@@ -144,6 +144,8 @@ pub enum OpKind {
     StateRead,
     /// Changes a part of the state of processes or tables.
     StateWrite,
+    /// A task of a concurrent object from one release point to the next.
+    Segment,
 }
 
 /// What a thread announces and performs: at most one access of one object, and no value.

@@ -2,7 +2,7 @@
 //! same objects are coarse.
 //!
 //! `tried 0.1#3/2`: the object that thread `0.1` created as its third (from 0), of two parts; `polled 0.1`:
-//! the end of that thread.
+//! the end of that thread; `merged 0#0/1 0#2/1`: two objects that are accessed as one.
 
 use super::{Created, Names, UnknownThread};
 use explore::{ObjectId, ThreadId};
@@ -16,6 +16,8 @@ const WORDS: [(Coarsening, &str); 6] = [
     (Coarsening::Registered, "registered"),
     (Coarsening::Scanned, "scanned"),
 ];
+
+const MERGED: &str = "merged";
 
 impl Names {
     /// The objects that are known to be coarse.
@@ -35,35 +37,66 @@ impl Names {
                 }
             }
         }
+        saved.extend(self.save_merged());
         saved
+    }
+
+    fn save_merged(&self) -> impl Iterator<Item = String> {
+        self.merged.iter().map(|(&object, &other)| {
+            let (object, other) = (self.path_of(object), self.path_of(other));
+            format!("{MERGED} {object} {other}")
+        })
+    }
+
+    /// The name of an object that a thread created.
+    fn path_of(&self, object: ObjectId) -> String {
+        let threads = (0..self.threads.len()).map(ThreadId::from_index);
+        let mut named = threads.flat_map(|thread| {
+            let created = self.created(thread).filter(move |&(.., own)| own == object);
+            created.map(move |(number, parts, _)| (thread, number, parts))
+        });
+        let (thread, number, parts) = named.next().expect("only objects with names are merged");
+        format!("{}#{number}/{parts}", self.spawn_path(thread))
     }
 
     /// Takes over what another process knew.
     pub fn load_coarse(&mut self, saved: &[String]) -> Result<(), UnknownThread> {
         for text in saved {
-            let (coarsening, object) = self
-                .read_coarse(text)
+            self.load_one(text)
                 .ok_or_else(|| UnknownThread(text.clone()))?;
-            self.coarsen(object, coarsening);
         }
         Ok(())
+    }
+
+    fn load_one(&mut self, text: &str) -> Option<()> {
+        if let Some((MERGED, names)) = text.split_once(' ') {
+            let (first, second) = names.split_once(' ')?;
+            let (first, second) = (self.read_object(first)?, self.read_object(second)?);
+            self.merge(first, second);
+            return Some(());
+        }
+        let (coarsening, object) = self.read_coarse(text)?;
+        self.coarsen(object, coarsening);
+        Some(())
     }
 
     fn read_coarse(&mut self, text: &str) -> Option<(Coarsening, ObjectId)> {
         let (word, name) = text.split_once(' ')?;
         let (coarsening, _) = *WORDS.iter().find(|(_, known)| *known == word)?;
-        let Some((path, object)) = name.split_once('#') else {
-            let thread = self.thread(name).ok()?;
-            return Some((coarsening, self.end(thread)));
-        };
+        if name.contains('#') {
+            return Some((coarsening, self.read_object(name)?));
+        }
+        let thread = self.thread(name).ok()?;
+        Some((coarsening, self.end(thread)))
+    }
+
+    fn read_object(&mut self, name: &str) -> Option<ObjectId> {
+        let (path, object) = name.split_once('#')?;
         let thread = self.thread(path).ok()?;
         let (number, parts) = object.split_once('/')?;
         let (number, parts): (u16, u8) = (number.parse().ok()?, parts.parse().ok()?);
         self.skip_objects(thread, usize::from(number));
-        Some((
-            coarsening,
-            self.object(thread, u32::from(number), u32::from(parts)),
-        ))
+        Some(self.object(thread, u32::from(number), u32::from(parts)))
     }
 
     /// Makes room for the objects before this one, which will be met with their parts.
@@ -101,8 +134,11 @@ mod tests {
         let lock = names.object(child, 1, 2);
         names.coarsen(lock, Coarsening::Tried);
         names.coarsen(names.end(child), Coarsening::Polled);
+        let field = names.object(child, 2, 1);
+        names.merge(lock, field);
         let saved = names.save_coarse();
-        assert_eq!(saved, ["tried 0.0#1/2", "polled 0.0"]);
+        let expected = ["tried 0.0#1/2", "polled 0.0", "merged 0.0#2/1 0.0#1/2"];
+        assert_eq!(saved, expected);
 
         let mut fresh = Names::default();
         fresh
@@ -114,6 +150,8 @@ mod tests {
         assert!(fresh.is_coarse(lock, Coarsening::Tried));
         assert!(!fresh.is_coarse(first, Coarsening::Tried));
         assert!(fresh.is_coarse(fresh.end(child), Coarsening::Polled));
+        let field = fresh.object(child, 2, 1);
+        assert_eq!(fresh.representative(field), fresh.representative(lock));
         assert_eq!(fresh.save_coarse(), saved);
     }
 
@@ -127,6 +165,8 @@ mod tests {
             "tried 0#1",
             "tried 0#1/x",
             "polled 1",
+            "merged 0#1/1",
+            "merged 0#1/1 0",
         ] {
             assert!(
                 Names::default().load_coarse(&[text.to_owned()]).is_err(),

@@ -1,0 +1,257 @@
+//! Concurrent objects, as ABS has them (Johnsen, Hähnle, Schäfer, Schlatte, Steffen, FMCO 2010) and SYCO
+//! checks them (Albert, Gómez-Zamalloa, Isabel, CC 2016).
+//!
+//! An [`Object`] has a state. A call of an object starts a *task* and returns a [`Future`] at once. Tasks
+//! of one object take turns: a task has the object for itself from one *release point* to the next, and
+//! then any other task may go on. What it does between two release points, a *segment*, is one event,
+//! however long it is, so that only the order of segments at one object matters.
+//!
+//! ```
+//! use actors::object::Object;
+//!
+//! mazurka::model(|| {
+//!     let account = Object::new(0);
+//!     let deposit = account.call("deposit", |account| account.write(|balance| *balance += 100));
+//!     let withdraw = account.call("withdraw", |account| {
+//!         // await balance >= 60: no other task comes between the condition and the segment.
+//!         account.write_when(|balance| *balance >= 60, |balance| *balance -= 60);
+//!     });
+//!     deposit.get();
+//!     withdraw.get();
+//!     account.read(|balance| assert_eq!(*balance, 40));
+//! });
+//! ```
+//!
+//! A task that checks the balance in one segment and withdraws in another is overtaken between the two:
+//!
+//! ```
+//! use actors::object::Object;
+//!
+//! fn two_withdrawals() {
+//!     let account = Object::new(100);
+//!     let withdraw = || {
+//!         account.call("withdraw", |account| {
+//!             if account.read(|balance| *balance >= 60) {
+//!                 account.write(|balance| *balance -= 60); // a release point comes before it
+//!             }
+//!         })
+//!     };
+//!     let both = [withdraw(), withdraw()];
+//!     both.map(|task| task.get());
+//!     account.read(|balance| assert!(*balance >= 0, "overdrawn"));
+//! }
+//!
+//! # let found = std::panic::catch_unwind(|| {
+//! mazurka::model(two_withdrawals); // panics, and shows how
+//! # });
+//! # assert!(found.is_err());
+//! ```
+//!
+//! # What a task can do
+//!
+//! * A *segment*: [`write`](Object::write), or [`read`](Object::read) if it only looks; reads commute.
+//!   All code behind it up to the next operation belongs to it.
+//! * *Await a condition*: [`write_when`](Object::write_when), [`read_when`](Object::read_when). Several tasks whose
+//!   conditions hold go on in any order. Where the condition does not hold the task stops for good, and the
+//!   execution is counted as halted: in other executions it comes later. If no order lets it go on, that is a
+//!   deadlock.
+//! * *Await a future*: [`Future::get`].
+//! * *Suspend*: every segment begins with a release point; [`write`](Object::write) twice is a task that
+//!   suspends itself in between.
+//! * Create objects and call them.
+//!
+//! A call whose end the caller awaits at once needs no task: the caller may perform its segments itself.
+//!
+//! # Fields
+//!
+//! Tasks that touch different fields do not depend on each other if the fields are objects of their own. A segment
+//! that touches several names them all, its *access set*:
+//!
+//! ```
+//! use actors::object::{AccessSet, Object};
+//!
+//! mazurka::model(|| {
+//!     let (stock, sold) = (Object::new(3), Object::new(0));
+//!     let fields = AccessSet((stock.clone(), sold));
+//!     let counts = fields.clone();
+//!     let sell = stock.call("sell", move |_| {
+//!         fields.write(|(stock, sold)| {
+//!             *stock -= 1;
+//!             *sold += 1;
+//!         });
+//!     });
+//!     let audit = counts.read(|(stock, sold)| stock + sold);
+//!     assert_eq!(audit, 3);
+//!     sell.get();
+//! });
+//! ```
+//!
+//! Objects that are in one access set count as one from then on (when that is noticed, the search starts again).
+//!
+//! # Tasks as state machines
+//!
+//! A [`Task`] is a state machine with one step per segment.
+//!
+//! Deviations from ABS: a task cannot keep its object while it waits for a future (`get` in a method of ABS blocks the
+//! object; here it releases it, as `await` does). Delivery is unordered: the calls of one caller may start in any order.
+
+mod access_set;
+mod awaiting;
+mod future;
+mod task;
+
+pub use access_set::{AccessSet, Parts};
+pub use future::Future;
+pub use task::{Awaited, Calls, Next, Task};
+
+use awaiting::Awaiting;
+use std::any::type_name;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// What an object may hold.
+pub trait State: Clone + Eq + Hash + Send + 'static {}
+
+impl<S: Clone + Eq + Hash + Send + 'static> State for S {}
+
+/// A concurrent object with a state of type `S`. A clone is the same object.
+pub struct Object<S> {
+    shared: Arc<Shared<S>>,
+}
+
+struct Shared<S> {
+    object: runtime::Object,
+    state: Mutex<S>,
+    /// Tasks that stopped at a condition of the object.
+    awaiting: Mutex<Vec<Awaiting>>,
+}
+
+impl<S: State> Object<S> {
+    /// A new object of the execution.
+    #[track_caller]
+    pub fn new(state: S) -> Object<S> {
+        let kind = format!("Object<{}>", short(type_name::<S>()));
+        let shared = Shared {
+            object: runtime::Object::new(&kind),
+            state: Mutex::new(state),
+            awaiting: Mutex::default(),
+        };
+        Object {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Starts a task that runs `body`; `method` is its name in reports.
+    #[track_caller]
+    pub fn call<T: Clone + 'static>(
+        &self,
+        method: &str,
+        body: impl FnOnce(Object<S>) -> T + 'static,
+    ) -> Future<T> {
+        let object = self.clone();
+        Future::start(method, move || body(object))
+    }
+
+    /// Starts a task that is a state machine.
+    #[track_caller]
+    pub fn start<T: Task<State = S>>(&self, task: T) -> Future<T::Output> {
+        let method = task.method();
+        Future::start(method, task::body(self, task, Location::caller()))
+    }
+
+    /// One segment that may change the state.
+    #[track_caller]
+    pub fn write<R>(&self, segment: impl FnOnce(&mut S) -> R) -> R {
+        access_set::write(self, segment)
+    }
+
+    /// One segment that only looks at the state: it commutes with others like it.
+    #[track_caller]
+    pub fn read<R>(&self, segment: impl FnOnce(&S) -> R) -> R {
+        access_set::read(self, segment)
+    }
+
+    /// Awaits the condition and performs a segment that may change the state, in one event.
+    #[track_caller]
+    pub fn write_when<R>(
+        &self,
+        condition: impl Fn(&S) -> bool + Clone + Send + 'static,
+        segment: impl FnOnce(&mut S) -> R,
+    ) -> R {
+        access_set::write_when(self, condition, segment)
+    }
+
+    /// Awaits the condition and performs a segment that only looks at the state, in one event.
+    #[track_caller]
+    pub fn read_when<R>(
+        &self,
+        condition: impl Fn(&S) -> bool + Clone + Send + 'static,
+        segment: impl FnOnce(&S) -> R,
+    ) -> R {
+        access_set::read_when(self, condition, segment)
+    }
+
+    /// The state, which a segment has for itself.
+    fn state(&self) -> MutexGuard<'_, S> {
+        match self.shared.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(state)) => state.into_inner(),
+            Err(TryLockError::WouldBlock) => panic!("{NESTED}"),
+        }
+    }
+}
+
+impl<S> Object<S> {
+    fn awaiting(&self) -> MutexGuard<'_, Vec<Awaiting>> {
+        let awaiting = self.shared.awaiting.lock();
+        awaiting.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const NESTED: &str = "an operation inside the closure of a segment: a segment is one event, so calls, \
+                      gets and other segments come before or after it";
+
+/// `alloc::vec::Vec<u8>` → `Vec<u8>`
+fn short(name: &str) -> String {
+    let mut short = String::new();
+    for letter in name.chars() {
+        short.push(letter);
+        if short.ends_with("::") {
+            let path = short
+                .trim_end_matches(|letter: char| letter.is_alphanumeric() || "_:".contains(letter));
+            short.truncate(path.len());
+        }
+    }
+    short
+}
+
+impl<S> Clone for Object<S> {
+    fn clone(&self) -> Object<S> {
+        Object {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+/// Whether they are the same object.
+impl<S> PartialEq for Object<S> {
+    fn eq(&self, other: &Object<S>) -> bool {
+        self.shared.object == other.shared.object
+    }
+}
+
+impl<S> Eq for Object<S> {}
+
+impl<S> Hash for Object<S> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.shared.object.hash(hasher);
+    }
+}
+
+impl<S> fmt::Debug for Object<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Object").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,170 @@
+//! What a segment touches: an object, or several at once.
+
+use super::awaiting::{self, Awaiting};
+use super::{Object, State};
+use runtime::Access;
+
+/// The objects that a segment touches. Its closures get as many states.
+///
+/// See [fields](super#fields).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct AccessSet<P>(pub P);
+
+impl<P: Parts> AccessSet<P> {
+    /// One segment that may change the states.
+    #[track_caller]
+    pub fn write<R>(&self, segment: impl FnOnce(P::Exclusive<'_>) -> R) -> R {
+        write(&self.0, segment)
+    }
+
+    /// One segment that only looks at the states.
+    #[track_caller]
+    pub fn read<R>(&self, segment: impl FnOnce(P::Shared<'_>) -> R) -> R {
+        read(&self.0, segment)
+    }
+
+    /// Awaits the condition and performs a segment that may change the states, in one event.
+    #[track_caller]
+    pub fn write_when<R>(
+        &self,
+        condition: impl Fn(P::Shared<'_>) -> bool + Clone + Send + 'static,
+        segment: impl FnOnce(P::Exclusive<'_>) -> R,
+    ) -> R {
+        write_when(&self.0, condition, segment)
+    }
+
+    /// Awaits the condition and performs a segment that only looks at the states, in one event.
+    #[track_caller]
+    pub fn read_when<R>(
+        &self,
+        condition: impl Fn(P::Shared<'_>) -> bool + Clone + Send + 'static,
+        segment: impl FnOnce(P::Shared<'_>) -> R,
+    ) -> R {
+        read_when(&self.0, condition, segment)
+    }
+}
+
+/// An object, or a tuple of up to four.
+pub trait Parts: Clone + Send + 'static {
+    /// The states, to be changed.
+    type Exclusive<'a>;
+    /// The states, to look at.
+    type Shared<'a>;
+
+    /// The objects.
+    #[doc(hidden)]
+    fn objects(&self) -> impl AsRef<[runtime::Object]>;
+
+    /// Gives the states to a segment that may change them.
+    #[doc(hidden)]
+    fn exclusively<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> R;
+
+    /// Gives the states to a segment that looks at them.
+    #[doc(hidden)]
+    fn jointly<R>(&self, segment: impl FnOnce(Self::Shared<'_>) -> R) -> R;
+
+    /// The tasks that stopped at a condition, for each object.
+    #[doc(hidden)]
+    fn with_awaiting(&self, visit: &mut dyn FnMut(&mut Vec<Awaiting>));
+}
+
+#[track_caller]
+pub(super) fn write<P: Parts, R>(parts: &P, segment: impl FnOnce(P::Exclusive<'_>) -> R) -> R {
+    runtime::segment(parts.objects().as_ref(), Access::Write, "write()");
+    change(parts, segment)
+}
+
+#[track_caller]
+pub(super) fn read<P: Parts, R>(parts: &P, segment: impl FnOnce(P::Shared<'_>) -> R) -> R {
+    runtime::segment(parts.objects().as_ref(), Access::Read, "read()");
+    parts.jointly(segment)
+}
+
+#[track_caller]
+pub(super) fn write_when<P: Parts, R>(
+    parts: &P,
+    condition: impl Fn(P::Shared<'_>) -> bool + Clone + Send + 'static,
+    segment: impl FnOnce(P::Exclusive<'_>) -> R,
+) -> R {
+    runtime::segment(parts.objects().as_ref(), Access::Write, "write_when()");
+    if !parts.jointly(&condition) {
+        awaiting::in_vain(parts, condition);
+    }
+    change(parts, segment)
+}
+
+#[track_caller]
+pub(super) fn read_when<P: Parts, R>(
+    parts: &P,
+    condition: impl Fn(P::Shared<'_>) -> bool + Clone + Send + 'static,
+    segment: impl FnOnce(P::Shared<'_>) -> R,
+) -> R {
+    runtime::segment(parts.objects().as_ref(), Access::Read, "read_when()");
+    if !parts.jointly(&condition) {
+        awaiting::in_vain(parts, condition);
+    }
+    parts.jointly(segment)
+}
+
+/// The part of a segment that changes the states.
+pub(super) fn change<P: Parts, R>(parts: &P, segment: impl FnOnce(P::Exclusive<'_>) -> R) -> R {
+    let result = parts.exclusively(segment);
+    awaiting::ask_again(parts);
+    result
+}
+
+impl<S: State> Parts for Object<S> {
+    type Exclusive<'a> = &'a mut S;
+    type Shared<'a> = &'a S;
+
+    fn objects(&self) -> impl AsRef<[runtime::Object]> {
+        [self.shared.object]
+    }
+
+    fn exclusively<R>(&self, segment: impl FnOnce(&mut S) -> R) -> R {
+        segment(&mut self.state())
+    }
+
+    fn jointly<R>(&self, segment: impl FnOnce(&S) -> R) -> R {
+        segment(&self.state())
+    }
+
+    fn with_awaiting(&self, visit: &mut dyn FnMut(&mut Vec<Awaiting>)) {
+        visit(&mut self.awaiting());
+    }
+}
+
+macro_rules! tuples {
+    ($($($object:ident $state:ident),*;)*) => {
+        $(impl<$($state: State),*> Parts for ($(Object<$state>,)*) {
+            type Exclusive<'a> = ($(&'a mut $state,)*);
+            type Shared<'a> = ($(&'a $state,)*);
+
+            fn objects(&self) -> impl AsRef<[runtime::Object]> {
+                let ($($object,)*) = self;
+                [$($object.shared.object),*]
+            }
+
+            fn exclusively<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> R {
+                let ($($object,)*) = self;
+                segment(($(&mut *$object.state(),)*))
+            }
+
+            fn jointly<R>(&self, segment: impl FnOnce(Self::Shared<'_>) -> R) -> R {
+                let ($($object,)*) = self;
+                segment(($(&*$object.state(),)*))
+            }
+
+            fn with_awaiting(&self, visit: &mut dyn FnMut(&mut Vec<Awaiting>)) {
+                let ($($object,)*) = self;
+                $(visit(&mut $object.awaiting());)*
+            }
+        })*
+    };
+}
+
+tuples! {
+    first A, second B;
+    first A, second B, third C;
+    first A, second B, third C, fourth D;
+}

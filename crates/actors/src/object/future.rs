@@ -1,0 +1,96 @@
+//! What a call returns at once: the place of what its task will return.
+
+use runtime::ThreadId;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The future of a task. A clone is the same future.
+pub struct Future<T> {
+    pub(super) task: ThreadId,
+    value: Value<T>,
+}
+
+type Value<T> = Arc<Mutex<Option<T>>>;
+
+impl<T: Clone + 'static> Future<T> {
+    /// The future of the task that this thread is.
+    pub(super) fn of(task: ThreadId) -> Future<T> {
+        Future {
+            task,
+            value: Value::default(),
+        }
+    }
+
+    /// Starts a task that fills its future.
+    #[track_caller]
+    pub(super) fn start(method: &str, body: impl FnOnce() -> T + 'static) -> Future<T> {
+        let future = Future::of(runtime::upcoming_child(0));
+        runtime::spawn(Some(method.to_owned()), future.filled_by(body));
+        future
+    }
+
+    /// The body of the task, which fills the future.
+    pub(super) fn filled_by(&self, body: impl FnOnce() -> T + 'static) -> impl FnOnce() + 'static {
+        let future = self.clone();
+        move || {
+            let returned = body();
+            *future.lock() = Some(returned);
+        }
+    }
+
+    /// Awaits the end of the task, and gives what it returned.
+    ///
+    /// Whoever awaits a task that panics stops there; the panic is the failure that is reported.
+    #[track_caller]
+    pub fn get(&self) -> T {
+        runtime::await_end(Location::caller(), self.task);
+        self.value()
+    }
+
+    /// What the task, whose end was awaited, returned.
+    pub(super) fn value(&self) -> T {
+        loop {
+            if let Some(value) = &*self.lock() {
+                return value.clone();
+            }
+            // It panicked, or the execution is being torn down.
+            runtime::assume(false);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<T>> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Clone for Future<T> {
+    fn clone(&self) -> Future<T> {
+        Future {
+            task: self.task,
+            value: Arc::clone(&self.value),
+        }
+    }
+}
+
+/// Whether they are of the same task.
+impl<T> PartialEq for Future<T> {
+    fn eq(&self, other: &Future<T>) -> bool {
+        self.task == other.task
+    }
+}
+
+impl<T> Eq for Future<T> {}
+
+impl<T> Hash for Future<T> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.task.hash(hasher);
+    }
+}
+
+impl<T> fmt::Debug for Future<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Future({})", self.task)
+    }
+}
