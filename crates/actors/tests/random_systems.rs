@@ -1,0 +1,146 @@
+//! Random systems of objects: every algorithm finds what the natural semantics has. The seed is printed;
+//! `MAZURKA_SEED` sets it, `MAZURKA_PROGRAMS` the number of systems.
+
+mod systems;
+
+use explore::{Algorithm, Interrupt, Observer, Options, Outcome, Strategy, explore};
+use runtime::{Config, Model};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use systems::Log;
+use testkit::Key;
+use testkit::object_system::{Final, System, finals};
+use testkit::random::Random;
+
+/// Systems with more states are left out.
+const MOST_STATES: usize = 1_000;
+
+/// Searches with more executions are left out, but for the algorithms that need fewest.
+const MOST_EXECUTIONS: u64 = 1_000;
+
+#[test]
+fn every_algorithm_finds_the_final_states_of_random_systems() {
+    let seed = number("MAZURKA_SEED", 1);
+    let wanted = number("MAZURKA_PROGRAMS", 200);
+    println!("seed {seed}");
+    let (mut checked, mut traces, mut deadlocks, mut halted) = (0, 0, 0, 0);
+    for number in 0.. {
+        let system = System::random(&mut Random::new(seed.wrapping_add(number)));
+        let Some(expected) = finals(&system, MOST_STATES) else {
+            continue;
+        };
+        let Some(found) = check(&system, &expected) else {
+            continue;
+        };
+        checked += 1;
+        traces += found.executions;
+        deadlocks += u64::from(found.outcomes.contains_key(&Outcome::Deadlock));
+        halted += u64::from(found.outcomes.contains_key(&Outcome::Halted));
+        if checked == wanted {
+            break;
+        }
+    }
+    println!(
+        "{checked} systems, {traces} traces, {deadlocks} with deadlocks, {halted} with halted tasks"
+    );
+    assert!(
+        deadlocks * 20 > wanted && halted * 20 > wanted,
+        "the systems are too tame"
+    );
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    let value = std::env::var(variable).ok();
+    value.map_or(default, |value| {
+        value.parse().expect("the variable is a number")
+    })
+}
+
+/// What one search of a system found.
+#[derive(Default)]
+struct Found {
+    log: Log,
+    executions: u64,
+    blocked: u64,
+    limit: u64,
+    outcomes: BTreeMap<Outcome, u64>,
+    traces: BTreeSet<Key>,
+    finals: BTreeSet<Final>,
+}
+
+impl Observer for Found {
+    fn ended(&mut self, outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
+        self.executions += 1;
+        if !outcome.is_maximal() {
+            self.blocked += 1;
+        } else {
+            *self.outcomes.entry(outcome).or_default() += 1;
+            self.traces.insert(Key::of_execution(strategy.execution()));
+        }
+        if matches!(outcome, Outcome::Completed | Outcome::Deadlock) {
+            self.finals.insert(self.log.final_state());
+        }
+        match self.executions < self.limit {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    }
+}
+
+/// All algorithms agree with the natural semantics and each other; none where the system is too large.
+fn check(system: &System, expected: &BTreeSet<Final>) -> Option<Found> {
+    let optimal = search(system, Algorithm::Optimal)?;
+    let traces = optimal.traces.clone();
+    for algorithm in Algorithm::ALL {
+        if !algorithm.proves() {
+            continue;
+        }
+        let Some(found) = search(system, algorithm) else {
+            assert!(
+                !algorithm.is_optimal(),
+                "{algorithm} needs more than optimal\n{system}"
+            );
+            continue;
+        };
+        assert_eq!(
+            found.finals, *expected,
+            "final states by {algorithm} of\n{system}"
+        );
+        assert_eq!(found.traces, traces, "traces by {algorithm} of\n{system}");
+        let complete = found.executions - found.blocked;
+        if algorithm != Algorithm::Exhaustive {
+            assert_eq!(
+                complete,
+                traces.len() as u64,
+                "executions by {algorithm} of\n{system}"
+            );
+        }
+        if algorithm.is_optimal() {
+            assert_eq!(found.blocked, 0, "{algorithm} is blocked by\n{system}");
+        }
+    }
+    Some(optimal)
+}
+
+/// Explores the system to its end; none where that takes too long.
+fn search(system: &System, algorithm: Algorithm) -> Option<Found> {
+    let log = Log::default();
+    let mut model = Model::new(
+        Config::default(),
+        systems::main_task(system.clone(), log.clone()),
+    );
+    loop {
+        let mut found = Found {
+            log: log.clone(),
+            limit: MOST_EXECUTIONS,
+            ..Found::default()
+        };
+        let mut strategy = algorithm.strategy(Options::default());
+        match explore(&mut model, &mut strategy, &mut found) {
+            Ok(explore::End::Exhausted) => return Some(found),
+            Ok(explore::End::Stopped) => return None,
+            Err(Interrupt::Coarsened) => {}
+            Err(other) => panic!("{algorithm}: {other}\n{system}"),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Abstract systems of objects, run by `actors`.
+
+mod closures;
+
+pub use closures::main_task;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use testkit::object_system::{Final, Task};
+
+/// What is seen of the execution at hand: how far each task came, and what the objects hold.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Seen>>);
+
+#[derive(Default)]
+struct Seen {
+    objects: Vec<u8>,
+    tasks: BTreeMap<Vec<usize>, Task>,
+}
+
+impl Log {
+    /// A new execution begins.
+    pub fn begin(&self, objects: usize) {
+        let mut seen = self.0.lock().unwrap();
+        seen.objects = vec![0; objects];
+        seen.tasks.clear();
+    }
+
+    /// The object holds this number.
+    pub fn holds(&self, object: usize, number: u8) {
+        self.0.lock().unwrap().objects[object] = number;
+    }
+
+    /// The task of this path is here.
+    pub fn is_at(&self, path: &[usize], task: &Task) {
+        let mut seen = self.0.lock().unwrap();
+        seen.tasks.insert(path.to_vec(), task.clone());
+    }
+
+    /// The state at the end of the execution.
+    pub fn final_state(&self) -> Final {
+        let seen = self.0.lock().unwrap();
+        Final {
+            objects: seen.objects.clone(),
+            tasks: seen.tasks.clone().into_iter().collect(),
+        }
+    }
+}
