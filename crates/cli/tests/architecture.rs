@@ -23,7 +23,14 @@ const ARROWS: [(&str, &[&str], &[&str]); 9] = [
 ];
 
 /// What the pure crates may bring along: nothing that reads, prints, waits or draws numbers.
-const PURE: [&str; 5] = ["postcard", "rustc-hash", "serde", "smallvec", "thiserror"];
+const PURE: [&str; 6] = [
+    "postcard",
+    "rustc-hash",
+    "serde",
+    "siphasher",
+    "smallvec",
+    "thiserror",
+];
 
 /// Crates in which `unsafe` may stand.
 /// (`mazurka` denies it but for a few lines that mirror what is unsafe in `std`.)

@@ -43,8 +43,9 @@ pub(crate) fn records(execution: &Execution, original: &[usize]) -> Vec<Record> 
 impl Key {
     /// The key of an execution, whatever program it is of.
     pub fn of_execution(execution: &Execution) -> Key {
-        let threads: Vec<usize> = (0..=usize::from(u16::MAX)).collect();
-        Key::of(&records(execution, &threads))
+        let threads = execution.events().map(|(_, event)| event.thread().index());
+        let original: Vec<usize> = (0..=threads.max().unwrap_or(0)).collect();
+        Key::of(&records(execution, &original))
     }
 
     /// The events of each thread with all that is known of them, then for each object its accesses in
