@@ -164,6 +164,10 @@ pub enum Interrupt {
     /// The strategy compares states, and the program has none to compare.
     #[error("the program does not tell its state, and the algorithm compares states")]
     Incomparable,
+    /// Whoever runs the program wants no more of it. The execution at hand is not over and must not be
+    /// counted; the strategy is of no use any more, but what it saved before the execution is.
+    #[error("the exploration was stopped in the middle of an execution")]
+    Stopped,
 }
 
 /// The program is not deterministic: after the same steps it did something else.

@@ -1,14 +1,15 @@
 //! The checker: what to search, how, and how far.
 
+mod brake;
 mod checkpoint;
 mod error;
 mod failures;
 mod findings;
 mod linearisation;
 mod memory;
+mod refit;
 mod search;
 mod slots;
-mod stopwatch;
 mod tally;
 
 pub use error::CheckError;

@@ -103,6 +103,50 @@ fn a_limit_on_executions_bounds_unless_nothing_is_left() {
 }
 
 #[test]
+fn a_search_that_begins_anew_keeps_its_bugs_and_its_count() {
+    // The third execution fails, the fourth one makes the end of a thread an event.
+    let program = || {
+        let other = thread::spawn(|| ());
+        let number = choose(5);
+        if number == 3 {
+            other.is_finished();
+        }
+        other.join().unwrap();
+        assert_ne!(number, 2);
+    };
+    let run = |limit| {
+        let checker = Checker::new().keep_going(true);
+        checker.max_executions(limit).check(program)
+    };
+    let report = run(4);
+    assert_eq!((report.verdict, report.executions), (Verdict::Bug, 1));
+    assert_eq!(
+        report.bounds,
+        ["stopped after 4 executions, 3 of them before the search began anew"]
+    );
+    let bug = &report.errors[0];
+    assert_eq!(bug.execution, 3);
+    let last = bug.interleaving.rows.last().unwrap();
+    assert_eq!((last.text.as_str(), last.failed), ("T0.join()", true));
+    let again = Checker::new().replay(&bug.schedule, program).unwrap();
+    assert_eq!(again.errors[0].message, bug.message);
+    let whole = run(100);
+    assert_eq!((whole.executions, whole.errors.len()), (6, 1));
+    assert!(whole.bounds.is_empty());
+}
+
+#[test]
+fn a_search_that_is_stopped_when_it_is_done_is_done() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let checker = Checker::new().stop(stop);
+    let report = checker.check(move || flag.store(true, SeqCst));
+    assert_eq!((report.verdict, report.executions), (Verdict::Verified, 1));
+    let late = Checker::new().time_limit(Duration::ZERO).check(|| ());
+    assert_eq!((late.verdict, late.executions), (Verdict::Bounded, 0));
+}
+
+#[test]
 fn a_time_limit_a_flag_and_an_observer_stop_the_search() {
     let report = Checker::new()
         .time_limit(Duration::from_millis(20))

@@ -2,7 +2,8 @@
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, Mutex, TryLockError};
-use mazurka::{Algorithm, CheckError, Checker, Report, Verdict, thread};
+use mazurka::{Algorithm, CheckError, Checker, Report, Verdict, choose, thread};
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -134,6 +135,40 @@ fn a_search_that_was_stopped_before_its_first_execution_goes_on() {
             "{algorithm}"
         );
     }
+}
+
+/// Three executions of 9,000 events.
+fn long(mut at: impl FnMut(u32)) {
+    let x = AtomicU32::new(choose(3));
+    for step in 1..9_000 {
+        x.load(SeqCst);
+        at(step);
+    }
+}
+
+#[test]
+fn a_search_that_was_stopped_in_the_middle_of_an_execution_repeats_it() {
+    let file = Temporary::new("middle");
+    let stop = Arc::new(AtomicBool::new(false));
+    let steps = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let (flag, after, runs) = (Arc::clone(&stop), Arc::clone(&steps), Cell::new(0));
+    let checker = Checker::new().stop(stop).checkpoint(&file.0);
+    let stopped = checker.check(move || {
+        runs.set(runs.get() + 1);
+        long(|step| {
+            let is_over = flag.fetch_or(runs.get() == 2 && step == 100, SeqCst);
+            after.fetch_add(u32::from(is_over), SeqCst);
+        });
+    });
+    assert_eq!((stopped.verdict, stopped.executions), (Verdict::Bounded, 1));
+    assert_eq!((stopped.events, stopped.bounds.len()), (9_000, 1));
+    let steps = steps.load(SeqCst);
+    assert!(steps <= 1_024, "{steps} steps more");
+    let rest = Checker::new().resume(&file.0).check(|| long(|_| ()));
+    assert_eq!(
+        numbers(&rest),
+        numbers(&Checker::new().check(|| long(|_| ())))
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::linearisation::{switches, with_few_switches};
 use super::memory::peak_rss_bytes;
 use super::search::{Limit, Search, UntilEnded, diverged, symptom_of};
 use explore::{Algorithm, Bound, Outcome, Pending, Program, Replay, Schedule, Strategy, ThreadId};
+use report::quantity::{count, counted};
 use report::{Failure, Report, ScheduleFile, Verdict, bound_name};
 
 impl Search {
@@ -49,7 +50,7 @@ impl Search {
             events: self.tally.events,
             max_depth: self.tally.max_depth,
             algorithm: self.checker.algorithm,
-            elapsed_s: self.stopwatch.elapsed_s(),
+            elapsed_s: self.brake.elapsed_s(),
             peak_rss_bytes: peak_rss_bytes(),
         }
     }
@@ -60,8 +61,14 @@ impl Search {
         match self.halt {
             None => {}
             Some(Limit::Executions) => {
-                let limit = self.checker.limit().unwrap_or(0);
-                bounds.push(format!("stopped after {limit} executions"));
+                let executions = counted(self.tally.runs(), "execution");
+                let given_up = match self.tally.given_up {
+                    0 => String::new(),
+                    given_up => {
+                        format!(", {} of them before the search began anew", count(given_up))
+                    }
+                };
+                bounds.push(format!("stopped after {executions}{given_up}"));
             }
             Some(Limit::Time) => {
                 let limit = self.checker.time_limit.unwrap_or_default();

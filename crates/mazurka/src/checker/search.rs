@@ -1,8 +1,9 @@
 //! A search from its start, or from a checkpoint, to its report.
 
+use super::brake::{Brake, Braked};
 use super::checkpoint::{Checkpoint, State, Task};
 use super::failures::{Failures, Sighting, Symptom};
-use super::stopwatch::Stopwatch;
+use super::refit::refit;
 use super::tally::Tally;
 use super::{CheckError, Checker};
 use explore::{Bound, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Strategy};
@@ -10,7 +11,6 @@ use report::{Report, ScheduleFile};
 use runtime::{Config, Model};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// A search under way.
 pub(super) struct Search {
@@ -21,7 +21,7 @@ pub(super) struct Search {
     pub(super) failures: Failures,
     /// Why the search ended before it was done.
     pub(super) halt: Option<Limit>,
-    pub(super) stopwatch: Stopwatch,
+    pub(super) brake: Brake,
 }
 
 /// Why a search ended before it was done.
@@ -97,6 +97,8 @@ impl Search {
                 )
             }
         };
+        let stop = checker.stop.clone();
+        let brake = Brake::new(checker.time_limit, stop, elapsed_before_s);
         Ok(Search {
             checker,
             model,
@@ -104,7 +106,7 @@ impl Search {
             tally,
             failures,
             halt: None,
-            stopwatch: Stopwatch::start(elapsed_before_s),
+            brake,
         })
     }
 
@@ -142,6 +144,7 @@ impl Search {
                     return Err(CheckError::misfit(&divergence));
                 }
                 Err(Interrupt::Incomparable) => return Err(self.incomparable()),
+                Err(Interrupt::Stopped) => unreachable!("a replay has no brake"),
             }
         };
         let outcome = ended.outcome.expect("a replay runs one execution");
@@ -157,53 +160,37 @@ impl Search {
 
     /// Whether another execution is wanted.
     fn goes_on(&mut self) -> bool {
-        if self.halt.is_some() || (!self.failures.is_empty() && !self.checker.keeps_going) {
+        if !self.failures.is_empty() && !self.checker.keeps_going {
             return false;
         }
-        self.halt = self.limit();
-        self.halt.is_none()
+        let Some(limit) = self.halt.or_else(|| self.limit()) else {
+            return true;
+        };
+        // Nothing is cut off if nothing is left.
+        self.halt = self.strategy.backtrack().then_some(limit);
+        false
     }
 
     fn limit(&mut self) -> Option<Limit> {
-        if self
-            .checker
-            .stop
-            .as_ref()
-            .is_some_and(|stop| stop.load(Relaxed))
-        {
-            return Some(Limit::Stop);
+        let limit = self.checker.limit();
+        match limit.is_some_and(|limit| self.tally.runs() >= limit) {
+            true => Some(Limit::Executions),
+            false => self.brake.pulled(),
         }
-        if self
-            .checker
-            .limit()
-            .is_some_and(|limit| self.tally.runs() >= limit)
-        {
-            // Nothing is cut off if nothing is left.
-            return self.strategy.backtrack().then_some(Limit::Executions);
-        }
-        let limit = self.checker.time_limit?;
-        self.stopwatch.is_over(limit).then_some(Limit::Time)
     }
 
-    /// Runs one execution; false if there is none left.
+    /// Runs one execution; false if there is none left, or it was stopped in the middle.
     fn next_execution(&mut self) -> Result<bool, CheckError> {
         let mut ended = UntilEnded::default();
-        match explore::explore(&mut self.model, &mut self.strategy, &mut ended) {
-            Ok(_) => {}
-            Err(Interrupt::Coarsened) => {
-                self.strategy = self.checker.algorithm.strategy(self.checker.options);
-                self.forget();
-                return Ok(true);
-            }
-            Err(Interrupt::Diverged(_)) if self.failures.contain_a_race() => {
-                self.halt = Some(Limit::Race);
-                return Ok(false);
-            }
-            Err(Interrupt::Incomparable) => return Err(self.incomparable()),
-            Err(interrupt) => return Err(diverged(interrupt)),
+        let mut program = Braked {
+            model: &mut self.model,
+            brake: &mut self.brake,
+        };
+        if let Err(interrupt) = explore::explore(&mut program, &mut self.strategy, &mut ended) {
+            return self.broken_off(interrupt);
         }
         if ended.has_restarted {
-            self.forget();
+            self.begin_anew();
         }
         let Some(outcome) = ended.outcome else {
             return Ok(false);
@@ -228,10 +215,31 @@ impl Search {
         }
     }
 
-    /// The search begins again: with coarser objects, or because the strategy wants it.
-    fn forget(&mut self) {
-        self.tally = Tally::default();
-        self.failures = Failures::default();
+    /// Deals with an execution that did not come to its end; whether the search goes on.
+    fn broken_off(&mut self, interrupt: Interrupt) -> Result<bool, CheckError> {
+        match interrupt {
+            Interrupt::Stopped => self.halt = self.brake.pulled(),
+            Interrupt::Coarsened => {
+                self.strategy = self.checker.algorithm.strategy(self.checker.options);
+                for sighting in &mut self.failures.sightings {
+                    refit(sighting, &mut self.model);
+                }
+                self.begin_anew();
+                return Ok(true);
+            }
+            Interrupt::Diverged(_) if self.failures.contain_a_race() => {
+                self.halt = Some(Limit::Race);
+            }
+            Interrupt::Incomparable => return Err(self.incomparable()),
+            Interrupt::Diverged(_) => return Err(diverged(interrupt)),
+        }
+        Ok(false)
+    }
+
+    /// The search begins anew: with coarser objects, or because the strategy wants it. The failures that
+    /// were met are real, and what was run was run.
+    fn begin_anew(&mut self) {
+        self.tally.begin_anew();
         self.checker.observer.restarted();
     }
 
@@ -263,7 +271,7 @@ impl Search {
             tally: Cow::Borrowed(&self.tally),
             failures: Cow::Borrowed(&self.failures),
             names: Cow::Borrowed(self.model.names()),
-            elapsed_s: self.stopwatch.elapsed_s(),
+            elapsed_s: self.brake.elapsed_s(),
         }
     }
 }
@@ -294,6 +302,8 @@ pub(super) fn symptom_of(model: &Model) -> Symptom {
 pub(super) fn diverged(interrupt: Interrupt) -> CheckError {
     match interrupt {
         Interrupt::Diverged(divergence) => CheckError::Nondeterministic(divergence),
-        Interrupt::Coarsened | Interrupt::Incomparable => CheckError::Misfit(interrupt.to_string()),
+        Interrupt::Coarsened | Interrupt::Incomparable | Interrupt::Stopped => {
+            CheckError::Misfit(interrupt.to_string())
+        }
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Tally {
     pub max_depth: usize,
     /// Bounds that cut an execution or halted a thread.
     pub bounds: BTreeSet<Bound>,
+    /// Executions before the search last began anew; they are in no other number.
+    pub given_up: u64,
 }
 
 impl Tally {
@@ -45,9 +47,17 @@ impl Tally {
         self.max_depth = self.max_depth.max(events);
     }
 
-    /// All executions of whatever kind.
+    /// All executions of whatever kind, those before the search last began anew among them.
     pub fn runs(&self) -> u64 {
-        self.executions + self.halted + self.blocked + self.cut
+        self.given_up + self.executions + self.halted + self.blocked + self.cut
+    }
+
+    /// The search begins anew: nothing of it is counted yet but what was run.
+    pub fn begin_anew(&mut self) {
+        *self = Tally {
+            given_up: self.runs(),
+            ..Tally::default()
+        };
     }
 }
 
@@ -78,5 +88,17 @@ mod tests {
             (1, 19, 5, 7)
         );
         assert!(tally.bounds.contains(&Bound::Preemptions));
+    }
+
+    #[test]
+    fn executions_before_a_fresh_start_are_runs_and_nothing_else() {
+        let mut tally = Tally::default();
+        for _ in 0..2 {
+            tally.count(Outcome::Deadlock, 3);
+            tally.begin_anew();
+        }
+        tally.count(Outcome::Completed, 2);
+        assert_eq!((tally.executions, tally.deadlocks, tally.events), (1, 0, 2));
+        assert_eq!((tally.runs(), tally.given_up), (3, 2));
     }
 }

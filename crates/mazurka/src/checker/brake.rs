@@ -1,0 +1,141 @@
+//! What stops a search from outside, a limit of time or a flag: looked at about every millisecond, however
+//! short the executions are, and in the middle of long ones.
+
+use super::search::Limit;
+use explore::{Fingerprint, Interrupt, Outcome, Pending, Performed, Program, Step};
+use runtime::Model;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// Steps between two looks are adapted to take between these.
+const OFTEN: Duration = Duration::from_millis(1);
+const SELDOM: Duration = Duration::from_millis(5);
+
+/// Steps between two looks are never more: they may become slow.
+const FARTHEST: u32 = 1024;
+
+/// The wall clock of a search, its limit, and the flag that stops it.
+pub(super) struct Brake {
+    limit: Option<Duration>,
+    stop: Option<Arc<AtomicBool>>,
+    started: Instant,
+    /// What the search took before this process went on with it, in seconds.
+    before_s: f64,
+    looked: Instant,
+    /// Steps between two looks.
+    stride: u32,
+    /// Steps until the next look.
+    left: u32,
+    /// Why the search is to stop.
+    pulled: Option<Limit>,
+}
+
+impl Brake {
+    /// Of a search that has taken `before_s` seconds already, which the limit does not count.
+    pub fn new(limit: Option<Duration>, stop: Option<Arc<AtomicBool>>, before_s: f64) -> Brake {
+        let started = Instant::now();
+        Brake {
+            limit,
+            stop,
+            started,
+            before_s,
+            looked: started,
+            stride: 1,
+            left: 1,
+            pulled: None,
+        }
+    }
+
+    /// What the search has taken, in seconds.
+    pub fn elapsed_s(&self) -> f64 {
+        self.before_s + self.started.elapsed().as_secs_f64()
+    }
+
+    /// Asked before each execution and each step: why the search is to stop.
+    #[inline]
+    pub fn pulled(&mut self) -> Option<Limit> {
+        self.left -= 1;
+        if self.left == 0 {
+            self.look();
+        }
+        self.pulled
+    }
+
+    #[cold]
+    fn look(&mut self) {
+        let now = Instant::now();
+        match now - self.looked {
+            short if short < OFTEN => self.stride = (self.stride * 2).min(FARTHEST),
+            long if long > SELDOM => self.stride = (self.stride / 2).max(1),
+            _ => {}
+        }
+        self.looked = now;
+        self.left = self.stride;
+        let is_stopped = self.stop.as_ref().is_some_and(|stop| stop.load(Relaxed));
+        let is_late = self.limit.is_some_and(|limit| now - self.started >= limit);
+        self.pulled = match (is_stopped, is_late) {
+            (true, _) => Some(Limit::Stop),
+            (false, true) => Some(Limit::Time),
+            (false, false) => None,
+        };
+    }
+}
+
+/// A model that refuses the next step when the brake is pulled.
+pub(super) struct Braked<'s> {
+    pub model: &'s mut Model,
+    pub brake: &'s mut Brake,
+}
+
+impl Program for Braked<'_> {
+    fn reset(&mut self) {
+        self.model.reset();
+    }
+
+    fn pending(&self) -> &[Pending] {
+        self.model.pending()
+    }
+
+    #[inline]
+    fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt> {
+        match self.brake.pulled() {
+            Some(_) => Err(Interrupt::Stopped),
+            None => self.model.step(step),
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.model.outcome()
+    }
+
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        self.model.fingerprint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_of_nothing_is_over_at_once() {
+        let mut brake = Brake::new(Some(Duration::ZERO), None, 0.0);
+        assert_eq!(brake.pulled(), Some(Limit::Time));
+    }
+
+    #[test]
+    fn a_flag_is_seen_after_a_thousand_steps_at_most() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let limit = Some(Duration::from_secs(3600));
+        let mut brake = Brake::new(limit, Some(Arc::clone(&stop)), 3.0);
+        for _ in 0..100_000 {
+            assert_eq!(brake.pulled(), None);
+        }
+        assert!(brake.stride > 4, "looks become rare where steps are short");
+        stop.store(true, Relaxed);
+        let seen = (0..1024).find_map(|_| brake.pulled());
+        assert_eq!(seen, Some(Limit::Stop));
+        assert!(brake.elapsed_s() >= 3.0);
+    }
+}

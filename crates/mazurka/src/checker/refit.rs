@@ -1,0 +1,47 @@
+//! The schedule of a failure that was met before objects became coarser.
+//!
+//! Where the end of a thread has become an event because somebody polls for it, the schedule lacks that
+//! event. Each end comes as soon as it can, which is when it came before.
+
+use super::failures::Sighting;
+use super::search::symptom_of;
+use explore::{Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
+use runtime::Model;
+
+/// Makes the schedule fit again, if it then still shows the failure.
+pub(super) fn refit(sighting: &mut Sighting, model: &mut Model) {
+    let Ok(schedule) = refitted(&sighting.schedule, model) else {
+        return;
+    };
+    if model.outcome().is_bug() && symptom_of(model) == sighting.symptom {
+        sighting.schedule = schedule;
+    }
+}
+
+fn refitted(schedule: &Schedule, model: &mut Model) -> Result<Schedule, Interrupt> {
+    let mut refitted = Schedule::new();
+    model.reset();
+    for &step in schedule {
+        end_threads(model, &mut refitted)?;
+        if model.pending().get(step.thread.index()) != Some(&Pending::Finished) {
+            model.step(step)?;
+            refitted.push(step);
+        }
+    }
+    end_threads(model, &mut refitted)?;
+    Ok(refitted)
+}
+
+/// Performs the ends of threads that are events.
+fn end_threads(model: &mut Model, schedule: &mut Schedule) -> Result<(), Interrupt> {
+    let is_end = |thread: &Pending| {
+        let request = thread.enabled();
+        request.is_some_and(|request| request.op.kind == OpKind::End)
+    };
+    while let Some(index) = model.pending().iter().position(is_end) {
+        let step = Step::of(ThreadId::from_index(index));
+        model.step(step)?;
+        schedule.push(step);
+    }
+    Ok(())
+}
