@@ -2,8 +2,9 @@
 
 use crate::FailureKind;
 use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// Version of the file format.
 const VERSION: u32 = 1;
@@ -92,6 +93,9 @@ pub enum ScheduleProblem {
     /// The file cannot be read.
     #[error("the schedule cannot be read ({0}); give the file that `check` wrote")]
     NotReadable(io::Error),
+    /// It is a directory, a device or a pipe.
+    #[error("this is no regular file; give the file that `check` wrote")]
+    NotAFile,
     /// The file cannot be written.
     #[error("the schedule cannot be written ({0}); choose another place for it")]
     NotWritable(io::Error),
@@ -118,8 +122,7 @@ impl ScheduleFile {
 
     /// Reads a saved schedule.
     pub fn load(path: &Path) -> Result<ScheduleFile, ScheduleFileError> {
-        fs::read_to_string(path)
-            .map_err(ScheduleProblem::NotReadable)
+        content(path)
             .and_then(|text| ScheduleFile::from_json(&text))
             .map_err(|problem| ScheduleFileError {
                 path: path.to_owned(),
@@ -164,6 +167,24 @@ impl ScheduleFile {
         let content = serde_json::to_vec(self).expect("a schedule has no maps to serialise");
         format!("{:016x}", fnv1a(&content))
     }
+}
+
+/// The text of a file that begins as a schedule does.
+fn content(path: &Path) -> Result<String, ScheduleProblem> {
+    let kind = fs::metadata(path).map_err(ScheduleProblem::NotReadable)?;
+    if !kind.is_file() {
+        return Err(ScheduleProblem::NotAFile);
+    }
+    let mut file = BufReader::new(File::open(path).map_err(ScheduleProblem::NotReadable)?);
+    let start = file.fill_buf().map_err(ScheduleProblem::NotReadable)?;
+    if !start.trim_ascii_start().starts_with(b"{") {
+        let what = "it does not begin with a brace".to_owned();
+        return Err(ScheduleProblem::NotASchedule(what));
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text)
+        .map_err(ScheduleProblem::NotReadable)?;
+    Ok(text)
 }
 
 fn no_schedule(error: serde_json::Error) -> ScheduleProblem {
@@ -246,6 +267,30 @@ mod tests {
         let error = ScheduleFile::load(&directory.path().join("missing")).unwrap_err();
         assert!(matches!(error.problem, ScheduleProblem::NotReadable(_)));
         assert!(error.to_string().contains("missing"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_not_read() {
+        for path in ["/dev/zero", "."] {
+            let error = ScheduleFile::load(Path::new(path)).unwrap_err();
+            assert!(
+                matches!(error.problem, ScheduleProblem::NotAFile),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_that_begins_otherwise_is_not_read_to_its_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("huge");
+        // A hole of a terabyte, which no memory holds.
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        let error = ScheduleFile::load(&path).unwrap_err();
+        assert!(
+            matches!(error.problem, ScheduleProblem::NotASchedule(_)),
+            "{error}"
+        );
     }
 
     #[test]

@@ -76,14 +76,27 @@ impl Slots {
 
 /// The newest whole state of the file.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut content = Vec::new();
-    File::open(path)?.read_to_end(&mut content)?;
-    newest(&content).ok_or_else(|| {
-        io::Error::new(
-            io::ErrorKind::InvalidData,
-            "it is not a checkpoint, or it is damaged",
-        )
-    })
+    let no_checkpoint = || {
+        let why = "it is not a checkpoint, or it is damaged";
+        io::Error::new(io::ErrorKind::InvalidData, why)
+    };
+    let mut file = open_regular(path)?;
+    let mut content = vec![0; MAGIC.len()];
+    file.read_exact(&mut content).map_err(|_| no_checkpoint())?;
+    if content != MAGIC {
+        return Err(no_checkpoint());
+    }
+    file.read_to_end(&mut content)?;
+    newest(&content).ok_or_else(no_checkpoint)
+}
+
+/// Opens a file that is neither a directory nor a device nor a pipe: these may have no end.
+fn open_regular(path: &Path) -> io::Result<File> {
+    if !fs::metadata(path)?.is_file() {
+        let why = "it is no regular file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    File::open(path)
 }
 
 fn newest(content: &[u8]) -> Option<Vec<u8>> {
@@ -140,7 +153,7 @@ fn capacity_for(payload: usize) -> u64 {
 /// A file that is there already is replaced only if it is empty or a checkpoint.
 fn refuse_foreign(path: &Path) -> io::Result<()> {
     let mut start = Vec::new();
-    match File::open(path) {
+    match open_regular(path) {
         Ok(file) => file.take(MAGIC.len() as u64).read_to_end(&mut start)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
@@ -202,6 +215,54 @@ mod tests {
         assert_eq!(newest(&content).unwrap(), b"two");
         content.truncate(last);
         assert_eq!(newest(&content).unwrap(), b"two");
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_no_checkpoint_is_left_as_it_is() {
+        for name in ["foreign", "foreign.new"] {
+            let foreign = path(name);
+            fs::write(&foreign, "a letter").unwrap();
+            let refused = Slots::create(&path("foreign"), b"state").map(|_| ());
+            let error = refused.unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("{name} is no checkpoint")),
+                "{error}"
+            );
+            assert_eq!(fs::read(&foreign).unwrap(), b"a letter");
+            fs::remove_file(foreign).unwrap();
+        }
+        assert!(!path("foreign").exists());
+    }
+
+    #[test]
+    fn an_empty_file_and_a_checkpoint_are_replaced() {
+        let path = path("own");
+        fs::write(&path, "").unwrap();
+        for state in [b"first", b"other"] {
+            Slots::create(&path, state).unwrap();
+            assert_eq!(read(&path).unwrap(), state);
+        }
+        fs::remove_file(path).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_neither_read_nor_replaced() {
+        for path in ["/dev/zero", "/"].map(Path::new) {
+            let error = read(path).unwrap_err().to_string();
+            assert!(error.contains("no regular file"), "{error}");
+            let error = refuse_foreign(path).unwrap_err().to_string();
+            assert!(error.contains("no regular file"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_begins_otherwise_is_not_read_to_its_end() {
+        let path = path("huge");
+        // A hole of a terabyte, which no memory holds.
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        assert!(read(&path).is_err());
         fs::remove_file(path).unwrap();
     }
 
