@@ -179,23 +179,56 @@ fn a_checkpoint_of_another_search_is_refused() {
         .max_executions(3)
         .checkpoint(&file.0)
         .check(program);
-    let refused = |checker: Checker| match checker.resume(&file.0).try_check(program) {
-        Err(CheckError::ForeignCheckpoint { what, .. }) => what,
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(refused(Checker::new().name("two")), "program");
-    assert_eq!(
-        refused(Checker::new().name("one").algorithm(Algorithm::Source)),
-        "algorithm"
-    );
-    assert_eq!(
-        refused(Checker::new().name("one").preemptions(2)),
-        "bound on preemptions"
-    );
-    assert_eq!(
-        refused(Checker::new().name("one").timeouts(5)),
-        "set of conditions"
-    );
+    let one = || Checker::new().name("one");
+    for (checker, what) in [
+        (
+            Checker::new().name("two"),
+            "program is one, asked for is two",
+        ),
+        (
+            Checker::new(),
+            "program is one, asked for is a nameless one",
+        ),
+        (
+            one().algorithm(Algorithm::Source),
+            "algorithm is parsimonious, asked for is source",
+        ),
+        (
+            one().preemptions(2),
+            "bound on preemptions is none, asked for is 2",
+        ),
+        (
+            one().max_events(50),
+            "limit of operations of a thread is 10,000, asked for is 50",
+        ),
+        (
+            one().timeouts(5),
+            "limit of expired timeouts of a thread is 2, asked for is 5",
+        ),
+        (
+            one().panics_fail(true),
+            "verdict on panics that the program notices itself is no bug, asked for is a bug",
+        ),
+        (
+            one().waiting_after_main(true),
+            "verdict on threads that wait when main has returned is a bug, asked for is no bug",
+        ),
+        (
+            one().keep_going(true),
+            "way after a bug is to stop, asked for is to go on",
+        ),
+    ] {
+        match checker.resume(&file.0).try_check(program) {
+            Err(error @ CheckError::ForeignCheckpoint { .. }) => {
+                let text = error.to_string();
+                assert!(
+                    text.ends_with(&format!("another search: its {what}")),
+                    "{text}"
+                );
+            }
+            other => panic!("{what}: {other:?}"),
+        }
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::tally::Tally;
 use super::{CheckError, Checker};
 use explore::{Algorithm, Options};
 use report::Conditions;
+use report::quantity::count;
 use runtime::Names;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -45,43 +46,57 @@ impl Task {
         }
     }
 
+    /// What is known of it, for people.
+    fn properties(&self) -> [(&'static str, String); 9] {
+        let Task {
+            program,
+            algorithm,
+            options,
+            conditions,
+            keeps_going,
+        } = self;
+        let name = match program.as_str() {
+            "" => "a nameless one".to_owned(),
+            name => name.to_owned(),
+        };
+        let preemptions = options.preemptions.map(u64::from);
+        let either = |is_so, one: &str, other: &str| if is_so { one } else { other }.to_owned();
+        [
+            ("program", name),
+            ("algorithm", algorithm.to_string()),
+            ("seed", options.seed.to_string()),
+            (
+                "bound on preemptions",
+                preemptions.map_or("none".to_owned(), count),
+            ),
+            (
+                "limit of operations of a thread",
+                count(conditions.max_events.into()),
+            ),
+            (
+                "limit of expired timeouts of a thread",
+                count(conditions.timeouts.into()),
+            ),
+            (
+                "verdict on panics that the program notices itself",
+                either(conditions.panics_fail, "a bug", "no bug"),
+            ),
+            (
+                "verdict on threads that wait when main has returned",
+                either(conditions.waiting_after_main, "no bug", "a bug"),
+            ),
+            (
+                "way after a bug",
+                either(*keeps_going, "to go on", "to stop"),
+            ),
+        ]
+    }
+
     /// In what another task differs: what, its own, the other's.
     fn difference(&self, other: &Task) -> Option<(&'static str, String, String)> {
-        let differs =
-            |what, own: String, other: String| (own != other).then_some((what, own, other));
-        differs("program", self.program.clone(), other.program.clone())
-            .or_else(|| {
-                differs(
-                    "algorithm",
-                    self.algorithm.to_string(),
-                    other.algorithm.to_string(),
-                )
-            })
-            .or_else(|| {
-                differs(
-                    "seed",
-                    self.options.seed.to_string(),
-                    other.options.seed.to_string(),
-                )
-            })
-            .or_else(|| {
-                let bound = |task: &Task| match task.options.preemptions {
-                    Some(bound) => bound.to_string(),
-                    None => "none".to_owned(),
-                };
-                differs("bound on preemptions", bound(self), bound(other))
-            })
-            .or_else(|| {
-                let conditions = |task: &Task| format!("{:?}", task.conditions);
-                differs("set of conditions", conditions(self), conditions(other))
-            })
-            .or_else(|| {
-                differs(
-                    "choice to keep going",
-                    self.keeps_going.to_string(),
-                    other.keeps_going.to_string(),
-                )
-            })
+        let pairs = self.properties().into_iter().zip(other.properties());
+        let differing = |((what, own), (_, other))| (own != other).then_some((what, own, other));
+        pairs.filter_map(differing).next()
     }
 }
 
