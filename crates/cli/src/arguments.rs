@@ -91,6 +91,9 @@ pub struct CheckOptions {
     /// Where to save the schedule of a bug [default: NAME.schedule.json]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Stop, as if interrupted, when the standard input ends: with the process that holds its other end
+    #[arg(long, hide = true)]
+    pub leashed: bool,
     /// Save no schedule
     #[arg(long, conflicts_with = "output")]
     pub no_output: bool,

@@ -1,5 +1,6 @@
 //! `mazurka compare`: every algorithm on one program, each in a process of its own, so that the peak
-//! memory is that of the algorithm.
+//! memory is that of the algorithm. That process ends early when its standard input does: when this one is
+//! interrupted, and when it ends by whatever way.
 
 use crate::arguments::{CompareOptions, Format};
 use crate::progress_line::ProgressLine;
@@ -12,9 +13,14 @@ use report::{Comparison, Measured, Report};
 use std::io;
 use std::process::{Command, ExitCode, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 /// Executions of the algorithms that have no end.
 const RANDOM_EXECUTIONS: u64 = 10_000;
+/// Between two looks whether this process is interrupted, while another one searches.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Compares algorithms.
 pub fn compare(options: &CompareOptions) -> Done {
@@ -55,10 +61,7 @@ fn measure_all(
     instance: &Instance,
     interrupted: &AtomicBool,
 ) -> Result<Vec<Measured>, Refusal> {
-    let algorithms: Vec<Algorithm> = match options.algorithm.as_slice() {
-        [] => Algorithm::ALL.to_vec(),
-        chosen => chosen.to_vec(),
-    };
+    let algorithms = algorithms(&options.algorithm);
     let line = ProgressLine::new(!options.quiet);
     let mut measured = Vec::new();
     for (index, &algorithm) in algorithms.iter().enumerate() {
@@ -70,22 +73,36 @@ fn measure_all(
             index + 1,
             algorithms.len()
         ));
-        measured.push(measure(options, instance, algorithm)?);
+        let output = run(options, instance, algorithm, interrupted);
+        measured.push(measured_by(instance, algorithm, output)?);
     }
     line.clear();
     Ok(measured)
 }
 
-fn measure(
-    options: &CompareOptions,
+/// Those that were chosen, each once; all of them if none was.
+fn algorithms(chosen: &[Algorithm]) -> Vec<Algorithm> {
+    if chosen.is_empty() {
+        return Algorithm::ALL.to_vec();
+    }
+    let mut algorithms = Vec::new();
+    for &algorithm in chosen {
+        if !algorithms.contains(&algorithm) {
+            algorithms.push(algorithm);
+        }
+    }
+    algorithms
+}
+
+fn measured_by(
     instance: &Instance,
     algorithm: Algorithm,
+    output: io::Result<Output>,
 ) -> Result<Measured, Refusal> {
-    let system = |error| Refusal::System {
-        what: "start a process for the comparison",
+    let output = output.map_err(|error| Refusal::System {
+        what: "run a process for the comparison",
         error,
-    };
-    let output = run(options, instance, algorithm).map_err(system)?;
+    })?;
     match serde_json::from_slice::<Report>(&output.stdout) {
         Ok(report) => Ok(Measured::from(&report)),
         Err(_) => {
@@ -99,7 +116,31 @@ fn measure(
     }
 }
 
-fn run(options: &CompareOptions, instance: &Instance, algorithm: Algorithm) -> io::Result<Output> {
+/// Runs one algorithm in a process of its own, to its end or until this process is interrupted.
+fn run(
+    options: &CompareOptions,
+    instance: &Instance,
+    algorithm: Algorithm,
+    interrupted: &AtomicBool,
+) -> io::Result<Output> {
+    let mut child = command(options, instance, algorithm)?.spawn()?;
+    let mut leash = child.stdin.take();
+    let (sender, ended) = mpsc::channel();
+    thread::spawn(move || sender.send(child.wait_with_output()));
+    loop {
+        match ended.recv_timeout(LOOK) {
+            Ok(output) => return output,
+            Err(_) if interrupted.load(Ordering::Relaxed) => drop(leash.take()),
+            Err(_) => {}
+        }
+    }
+}
+
+fn command(
+    options: &CompareOptions,
+    instance: &Instance,
+    algorithm: Algorithm,
+) -> io::Result<Command> {
     let TimeLimit(limit) = options.time_limit;
     let executions = match options.max_executions {
         None if !algorithm.proves() => Some(RANDOM_EXECUTIONS),
@@ -114,12 +155,15 @@ fn run(options: &CompareOptions, instance: &Instance, algorithm: Algorithm) -> i
             algorithm.name(),
         ])
         .args(["--format", "json", "--quiet", "--keep-going", "--no-output"])
+        .arg("--leashed")
         .args(["--time-limit", &format!("{}ms", limit.as_millis().max(1))])
-        .stdin(Stdio::null());
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     if let Some(executions) = executions {
         command.args(["--max-executions", &executions.to_string()]);
     }
-    command.output()
+    Ok(command)
 }
 
 fn published(number: &corpus::Published) -> report::Published {

@@ -1,11 +1,14 @@
-//! SIGINT and SIGTERM end a search as a time limit does; a second one ends the process.
+//! SIGINT and SIGTERM end a search as a time limit does; a second one ends the process. So does, for a process that
+//! another one has started for a comparison, the end of its standard input.
 
 use crate::UNFINISHED;
 use crate::refusal::Refusal;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
 
 /// A flag that the signals set.
 pub fn flag() -> Result<Arc<AtomicBool>, Refusal> {
@@ -20,4 +23,15 @@ pub fn flag() -> Result<Arc<AtomicBool>, Refusal> {
             })?;
     }
     Ok(interrupted)
+}
+
+/// Sets the flag, too, when the standard input ends: at the latest with the process that holds the other end of the
+/// pipe, however that one ends.
+pub fn at_end_of_input(interrupted: &Arc<AtomicBool>) {
+    let interrupted = Arc::clone(interrupted);
+    thread::spawn(move || {
+        // An input that cannot be read has ended.
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        interrupted.store(true, Relaxed);
+    });
 }
