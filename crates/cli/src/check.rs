@@ -16,11 +16,11 @@ pub fn check(options: &CheckOptions) -> Done {
         let output = options.output.clone();
         output.unwrap_or_else(|| default_output(&instance))
     });
-    for path in [&output, &options.checkpoint].into_iter().flatten() {
-        has_directory(path)?;
-    }
     if let Some(path) = &options.checkpoint {
         is_replaceable(path)?;
+    }
+    for path in [&output, &options.checkpoint].into_iter().flatten() {
+        has_directory(path)?;
     }
     for path in [&options.checkpoint, &options.resume] {
         differ(output.as_deref(), path.as_deref())?;
@@ -35,9 +35,13 @@ pub fn check(options: &CheckOptions) -> Done {
 
 fn search(options: &CheckOptions, instance: &Instance) -> Result<Report, Refusal> {
     let line = ProgressLine::new(!options.quiet);
+    let stop = interruption::flag()?;
+    if options.leashed {
+        interruption::at_end_of_input(&stop);
+    }
     let checker = checker(options)
         .name(&instance.to_string())
-        .stop(interruption::flag()?)
+        .stop(stop)
         .observer(line.observer());
     let report = checker.try_check(instance.program());
     line.clear();
@@ -145,7 +149,11 @@ fn quoted(word: &str) -> String {
     }
 }
 
+/// Whether a file could be written here.
 fn has_directory(path: &Path) -> Result<(), Refusal> {
+    if path.is_dir() {
+        return Err(Refusal::Directory(path.to_owned()));
+    }
     let directory = match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => return Ok(()),
         Some(parent) if parent.is_dir() => return Ok(()),

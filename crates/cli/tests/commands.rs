@@ -5,7 +5,7 @@ mod command;
 use command::{mazurka, run};
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 fn here() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -86,6 +86,10 @@ fn wrong_usage_exits_2_with_one_line_that_says_what() {
     let directory = here();
     fs::write(directory.path().join("text"), "no schedule").unwrap();
     fs::write(directory.path().join("other"), r#"{"format":99}"#).unwrap();
+    let made = Command::new("mkfifo")
+        .arg(directory.path().join("pipe"))
+        .status();
+    assert!(made.unwrap().success());
     for (arguments, what) in [
         ("frobnicate", "frobnicate"),
         ("check", "NAME"),
@@ -107,6 +111,10 @@ fn wrong_usage_exits_2_with_one_line_that_says_what() {
         ("check mutex --output a --no-output", "--no-output"),
         ("check mutex --output nowhere/a", "nowhere"),
         ("check mutex --checkpoint nowhere/a", "nowhere"),
+        ("check mutex:9,9 --output .", "directory"),
+        ("check mutex --checkpoint .", "no file"),
+        ("check mutex --resume /dev/zero", "no regular file"),
+        ("check mutex --resume pipe", "no regular file"),
         ("check mutex --resume missing", "missing"),
         ("check mutex --resume text", "text"),
         ("check mutex --unheard-of", "--unheard-of"),
@@ -114,7 +122,9 @@ fn wrong_usage_exits_2_with_one_line_that_says_what() {
         ("replay missing", "missing"),
         ("replay text", "text"),
         ("replay other", "99"),
-        ("replay .", "."),
+        ("replay .", "no regular file"),
+        ("replay /dev/zero", "no regular file"),
+        ("replay pipe", "no regular file"),
         ("replay text --checkpoint a", "--checkpoint"),
         ("compare nothing-of-that-name", "nothing-of-that-name"),
         ("compare mutex --algorithm optimal,magic", "magic"),
@@ -353,6 +363,15 @@ fn a_comparison_has_a_row_per_algorithm_beside_published_numbers() {
         assert_eq!(row["cut"], 0);
         assert!(row["peak_rss_bytes"].as_u64().unwrap() > 0);
     }
+    let twice = "compare mutex:2,2 --algorithm source,optimal,source --format json";
+    let rows = run(directory.path(), twice).json()["measured"].take();
+    let names: Vec<&str> = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["algorithm"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["source", "optimal"]);
     assert!(
         json["published"]
             .as_array()

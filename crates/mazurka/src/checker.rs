@@ -237,7 +237,9 @@ impl Checker {
         program: impl Fn() + 'static,
     ) -> Result<Report, CheckError> {
         let conditions = schedule.conditions;
-        Search::new(Checker { conditions, ..self }, program)?.replay(schedule)
+        let checker = Checker { conditions, ..self };
+        checker.has_room()?;
+        Search::new(checker, program)?.replay(schedule)
     }
 
     /// The limit on executions that holds.
@@ -259,11 +261,16 @@ impl Checker {
                 "a limit of 0 executions leaves nothing to check",
             ));
         }
-        if self.conditions.max_events == 0 {
-            return Err(CheckError::Contradiction(
+        self.has_room()
+    }
+
+    /// Whether threads may perform operations at all.
+    fn has_room(&self) -> Result<(), CheckError> {
+        match self.conditions.max_events {
+            0 => Err(CheckError::Contradiction(
                 "a limit of 0 operations leaves nothing to check",
-            ));
+            )),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }

@@ -270,6 +270,23 @@ fn options_that_contradict_each_other_are_refused() {
 }
 
 #[test]
+fn a_schedule_that_permits_no_operation_is_refused() {
+    let program = || lost_update(2);
+    let mut schedule = Checker::new().check(program).errors.remove(0).schedule;
+    schedule.conditions.max_events = 0;
+    match Checker::new().replay(&schedule, program) {
+        Err(CheckError::Contradiction(text)) => assert!(text.contains("0 operations"), "{text}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn one_execution_is_told_in_the_singular() {
+    let report = Checker::new().max_executions(1).check(|| no_update_lost(3));
+    assert_eq!(report.bounds, ["stopped after 1 execution"]);
+}
+
+#[test]
 fn a_replay_shows_the_same_failure() {
     let found = Checker::new().check(|| lost_update(3)).errors.remove(0);
     let again = Checker::new()
