@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 /// The variable with the schedule file that `model` is to repeat.
 const REPLAY: &str = "MAZURKA_REPLAY";
 
+/// What one execution leaves to do.
+const UNSET: &str = "without the variable all interleavings are checked";
+
 /// Checks the program with the defaults of [`Checker`].
 ///
 /// ```
@@ -26,7 +29,7 @@ const REPLAY: &str = "MAZURKA_REPLAY";
 /// ```
 ///
 /// A failure is saved as a schedule file, and the panic says where. With `MAZURKA_REPLAY` set to that
-/// file the same test runs exactly that schedule again.
+/// file the same test runs exactly that schedule again, and passes with a note if it shows no bug any more.
 ///
 /// # Panics
 ///
@@ -37,7 +40,14 @@ pub fn model(program: impl Fn() + 'static) {
     let name = std::thread::current().name().unwrap_or("model").to_owned();
     let checker = Checker::new().name(&name);
     let report = match schedule_to_repeat(&name) {
-        Some(schedule) => checker.replay(&schedule, program),
+        Some(schedule) => {
+            let report = checker.replay(&schedule, program);
+            if report.as_ref().is_ok_and(|report| report.errors.is_empty()) {
+                eprintln!("{name}: the schedule of {REPLAY} shows no bug any more; {UNSET}");
+                return;
+            }
+            report
+        }
         None => checker.schedule_file(place_for(&name)).try_check(program),
     };
     match report {
