@@ -1,7 +1,7 @@
 //! Every bug of the corpus is found by every algorithm that promises it, and its schedule shows it again.
 
 use corpus::{Expected, Instance};
-use mazurka::{Algorithm, Checker, Failure, Verdict};
+use mazurka::{Algorithm, Checker, Failure, FailureKind, Interleaving, Verdict};
 
 const REDUCTIONS: [Algorithm; 5] = [
     Algorithm::Sleep,
@@ -44,18 +44,72 @@ fn every_bug_is_shown_again_by_its_saved_schedule() {
                     again.kind,
                     &again.message,
                     &again.location,
-                    without_addresses(&again.interleaving)
+                    &again.interleaving
                 ),
                 (
                     found.kind,
                     &found.message,
                     &found.location,
-                    without_addresses(&found.interleaving)
+                    &found.interleaving
                 ),
                 "{instance} with {algorithm}"
             );
         }
     }
+}
+
+#[test]
+fn every_place_that_is_shown_is_in_the_source_of_the_program() {
+    for instance in bugs() {
+        let failure = find(&instance, Algorithm::Parsimonious);
+        let rows = failure.interleaving.rows.iter();
+        let shown: Vec<&String> = rows
+            .filter_map(|row| row.location.as_ref())
+            .chain(&failure.location)
+            .collect();
+        assert!(!shown.is_empty(), "{instance}");
+        let own = format!("corpus/{}/program.rs:", instance.entry().name);
+        for place in shown {
+            assert!(place.starts_with(&own), "{instance}: {place}");
+        }
+    }
+}
+
+#[test]
+fn the_accesses_of_a_data_race_are_rows() {
+    let races = bugs().filter_map(|instance| {
+        let failure = find(&instance, Algorithm::Parsimonious);
+        (failure.kind == FailureKind::DataRace).then_some((instance, failure))
+    });
+    let mut seen = 0;
+    for (instance, failure) in races {
+        let Interleaving { rows, conflict, .. } = &failure.interleaving;
+        let pair = conflict.unwrap_or_else(|| panic!("{instance} shows no accesses"));
+        let [first, second] = [pair.first, pair.second].map(|row| &rows[row]);
+        assert_ne!(first.thread, second.thread, "{instance}");
+        assert!(second.failed && !first.failed, "{instance}");
+        for row in [first, second] {
+            let place = row.location.as_ref().unwrap();
+            assert!(failure.message.contains(place), "{instance}: {place}");
+            assert!(row.text.starts_with("UnsafeCell@"), "{}", row.text);
+        }
+        seen += 1;
+    }
+    assert!(seen > 3);
+}
+
+#[test]
+fn pointers_are_numbered_as_they_appear() {
+    let instance = corpus::parse("aba-pointer").unwrap();
+    let failure = find(&instance, Algorithm::Parsimonious);
+    let rows = failure.interleaving.rows.iter();
+    let text: String = rows.map(|row| format!("{}\n", row.text)).collect();
+    assert!(!text.contains("0x"), "{text}");
+    let first = text.find("ptr#1").unwrap();
+    assert!(
+        text.find("ptr#2").is_some_and(|second| first < second),
+        "{text}"
+    );
 }
 
 /// The bugs at the smallest sizes that are tested.
@@ -82,16 +136,4 @@ fn find(instance: &Instance, algorithm: Algorithm) -> Failure {
     let mut report = checker.check(instance.program());
     assert_eq!(report.verdict, Verdict::Bug, "{instance} with {algorithm}");
     report.errors.remove(0)
-}
-
-/// The interleaving as text; pointers differ from one model to the next, so their digits are left out.
-fn without_addresses(interleaving: &impl std::fmt::Debug) -> String {
-    let text = format!("{interleaving:?}");
-    let mut parts = text.split("0x");
-    let mut masked = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        masked.push_str("0x");
-        masked.push_str(part.trim_start_matches(|digit: char| digit.is_ascii_hexdigit()));
-    }
-    masked
 }

@@ -92,6 +92,11 @@ pub use report::{
     Conditions, Failure, FailureKind, Interleaving, Report, ScheduleFile, Style, Verdict,
 };
 
+/// The directory of the sources of this library.
+fn sources() -> Option<&'static str> {
+    file!().strip_suffix("lib.rs")
+}
+
 /// Gives the models memory with the same addresses in all executions.
 #[cfg(feature = "allocator")]
 #[global_allocator]

@@ -56,6 +56,26 @@ fn is_race(report: &Report) -> bool {
 }
 
 #[test]
+fn a_race_that_is_met_in_both_orders_is_one() {
+    let report = Checker::new().keep_going(true).check(|| {
+        let shared = Published::new();
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                shared.flag.store(true, Relaxed);
+                shared.write();
+            }
+        });
+        shared.flag.load(Relaxed);
+        shared.write();
+        other.join().unwrap();
+    });
+    assert_eq!(report.executions, 2);
+    assert_eq!(report.errors.len(), 1, "{report}");
+    assert_eq!(report.errors[0].kind, FailureKind::DataRace);
+}
+
+#[test]
 fn publishing_by_release_and_acquire_is_no_race() {
     for (store, load) in [(Release, Acquire), (SeqCst, SeqCst), (Release, SeqCst)] {
         let report = publish(store, load);

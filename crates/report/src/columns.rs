@@ -24,6 +24,7 @@ impl Interleaving {
     pub fn text(&self, style: Style) -> String {
         let shown = Shown::new(self);
         let mut lines = shown.table(style);
+        lines.extend(shown.conflict(style));
         lines.extend(shown.races(style));
         lines.extend(shown.ends(style));
         lines
@@ -40,9 +41,9 @@ struct Shown<'a> {
     rows: Vec<usize>,
     /// The threads of the rows, sorted.
     threads: Vec<usize>,
-    /// The last of the races: they are nearest to the failure.
-    pairs: &'a [Racing],
-    /// Rows of the pairs, sorted; the first is called A.
+    /// The first of the races, which decide the failure, in the order of their rows.
+    pairs: Vec<Racing>,
+    /// Rows of the pairs and of a data race, sorted; the first is called A.
     letters: Vec<usize>,
     /// The source file of most rows, of those that make objects.
     file: Option<&'a str>,
@@ -50,9 +51,11 @@ struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     fn new(interleaving: &'a Interleaving) -> Shown<'a> {
-        let pairs = &interleaving.races[interleaving.races.len().saturating_sub(PAIRS)..];
+        let mut pairs: Vec<Racing> = interleaving.races.iter().take(PAIRS).copied().collect();
+        pairs.sort_by_key(|pair| (pair.first, pair.second));
         let letters: BTreeSet<usize> = pairs
             .iter()
+            .chain(&interleaving.conflict)
             .flat_map(|pair| [pair.first, pair.second])
             .collect();
         let rows = excerpt(interleaving, &letters);
@@ -223,6 +226,21 @@ impl<'a> Shown<'a> {
 
     // What to look at.
 
+    fn conflict(&self, style: Style) -> Vec<String> {
+        let Some(pair) = self.interleaving.conflict else {
+            return Vec::new();
+        };
+        let heading = "These accesses race, nothing orders them:";
+        let mut lines = vec![String::new(), style.paint(Ink::Bold, heading)];
+        let sentence = format!(
+            "{} and {}",
+            self.sentence(pair.first),
+            self.sentence(pair.second)
+        );
+        lines.extend(self.pair(pair, "-", &sentence, style));
+        lines
+    }
+
     fn races(&self, style: Style) -> Vec<String> {
         let Some(_) = self.pairs.first() else {
             return Vec::new();
@@ -239,37 +257,36 @@ impl<'a> Shown<'a> {
                 .iter()
                 .map(|line| style.paint(Ink::Bold, line)),
         );
-        for pair in self.pairs {
-            let [first, second] =
-                [pair.first, pair.second].map(|row| self.letter(row).unwrap_or('?'));
-            let sentence = format!(
-                "{} ({}) came before {} ({})",
-                self.told(&self.row(pair.first).text),
-                self.name(self.row(pair.first).thread),
-                self.told(&self.row(pair.second).text),
-                self.name(self.row(pair.second).thread),
-            );
-            for (index, line) in wrap(&sentence, style.width.saturating_sub(9))
-                .iter()
-                .enumerate()
-            {
-                let mark = if index == 0 {
-                    format!("{first} → {second}")
-                } else {
-                    String::new()
-                };
-                lines.push(format!(
-                    "  {}  {line}",
-                    style.paint(Ink::Mark, &pad(&mark, 5))
-                ));
-            }
+        for &pair in &self.pairs {
+            let [first, second] = [pair.first, pair.second].map(|row| self.sentence(row));
+            let sentence = format!("{first} came before {second}");
+            lines.extend(self.pair(pair, "→", &sentence, style));
         }
         let untold = self.interleaving.races.len() - self.pairs.len();
         if untold > 0 {
-            let more = format!("  and {} before them", counted(untold as u64, "pair"));
+            let more = format!("  and {}", counted(untold as u64, "more pair"));
             lines.push(style.paint(Ink::Faint, &more));
         }
         lines
+    }
+
+    /// What a row does, and who does it.
+    fn sentence(&self, row: usize) -> String {
+        let Row { thread, text, .. } = self.row(row);
+        format!("{} ({})", self.told(text), self.name(*thread))
+    }
+
+    /// The letters of a pair, and what is to be said of it.
+    fn pair(&self, pair: Racing, sign: &str, sentence: &str, style: Style) -> Vec<String> {
+        let [first, second] = [pair.first, pair.second].map(|row| self.letter(row).unwrap_or('?'));
+        let lines = wrap(sentence, style.width.saturating_sub(9));
+        let marks = std::iter::once(format!("{first} {sign} {second}"))
+            .chain(std::iter::repeat(String::new()));
+        lines
+            .iter()
+            .zip(marks)
+            .map(|(line, mark)| format!("  {}  {line}", style.paint(Ink::Mark, &pad(&mark, 5))))
+            .collect()
     }
 
     fn ends(&self, style: Style) -> Vec<String> {
@@ -379,14 +396,15 @@ mod tests {
             rows,
             races: vec![
                 Racing {
-                    first: 2,
-                    second: 6,
-                },
-                Racing {
                     first: 3,
                     second: 4,
                 },
+                Racing {
+                    first: 2,
+                    second: 6,
+                },
             ],
+            conflict: None,
             ends: vec!["panicked".to_owned(), String::new(), String::new()],
         }
     }
@@ -407,6 +425,7 @@ mod tests {
                 first: 17,
                 second: rows.len() / 2,
             }],
+            conflict: None,
             ends: (0..threads)
                 .map(|thread| format!("waits for worker {}", (thread + 1) % threads))
                 .collect(),
@@ -416,6 +435,24 @@ mod tests {
 
     fn widest(text: &str) -> usize {
         text.lines().map(length).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn a_data_race_is_shown_before_what_led_to_it() {
+        let mut interleaving = lost_update();
+        interleaving.conflict = Some(Racing {
+            first: 4,
+            second: 10,
+        });
+        insta::assert_snapshot!(interleaving.text(Style::default()));
+    }
+
+    #[test]
+    fn the_first_pairs_are_shown_in_the_order_of_the_rows() {
+        let mut interleaving = lost_update();
+        let pair = |(first, second)| Racing { first, second };
+        interleaving.races = [(4, 6), (3, 4), (2, 3), (0, 1), (1, 2)].map(pair).to_vec();
+        insta::assert_snapshot!(interleaving.text(Style::default()));
     }
 
     #[test]

@@ -9,9 +9,12 @@ pub struct Interleaving {
     pub threads: Vec<String>,
     /// The events in order.
     pub rows: Vec<Row>,
-    /// The pairs of events whose order matters: turning one of them round gives another trace. In the
-    /// order of their second events; the text shows the last few, which are nearest to the failure.
+    /// The pairs of events whose order matters: turning one of them round gives another trace. Those that
+    /// decide the failure come first; the text shows the first few.
     pub races: Vec<Racing>,
+    /// The two accesses of a data race, if that is what failed: nothing orders them.
+    #[serde(default)]
+    pub conflict: Option<Racing>,
     /// What each thread does at the end ("waits for mutex m, held by T1"), one per column; empty for a
     /// thread that ran to its end.
     pub ends: Vec<String>,

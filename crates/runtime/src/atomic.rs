@@ -15,6 +15,9 @@ pub trait Value: Copy + Debug + PartialEq {
     /// The name of the type in a trace, as `AtomicUsize`.
     const NAME: &'static str;
 
+    /// Whether values are addresses, which say nothing to people.
+    const IS_POINTER: bool = false;
+
     /// Equal for equal values, and independent of the schedule.
     fn token(self) -> Token;
 }
@@ -40,6 +43,7 @@ integers!(
 
 impl<T> Value for *mut T {
     const NAME: &'static str = "AtomicPtr";
+    const IS_POINTER: bool = true;
 
     #[inline(always)]
     fn token(self) -> Token {
@@ -201,7 +205,7 @@ fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
     if engine.watch.races {
         engine.happens_before.load(engine.running, object, order);
     }
-    engine.record(|name| format!("{name}.load() -> {value:?}"));
+    engine.record_values([value], |name, [value]| format!("{name}.load() -> {value}"));
 }
 
 #[cold]
@@ -212,7 +216,7 @@ fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
             .happens_before
             .store(engine.running, engine.op.object, order);
     }
-    engine.record(|name| format!("{name}.store({value:?})"));
+    engine.record_values([value], |name, [value]| format!("{name}.store({value})"));
 }
 
 #[cold]
@@ -226,14 +230,16 @@ fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, orde
             .happens_before
             .publish(engine.running, engine.op.object, order);
     }
-    engine.record(|name| format!("{name}.{operation}: {old:?} -> {new:?}"));
+    engine.record_values([old, new], |name, [old, new]| {
+        format!("{name}.{operation}: {old} -> {new}")
+    });
 }
 
 /// `values`: found, expected, new; `orders`: of success, of failure.
 #[cold]
 #[inline(never)]
 fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orders: [Ordering; 2]) {
-    let [old, current, new] = values;
+    let [old, ..] = values;
     let [success, failure] = orders;
     let object = engine.op.object;
     if !is_equal {
@@ -251,9 +257,9 @@ fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orde
                 .publish(engine.running, object, success);
         }
     }
-    engine.record(|name| {
+    engine.record_values(values, |name, [old, current, new]| {
         let result = if is_equal { "Ok" } else { "Err" };
-        format!("{name}.compare_exchange({current:?}, {new:?}) -> {result}({old:?})")
+        format!("{name}.compare_exchange({current}, {new}) -> {result}({old})")
     });
 }
 

@@ -1,9 +1,10 @@
 //! Channels: unbounded, bounded and rendezvous.
 
 use crate::await_rule::Seen;
-use crate::engine::{Engine, Place};
+use crate::engine::Engine;
 use crate::mutex::expire;
 use crate::perform::{self, perform, silently};
+use crate::source::Place;
 use crate::waiting::Wait;
 use explore::ObjectId;
 use objects::{Capacity, Channel as Order, Coarsening, Received, Sent, Ticket};

@@ -17,6 +17,7 @@ use crate::plain::State as PlainState;
 use crate::pool::Pool;
 use crate::recorder::Recorder;
 use crate::snapshot::Snapshots;
+use crate::source::Place;
 use crate::thread::Panic;
 use crate::waiting::Wait;
 use explore::{EventId, ObjectId, Op, Pending, ThreadId, Token};
@@ -24,9 +25,6 @@ use objects::Coarsening;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
-
-/// A place in the source of the program under test.
-pub(crate) type Place = &'static Location<'static>;
 
 /// The execution at hand, and what is kept from one execution to the next.
 pub(crate) struct Engine {

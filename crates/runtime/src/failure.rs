@@ -63,12 +63,14 @@ impl Engine {
         if self.is_tearing_down {
             return;
         }
-        let location = Some(self.thread().location.to_string());
+        let location = self.thread().location;
+        let location = self.shown_place(location);
         let message = message.to_owned();
         self.failures.push(Shown {
             kind: FailureKind::Misuse,
             message,
             location,
+            event: Some(self.event()),
         });
     }
 
@@ -113,11 +115,12 @@ impl Engine {
             Some(why) => format!("{name} {message} after a panic: {why}"),
             None => format!("{name} {message}"),
         };
-        let location = Some(self.threads[id.index()].location.to_string());
+        let location = self.shown_place(self.threads[id.index()].location);
         self.failures.push(Shown {
             kind,
             message,
             location,
+            event: Some(self.event()),
         });
     }
 
@@ -131,6 +134,7 @@ impl Engine {
             kind: FailureKind::Panic,
             message,
             location,
+            event: thread.last,
         }
     }
 
@@ -180,11 +184,12 @@ impl Engine {
     }
 
     fn first_failure(&self) -> Shown {
-        match (self.failures.shown.first(), self.unjoined_panic()) {
-            (Some(shown), _) => shown.clone(),
-            (None, Some(id)) => self.panic_of(id, self.threads[id.index()].panic.as_ref()),
-            (None, None) => unreachable!("a failed execution has a failure"),
-        }
+        self.failures.shown.first().cloned().unwrap_or_else(|| {
+            let id = self
+                .unjoined_panic()
+                .expect("a failed execution has a failure");
+            self.panic_of(id, self.threads[id.index()].panic.as_ref())
+        })
     }
 
     fn deadlock(&self) -> Shown {
@@ -204,11 +209,12 @@ impl Engine {
             .join("; ");
         let location = waiting
             .first()
-            .map(|thread| self.threads[thread.index()].location.to_string());
+            .and_then(|thread| self.shown_place(self.threads[thread.index()].location));
         Shown {
             kind: FailureKind::Deadlock,
             message,
             location,
+            event: None,
         }
     }
 
@@ -226,11 +232,12 @@ impl Engine {
             .join("; ");
         let location = spinning
             .first()
-            .map(|thread| self.threads[thread.index()].location.to_string());
+            .and_then(|thread| self.shown_place(self.threads[thread.index()].location));
         Shown {
             kind: FailureKind::Stuck,
             message,
             location,
+            event: None,
         }
     }
 

@@ -26,6 +26,9 @@ pub struct Config {
     pub waiting_after_main: bool,
     /// Bytes of the stack of a thread.
     pub stack_size: usize,
+    /// The directory of the sources of a library on top of this one, with the last slash: places in them are not
+    /// shown, since they tell nothing of the program.
+    pub library: Option<&'static str>,
 }
 
 impl Default for Config {
@@ -36,6 +39,7 @@ impl Default for Config {
             panics_fail: false,
             waiting_after_main: false,
             stack_size: 256 * 1024,
+            library: None,
         }
     }
 }

@@ -28,9 +28,7 @@ fn notice(info: &PanicHookInfo<'_>) {
             (None, Some(text)) => text.clone(),
             (None, None) => "a panic with a value that is no text".to_owned(),
         };
-        let location = info
-            .location()
-            .map_or_else(String::new, ToString::to_string);
+        let location = info.location().map_or_else(String::new, report::place);
         engine.panicked();
         engine.thread().noticed = Some(Noticed { message, location });
     });

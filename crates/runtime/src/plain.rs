@@ -1,8 +1,9 @@
 //! Plain memory: accesses that must not race.
 
-use crate::engine::{Engine, Place};
+use crate::engine::Engine;
 use crate::happens_before::Epoch;
 use crate::perform::silently;
+use crate::source::Place;
 use crate::trace::Shown;
 use report::FailureKind;
 use std::panic::Location;
@@ -27,6 +28,24 @@ pub(crate) struct State {
 struct Touch {
     epoch: Epoch,
     location: Place,
+    kind: Kind,
+    /// Its number where the execution is recorded.
+    recorded: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Read,
+    Write,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Write => "write",
+        }
+    }
 }
 
 impl State {
@@ -46,6 +65,7 @@ impl Plain {
         silently(|engine| {
             engine.look_for_races();
             let number = engine.plain.add(State::clear, State::default);
+            engine.name_memory(number, location);
             engine.write_plain(number, location);
             Plain { number }
         })
@@ -70,10 +90,9 @@ impl Plain {
 
 impl Engine {
     fn read_plain(&mut self, number: u32, location: Place) {
-        let thread = self.running;
-        let epoch = self.happens_before.now(thread);
+        let touch = self.touch(number, location, Kind::Read);
+        let thread = touch.epoch.thread;
         let state = self.plain.get_mut(number);
-        let touch = Touch { epoch, location };
         match state
             .reads
             .iter_mut()
@@ -82,59 +101,74 @@ impl Engine {
             Some(read) => *read = touch,
             None => state.reads.push(touch),
         }
-        if let Some(write) = state.write
-            && !self.happens_before.knows(thread, write.epoch)
-        {
-            self.race(("write", write), ("read", touch));
+        if let Some(write) = state.write {
+            self.look_at_order(write, touch);
         }
     }
 
     fn write_plain(&mut self, number: u32, location: Place) {
-        let thread = self.running;
-        let touch = Touch {
-            epoch: self.happens_before.now(thread),
-            location,
-        };
+        let touch = self.touch(number, location, Kind::Write);
         let state = self.plain.get_mut(number);
         let write = state.write.replace(touch);
-        let reads = std::mem::take(&mut state.reads);
-        let unknown = |clocks: &mut crate::happens_before::HappensBefore, touch: &Touch| {
-            !clocks.knows(thread, touch.epoch)
-        };
-        if let Some(write) = write.filter(|write| unknown(&mut self.happens_before, write)) {
-            self.race(("write", write), ("write", touch));
+        let mut reads = std::mem::take(&mut state.reads);
+        for &earlier in write.iter().chain(&reads) {
+            self.look_at_order(earlier, touch);
         }
-        for read in &reads {
-            if unknown(&mut self.happens_before, read) {
-                self.race(("read", *read), ("write", touch));
-            }
-        }
-        let state = self.plain.get_mut(number);
-        state.reads = reads;
-        state.reads.clear();
+        reads.clear();
+        self.plain.get_mut(number).reads = reads;
     }
 
-    /// Two accesses that nothing orders.
+    /// An access by the thread that runs.
+    #[inline]
+    fn touch(&mut self, number: u32, location: Place, kind: Kind) -> Touch {
+        let recorded = match self.watch.records {
+            true => self.record_touch(number, location, kind.name()),
+            false => 0,
+        };
+        Touch {
+            epoch: self.happens_before.now(self.running),
+            location,
+            kind,
+            recorded,
+        }
+    }
+
+    #[inline]
+    fn look_at_order(&mut self, earlier: Touch, later: Touch) {
+        if !self.happens_before.knows(later.epoch.thread, earlier.epoch) {
+            self.race(earlier, later);
+        }
+    }
+
+    /// Two accesses that nothing orders: the same failure whichever of them came first.
     #[cold]
-    fn race(&mut self, (first, earlier): (&str, Touch), (second, later): (&str, Touch)) {
+    fn race(&mut self, earlier: Touch, later: Touch) {
         if self.is_tearing_down {
             return;
         }
-        let message = format!(
-            "data race: {} of {} at {} and {} of {} at {} are not ordered",
-            first,
-            self.thread_name(earlier.epoch.thread),
-            earlier.location,
-            second,
-            self.thread_name(later.epoch.thread),
-            later.location,
+        let mut accesses = [earlier, later].map(
+            |Touch {
+                 epoch,
+                 location,
+                 kind,
+                 ..
+             }| {
+                let name = self.thread_name(epoch.thread);
+                (self.shown_place(location), name, kind.name())
+            },
         );
-        let location = Some(later.location.to_string());
-        self.recorder.mark_failed();
+        accesses.sort();
+        let [first, second] = accesses.clone().map(|(place, thread, kind)| {
+            let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+            format!("{kind} of {thread}{place}")
+        });
+        let [_, (location, ..)] = accesses;
+        self.recorder.note_race(earlier.recorded, later.recorded);
         self.failures.push(Shown {
             kind: FailureKind::DataRace,
-            message,
+            message: format!("data race: {first} and {second} are not ordered"),
             location,
+            event: Some(self.event()),
         });
     }
 }

@@ -1,27 +1,35 @@
 //! What is written down of an execution that is shown to people.
 
-use crate::engine::{Engine, Place};
-use crate::trace::Trace;
-use explore::{Access, Execution, ObjectId, Op, OpKind, ThreadId};
-use report::{Interleaving, Racing, Row};
+use crate::atomic::Value;
+use crate::engine::Engine;
+use crate::source::Place;
+use explore::{EventId, ObjectId, Op, OpKind, ThreadId, Token};
 use std::collections::BTreeMap;
 
 /// The events of an execution as text, and the names of its objects.
 #[derive(Default)]
 pub(crate) struct Recorder {
-    events: Vec<Recorded>,
+    pub(crate) events: Vec<Recorded>,
+    /// The accesses to plain memory, which are no events, each with the number of events before it.
+    pub(crate) touches: Vec<(usize, Recorded)>,
+    /// The touches of the first data race, in order.
+    pub(crate) race: Option<[u32; 2]>,
     /// By the first id of the object.
     objects: BTreeMap<ObjectId, String>,
+    /// Names of pieces of plain memory by their numbers.
+    memory: BTreeMap<u32, String>,
+    /// The tokens of the addresses that were shown, in order of appearance.
+    pointers: Vec<Token>,
     thread: Option<(ThreadId, Place)>,
     text: Option<String>,
     failed: bool,
 }
 
-struct Recorded {
-    thread: ThreadId,
-    location: Place,
-    text: String,
-    failed: bool,
+pub(crate) struct Recorded {
+    pub(crate) thread: ThreadId,
+    pub(crate) location: Place,
+    pub(crate) text: String,
+    pub(crate) failed: bool,
 }
 
 impl Recorder {
@@ -52,6 +60,39 @@ impl Recorder {
     /// A failure shows in the event at hand.
     pub(crate) fn mark_failed(&mut self) {
         self.failed = true;
+    }
+
+    /// Two touches race.
+    pub(crate) fn note_race(&mut self, earlier: u32, later: u32) {
+        if let (None, Some((_, later_one))) = (self.race, self.touches.get_mut(later as usize)) {
+            later_one.failed = true;
+            self.race = Some([earlier, later]);
+        }
+    }
+
+    /// The events in which failures showed.
+    pub(crate) fn failed(&self) -> impl DoubleEndedIterator<Item = EventId> {
+        let events = self.events.iter().enumerate();
+        events
+            .filter(|(_, event)| event.failed)
+            .map(|(position, _)| EventId::at(position))
+    }
+
+    /// A value for people. Addresses differ from process to process: they are numbered as they appear.
+    fn shown<V: Value>(&mut self, value: V) -> String {
+        let token = value.token();
+        if !V::IS_POINTER {
+            return format!("{value:?}");
+        }
+        if token == Token::default() {
+            return "null".to_owned();
+        }
+        let known = self.pointers.iter().position(|&known| known == token);
+        let number = known.unwrap_or_else(|| {
+            self.pointers.push(token);
+            self.pointers.len() - 1
+        });
+        format!("ptr#{}", number + 1)
     }
 
     /// The name of an object for people: its type and where it was created.
@@ -205,6 +246,35 @@ impl Engine {
         }
     }
 
+    /// The same with values.
+    #[inline]
+    pub(crate) fn record_values<V: Value, const N: usize>(
+        &mut self,
+        values: [V; N],
+        text: impl FnOnce(&str, [String; N]) -> String,
+    ) {
+        if self.watch.records {
+            let values = values.map(|value| self.recorder.shown(value));
+            self.record(|name| text(name, values));
+        }
+    }
+
+    /// The thread that runs reads or writes plain memory; the number of the touch.
+    #[cold]
+    pub(crate) fn record_touch(&mut self, memory: u32, location: Place, kind: &str) -> u32 {
+        let recorder = &mut self.recorder;
+        let name = recorder.memory.get(&memory);
+        let touch = Recorded {
+            thread: self.running,
+            location,
+            text: format!("{}.{kind}()", name.map_or("plain memory", String::as_str)),
+            failed: false,
+        };
+        let before = recorder.events.len() + usize::from(recorder.thread.is_some());
+        recorder.touches.push((before, touch));
+        u32::try_from(recorder.touches.len() - 1).expect("an execution has less than 2^32 accesses")
+    }
+
     /// Says which thread the event at hand is about.
     #[inline]
     pub(crate) fn record_thread(&mut self, thread: ThreadId, text: impl FnOnce(&str) -> String) {
@@ -223,82 +293,38 @@ impl Engine {
 
     #[cold]
     fn add_name(&mut self, object: ObjectId, kind: &str, location: Place) {
-        let file = location
-            .file()
-            .rsplit(['/', '\\'])
-            .next()
-            .unwrap_or_default();
-        let name = format!("{kind}@{file}:{}", location.line());
         let objects = &mut self.recorder.objects;
-        let same = objects
-            .values()
-            .filter(|other| other.split('#').next() == Some(&name))
-            .count();
-        let name = if same == 0 {
-            name
-        } else {
-            format!("{name}#{}", same + 1)
-        };
+        let name = distinct_name(objects.values(), kind, location);
         objects.insert(object, name);
+    }
+
+    /// Plain memory was created.
+    #[inline]
+    pub(crate) fn name_memory(&mut self, number: u32, location: Place) {
+        if self.watch.records {
+            let memory = &mut self.recorder.memory;
+            let name = distinct_name(memory.values(), "UnsafeCell", location);
+            memory.insert(number, name);
+        }
     }
 
     /// A panic began in the thread that runs.
     pub(crate) fn panicked(&mut self) {
         self.recorder.mark_failed();
     }
+}
 
-    /// The execution that was recorded.
-    pub(crate) fn take_trace(&mut self, execution: &Execution) -> Trace {
-        let outcome = self.outcome();
-        let failure = self.failure();
-        let mut columns: Vec<ThreadId> = Vec::new();
-        let mut rows = Vec::new();
-        let events = std::mem::take(&mut self.recorder.events);
-        for event in events {
-            let column = columns.iter().position(|&thread| thread == event.thread);
-            let thread = column.unwrap_or_else(|| {
-                columns.push(event.thread);
-                columns.len() - 1
-            });
-            let location = Some(event.location.to_string());
-            let failed = event.failed && outcome.is_bug();
-            rows.push(Row {
-                thread,
-                text: event.text,
-                location,
-                failed,
-            });
-        }
-        columns.extend(
-            self.born()
-                .iter()
-                .filter(|thread| !columns.contains(thread))
-                .copied()
-                .collect::<Vec<_>>(),
-        );
-        let races = execution
-            .races()
-            .iter()
-            .filter(|race| execution.event(race.first).op.access != Access::None)
-            .map(|race| Racing {
-                first: race.first.index(),
-                second: race.second.index(),
-            })
-            .collect();
-        let threads = columns
-            .iter()
-            .map(|&thread| self.thread_name(thread))
-            .collect();
-        let ends = columns.iter().map(|&thread| self.end_of(thread)).collect();
-        Trace {
-            outcome,
-            failure,
-            interleaving: Interleaving {
-                threads,
-                rows,
-                races,
-                ends,
-            },
-        }
+/// `Mutex@a.rs:12`, with a number behind it if others were made there.
+fn distinct_name<'n>(
+    others: impl Iterator<Item = &'n String>,
+    kind: &str,
+    location: Place,
+) -> String {
+    let file = location.file().rsplit(['/', '\\']).next();
+    let name = format!("{kind}@{}:{}", file.unwrap_or_default(), location.line());
+    let same = others.filter(|other| other.split('#').next() == Some(&name));
+    match same.count() {
+        0 => name,
+        same => format!("{name}#{}", same + 1),
     }
 }

@@ -4,7 +4,8 @@
 //! thread still waits, whether a compare-exchange would write, how many a signal can choose from.
 
 use crate::coroutine::{Fibre, Suspender};
-use crate::engine::{Engine, Job, Place};
+use crate::engine::{Engine, Job};
+use crate::source::Place;
 use crate::thread::Panic;
 use crate::waiting::Wait;
 use explore::{

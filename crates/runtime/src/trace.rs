@@ -1,7 +1,10 @@
 //! An execution, recorded for people.
 
-use explore::Outcome;
-use report::{FailureKind, Interleaving};
+use crate::deciding;
+use crate::engine::Engine;
+use crate::recorder::Recorded;
+use explore::{EventId, Execution, Outcome, Race, ThreadId};
+use report::{FailureKind, Interleaving, Racing, Row};
 
 /// What went wrong, for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,6 +15,8 @@ pub struct Shown {
     pub message: String,
     /// Where, as `file:line:column`, if known.
     pub location: Option<String>,
+    /// The event in which it showed, if it showed in one.
+    pub event: Option<EventId>,
 }
 
 /// A recorded execution.
@@ -23,4 +28,100 @@ pub struct Trace {
     pub failure: Option<Shown>,
     /// The events, with the races among them.
     pub interleaving: Interleaving,
+}
+
+/// The rows of an execution.
+#[derive(Default)]
+struct Rows {
+    rows: Vec<Row>,
+    /// events[i] is the row of event i.
+    events: Vec<usize>,
+    /// The rows of the accesses that race, if a data race is what failed.
+    touches: Vec<usize>,
+}
+
+impl Engine {
+    /// The execution that was recorded.
+    pub(crate) fn take_trace(&mut self, execution: &Execution) -> Trace {
+        let failure = self.failure();
+        let columns = self.columns();
+        let Rows {
+            rows,
+            events,
+            touches,
+        } = self.rows(&columns, failure.as_ref());
+        let failed = failure.as_ref().and_then(|shown| shown.event);
+        let failed = failed.map(|event| deciding::cause(event, execution, self.recorder.failed()));
+        let racing = |race: Race| Racing {
+            first: events[race.first.index()],
+            second: events[race.second.index()],
+        };
+        let races = deciding::by_weight(execution, failed);
+        let threads = columns.iter().map(|&thread| self.thread_name(thread));
+        let ends = columns.iter().map(|&thread| self.end_of(thread));
+        Trace {
+            outcome: self.outcome(),
+            failure,
+            interleaving: Interleaving {
+                threads: threads.collect(),
+                rows,
+                races: races.into_iter().map(racing).collect(),
+                conflict: match touches[..] {
+                    [first, second] => Some(Racing { first, second }),
+                    _ => None,
+                },
+                ends: ends.collect(),
+            },
+        }
+    }
+
+    /// The threads in the order of their first events, then those that have none.
+    fn columns(&self) -> Vec<ThreadId> {
+        let mut columns: Vec<ThreadId> = Vec::new();
+        let events = self.recorder.events.iter().map(|event| event.thread);
+        for thread in events.chain(self.born().iter().copied()) {
+            if !columns.contains(&thread) {
+                columns.push(thread);
+            }
+        }
+        columns
+    }
+
+    /// The events, and the accesses to plain memory that race, in the order in which they happened.
+    fn rows(&self, columns: &[ThreadId], failure: Option<&Shown>) -> Rows {
+        let recorder = &self.recorder;
+        let is_race = failure.is_some_and(|shown| shown.kind == FailureKind::DataRace);
+        let race = recorder.race.filter(|_| is_race);
+        let touches = race.iter().flatten();
+        let mut touches = touches
+            .map(|&touch| &recorder.touches[touch as usize])
+            .peekable();
+        let mut rows = Rows::default();
+        for position in 0..=recorder.events.len() {
+            while let Some((_, touch)) = touches.next_if(|(before, _)| *before == position) {
+                rows.touches.push(rows.rows.len());
+                rows.rows.push(self.row(columns, touch));
+            }
+            if let Some(event) = recorder.events.get(position) {
+                rows.events.push(rows.rows.len());
+                rows.rows.push(self.row(columns, event));
+            }
+        }
+        // Panics that the program notices itself fail in no execution that has no bug.
+        rows.rows
+            .iter_mut()
+            .for_each(|row| row.failed &= failure.is_some());
+        rows
+    }
+
+    fn row(&self, columns: &[ThreadId], recorded: &Recorded) -> Row {
+        let mut columns = columns.iter();
+        let column = columns.position(|&thread| thread == recorded.thread);
+        Row {
+            thread: column.expect("every thread of the execution has a column"),
+            text: recorded.text.clone(),
+            location: self.shown_place(recorded.location),
+            failed: recorded.failed,
+        }
+    }
 }

@@ -5,7 +5,7 @@ use super::failures::{Sighting, Symptom};
 use super::linearisation::{switches, with_few_switches};
 use super::memory::peak_rss_bytes;
 use super::search::{Limit, Search, UntilEnded, diverged, symptom_of};
-use explore::{Algorithm, Bound, Outcome, Pending, Program, Replay, Schedule, Strategy, ThreadId};
+use explore::{Algorithm, Bound, Outcome, Replay, Schedule, Strategy};
 use report::quantity::{count, counted};
 use report::{Failure, Report, ScheduleFile, Verdict, bound_name};
 
@@ -153,12 +153,8 @@ impl Search {
         let mut replay = Replay::new(schedule.clone());
         explore::explore(&mut self.model, &mut replay, &mut UntilEnded::default())
             .map_err(diverged)?;
-        let failed = self
-            .model
-            .pending()
-            .iter()
-            .position(|thread| *thread == Pending::Failed);
-        let grouped = with_few_switches(replay.execution(), failed.map(ThreadId::from_index));
+        let failed = self.model.failure().and_then(|shown| shown.event);
+        let grouped = with_few_switches(replay.execution(), failed);
         if switches(&grouped) >= switches(schedule) {
             return Ok(None);
         }

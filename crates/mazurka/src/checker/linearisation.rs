@@ -1,14 +1,14 @@
 //! The same trace with few context switches, for people: an execution that shows a bug is turned into an
 //! equivalent one in which each thread runs as long as it can.
 
-use explore::{EventId, Execution, Schedule, ThreadId};
+use explore::{EventId, Execution, Schedule};
 
-/// A schedule of the same trace in which what happens before the last event of `first` comes first, and
-/// threads change seldom (greedily: always the thread that can run on longest).
-pub(crate) fn with_few_switches(execution: &Execution, first: Option<ThreadId>) -> Schedule {
+/// A schedule of the same trace in which what happens before the event `first` comes first, and threads
+/// change seldom (greedily: always the thread that can run on longest).
+pub(crate) fn with_few_switches(execution: &Execution, first: Option<EventId>) -> Schedule {
     let mut order = Order::new(execution);
-    if let Some(last) = first.and_then(|thread| execution.last_of(thread)) {
-        order.run(execution.clock(last));
+    if let Some(first) = first.filter(|first| first.index() < execution.len()) {
+        order.run(execution.clock(first));
     }
     let everything: Vec<u32> = order.events.iter().map(|own| own.len() as u32).collect();
     order.run(&everything);
@@ -105,7 +105,7 @@ fn end_of(thread: usize, until: &[u32]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use explore::{Access, ObjectId, Op, OpKind, Performed, Request, Step, Token};
+    use explore::{Access, ObjectId, Op, OpKind, Performed, Request, Step, ThreadId, Token};
 
     /// Events as (thread, object) of writes.
     fn execution(events: &[(u16, u32)]) -> Execution {
@@ -148,9 +148,9 @@ mod tests {
     }
 
     #[test]
-    fn the_past_of_the_failed_thread_comes_first() {
+    fn the_past_of_the_failed_event_comes_first() {
         let execution = execution(&[(0, 0), (0, 0), (0, 0), (1, 1), (2, 2), (1, 2)]);
-        let schedule = with_few_switches(&execution, Some(ThreadId(1)));
+        let schedule = with_few_switches(&execution, Some(EventId(5)));
         assert_eq!(threads(&schedule), [2, 1, 1, 0, 0, 0]);
     }
 }

@@ -63,6 +63,7 @@ impl Search {
             timeouts: checker.conditions.timeouts,
             panics_fail: checker.conditions.panics_fail,
             waiting_after_main: checker.conditions.waiting_after_main,
+            library: crate::sources(),
             ..Config::default()
         };
         let saved = match &checker.resume {

@@ -1,0 +1,45 @@
+//! Places in a source, as people and scripts read them.
+
+use std::panic::Location;
+
+/// `file:line:column`, with a path that makes no detours: `a/b/../c.rs:1:2` is `a/c.rs:1:2`.
+///
+/// ```
+/// let here = std::panic::Location::caller();
+/// let shown = report::place(here);
+/// assert!(shown.ends_with(&format!(":{}:{}", here.line(), here.column())));
+/// ```
+pub fn place(location: &Location<'_>) -> String {
+    let (line, column) = (location.line(), location.column());
+    format!("{}:{line}:{column}", direct(location.file()))
+}
+
+fn direct(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        let turns_back =
+            part == ".." && parts.last().is_some_and(|last| !matches!(*last, "" | ".."));
+        match turns_back {
+            true => parts.truncate(parts.len() - 1),
+            false => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_told_without_detours() {
+        for (path, shown) in [
+            ("crates/corpus/src/../../../corpus/a.rs", "corpus/a.rs"),
+            ("a/b/../c.rs", "a/c.rs"),
+            ("../../a.rs", "../../a.rs"),
+            ("/../a.rs", "/../a.rs"),
+        ] {
+            assert_eq!(direct(path), shown);
+        }
+    }
+}
