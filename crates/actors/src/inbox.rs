@@ -1,22 +1,58 @@
-//! A process as others see it: its name, its mailbox, and the letters that came in.
+//! A process as others see it: its mailbox with the letters that came in, its signals and its relations.
 
-use crate::ProcessId;
+use crate::exit::{Down, Exit, ExitReason};
 use crate::system::Shared;
-use runtime::{Mailbox, Posted};
+use crate::{Message, ProcessId};
+use runtime::{Coarsening, Mailbox, Posted, Relations, Signals, State};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What came in at a position, until it is received.
 pub(crate) struct Letter<M> {
-    pub(crate) content: M,
+    pub(crate) content: Content<M>,
     /// How it came, if the network brought it.
     pub(crate) posted: Option<Posted>,
 }
 
-/// A process as others see it.
-pub(crate) struct Inbox<M> {
+/// What a letter says.
+#[derive(Clone)]
+pub(crate) enum Content<M> {
+    Message(M),
+    /// To a process that traps exits.
+    Exit(Exit),
+    Down(Down),
+    /// Wakes a process that has to end.
+    End(Exit),
+}
+
+/// A letter that is no message: any process can get it.
+pub(crate) enum Notice {
+    Exit(Exit),
+    Down(Down),
+    End(Exit),
+}
+
+/// What all processes have, whatever they receive.
+pub(crate) struct Control {
     pub(crate) id: ProcessId,
     pub(crate) mailbox: Mailbox,
     pub(crate) system: Arc<Shared>,
+    pub(crate) signals: State<Signals<Exit>>,
+    pub(crate) relations: State<Relations<ProcessId, Address>>,
+}
+
+/// How to reach a process without knowing what it receives.
+pub(crate) type Address = Arc<dyn Addressee>;
+
+/// A process that notices can be sent to.
+pub(crate) trait Addressee: Send + Sync {
+    fn control(&self) -> &Control;
+    /// A notice has come in at this position.
+    fn put_notice(&self, position: usize, notice: Notice, posted: Option<Posted>);
+}
+
+/// A process as those see it who know what it receives.
+pub(crate) struct Inbox<M> {
+    pub(crate) control: Control,
     /// Indexed by position.
     letters: Mutex<Letters<M>>,
 }
@@ -27,14 +63,59 @@ struct Letters<M> {
     is_closed: bool,
 }
 
+impl Control {
+    /// Whether others send signals to the process. If `learn`, they do from now on.
+    pub(crate) fn is_signalled(&self, learn: bool) -> bool {
+        self.signals.is_coarse(Coarsening::Shared, learn)
+    }
+
+    /// Whether others want to know of its end.
+    pub(crate) fn is_related(&self, learn: bool) -> bool {
+        self.relations.is_coarse(Coarsening::Shared, learn)
+    }
+
+    /// Whether the process ever has a name.
+    pub(crate) fn is_registered(&self, learn: bool) -> bool {
+        self.relations.is_coarse(Coarsening::Registered, learn)
+    }
+
+    /// If the process was told to end, why. An event only if others send it signals.
+    #[track_caller]
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        if !self.is_signalled(false) {
+            return None;
+        }
+        self.signals.read(
+            |signals| signals.exit().cloned(),
+            |exit| match exit {
+                Some(Exit { reason, .. }) => format!("is told to end: {reason}"),
+                None => "is not told to end".to_owned(),
+            },
+        )
+    }
+
+    /// The process ended with this reason; a panic of it is observed by whom it is linked to or who
+    /// monitors it.
+    pub(crate) fn reason(&self, reason: ExitReason) -> Exit {
+        Exit {
+            process: Some(self.id.clone()),
+            reason,
+        }
+    }
+}
+
 impl<M> Inbox<M> {
     #[track_caller]
     pub(crate) fn new(name: &str, system: &Arc<Shared>) -> Inbox<M> {
-        let mailbox = Mailbox::new(name);
+        let mailbox = Mailbox::new(name, system.options.unhandled);
         Inbox {
-            id: ProcessId::new(name, mailbox.object()),
-            mailbox,
-            system: Arc::clone(system),
+            control: Control {
+                id: ProcessId::new(name, mailbox.object()),
+                mailbox,
+                system: Arc::clone(system),
+                signals: State::new(&format!("signals of {name}"), Signals::default()),
+                relations: State::new(&format!("links of {name}"), Relations::default()),
+            },
             letters: Mutex::new(Letters {
                 there: Vec::new(),
                 is_closed: false,
@@ -67,10 +148,27 @@ impl<M> Inbox<M> {
         let there = std::mem::take(&mut letters.there);
         drop(letters);
         drop(there);
+        let related = self.control.relations.silently(Relations::end);
+        drop(related);
     }
 
     /// Never held while another process runs.
     fn letters(&self) -> MutexGuard<'_, Letters<M>> {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<M: Message> Addressee for Inbox<M> {
+    fn control(&self) -> &Control {
+        &self.control
+    }
+
+    fn put_notice(&self, position: usize, notice: Notice, posted: Option<Posted>) {
+        let content = match notice {
+            Notice::Exit(exit) => Content::Exit(exit),
+            Notice::Down(down) => Content::Down(down),
+            Notice::End(exit) => Content::End(exit),
+        };
+        self.put(position, Letter { content, posted });
     }
 }

@@ -46,17 +46,25 @@
 
 #![forbid(unsafe_code)]
 
+mod exit;
 mod inbox;
 mod message;
 pub mod object;
 mod pid;
 mod process;
 mod receive;
+mod registry;
+mod relation;
 mod send;
 mod system;
+mod table;
 
+pub use exit::{Down, Exit, ExitReason};
 pub use message::Message;
 pub use pid::{Pid, ProcessId};
 pub use process::Process;
-pub use runtime::Delivery;
+pub use registry::RegisterError;
+pub use relation::Monitor;
+pub use runtime::{Delivery, Policy};
 pub use system::System;
+pub use table::{Key, Table, TableGone};

@@ -37,12 +37,12 @@ impl ProcessId {
 impl<M> Pid<M> {
     /// Which process it is.
     pub fn id(&self) -> &ProcessId {
-        &self.inbox.id
+        &self.inbox.control.id
     }
 
     /// The name that the process was started with.
     pub fn name(&self) -> &str {
-        self.inbox.id.name()
+        self.id().name()
     }
 }
 

@@ -1,36 +1,148 @@
-//! A process from within.
+//! A process from within: its start and its end.
 
+use crate::exit::{Down, Ending, Exit, ExitReason, panic_message};
+use crate::inbox::{Address, Control, Inbox};
+use crate::system::System;
 use crate::{Message, Pid};
-use std::cell::Cell;
+use runtime::State;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 
 /// The process at hand: what its code can do.
 pub struct Process<M> {
     pid: Pid<M>,
     /// Letters at smaller positions are known to have come in.
     pub(crate) known: Cell<usize>,
+    /// What the process is told of an exit signal, if it traps them.
+    pub(crate) on_exit: RefCell<Option<Told<Exit, M>>>,
+    /// What the process is told of the end of another, for each of its monitors.
+    pub(crate) on_down: RefCell<BTreeMap<u32, Told<Down, M>>>,
+    pub(crate) monitors: Cell<u32>,
+    /// Whether its tables are alive.
+    pub(crate) tables: RefCell<Vec<Arc<State<bool>>>>,
 }
 
-impl<M: Message> Process<M> {
-    pub(crate) fn new(pid: Pid<M>) -> Process<M> {
-        Process {
-            pid,
-            known: Cell::new(0),
-        }
-    }
+/// Makes a message of a notice.
+pub(crate) type Told<N, M> = Box<dyn Fn(N) -> M>;
 
+impl<M: Message> Process<M> {
     /// Its own process id.
     pub fn pid(&self) -> Pid<M> {
         self.pid.clone()
     }
 
-    pub(crate) fn inbox(&self) -> &crate::inbox::Inbox<M> {
+    /// The system that it belongs to.
+    pub fn system(&self) -> System {
+        System {
+            shared: Arc::clone(&self.control().system),
+        }
+    }
+
+    /// Ends the process.
+    pub fn exit(&self, reason: ExitReason) -> ! {
+        resume_unwind(Box::new(Ending {
+            exit: self.control().reason(reason),
+        }))
+    }
+
+    pub(crate) fn inbox(&self) -> &Inbox<M> {
         &self.pid.inbox
     }
 
-    /// Runs the code of the process.
-    pub(crate) fn run(&self, body: impl FnOnce(&Process<M>)) {
-        let _end = End(self);
-        body(self);
+    pub(crate) fn control(&self) -> &Control {
+        &self.pid.inbox.control
+    }
+
+    pub(crate) fn address(&self) -> Address {
+        Arc::clone(&self.pid.inbox) as Address
+    }
+
+    /// Runs the code of the process, from its start to its end.
+    #[track_caller]
+    pub(crate) fn run(pid: Pid<M>, body: impl FnOnce(&Process<M>)) {
+        let process = Process {
+            pid,
+            known: Cell::new(0),
+            on_exit: RefCell::default(),
+            on_down: RefCell::default(),
+            monitors: Cell::new(0),
+            tables: RefCell::default(),
+        };
+        process.control().system.run(Some(process.address()));
+        let _end = End(&process);
+        match catch_unwind(AssertUnwindSafe(|| body(&process))) {
+            Ok(()) => process.end(Exit {
+                process: None,
+                reason: ExitReason::Normal,
+            }),
+            Err(payload) => process.unwound(payload),
+        }
+    }
+
+    /// The code of the process did not come to its end.
+    #[track_caller]
+    fn unwound(&self, payload: Box<dyn Any + Send>) {
+        if runtime::is_over() {
+            resume_unwind(payload);
+        }
+        match payload.downcast::<Ending>() {
+            Ok(ending) => self.end(ending.exit),
+            Err(panic) => {
+                let reason = ExitReason::Panic(panic_message(&*panic));
+                let is_observed = self.tell_end(&Exit {
+                    process: None,
+                    reason,
+                });
+                if !is_observed || runtime::panics_fail() {
+                    resume_unwind(panic);
+                }
+            }
+        }
+    }
+
+    /// The process ends, in good order or by a signal.
+    #[track_caller]
+    fn end(&self, exit: Exit) {
+        let exit = match self.is_ended_by_signal(&exit) {
+            true => exit,
+            false => self.control().exit().unwrap_or(exit),
+        };
+        let is_observed = self.tell_end(&exit);
+        if let (ExitReason::Panic(message), false) = (&exit.reason, is_observed) {
+            let name = self.pid.name();
+            let who = exit.process.as_ref().map_or("itself", |id| id.name());
+            panic!("{name} is linked to {who}, which panicked: {message}");
+        }
+    }
+
+    fn is_ended_by_signal(&self, exit: &Exit) -> bool {
+        exit.process.as_ref().is_some_and(|by| by != self.pid.id())
+    }
+
+    /// Tells all who want to know that the process ends; whether anybody did but the one who ended it.
+    #[track_caller]
+    fn tell_end(&self, exit: &Exit) -> bool {
+        let control = self.control();
+        if control.is_registered(false) {
+            let id = control.id.clone();
+            let text = |_: &()| format!("{} has no name any more", self.pid.name());
+            control.system.directory.write(|names| names.end(id), text);
+        }
+        for table in self.tables.take() {
+            let text = |_: &()| "its table is gone".to_owned();
+            table.write(|is_alive| *is_alive = false, text);
+        }
+        let is_observed = match control.is_related(false) {
+            true => self.tell_related(exit),
+            false => false,
+        };
+        if control.system.options.dead_letters != runtime::Policy::Allow {
+            control.mailbox.close();
+        }
+        is_observed
     }
 }
 
@@ -39,6 +151,10 @@ struct End<'p, M: Message>(&'p Process<M>);
 
 impl<M: Message> Drop for End<'_, M> {
     fn drop(&mut self) {
+        let control = self.0.control();
+        let id = control.id.clone();
+        control.system.directory.silently(|names| names.end(id));
+        control.system.run(None);
         self.0.inbox().close();
     }
 }

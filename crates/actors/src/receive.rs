@@ -4,7 +4,8 @@
 //! for, which is an event without access. So what it receives depends on nothing but the order in which
 //! letters came in.
 
-use crate::inbox::Letter;
+use crate::exit::{Ending, Exit};
+use crate::inbox::{Content, Letter};
 use crate::{Message, Process};
 use std::time::Duration;
 
@@ -78,7 +79,8 @@ impl<M: Message> Process<M> {
         if let Some(message) = self.receive_among(0..known, &fits, true) {
             return Some(message);
         }
-        let count = self.inbox().mailbox.look();
+        self.control().system.checkpoint();
+        let count = self.control().mailbox.look();
         self.known.set(count);
         let message = self.receive_among(known..count, &fits, false);
         if message.is_none() {
@@ -92,7 +94,7 @@ impl<M: Message> Process<M> {
 
     #[track_caller]
     fn wait_for(&self, position: usize) {
-        self.inbox().mailbox.wait(position);
+        self.control().mailbox.wait(position);
         self.known.set(position + 1);
     }
 
@@ -110,26 +112,50 @@ impl<M: Message> Process<M> {
     /// event, and the receive is one of its own.
     #[track_caller]
     fn receive_at(&self, position: usize, fits: &impl Fn(&M) -> bool, is_known: bool) -> Option<M> {
-        let letter = self.inbox().take(position)?;
-        if !fits(&letter.content) {
+        let Letter { content, posted } = self.inbox().take(position)?;
+        let message = self.message_of(position, content)?;
+        if !fits(&message) {
             if !is_known {
-                runtime::tell(|| format!("{:?} does not fit and waits", letter.content));
+                runtime::tell(|| format!("{message:?} does not fit and waits"));
             }
-            self.inbox().put(position, letter);
+            let content = Content::Message(message);
+            self.inbox().put(position, Letter { content, posted });
             return None;
         }
         if is_known {
-            self.inbox().mailbox.wait(position);
+            self.control().mailbox.wait(position);
         }
-        Some(self.accept(position, letter))
-    }
-
-    fn accept(&self, position: usize, letter: Letter<M>) -> M {
-        runtime::tell(|| format!("receive() -> {:?}", letter.content));
-        self.inbox().mailbox.receive(position);
-        if let Some(posted) = letter.posted {
+        runtime::tell(|| format!("receive() -> {message:?}"));
+        self.control().mailbox.receive(position);
+        if let Some(posted) = posted {
             posted.received();
         }
-        letter.content
+        Some(message)
+    }
+
+    /// What the letter at this position says; none if nobody wants to know it any more.
+    fn message_of(&self, position: usize, content: Content<M>) -> Option<M> {
+        let message = match content {
+            Content::Message(message) => return Some(message),
+            Content::End(exit) => {
+                self.end_by(exit);
+                None
+            }
+            Content::Exit(exit) => self.on_exit.borrow().as_ref().map(|told| told(exit)),
+            Content::Down(down) => {
+                let told = self.on_down.borrow_mut().remove(&down.monitor.number());
+                told.map(|told| told(down))
+            }
+        };
+        if message.is_none() {
+            self.control().mailbox.receive(position);
+        }
+        message
+    }
+
+    /// A letter woke the process, which has to end.
+    fn end_by(&self, exit: Exit) {
+        runtime::tell(|| format!("is told to end: {}", exit.reason));
+        Ending::begin(exit);
     }
 }

@@ -1,6 +1,6 @@
 //! Sending: at once, or by the network.
 
-use crate::inbox::{Inbox, Letter};
+use crate::inbox::{Content, Inbox, Letter};
 use crate::{Message, Pid};
 use runtime::Posted;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ impl<M: Message> Pid<M> {
     /// Sends a message. Nobody is told if the process has ended, or if the network loses it.
     #[track_caller]
     pub fn send(&self, message: M) {
+        self.inbox.control.system.checkpoint();
         match self.fate(&message) {
             Fate::Lost => {}
             Fate::Delivered => self.transmit(message),
@@ -30,7 +31,7 @@ impl<M: Message> Pid<M> {
     /// Chooses what happens to the message, where there is a choice.
     #[track_caller]
     fn fate(&self, message: &M) -> Fate {
-        let system = &self.inbox.system;
+        let system = &self.inbox.control.system;
         let budget = system.budget(|_| ());
         let mut fates = vec![Fate::Delivered];
         fates.extend((budget.losses > 0).then_some(Fate::Lost));
@@ -55,12 +56,12 @@ impl<M: Message> Pid<M> {
 
     #[track_caller]
     fn transmit(&self, message: M) {
-        let Some(network) = &self.inbox.system.network else {
+        let Some(network) = &self.inbox.control.system.network else {
             let text = || format!("send({message:?}) to {}", self.name());
-            let position = self.inbox.mailbox.send(text);
+            let position = self.inbox.control.mailbox.send(text);
             return self.inbox.hand_in(position, message, None);
         };
-        let posted = network.post(&self.inbox.mailbox);
+        let posted = network.post(&self.inbox.control.mailbox);
         let inbox = Arc::clone(&self.inbox);
         let text = format!("send({message:?}) to {}", self.name());
         runtime::spawn(Some("network".to_owned()), move || {
@@ -74,15 +75,24 @@ impl<M: Message> Inbox<M> {
     /// What the network does for each message.
     fn bring(&self, posted: Posted, message: M) {
         posted.wait();
-        let text = || format!("{message:?} comes in at {}", self.id);
-        let position = posted.deliver(&self.mailbox, text);
+        let text = || format!("{message:?} comes in at {}", self.control.id);
+        let position = posted.deliver(&self.control.mailbox, text);
         self.hand_in(position, message, Some(posted));
     }
 
     /// The event at hand brought a message.
-    fn hand_in(&self, position: Option<usize>, content: M, posted: Option<Posted>) {
-        if let Some(position) = position {
-            self.put(position, Letter { content, posted });
-        }
+    fn hand_in(&self, position: Option<usize>, message: M, posted: Option<Posted>) {
+        let Some(position) = position else {
+            let policy = self.control.system.options.dead_letters;
+            let text = || {
+                format!(
+                    "{message:?} was sent to {}, which has ended",
+                    self.control.id
+                )
+            };
+            return self.control.mailbox.came_too_late(policy, text);
+        };
+        let content = Content::Message(message);
+        self.put(position, Letter { content, posted });
     }
 }

@@ -1,31 +1,40 @@
 //! A system of processes: how messages travel, and who is started.
 
-use crate::inbox::Inbox;
-use crate::{Message, Pid, Process};
-use runtime::{Delivery, Network, ThreadId};
+use crate::inbox::{Address, Inbox};
+use crate::{Message, Pid, Process, ProcessId};
+use runtime::{Delivery, Directory, Network, Policy, State, ThreadId};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A system of processes, made in the main thread of a model.
 #[derive(Clone)]
 pub struct System {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
+
+/// A process id of whatever type.
+pub(crate) type AnyPid = Arc<dyn Any + Send + Sync>;
 
 /// What the processes of a system have in common.
 pub(crate) struct Shared {
     /// None if a message is in the mailbox when it is sent.
     pub(crate) network: Option<Network>,
-    options: Options,
+    pub(crate) options: Options,
+    pub(crate) directory: State<Directory<ProcessId, AnyPid>>,
     /// How often the network may still lose or duplicate a message of each thread.
     budgets: Mutex<BTreeMap<ThreadId, Budget>>,
+    /// The processes that run, by their threads.
+    running: Mutex<BTreeMap<ThreadId, Address>>,
 }
 
-/// How messages travel.
+/// How messages travel, and what is to happen to those that nobody receives.
 #[derive(Clone, Copy, Default)]
-struct Options {
+pub(crate) struct Options {
     delivery: Delivery,
     budget: Budget,
+    pub(crate) unhandled: Policy,
+    pub(crate) dead_letters: Policy,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -35,27 +44,59 @@ pub(crate) struct Budget {
 }
 
 impl System {
-    /// A system whose messages come in as this model of delivery says; none is lost.
+    /// A system whose messages come in as this model of delivery says. None is lost; one that nobody
+    /// receives is a warning; one to a process that has ended is dropped, as in Erlang.
     pub fn new(delivery: Delivery) -> System {
         System::of(Options {
             delivery,
-            budget: Budget::default(),
+            unhandled: Policy::Warn,
+            ..Options::default()
         })
     }
 
-    /// The network may lose up to this many of the messages that each process sends. To be said before
-    /// the first process is started.
+    /// The network may lose up to this many of the messages that each process sends.
+    ///
+    /// This and the other options are to be said before the first process is started.
     pub fn losing(self, losses: u32) -> System {
-        let mut options = self.shared.options;
-        options.budget.losses = losses;
-        System::of(options)
+        self.with(|options| options.budget.losses = losses)
     }
 
-    /// The network may duplicate up to this many of the messages that each process sends. To be said
-    /// before the first process is started.
+    /// The network may duplicate up to this many of the messages that each process sends.
     pub fn duplicating(self, duplicates: u32) -> System {
+        self.with(|options| options.budget.duplicates = duplicates)
+    }
+
+    /// What is to happen if a message is never received, by the end of the execution.
+    ///
+    /// ```
+    /// use actors::{Delivery, Policy, Process, System};
+    /// use mazurka::{Checker, FailureKind};
+    ///
+    /// let report = Checker::new().check(|| {
+    ///     let system = System::new(Delivery::MailboxOrder).unhandled(Policy::Fail);
+    ///     let once = system.spawn("once", |me: &Process<u32>| {
+    ///         me.receive();
+    ///     });
+    ///     once.send(1);
+    ///     once.send(2);
+    /// });
+    /// assert_eq!(report.errors[0].kind, FailureKind::UnhandledMessage);
+    /// assert_eq!(report.errors[0].message, "a message to once was never received");
+    /// ```
+    pub fn unhandled(self, policy: Policy) -> System {
+        self.with(|options| options.unhandled = policy)
+    }
+
+    /// What is to happen if a message is sent to a process that has ended. Unless allowed, the end of a
+    /// process and messages to it are ordered, and a message that comes too late counts as a dead letter, not
+    /// as unhandled.
+    pub fn dead_letters(self, policy: Policy) -> System {
+        self.with(|options| options.dead_letters = policy)
+    }
+
+    fn with(&self, change: impl FnOnce(&mut Options)) -> System {
         let mut options = self.shared.options;
-        options.budget.duplicates = duplicates;
+        change(&mut options);
         System::of(options)
     }
 
@@ -68,7 +109,9 @@ impl System {
             shared: Arc::new(Shared {
                 network,
                 options,
+                directory: State::new("names", Directory::default()),
                 budgets: Mutex::default(),
+                running: Mutex::default(),
             }),
         }
     }
@@ -80,25 +123,101 @@ impl System {
         name: &str,
         body: impl FnOnce(&Process<M>) + Send + 'static,
     ) -> Pid<M> {
-        let pid = Pid {
+        self.shared.checkpoint();
+        let pid = self.address(name);
+        self.start(&pid, body);
+        pid
+    }
+
+    /// Starts a process that may wait for messages for ever: that it does so at the end is no deadlock.
+    ///
+    /// ```
+    /// use actors::{Delivery, Pid, Process, System};
+    ///
+    /// mazurka::model(|| {
+    ///     let system = System::new(Delivery::MailboxOrder);
+    ///     let double = system.spawn_server("double", |me: &Process<(u32, Pid<u32>)>| loop {
+    ///         let (number, client) = me.receive();
+    ///         client.send(2 * number);
+    ///     });
+    ///     system.spawn("client", move |me: &Process<u32>| {
+    ///         double.send((21, me.pid()));
+    ///         assert_eq!(me.receive(), 42);
+    ///     });
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn spawn_server<M: Message>(
+        &self,
+        name: &str,
+        body: impl FnOnce(&Process<M>) + Send + 'static,
+    ) -> Pid<M> {
+        self.spawn(name, |process: &Process<M>| {
+            runtime::serve();
+            body(process);
+        })
+    }
+
+    /// The address of a process that is about to be started.
+    #[track_caller]
+    pub(crate) fn address<M>(&self, name: &str) -> Pid<M> {
+        Pid {
             inbox: Arc::new(Inbox::new(name, &self.shared)),
-        };
-        let process = Process::new(pid.clone());
-        let thread = runtime::spawn(Some(name.to_owned()), move || process.run(body));
+        }
+    }
+
+    /// Starts the process with this address.
+    #[track_caller]
+    pub(crate) fn start<M: Message>(
+        &self,
+        pid: &Pid<M>,
+        body: impl FnOnce(&Process<M>) + Send + 'static,
+    ) {
+        let name = pid.name().to_owned();
+        let own = pid.clone();
+        let thread = runtime::spawn(Some(name), move || Process::run(own, body));
         if let Some(network) = &self.shared.network {
             network.spawned(thread);
         }
-        pid
     }
 }
 
 impl Shared {
-    /// What the network may still do to messages of the thread at hand, before and after `change`.
+    /// What the network may still do to messages of the thread at hand, after `change`.
     pub(crate) fn budget(&self, change: impl FnOnce(&mut Budget)) -> Budget {
         let thread = runtime::current();
         let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
         let budget = budgets.entry(thread).or_insert(self.options.budget);
         change(budget);
         *budget
+    }
+
+    /// The process at hand, if the thread at hand is one.
+    pub(crate) fn current(&self) -> Option<Address> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.get(&runtime::current()).cloned()
+    }
+
+    /// The thread at hand is this process, or none any more.
+    pub(crate) fn run(&self, process: Option<Address>) {
+        let thread = runtime::current();
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let _before = match process {
+            Some(process) => running.insert(thread, process),
+            None => running.remove(&thread),
+        };
+    }
+
+    /// Before a visible operation: the process at hand ends here if it was told to.
+    #[track_caller]
+    pub(crate) fn checkpoint(&self) {
+        if std::thread::panicking() {
+            return;
+        }
+        if let Some(process) = self.current()
+            && let Some(exit) = process.control().exit()
+        {
+            crate::exit::Ending::begin(exit);
+        }
     }
 }

@@ -36,6 +36,9 @@ pub struct Report {
     pub deadlocks: u64,
     /// What failed; one entry without `keep_going`, else one for each distinct failure.
     pub errors: Vec<Failure>,
+    /// What was noticed that may be a mistake and is no bug, for people.
+    #[serde(default)]
+    pub warnings: Vec<String>,
     /// Why the search is not complete, for people: bounds that were met, limits that were reached.
     pub bounds: Vec<String>,
     /// Events that were performed in all executions, replayed ones included.
@@ -89,6 +92,10 @@ pub enum FailureKind {
     Abort,
     /// A synchronisation object was misused.
     Misuse,
+    /// A message was never received.
+    UnhandledMessage,
+    /// A message was sent to a process that had ended.
+    DeadLetter,
 }
 
 impl FailureKind {
@@ -102,6 +109,8 @@ impl FailureKind {
             FailureKind::StackOverflow => "stack overflow",
             FailureKind::Abort => "abort",
             FailureKind::Misuse => "misuse",
+            FailureKind::UnhandledMessage => "unhandled message",
+            FailureKind::DeadLetter => "message to a process that has ended",
         }
     }
 }

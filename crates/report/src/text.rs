@@ -32,7 +32,8 @@ impl Report {
             }
             text.push_str(&failure.text(style));
         }
-        for line in self.bounded(style).into_iter().chain(self.numbers(style)) {
+        let remarks = self.warned(style).into_iter().chain(self.bounded(style));
+        for line in remarks.chain(self.numbers(style)) {
             text.push_str(&line);
             text.push('\n');
         }
@@ -70,6 +71,20 @@ impl Report {
                 counted(failures.len() as u64, "distinct failure")
             ),
         }
+    }
+
+    /// What may be a mistake.
+    fn warned(&self, style: Style) -> Vec<String> {
+        self.warnings
+            .iter()
+            .flat_map(|warning| {
+                wrap(
+                    &format!("warning: {warning}"),
+                    style.width.saturating_sub(2),
+                )
+            })
+            .map(|line| style.paint(Ink::Mark, &format!("  {line}")))
+            .collect()
     }
 
     /// Why not everything was explored.
@@ -186,6 +201,7 @@ mod tests {
             cut: 0,
             deadlocks: 0,
             errors: Vec::new(),
+            warnings: Vec::new(),
             bounds: Vec::new(),
             events: 2_217_600,
             max_depth: 64,
@@ -232,6 +248,18 @@ mod tests {
     #[test]
     fn a_proof_is_short() {
         insta::assert_snapshot!(verified().to_string());
+    }
+
+    #[test]
+    fn a_warning_is_told_beside_a_proof() {
+        let warnings = vec!["a message to server was never received".to_owned()];
+        let report = Report {
+            warnings,
+            ..verified()
+        };
+        let text = report.to_string();
+        assert!(text.starts_with("verified:"), "{text}");
+        assert!(text.contains("\n  warning: a message to server was never received\n"));
     }
 
     #[test]

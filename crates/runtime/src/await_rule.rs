@@ -192,7 +192,7 @@ impl Engine {
                 let ticket = channel.send_request(EventId(0));
                 ticket.is_some_and(|ticket| !channel.is_send_over(ticket))
             }
-            Seen::Letters(number, count) => objects.mailboxes.get(number).count() == count,
+            Seen::Letters(number, count) => objects.mailboxes.get(number).order.count() == count,
             Seen::NotDone(number) => !objects.onces.get(number).order.is_done(),
             Seen::Runs(thread) => !objects.ends[thread.index()].is_finished(),
         }

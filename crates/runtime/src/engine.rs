@@ -8,6 +8,7 @@ use crate::await_rule::Round;
 use crate::coroutine::{Fibre, Suspender};
 use crate::failure::{Failures, Noticed};
 use crate::happens_before::HappensBefore;
+use crate::mailbox::State as MailboxState;
 use crate::model::Config;
 use crate::mutex::State as MutexState;
 use crate::names::Names;
@@ -22,6 +23,8 @@ use crate::thread::Panic;
 use crate::waiting::Wait;
 use explore::{EventId, ObjectId, Op, Pending, ThreadId, Token};
 use objects::Coarsening;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
@@ -67,6 +70,8 @@ pub(crate) struct Engine {
     pub(crate) objects: Objects,
     pub(crate) plain: Pool<PlainState>,
     pub(crate) failures: Failures,
+    /// What was noticed in any execution that is no failure.
+    pub(crate) warnings: RefCell<BTreeSet<String>>,
     pub(crate) names: Names,
     pub(crate) happens_before: HappensBefore,
     pub(crate) recorder: Recorder,
@@ -108,7 +113,7 @@ pub(crate) struct Objects {
     pub(crate) barriers: Pool<objects::Barrier>,
     pub(crate) onces: Pool<OnceState>,
     pub(crate) channels: Pool<objects::Channel>,
-    pub(crate) mailboxes: Pool<objects::Mailbox>,
+    pub(crate) mailboxes: Pool<MailboxState>,
     pub(crate) networks: Pool<objects::Network>,
     /// Indexed by thread.
     pub(crate) parks: Vec<objects::Park>,
@@ -142,6 +147,8 @@ pub(crate) struct Thread {
     /// Operations since the tear-down began.
     pub(crate) torn: u32,
     pub(crate) round: Round,
+    /// It may wait for letters at the end.
+    pub(crate) serves: bool,
 }
 
 /// The code of a thread.
@@ -186,6 +193,7 @@ impl Thread {
             noticed: None,
             torn: 0,
             round: Round::default(),
+            serves: false,
         }
     }
 }
@@ -222,6 +230,7 @@ impl Engine {
             objects: Objects::default(),
             plain: Pool::default(),
             failures: Failures::default(),
+            warnings: RefCell::default(),
             names,
             happens_before: HappensBefore::default(),
             recorder: Recorder::default(),
@@ -279,6 +288,7 @@ impl Engine {
         thread.condition = None;
         thread.torn = 0;
         thread.round.clear();
+        thread.serves = false;
         self.objects.parks[id.index()].clear();
         self.objects.ends[id.index()].clear();
         if self.watch.races {

@@ -151,7 +151,9 @@ impl Engine {
         let may_wait =
             self.config.waiting_after_main && self.pending.first() == Some(&Pending::Finished);
         match outcome {
-            Outcome::Deadlock | Outcome::Stuck if may_wait => Outcome::Completed,
+            Outcome::Deadlock | Outcome::Stuck if may_wait => self.completed(),
+            Outcome::Deadlock if self.only_servers_wait() => self.completed(),
+            Outcome::Completed => self.completed(),
             other => other,
         }
     }
@@ -163,6 +165,31 @@ impl Engine {
                 && self.threads[thread.index()].condition.is_none()
         };
         self.born().iter().any(spins)
+    }
+
+    /// The outcome if letters may be left and are not.
+    fn completed(&self) -> Outcome {
+        let goes_on = |pending: &Pending| pending.enabled().is_some();
+        if self.objects.mailboxes.is_empty() || self.pending.iter().any(goes_on) {
+            return Outcome::Completed;
+        }
+        match self.left_letters() {
+            Some(_) => Outcome::Failed,
+            None => Outcome::Completed,
+        }
+    }
+
+    /// Whether all that wait are servers that wait for letters.
+    fn only_servers_wait(&self) -> bool {
+        self.born()
+            .iter()
+            .all(|thread| match &self.pending[thread.index()] {
+                Pending::Waiting(request) => {
+                    self.threads[thread.index()].serves && request.op.kind == OpKind::LetterWait
+                }
+                Pending::Halted(Halt::Await) => false,
+                _ => true,
+            })
     }
 
     /// A thread that panicked and that nobody joined.
@@ -184,12 +211,15 @@ impl Engine {
     }
 
     fn first_failure(&self) -> Shown {
-        self.failures.shown.first().cloned().unwrap_or_else(|| {
-            let id = self
-                .unjoined_panic()
-                .expect("a failed execution has a failure");
-            self.panic_of(id, self.threads[id.index()].panic.as_ref())
-        })
+        if let Some(shown) = self.failures.shown.first() {
+            return shown.clone();
+        }
+        match self.unjoined_panic() {
+            Some(id) => self.panic_of(id, self.threads[id.index()].panic.as_ref()),
+            None => self
+                .left_letters()
+                .expect("a failed execution has a failure"),
+        }
     }
 
     fn deadlock(&self) -> Shown {
@@ -284,6 +314,7 @@ impl Engine {
         let what = match request.op.kind {
             OpKind::Join => return format!("waits for the end of {}", holders.join(", ")),
             OpKind::ParkWait => return "is parked".to_owned(),
+            OpKind::LetterWait => return self.waits_for_letter(wait),
             _ => self
                 .recorder
                 .object_name(request.op.object, request.op.kind),
@@ -304,6 +335,24 @@ impl Engine {
     fn awaits(&self, condition: Condition) -> String {
         let object = self.recorder.object_name(condition.object, OpKind::Segment);
         format!("awaits a condition of {object}")
+    }
+
+    fn waits_for_letter(&self, wait: Wait) -> String {
+        let Wait::Letter(number, _) = wait else {
+            unreachable!("who waits for a letter waits at a mailbox");
+        };
+        match self
+            .objects
+            .mailboxes
+            .get(number)
+            .order
+            .unreceived()
+            .count()
+        {
+            0 => "waits for a message".to_owned(),
+            1 => "waits for a message; the one in its mailbox does not fit".to_owned(),
+            count => format!("waits for a message; the {count} in its mailbox do not fit"),
+        }
     }
 
     fn shown_request(&self, request: &Request) -> String {

@@ -74,12 +74,14 @@ pub use choice::{assume, choose};
 pub use condvar::Condvar;
 pub use explore::{Access, ObjectId, ThreadId};
 pub use hint::hint;
-pub use mailbox::{Mailbox, Network, Posted, tell};
+pub use mailbox::{Mailbox, Network, Policy, Posted, tell};
 pub use model::{Config, Model};
 pub use mutex::{Mutex, expire};
 pub use names::{Names, UnknownThread};
 pub use object::{Object, segment, segment_at};
-pub use objects::{Coarsening, Delivery};
+pub use objects::{
+    Coarsening, Delivery, Directory, Related, Relations, Signalled, Signals, Strength, Unregistered,
+};
 pub use once::{Entry, Once};
 pub use plain::Plain;
 pub use rwlock::{Place, RwLock};
@@ -87,7 +89,7 @@ pub use semaphore::Semaphore;
 pub use snapshot::{Opaque, tell_state, tell_state_of};
 pub use state::State;
 pub use thread::{
-    Panic, Scope, await_end, current, is_finished, is_in_model, join, name, panicking, park,
-    park_timed, scope, spawn, spawn_at, unpark, upcoming_child,
+    Panic, Scope, await_end, current, is_finished, is_in_model, is_over, join, name, panicking,
+    panics_fail, park, park_timed, scope, serve, spawn, spawn_at, unpark, upcoming_child,
 };
 pub use trace::{Shown, Trace};

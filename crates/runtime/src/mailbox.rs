@@ -6,10 +6,92 @@
 use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::trace::Shown;
 use crate::waiting::Wait;
 use explore::{ObjectId, ThreadId};
 use objects::{Delivery, Form, Mailbox as Order, Network as Letters, Ticket};
+use report::FailureKind;
 use std::panic::Location;
+
+/// What is to happen where something is noticed that may be a mistake.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Policy {
+    /// Nothing.
+    #[default]
+    Allow,
+    /// The report mentions it.
+    Warn,
+    /// It is a bug.
+    Fail,
+}
+
+/// A mailbox as the model has it.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) order: Order,
+    /// The name of the process.
+    owner: String,
+    /// What is to happen if a letter is left.
+    left: Policy,
+}
+
+impl State {
+    fn clear(&mut self) {
+        self.order.clear();
+        self.owner.clear();
+    }
+}
+
+impl Engine {
+    /// A thread noticed something that may be a mistake.
+    fn notice(&mut self, policy: Policy, kind: FailureKind, message: String) {
+        match policy {
+            Policy::Allow => {}
+            Policy::Warn => self.warn(message),
+            Policy::Fail => {
+                self.recorder.mark_failed();
+                let location = Some(self.thread().location.to_string());
+                self.failures.push(Shown {
+                    kind,
+                    message,
+                    location,
+                    event: Some(self.event()),
+                });
+            }
+        }
+    }
+
+    fn warn(&self, message: String) {
+        self.warnings.borrow_mut().insert(message);
+    }
+
+    /// The execution is over: letters that nobody received.
+    pub(crate) fn left_letters(&self) -> Option<Shown> {
+        let mailboxes = || self.objects.mailboxes.iter();
+        let left = |policy: Policy| mailboxes().filter(move |mailbox| mailbox.left == policy);
+        left(Policy::Warn)
+            .filter_map(State::left_letters)
+            .for_each(|message| self.warn(message));
+        let messages: Vec<String> = left(Policy::Fail).filter_map(State::left_letters).collect();
+        (!messages.is_empty()).then(|| Shown {
+            kind: FailureKind::UnhandledMessage,
+            message: messages.join("; "),
+            location: None,
+            event: None,
+        })
+    }
+}
+
+impl State {
+    fn left_letters(&self) -> Option<String> {
+        let owner = &self.owner;
+        match self.order.unreceived().count() {
+            0 => None,
+            1 => Some(format!("a message to {owner} was never received")),
+            count => Some(format!("{count} messages to {owner} were never received")),
+        }
+    }
+}
 
 /// The mailbox of a process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -19,14 +101,19 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// The empty mailbox of a process with this name.
+    /// The empty mailbox of a process with this name, and what is to happen if a letter is left in it at
+    /// the end.
     #[track_caller]
-    pub fn new(name: &str) -> Mailbox {
+    pub fn new(name: &str, left: Policy) -> Mailbox {
         let location = Location::caller();
         silently(|engine| {
             let object = engine.create(Order::PARTS);
             engine.name_object(object, &format!("mailbox of {name}"), location);
-            let number = engine.objects.mailboxes.add(Order::clear, Order::default);
+            let mailboxes = &mut engine.objects.mailboxes;
+            let number = mailboxes.add(State::clear, State::default);
+            let state = mailboxes.get_mut(number);
+            state.left = left;
+            state.owner.push_str(name);
             Mailbox { object, number }
         })
     }
@@ -34,6 +121,11 @@ impl Mailbox {
     /// The name of the object, the same in all executions.
     pub fn object(&self) -> ObjectId {
         self.object
+    }
+
+    /// The letter that the event at hand brought came too late.
+    pub fn came_too_late(&self, policy: Policy, message: impl FnOnce() -> String) {
+        silently(|engine| engine.notice(policy, FailureKind::DeadLetter, message()));
     }
 
     /// Sends a letter that is there at once; gives its position, none if it comes too late.
@@ -50,7 +142,7 @@ impl Mailbox {
                 engine.happens_before.leave(engine.running, event);
             }
             engine.record(|_| text());
-            let order = engine.objects.mailboxes.get_mut(self.number);
+            let order = &mut engine.objects.mailboxes.get_mut(self.number).order;
             (!order.is_closed()).then(|| order.arrive(event))
         })
     }
@@ -67,7 +159,7 @@ impl Mailbox {
     #[track_caller]
     pub fn look(&self) -> usize {
         perform(Order::LOOK.on(self.object), Location::caller(), |engine| {
-            let count = engine.objects.mailboxes.get(self.number).count();
+            let count = engine.objects.mailboxes.get(self.number).order.count();
             engine.see(Seen::Letters(self.number, count));
             count
         })
@@ -77,7 +169,7 @@ impl Mailbox {
     pub fn receive(&self, position: usize) {
         silently(|engine| {
             let mut edges = Vec::new();
-            let order = engine.objects.mailboxes.get_mut(self.number);
+            let order = &mut engine.objects.mailboxes.get_mut(self.number).order;
             order.receive(position);
             if engine.watch.races {
                 order.edges(position, &mut edges);
@@ -87,11 +179,23 @@ impl Mailbox {
         });
     }
 
+    /// The letter at this position, which the event at hand brought, need not be received.
+    pub fn excuse(&self, position: usize) {
+        silently(|engine| {
+            engine
+                .objects
+                .mailboxes
+                .get_mut(self.number)
+                .order
+                .receive(position)
+        });
+    }
+
     /// Letters come too late from now on.
     #[track_caller]
     pub fn close(&self) {
         perform(Order::CLOSE.on(self.object), Location::caller(), |engine| {
-            engine.objects.mailboxes.get_mut(self.number).close();
+            engine.objects.mailboxes.get_mut(self.number).order.close();
         });
     }
 }
@@ -171,8 +275,8 @@ impl Posted {
         position
     }
 
-    /// The letter has come in, by the event at hand.
-    fn arrived(&self) {
+    /// The letter has come in, or to nothing, by the event at hand.
+    pub fn arrived(&self) {
         silently(|engine| {
             let event = engine.event();
             let letters = engine.objects.networks.get_mut(self.network.number);

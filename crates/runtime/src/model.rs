@@ -83,6 +83,11 @@ impl Model {
         self.engine().failure()
     }
 
+    /// What was noticed in the executions so far that is no failure.
+    pub fn warnings(&self) -> Vec<String> {
+        self.engine().warnings.borrow().iter().cloned().collect()
+    }
+
     /// Why the execution at hand has no fingerprint, if it has none.
     pub fn opaque(&self) -> Option<Opaque> {
         self.engine().opaque()

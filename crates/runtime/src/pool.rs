@@ -41,6 +41,11 @@ impl<T> Pool<T> {
         self.used == 0
     }
 
+    /// The items of the execution.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items[..self.used].iter()
+    }
+
     /// Forgets the items of the execution.
     pub(crate) fn clear(&mut self) {
         self.used = 0;

@@ -105,6 +105,21 @@ pub fn is_in_model() -> bool {
     perform::current().is_some()
 }
 
+/// Whether the execution is over, and the threads that are left are unwound.
+pub fn is_over() -> bool {
+    silently(|engine| engine.is_tearing_down)
+}
+
+/// Whether a panic is a failure even if somebody observes it.
+pub fn panics_fail() -> bool {
+    silently(|engine| engine.config.panics_fail)
+}
+
+/// The thread at hand serves others: that it waits for letters at the end is no deadlock.
+pub fn serve() {
+    silently(|engine| engine.thread().serves = true);
+}
+
 /// Whether the thread at hand is unwinding by a panic (or by the end of the execution).
 pub fn panicking() -> bool {
     std::thread::panicking() && silently(|engine| engine.is_unwinding())

@@ -38,7 +38,7 @@ impl Objects {
             Wait::Receive(number, ticket) => self.channels.get(number).is_receive_over(ticket),
             Wait::Park(thread) => self.parks[thread.index()].is_granted(),
             Wait::Join(thread) => self.ends[thread.index()].is_finished(),
-            Wait::Letter(number, position) => self.mailboxes.get(number).has(position),
+            Wait::Letter(number, position) => self.mailboxes.get(number).order.has(position),
             Wait::Delivery(number, ticket) => self.networks.get(number).is_deliverable(ticket),
         }
     }
@@ -56,7 +56,9 @@ impl Objects {
             Wait::Receive(number, ticket) => self.channels.get(number).receive_edges(ticket, edges),
             Wait::Park(thread) => self.parks[thread.index()].edges(edges),
             Wait::Join(thread) => self.ends[thread.index()].edges(edges),
-            Wait::Letter(number, position) => self.mailboxes.get(number).edges(position, edges),
+            Wait::Letter(number, position) => {
+                self.mailboxes.get(number).order.edges(position, edges);
+            }
             Wait::Delivery(number, ticket) => self.networks.get(number).edges(ticket, edges),
         }
     }

@@ -46,6 +46,7 @@ impl Search {
             cut: self.tally.cut,
             deadlocks: self.tally.deadlocks,
             errors,
+            warnings: self.model.warnings(),
             bounds,
             events: self.tally.events,
             max_depth: self.tally.max_depth,

@@ -1,0 +1,88 @@
+//! Registered names.
+
+use crate::system::AnyPid;
+use crate::{Message, Pid, System};
+use runtime::Unregistered;
+use std::sync::Arc;
+
+/// Why a name was not registered.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
+pub enum RegisterError {
+    /// Another process has the name.
+    #[error("another process has the name")]
+    Taken,
+    /// The process has ended.
+    #[error("the process has ended")]
+    Ended,
+}
+
+impl System {
+    /// Gives a process a name, by which others find it. The end of the process takes it away.
+    ///
+    /// ```
+    /// use actors::{Delivery, Process, RegisterError, System};
+    ///
+    /// mazurka::model(|| {
+    ///     let system = System::new(Delivery::MailboxOrder);
+    ///     let server = system.spawn("server", |me: &Process<u32>| assert_eq!(me.receive(), 7));
+    ///     let other = system.spawn("other", |_: &Process<u32>| ());
+    ///     system.register("seven", &server).unwrap();
+    ///     assert_eq!(system.register("seven", &other), Err(RegisterError::Taken));
+    ///     let found = system.whereis::<u32>("seven").expect("it waits for a message");
+    ///     found.send(7);
+    /// });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the name is taken or the process has ended.
+    #[track_caller]
+    pub fn register<M: Message>(&self, name: &str, process: &Pid<M>) -> Result<(), RegisterError> {
+        self.shared.checkpoint();
+        process.inbox.control.is_registered(true);
+        let entry: AnyPid = Arc::new(process.clone());
+        let id = process.id().clone();
+        let result = self.shared.directory.write(
+            |names| names.register(name, id, entry),
+            |result| match result {
+                Ok(()) => format!("register({name:?}, {})", process.name()),
+                Err(why) => format!("register({name:?}, {}) -> {why:?}", process.name()),
+            },
+        );
+        result.map_err(|why| match why {
+            Unregistered::Taken => RegisterError::Taken,
+            Unregistered::Ended => RegisterError::Ended,
+        })
+    }
+
+    /// Takes a name away; whether a process had it.
+    #[track_caller]
+    pub fn unregister(&self, name: &str) -> bool {
+        self.shared.checkpoint();
+        self.shared.directory.write(
+            |names| names.unregister(name),
+            |had| format!("unregister({name:?}) -> {had}"),
+        )
+    }
+
+    /// The process that has the name.
+    ///
+    /// # Panics
+    ///
+    /// If that process does not receive messages of type `M`.
+    #[track_caller]
+    pub fn whereis<M: Message>(&self, name: &str) -> Option<Pid<M>> {
+        self.shared.checkpoint();
+        let entry = self.shared.directory.read(
+            |names| names.whereis(name),
+            |entry| match entry {
+                Some(_) => format!("whereis({name:?}) -> a process"),
+                None => format!("whereis({name:?}) -> nobody"),
+            },
+        )?;
+        let pid = entry.downcast::<Pid<M>>().unwrap_or_else(|_| {
+            panic!("the process called {name:?} receives other messages than whereis asks for")
+        });
+        Some((*pid).clone())
+    }
+}

@@ -1,0 +1,353 @@
+//! Links, monitors and exit signals (Erlang/OTP, reference manual, "Processes").
+//!
+//! A signal is two steps: it is written, for the process to read before its next operation, and it puts a
+//! letter into the mailbox, which tells a process that traps exits and wakes one that waits.
+
+use crate::exit::{Down, Exit, ExitReason};
+use crate::inbox::{Address, Control, Notice};
+use crate::{Message, Pid, Process, ProcessId};
+use runtime::{Posted, Signalled, Strength};
+use std::sync::Arc;
+
+/// A monitor of a process, which tells another of its end.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Monitor {
+    watched: ProcessId,
+    number: u32,
+}
+
+impl Monitor {
+    /// Which of the watcher's monitors it is.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+}
+
+impl<M: Message> Process<M> {
+    /// Starts a process that is linked to this one from its start.
+    #[track_caller]
+    pub fn spawn_link<N: Message>(
+        &self,
+        name: &str,
+        body: impl FnOnce(&Process<N>) + Send + 'static,
+    ) -> Pid<N> {
+        self.control().system.checkpoint();
+        let child: Pid<N> = self.system().address(name);
+        let control = &child.inbox.control;
+        self.becomes_linked(control);
+        let (parent, address) = (self.control().id.clone(), self.address());
+        control.relations.silently(|own| own.link(parent, address));
+        self.link_own_side(Arc::clone(&child.inbox) as Address);
+        self.system().start(&child, body);
+        child
+    }
+
+    /// Starts a process that is monitored from its start: see [`monitor`](Process::monitor).
+    #[track_caller]
+    pub fn spawn_monitor<N: Message>(
+        &self,
+        name: &str,
+        body: impl FnOnce(&Process<N>) + Send + 'static,
+        told: impl Fn(Down) -> M + 'static,
+    ) -> (Pid<N>, Monitor) {
+        self.control().system.checkpoint();
+        let child: Pid<N> = self.system().address(name);
+        let control = &child.inbox.control;
+        control.is_related(true);
+        let (watcher, address) = (self.control().id.clone(), self.address());
+        let monitor = self.next_monitor(control, told);
+        let number = monitor.number;
+        control
+            .relations
+            .silently(|own| own.monitor(watcher, number, address));
+        self.system().start(&child, body);
+        (child, monitor)
+    }
+
+    /// Links this process with another: when one ends, the other gets an exit signal, and ends unless the
+    /// reason is normal or it [traps exits](Process::trap_exits).
+    #[track_caller]
+    pub fn link<N: Message>(&self, other: &Pid<N>) {
+        self.control().system.checkpoint();
+        let control = &other.inbox.control;
+        self.becomes_linked(control);
+        let (own, address) = (self.control().id.clone(), self.address());
+        let text = |_: &bool| format!("link with {}", other.name());
+        let is_alive = control
+            .relations
+            .write(|relations| relations.link(own, address), text);
+        match is_alive {
+            true => self.link_own_side(Arc::clone(&other.inbox) as Address),
+            false => {
+                let exit = control.reason(ExitReason::NoProcess);
+                signal(&self.address(), exit, Strength::Abnormal);
+            }
+        }
+    }
+
+    /// Takes a link away.
+    #[track_caller]
+    pub fn unlink<N: Message>(&self, other: &Pid<N>) {
+        self.control().system.checkpoint();
+        let control = &other.inbox.control;
+        self.becomes_linked(control);
+        let (id, own) = (&control.id, &self.control().id);
+        let text = |_: &()| format!("unlink from {}", other.name());
+        control.relations.write(|of| of.unlink(own), text);
+        self.control().relations.write(|of| of.unlink(id), text);
+    }
+
+    /// From now on both get signals of the other's end.
+    fn becomes_linked(&self, other: &Control) {
+        for control in [self.control(), other] {
+            control.is_related(true);
+            control.is_signalled(true);
+        }
+    }
+
+    #[track_caller]
+    fn link_own_side(&self, other: Address) {
+        let id = other.control().id.clone();
+        let text = format!("is linked with {id}");
+        let relations = &self.control().relations;
+        relations.write(|own| own.link(id, other), |_| text);
+    }
+
+    /// Watches another process: when it ends, or has ended, this one gets the message that `told` makes.
+    ///
+    /// ```
+    /// use actors::{Delivery, Down, ExitReason, Process, System};
+    ///
+    /// mazurka::model(|| {
+    ///     let system = System::new(Delivery::MailboxOrder);
+    ///     let worker = system.spawn("worker", |me: &Process<()>| me.exit(ExitReason::Killed));
+    ///     system.spawn("watcher", move |me: &Process<Down>| {
+    ///         me.monitor(&worker, |down| down);
+    ///         let reason = me.receive().reason;
+    ///         assert!([ExitReason::Killed, ExitReason::NoProcess].contains(&reason));
+    ///     });
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn monitor<N: Message>(
+        &self,
+        other: &Pid<N>,
+        told: impl Fn(Down) -> M + 'static,
+    ) -> Monitor {
+        self.control().system.checkpoint();
+        let control = &other.inbox.control;
+        control.is_related(true);
+        let monitor = self.next_monitor(control, told);
+        let (watcher, address) = (self.control().id.clone(), self.address());
+        let number = monitor.number;
+        let text = |_: &bool| format!("monitor {}", other.name());
+        let is_alive = control
+            .relations
+            .write(|of| of.monitor(watcher, number, address), text);
+        if !is_alive {
+            tell_down(&self.address(), control.down(number, ExitReason::NoProcess));
+        }
+        monitor
+    }
+
+    /// Watches no longer; what was told already is forgotten.
+    #[track_caller]
+    pub fn demonitor<N: Message>(&self, other: &Pid<N>, monitor: &Monitor) {
+        self.control().system.checkpoint();
+        self.on_down.borrow_mut().remove(&monitor.number);
+        let (watcher, number) = (self.control().id.clone(), monitor.number);
+        let text = |_: &()| format!("demonitor {}", other.name());
+        let relations = &other.inbox.control.relations;
+        relations.write(|of| of.demonitor(watcher, number), text);
+    }
+
+    fn next_monitor(&self, watched: &Control, told: impl Fn(Down) -> M + 'static) -> Monitor {
+        let number = self.monitors.get();
+        self.monitors.set(number + 1);
+        self.on_down.borrow_mut().insert(number, Box::new(told));
+        Monitor {
+            watched: watched.id.clone(),
+            number,
+        }
+    }
+
+    /// From now on this process does not end by exit signals but gets messages, which `told` makes. A kill
+    /// ends it nevertheless.
+    #[track_caller]
+    pub fn trap_exits(&self, told: impl Fn(Exit) -> M + 'static) {
+        self.control().system.checkpoint();
+        *self.on_exit.borrow_mut() = Some(Box::new(told));
+        if self.control().is_signalled(false) {
+            let text = |_: &()| "traps exits".to_owned();
+            let signals = &self.control().signals;
+            signals.write(|signals| signals.trap_exits(true), text);
+        } else {
+            self.control()
+                .signals
+                .silently(|signals| signals.trap_exits(true));
+        }
+    }
+
+    /// Tells all related processes of the end; whether there were any but the one who caused it.
+    #[track_caller]
+    pub(crate) fn tell_related(&self, exit: &Exit) -> bool {
+        let control = self.control();
+        let text = |_: &_| format!("ends: {}", exit.reason);
+        let related = control.relations.write(runtime::Relations::end, text);
+        let strength = match exit.reason {
+            ExitReason::Normal => Strength::Normal,
+            _ => Strength::Abnormal,
+        };
+        let mut is_observed = !related.monitors.is_empty();
+        for (id, other) in related.links {
+            is_observed |= exit.process.as_ref() != Some(&id);
+            signal(&other, control.reason(exit.reason.clone()), strength);
+        }
+        for ((_, number), watcher) in related.monitors {
+            tell_down(&watcher, control.down(number, exit.reason.clone()));
+        }
+        is_observed
+    }
+}
+
+impl<M: Message> Pid<M> {
+    /// Sends an exit signal: the process ends with this reason, unless that is normal or it traps exits.
+    #[track_caller]
+    pub fn exit(&self, reason: ExitReason) {
+        let strength = match reason {
+            ExitReason::Normal => Strength::Normal,
+            _ => Strength::Abnormal,
+        };
+        self.send_signal(reason, strength);
+    }
+
+    /// Ends the process, whether it traps exits or not.
+    ///
+    /// ```
+    /// use actors::{Delivery, Process, System};
+    ///
+    /// mazurka::model(|| {
+    ///     let system = System::new(Delivery::MailboxOrder);
+    ///     let patient = system.spawn("patient", |me: &Process<()>| me.receive());
+    ///     patient.kill(); // else it would wait for ever, which is a deadlock
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn kill(&self) {
+        self.send_signal(ExitReason::Killed, Strength::Kill);
+    }
+
+    #[track_caller]
+    fn send_signal(&self, reason: ExitReason, strength: Strength) {
+        let control = &self.inbox.control;
+        control.system.checkpoint();
+        control.is_signalled(true);
+        let sender = control.system.current();
+        let process = sender.map(|sender| sender.control().id.clone());
+        let address = Arc::clone(&self.inbox) as Address;
+        signal(&address, Exit { process, reason }, strength);
+        control.system.checkpoint();
+    }
+
+    /// Whether the process has not ended.
+    #[track_caller]
+    pub fn is_alive(&self) -> bool {
+        let control = &self.inbox.control;
+        control.system.checkpoint();
+        control.is_related(true);
+        control
+            .relations
+            .read(runtime::Relations::is_alive, |is_alive| {
+                format!("{}.is_alive() -> {is_alive}", self.name())
+            })
+    }
+}
+
+impl Control {
+    fn down(&self, number: u32, reason: ExitReason) -> Down {
+        Down {
+            monitor: Monitor {
+                watched: self.id.clone(),
+                number,
+            },
+            process: self.id.clone(),
+            reason,
+        }
+    }
+}
+
+/// Sends an exit signal, by the network if there is one.
+#[track_caller]
+fn signal(to: &Address, exit: Exit, strength: Strength) {
+    let text = format!("exit signal to {}: {}", to.control().id, exit.reason);
+    carry(to, text, move |to, posted| {
+        write_signal(to, exit, strength, posted)
+    });
+}
+
+#[track_caller]
+fn write_signal(to: &Address, exit: Exit, strength: Strength, posted: Option<Posted>) {
+    let control = to.control();
+    let (id, reason) = (control.id.clone(), exit.clone());
+    let text = move |_: &Signalled| format!("signal to {id}: {}", reason.reason);
+    let told = exit.clone();
+    let signalled = control
+        .signals
+        .write(|signals| signals.signal(strength, told), text);
+    match signalled {
+        Signalled::Ignored => {
+            if let Some(posted) = posted {
+                posted.arrived();
+            }
+        }
+        Signalled::Told => bring(to, Notice::Exit(exit), posted),
+        Signalled::Ended => bring(to, Notice::End(exit), posted),
+    }
+}
+
+#[track_caller]
+fn tell_down(watcher: &Address, down: Down) {
+    let text = format!("tells {} of its end", watcher.control().id);
+    carry(watcher, text, move |to, posted| {
+        bring(to, Notice::Down(down), posted)
+    });
+}
+
+/// Does this at once, or when the network gets to it.
+#[track_caller]
+fn carry(to: &Address, text: String, act: impl FnOnce(&Address, Option<Posted>) + 'static) {
+    let control = to.control();
+    let Some(network) = &control.system.network else {
+        return act(to, None);
+    };
+    let posted = network.post(&control.mailbox);
+    let to = Arc::clone(to);
+    runtime::spawn(Some("network".to_owned()), move || {
+        posted.wait();
+        act(&to, Some(posted));
+    });
+    runtime::tell(|| text);
+}
+
+/// Puts a notice into the mailbox.
+#[track_caller]
+fn bring(to: &Address, notice: Notice, posted: Option<Posted>) {
+    let control = to.control();
+    let text = || match &notice {
+        Notice::Exit(exit) => format!("exit of {} told to {}", who(exit), control.id),
+        Notice::Down(down) => format!("end of {} told to {}", down.process, control.id),
+        Notice::End(_) => format!("{} is woken to end", control.id),
+    };
+    let position = match posted {
+        Some(posted) => posted.deliver(&control.mailbox, text),
+        None => control.mailbox.send(text),
+    };
+    if let Some(position) = position {
+        control.mailbox.excuse(position);
+        to.put_notice(position, notice, posted);
+    }
+}
+
+fn who(exit: &Exit) -> &str {
+    exit.process.as_ref().map_or("nobody", ProcessId::name)
+}

@@ -1,0 +1,136 @@
+//! What is reported, and how: deadlocks, panics, messages that nobody receives.
+
+use actors::{Delivery, Down, ExitReason, Policy, Process, System};
+use mazurka::{Checker, Failure, FailureKind, Report, Style, Verdict};
+
+fn system() -> System {
+    System::new(Delivery::MailboxOrder)
+}
+
+/// The failure of a program, which its schedule shows again.
+fn failure(program: impl Fn() + Clone + 'static) -> Failure {
+    let report = Checker::new().check(program.clone());
+    let failure = report.errors.into_iter().next().expect("it has a bug");
+    let again = Checker::new().replay(&failure.schedule, program);
+    let again = &again.expect("the schedule fits").errors[0];
+    assert_eq!(
+        (again.kind, &again.message),
+        (failure.kind, &failure.message)
+    );
+    failure
+}
+
+fn verified(program: impl Fn() + 'static) -> Report {
+    let report = Checker::new().check(program);
+    let text = report.text(Style::default());
+    assert_eq!(report.verdict, Verdict::Verified, "{text}");
+    report
+}
+
+#[test]
+fn who_waits_for_ever_is_named() {
+    let failure = failure(|| {
+        let system = system();
+        let picky = system.spawn("picky", |me: &Process<u32>| {
+            me.receive_if(|&number| number == 2);
+        });
+        system.spawn("speaker", move |_: &Process<()>| picky.send(1));
+    });
+    assert_eq!(failure.kind, FailureKind::Deadlock);
+    assert_eq!(
+        failure.message,
+        "picky waits for a message; the one in its mailbox does not fit"
+    );
+}
+
+#[test]
+fn a_server_may_wait_but_not_two_processes_for_each_other() {
+    verified(|| {
+        system().spawn_server("server", |me: &Process<()>| me.receive());
+    });
+    let failure = failure(|| {
+        let system = system();
+        for name in ["ann", "ben"] {
+            system.spawn(name, |me: &Process<()>| me.receive());
+        }
+    });
+    assert_eq!(
+        failure.message,
+        "ann waits for a message; ben waits for a message"
+    );
+}
+
+#[test]
+fn a_panic_that_nobody_observes_is_a_failure() {
+    let failure = failure(|| {
+        system().spawn("fragile", |_: &Process<()>| panic!("broken"));
+    });
+    assert_eq!(failure.kind, FailureKind::Panic);
+    assert_eq!(failure.message, "broken");
+    assert!(failure.location.unwrap().contains("failures.rs"));
+}
+
+#[test]
+fn a_panic_that_a_monitor_tells_is_behaviour() {
+    let program = || {
+        system().spawn("watcher", |me: &Process<Down>| {
+            me.spawn_monitor("fragile", |_: &Process<()>| panic!("broken"), |down| down);
+            let reason = me.receive().reason;
+            assert_eq!(reason, ExitReason::Panic("broken".to_owned()));
+        });
+    };
+    verified(program);
+    let strict = Checker::new().panics_fail(true).check(program);
+    assert_eq!(strict.errors[0].message, "broken");
+}
+
+#[test]
+fn a_panic_that_ends_a_linked_process_which_nobody_watches_is_a_failure() {
+    let failure = failure(|| {
+        system().spawn("parent", |me: &Process<()>| {
+            me.spawn_link("fragile", |_: &Process<()>| panic!("broken"));
+            me.receive();
+        });
+    });
+    assert_eq!(failure.kind, FailureKind::Panic);
+    assert_eq!(
+        failure.message,
+        "parent is linked to fragile, which panicked: broken"
+    );
+}
+
+/// One message too many for a process that ends.
+fn one_too_many(system: System) {
+    let once = system.spawn("once", |me: &Process<u32>| {
+        me.receive();
+    });
+    once.send(1);
+    once.send(2);
+}
+
+#[test]
+fn an_unhandled_message_is_a_warning_or_an_error_or_nothing() {
+    let report = verified(|| one_too_many(system()));
+    let text = "a message to once was never received";
+    assert_eq!(report.warnings, [text]);
+    let failure = failure(|| one_too_many(system().unhandled(Policy::Fail)));
+    assert_eq!(failure.kind, FailureKind::UnhandledMessage);
+    assert_eq!(failure.message, text);
+    let report = verified(|| one_too_many(system().unhandled(Policy::Allow)));
+    assert!(report.warnings.is_empty());
+}
+
+#[test]
+fn a_message_to_a_process_that_has_ended_is_an_error_if_wanted() {
+    let failure = failure(|| one_too_many(system().dead_letters(Policy::Fail)));
+    assert_eq!(failure.kind, FailureKind::DeadLetter);
+    assert_eq!(failure.message, "2 was sent to once, which has ended");
+    let report = verified(|| one_too_many(system().dead_letters(Policy::Warn)));
+    assert_eq!(
+        report.warnings,
+        [
+            "2 was sent to once, which has ended",
+            "a message to once was never received",
+        ]
+    );
+}

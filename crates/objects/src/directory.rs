@@ -1,0 +1,79 @@
+//! The registered names of processes.
+//!
+//! One object for all names: a process can get a name only while it lives, so that its end and the
+//! registration of any name have to be ordered.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names and who has them; `P` is a process and `A` how to reach it.
+#[derive(Clone, Debug)]
+pub struct Directory<P, A> {
+    names: BTreeMap<String, (P, A)>,
+    ended: BTreeSet<P>,
+}
+
+/// Why a name was not registered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unregistered {
+    /// Another process has it.
+    Taken,
+    /// The process has ended.
+    Ended,
+}
+
+impl<P: Ord, A> Default for Directory<P, A> {
+    fn default() -> Directory<P, A> {
+        Directory {
+            names: BTreeMap::new(),
+            ended: BTreeSet::new(),
+        }
+    }
+}
+
+impl<P: Ord, A: Clone> Directory<P, A> {
+    /// Gives a process a name that nobody has.
+    pub fn register(&mut self, name: &str, process: P, address: A) -> Result<(), Unregistered> {
+        if self.ended.contains(&process) {
+            return Err(Unregistered::Ended);
+        }
+        if self.names.contains_key(name) {
+            return Err(Unregistered::Taken);
+        }
+        self.names.insert(name.to_owned(), (process, address));
+        Ok(())
+    }
+
+    /// Takes a name away; whether somebody had it.
+    pub fn unregister(&mut self, name: &str) -> bool {
+        self.names.remove(name).is_some()
+    }
+
+    /// Who has the name.
+    pub fn whereis(&self, name: &str) -> Option<A> {
+        self.names.get(name).map(|(_, address)| address.clone())
+    }
+
+    /// The process ends, and its names are free.
+    pub fn end(&mut self, process: P) {
+        self.names.retain(|_, (owner, _)| *owner != process);
+        self.ended.insert(process);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_free_again_when_its_process_has_ended() {
+        let mut directory = Directory::default();
+        assert_eq!(directory.register("a", 1, 'x'), Ok(()));
+        assert_eq!(directory.register("a", 2, 'y'), Err(Unregistered::Taken));
+        directory.end(1);
+        assert_eq!(directory.whereis("a"), None);
+        assert_eq!(directory.register("b", 1, 'x'), Err(Unregistered::Ended));
+        assert_eq!(directory.register("a", 2, 'y'), Ok(()));
+        assert_eq!(directory.whereis("a"), Some('y'));
+        assert!(directory.unregister("a") && !directory.unregister("a"));
+    }
+}
