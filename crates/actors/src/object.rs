@@ -90,7 +90,46 @@
 //!
 //! # Tasks as state machines
 //!
-//! A [`Task`] is a state machine with one step per segment.
+//! A [`Task`] is a state machine with one step per segment. A system of which all tasks are state machines can tell its
+//! whole state, which context-sensitive algorithms compare. (The main thread may be a closure: what it does depends on
+//! what its futures and segments gave it, and this is told.)
+//!
+//! ```
+//! use actors::object::{Calls, Next, Object, Task};
+//!
+//! /// fib(n), by two more tasks.
+//! #[derive(Clone, PartialEq, Eq, Hash)]
+//! enum Fibonacci {
+//!     Of(u32),
+//!     Sum(u32),
+//! }
+//!
+//! impl Task for Fibonacci {
+//!     type State = ();
+//!     type Output = u32;
+//!
+//!     fn method(&self) -> &'static str {
+//!         "fibonacci"
+//!     }
+//!
+//!     fn segment(&mut self, _: &mut (), calls: &mut Calls) -> Next<Fibonacci> {
+//!         match *self {
+//!             Fibonacci::Of(n @ 0..2) => Next::Done(n),
+//!             Fibonacci::Of(n) => {
+//!                 let smaller = [n - 1, n - 2];
+//!                 let both = smaller.map(|n| calls.start(&Object::new(()), Fibonacci::Of(n)));
+//!                 Next::after_all(&both, |task, both| *task = Fibonacci::Sum(both[0] + both[1]))
+//!             }
+//!             Fibonacci::Sum(sum) => Next::Done(sum),
+//!         }
+//!     }
+//! }
+//!
+//! mazurka::model(|| {
+//!     let result = Object::new(()).start(Fibonacci::Of(4));
+//!     assert_eq!(result.get(), 3);
+//! });
+//! ```
 //!
 //! Deviations from ABS: a task cannot keep its object while it waits for a future (`get` in a method of ABS blocks the
 //! object; here it releases it, as `await` does). Delivery is unordered: the calls of one caller may start in any order.
@@ -101,7 +140,7 @@ mod future;
 mod task;
 
 pub use access_set::{AccessSet, Parts};
-pub use future::Future;
+pub use future::{Future, Value};
 pub use task::{Awaited, Calls, Next, Task};
 
 use awaiting::Awaiting;
@@ -138,14 +177,17 @@ impl<S: State> Object<S> {
             state: Mutex::new(state),
             awaiting: Mutex::default(),
         };
-        Object {
+        let object = Object {
             shared: Arc::new(shared),
-        }
+        };
+        let told = Arc::clone(&object.shared);
+        object.shared.object.tell_state(move || told.snapshot());
+        object
     }
 
     /// Starts a task that runs `body`; `method` is its name in reports.
     #[track_caller]
-    pub fn call<T: Clone + 'static>(
+    pub fn call<T: Value>(
         &self,
         method: &str,
         body: impl FnOnce(Object<S>) -> T + 'static,
@@ -199,6 +241,17 @@ impl<S: State> Object<S> {
             Ok(state) => state,
             Err(TryLockError::Poisoned(state)) => state.into_inner(),
             Err(TryLockError::WouldBlock) => panic!("{NESTED}"),
+        }
+    }
+}
+
+impl<S: State> Shared<S> {
+    /// The state; none in the middle of a segment.
+    fn snapshot(&self) -> Option<S> {
+        match self.state.try_lock() {
+            Ok(state) => Some(state.clone()),
+            Err(TryLockError::Poisoned(state)) => Some(state.into_inner().clone()),
+            Err(TryLockError::WouldBlock) => None,
         }
     }
 }

@@ -7,7 +7,7 @@ use explore::{Algorithm, Interrupt, Observer, Options, Outcome, Strategy, explor
 use runtime::{Config, Model};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use systems::Log;
+use systems::{Log, Style};
 use testkit::Key;
 use testkit::object_system::{Final, System, finals};
 use testkit::random::Random;
@@ -20,16 +20,25 @@ const MOST_EXECUTIONS: u64 = 1_000;
 
 #[test]
 fn every_algorithm_finds_the_final_states_of_random_systems() {
+    check_many(Style::Closures, System::random);
+}
+
+#[test]
+fn every_algorithm_finds_the_final_states_of_random_systems_of_state_machines() {
+    check_many(Style::Machines, System::random_of_state_machines);
+}
+
+fn check_many(style: Style, system: fn(&mut Random) -> System) {
     let seed = number("MAZURKA_SEED", 1);
     let wanted = number("MAZURKA_PROGRAMS", 200);
     println!("seed {seed}");
     let (mut checked, mut traces, mut deadlocks, mut halted) = (0, 0, 0, 0);
     for number in 0.. {
-        let system = System::random(&mut Random::new(seed.wrapping_add(number)));
+        let system = system(&mut Random::new(seed.wrapping_add(number)));
         let Some(expected) = finals(&system, MOST_STATES) else {
             continue;
         };
-        let Some(found) = check(&system, &expected) else {
+        let Some(found) = check(&system, style, &expected) else {
             continue;
         };
         checked += 1;
@@ -88,14 +97,14 @@ impl Observer for Found {
 }
 
 /// All algorithms agree with the natural semantics and each other; none where the system is too large.
-fn check(system: &System, expected: &BTreeSet<Final>) -> Option<Found> {
-    let optimal = search(system, Algorithm::Optimal)?;
+fn check(system: &System, style: Style, expected: &BTreeSet<Final>) -> Option<Found> {
+    let optimal = search(system, style, Algorithm::Optimal)?;
     let traces = optimal.traces.clone();
     for algorithm in Algorithm::ALL {
         if !algorithm.proves() {
             continue;
         }
-        let Some(found) = search(system, algorithm) else {
+        let Some(found) = search(system, style, algorithm) else {
             assert!(
                 !algorithm.is_optimal(),
                 "{algorithm} needs more than optimal\n{system}"
@@ -123,11 +132,11 @@ fn check(system: &System, expected: &BTreeSet<Final>) -> Option<Found> {
 }
 
 /// Explores the system to its end; none where that takes too long.
-fn search(system: &System, algorithm: Algorithm) -> Option<Found> {
+fn search(system: &System, style: Style, algorithm: Algorithm) -> Option<Found> {
     let log = Log::default();
     let mut model = Model::new(
         Config::default(),
-        systems::main_task(system.clone(), log.clone()),
+        systems::main_task(system.clone(), style, log.clone()),
     );
     loop {
         let mut found = Found {

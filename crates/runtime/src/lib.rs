@@ -72,7 +72,7 @@ pub use barrier::{Arrival, Barrier};
 pub use channel::{Channel, ReceiveError, SendError};
 pub use choice::{assume, choose};
 pub use condvar::Condvar;
-pub use explore::{Access, ObjectId, ThreadId};
+pub use explore::{Access, Fingerprint, ObjectId, ThreadId};
 pub use hint::hint;
 pub use mailbox::{Mailbox, Network, Policy, Posted, tell};
 pub use model::{Config, Model};
@@ -86,7 +86,7 @@ pub use once::{Entry, Once};
 pub use plain::Plain;
 pub use rwlock::{Place, RwLock};
 pub use semaphore::Semaphore;
-pub use snapshot::{Opaque, tell_state, tell_state_of};
+pub use snapshot::{Opaque, learn, tell_state, tell_state_of};
 pub use state::State;
 pub use thread::{
     Panic, Scope, await_end, current, is_finished, is_in_model, is_over, join, name, panicking,

@@ -7,6 +7,7 @@
 use crate::engine::Engine;
 use crate::perform::{self, silently, visible};
 use explore::{Access, Halt, ObjectId, Op, OpKind, Request, ThreadId};
+use std::hash::Hash;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
@@ -35,6 +36,11 @@ impl Object {
             engine.name_object(object, kind, location);
             Object { object }
         })
+    }
+
+    /// `tell` gives the state of the object: see [`crate::tell_state_of`].
+    pub fn tell_state<S: Eq + Hash + 'static>(self, tell: impl Fn() -> S + 'static) {
+        crate::tell_state_of(self.object, tell);
     }
 
     /// The thread at hand awaited a condition of the object, which does not hold: it stops for good.

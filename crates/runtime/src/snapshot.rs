@@ -84,6 +84,20 @@ pub fn tell_state_of<S: Eq + Hash + 'static>(object: ObjectId, tell: impl Fn() -
     });
 }
 
+/// The thread at hand learnt this from its operation at hand: a part of its local state, if it is the main
+/// thread. (Other threads [tell](tell_state) their state.)
+///
+/// The position of the main thread and all that it has learnt determine what it does, so that it has a
+/// state if its operations other than to start and to join threads say what it learns.
+pub fn learn<V: Clone + Eq + Hash + 'static>(value: &V) {
+    silently(|engine| {
+        if engine.running == ThreadId::MAIN {
+            let before = engine.snapshots.learnt.take();
+            engine.snapshots.learnt = Some(Fingerprint::of((before, value.clone())));
+        }
+    });
+}
+
 /// Who tells its state in the execution at hand.
 #[derive(Default)]
 pub(crate) struct Snapshots {
@@ -91,8 +105,10 @@ pub(crate) struct Snapshots {
     objects: BTreeMap<ObjectId, Tell>,
     /// How many of these objects were created by threads; others belong to a thread from its birth.
     created: u32,
-    /// The main thread learnt something, so that its position is not its state.
+    /// The main thread learnt something that it did not tell, so that its state is not known.
     main_has_learnt: bool,
+    /// What the main thread learnt, in order.
+    learnt: Option<Fingerprint>,
 }
 
 impl Snapshots {
@@ -102,6 +118,7 @@ impl Snapshots {
         self.objects.clear();
         self.created = 0;
         self.main_has_learnt = false;
+        self.learnt = None;
     }
 }
 
@@ -129,6 +146,7 @@ pub enum Opaque {
 struct State {
     threads: Vec<ThreadState>,
     objects: Vec<(ObjectId, Fingerprint)>,
+    learnt_by_main: Option<Fingerprint>,
     failures: usize,
 }
 
@@ -175,6 +193,7 @@ impl Engine {
         Some(Fingerprint::of(State {
             threads,
             objects: objects.map(|(&object, tell)| (object, tell())).collect(),
+            learnt_by_main: self.snapshots.learnt.clone(),
             failures: self.failures.len(),
         }))
     }
@@ -210,7 +229,11 @@ impl Engine {
 
     /// The main thread performed the operation at hand, or learnt how a thread ended.
     pub(crate) fn watch_main(&mut self) {
-        let is_position = matches!(self.op.kind, OpKind::Spawn | OpKind::Join | OpKind::End);
+        // Who awaits a future, or performs a segment, says what it learns.
+        let is_position = matches!(
+            self.op.kind,
+            OpKind::Spawn | OpKind::Join | OpKind::End | OpKind::Segment
+        );
         self.snapshots.main_has_learnt |= !is_position;
     }
 

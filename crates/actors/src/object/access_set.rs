@@ -63,6 +63,10 @@ pub trait Parts: Clone + Send + 'static {
     #[doc(hidden)]
     fn jointly<R>(&self, segment: impl FnOnce(Self::Shared<'_>) -> R) -> R;
 
+    /// The thread at hand learns the states.
+    #[doc(hidden)]
+    fn learn(&self);
+
     /// The tasks that stopped at a condition, for each object.
     #[doc(hidden)]
     fn with_awaiting(&self, visit: &mut dyn FnMut(&mut Vec<Awaiting>));
@@ -71,12 +75,14 @@ pub trait Parts: Clone + Send + 'static {
 #[track_caller]
 pub(super) fn write<P: Parts, R>(parts: &P, segment: impl FnOnce(P::Exclusive<'_>) -> R) -> R {
     runtime::segment(parts.objects().as_ref(), Access::Write, "write()");
+    parts.learn();
     change(parts, segment)
 }
 
 #[track_caller]
 pub(super) fn read<P: Parts, R>(parts: &P, segment: impl FnOnce(P::Shared<'_>) -> R) -> R {
     runtime::segment(parts.objects().as_ref(), Access::Read, "read()");
+    parts.learn();
     parts.jointly(segment)
 }
 
@@ -87,6 +93,7 @@ pub(super) fn write_when<P: Parts, R>(
     segment: impl FnOnce(P::Exclusive<'_>) -> R,
 ) -> R {
     runtime::segment(parts.objects().as_ref(), Access::Write, "write_when()");
+    parts.learn();
     if !parts.jointly(&condition) {
         awaiting::in_vain(parts, condition);
     }
@@ -100,6 +107,7 @@ pub(super) fn read_when<P: Parts, R>(
     segment: impl FnOnce(P::Shared<'_>) -> R,
 ) -> R {
     runtime::segment(parts.objects().as_ref(), Access::Read, "read_when()");
+    parts.learn();
     if !parts.jointly(&condition) {
         awaiting::in_vain(parts, condition);
     }
@@ -129,6 +137,10 @@ impl<S: State> Parts for Object<S> {
         segment(&self.state())
     }
 
+    fn learn(&self) {
+        runtime::learn(&*self.state());
+    }
+
     fn with_awaiting(&self, visit: &mut dyn FnMut(&mut Vec<Awaiting>)) {
         visit(&mut self.awaiting());
     }
@@ -153,6 +165,11 @@ macro_rules! tuples {
             fn jointly<R>(&self, segment: impl FnOnce(Self::Shared<'_>) -> R) -> R {
                 let ($($object,)*) = self;
                 segment(($(&*$object.state(),)*))
+            }
+
+            fn learn(&self) {
+                let ($($object,)*) = self;
+                $($object.learn();)*
             }
 
             fn with_awaiting(&self, visit: &mut dyn FnMut(&mut Vec<Awaiting>)) {

@@ -9,17 +9,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The future of a task. A clone is the same future.
 pub struct Future<T> {
     pub(super) task: ThreadId,
-    value: Value<T>,
+    value: Arc<Mutex<Option<T>>>,
 }
 
-type Value<T> = Arc<Mutex<Option<T>>>;
+/// What a task may return.
+pub trait Value: Clone + Eq + Hash + Send + 'static {}
 
-impl<T: Clone + 'static> Future<T> {
+impl<T: Clone + Eq + Hash + Send + 'static> Value for T {}
+
+impl<T: Value> Future<T> {
     /// The future of the task that this thread is.
     pub(super) fn of(task: ThreadId) -> Future<T> {
         Future {
             task,
-            value: Value::default(),
+            value: Arc::default(),
         }
     }
 
@@ -46,7 +49,9 @@ impl<T: Clone + 'static> Future<T> {
     #[track_caller]
     pub fn get(&self) -> T {
         runtime::await_end(Location::caller(), self.task);
-        self.value()
+        let value = self.value();
+        runtime::learn(&value);
+        value
     }
 
     /// What the task, whose end was awaited, returned.

@@ -1,9 +1,10 @@
 //! Tasks that are state machines, with one step per segment.
 
-use super::{Future, Object, State, access_set, awaiting};
-use runtime::{Access, ThreadId};
+use super::{Future, Object, State, Value, access_set, awaiting};
+use runtime::{Access, Fingerprint, ThreadId};
 use std::hash::Hash;
 use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 type Place = &'static Location<'static>;
 
@@ -14,7 +15,7 @@ pub trait Task: Clone + Eq + Hash + Send + 'static {
     /// The state of the object that it is a task of.
     type State: State;
     /// What its future holds at its end.
-    type Output: Clone + Eq + Hash + Send + 'static;
+    type Output: Value;
 
     /// Its name in reports.
     fn method(&self) -> &'static str;
@@ -37,39 +38,43 @@ pub trait Task: Clone + Eq + Hash + Send + 'static {
 pub enum Next<T: Task> {
     /// Releases the object.
     Suspend,
+    /// Releases the object; the next segment is one of another object with a state of the same type. So a task
+    /// calls an object and awaits the end of the call at once.
+    At(Object<T::State>),
     /// Releases the object and awaits futures.
     Await(Awaited<T>),
     /// Returns.
     Done(T::Output),
 }
 
-impl<T: Task> Next<T> {
-    /// Awaits a future; `resume` takes over what it holds, before the next segment.
-    pub fn after<V: Clone + 'static>(future: &Future<V>, resume: fn(&mut T, V)) -> Next<T> {
-        let own = future.clone();
-        Next::Await(Awaited {
-            tasks: vec![future.task],
-            resume: Box::new(move |task| resume(task, own.value())),
-        })
-    }
-
-    /// Awaits several futures.
-    pub fn after_all<V: Clone + 'static>(
-        futures: &[Future<V>],
-        resume: fn(&mut T, Vec<V>),
-    ) -> Next<T> {
-        let own = futures.to_vec();
-        Next::Await(Awaited {
-            tasks: futures.iter().map(|future| future.task).collect(),
-            resume: Box::new(move |task| resume(task, own.iter().map(Future::value).collect())),
-        })
-    }
-}
-
 /// Futures that a task awaits, and what it does with what they hold.
 pub struct Awaited<T> {
     tasks: Vec<ThreadId>,
     resume: Box<dyn FnOnce(&mut T)>,
+    /// Which function `resume` calls.
+    function: usize,
+}
+
+impl<T: Task> Next<T> {
+    /// Awaits a future; `resume` takes over what it holds, before the next segment.
+    pub fn after<V: Value>(future: &Future<V>, resume: fn(&mut T, V)) -> Next<T> {
+        let own = future.clone();
+        Next::Await(Awaited {
+            tasks: vec![future.task],
+            resume: Box::new(move |task| resume(task, own.value())),
+            function: resume as *const () as usize,
+        })
+    }
+
+    /// Awaits several futures.
+    pub fn after_all<V: Value>(futures: &[Future<V>], resume: fn(&mut T, Vec<V>)) -> Next<T> {
+        let own = futures.to_vec();
+        Next::Await(Awaited {
+            tasks: futures.iter().map(|future| future.task).collect(),
+            resume: Box::new(move |task| resume(task, own.iter().map(Future::value).collect())),
+            function: resume as *const () as usize,
+        })
+    }
 }
 
 /// The calls of a segment, which begin when it is over.
@@ -82,6 +87,7 @@ struct Call {
     method: &'static str,
     location: Place,
     body: Box<dyn FnOnce()>,
+    callee: Fingerprint,
 }
 
 impl Calls {
@@ -91,73 +97,159 @@ impl Calls {
         let number = u32::try_from(self.calls.len()).expect("a segment makes less than 2^32 calls");
         let future = Future::of(runtime::upcoming_child(number));
         let location = Location::caller();
-        let method = task.method();
+        let callee = Fingerprint::of((object.clone(), task.clone()));
         self.calls.push(Call {
-            method,
+            method: task.method(),
             location,
             body: Box::new(future.filled_by(body(object, task, location))),
+            callee,
         });
         future
     }
 }
 
+/// A task that runs.
+struct Running<T: Task> {
+    local: Arc<Mutex<Local<T>>>,
+    location: Place,
+}
+
+/// What a task is while it waits at an operation.
+struct Local<T: Task> {
+    task: T,
+    /// The object of its next segment.
+    object: Object<T::State>,
+    /// Calls of the last segment that have not begun.
+    calls: Vec<Fingerprint>,
+    /// The futures that it awaits, and what it does with them.
+    awaits: Option<(Vec<ThreadId>, usize)>,
+    output: Option<T::Output>,
+}
+
 /// The code of a task that is started at this place.
 pub(super) fn body<T: Task>(
     object: &Object<T::State>,
-    mut task: T,
+    task: T,
     location: Place,
 ) -> impl FnOnce() -> T::Output + use<T> {
     let object = object.clone();
     move || {
+        let local = Local {
+            task,
+            object,
+            calls: Vec::new(),
+            awaits: None,
+            output: None,
+        };
+        let running = Running {
+            local: Arc::new(Mutex::new(local)),
+            location,
+        };
+        running.tell_state();
+        running.run()
+    }
+}
+
+impl<T: Task> Running<T> {
+    fn tell_state(&self) {
+        let local = Arc::clone(&self.local);
+        runtime::tell_state(move || {
+            // In the middle of a segment, where no operation should be, it has no state.
+            let own = match local.try_lock() {
+                Ok(own) => own,
+                Err(TryLockError::Poisoned(own)) => own.into_inner(),
+                Err(TryLockError::WouldBlock) => return None,
+            };
+            let (task, output) = (own.task.clone(), own.output.clone());
+            Some((
+                task,
+                own.object.clone(),
+                own.calls.clone(),
+                own.awaits.clone(),
+                output,
+            ))
+        });
+    }
+
+    fn run(&self) -> T::Output {
         loop {
             let mut calls = Calls::default();
-            let next = segment(&object, &mut task, &mut calls, location);
-            for call in calls.calls {
-                runtime::spawn_at(call.location, Some(call.method.to_owned()), call.body);
-            }
+            let next = self.segment(&mut calls);
+            self.note(&next);
+            self.perform(calls);
             match next {
-                Next::Suspend => {}
-                Next::Await(awaited) => awaited.perform(&mut task, location),
+                Next::Suspend | Next::At(_) => {}
+                Next::Await(awaited) => self.wait(awaited),
                 Next::Done(output) => return output,
             }
         }
     }
-}
 
-fn segment<T: Task>(
-    object: &Object<T::State>,
-    task: &mut T,
-    calls: &mut Calls,
-    location: Place,
-) -> Next<T> {
-    let only_reads = task.only_reads();
-    let access = match only_reads {
-        true => Access::Read,
-        false => Access::Write,
-    };
-    runtime::segment_at(location, &[object.shared.object], access, task.method());
-    if !task.is_ready(&object.state()) {
-        let task = task.clone();
-        awaiting::in_vain(object, move |state| task.is_ready(state));
+    /// One event, or the end of the task if what it awaits does not hold.
+    fn segment(&self, calls: &mut Calls) -> Next<T> {
+        let (object, only_reads, method) = {
+            let own = lock(&self.local);
+            (own.object.clone(), own.task.only_reads(), own.task.method())
+        };
+        let access = match only_reads {
+            true => Access::Read,
+            false => Access::Write,
+        };
+        runtime::segment_at(self.location, &[object.shared.object], access, method);
+        let mut own = lock(&self.local);
+        if !own.task.is_ready(&object.state()) {
+            let task = own.task.clone();
+            drop(own);
+            awaiting::in_vain(&object, move |state| task.is_ready(state));
+        }
+        if !only_reads {
+            return access_set::change(&object, |state| own.task.segment(state, calls));
+        }
+        let mut state = object.state().clone();
+        let next = own.task.segment(&mut state, calls);
+        assert!(state == *object.state(), "{method} {CHANGED}");
+        next
     }
-    if !only_reads {
-        return access_set::change(object, |state| task.segment(state, calls));
+
+    /// How the task goes on belongs to its state from the end of the segment on.
+    fn note(&self, next: &Next<T>) {
+        let mut own = lock(&self.local);
+        match next {
+            Next::Suspend => {}
+            Next::At(object) => own.object = object.clone(),
+            Next::Await(awaited) => {
+                own.awaits = Some((awaited.tasks.clone(), awaited.function));
+            }
+            Next::Done(output) => own.output = Some(output.clone()),
+        }
     }
-    let mut state = object.state().clone();
-    let next = task.segment(&mut state, calls);
-    let method = task.method();
-    assert!(state == *object.state(), "{method} {CHANGED}");
-    next
+
+    /// Begins the calls of the segment. Nobody can tell that it has ended meanwhile: a call has no access.
+    fn perform(&self, calls: Calls) {
+        let callees = calls.calls.iter().map(|call| call.callee.clone());
+        lock(&self.local).calls = callees.collect();
+        for call in calls.calls {
+            runtime::spawn_at(call.location, Some(call.method.to_owned()), call.body);
+            lock(&self.local).calls.remove(0);
+        }
+    }
+
+    fn wait(&self, awaited: Awaited<T>) {
+        for task in awaited.tasks {
+            runtime::await_end(self.location, task);
+        }
+        // Not under the lock: a future of a task that panicked stops this one.
+        let mut task = lock(&self.local).task.clone();
+        (awaited.resume)(&mut task);
+        let mut own = lock(&self.local);
+        own.awaits = None;
+        own.task = task;
+    }
 }
 
 const CHANGED: &str =
     "changed the state of its object in a segment for which it said that it only reads";
 
-impl<T: Task> Awaited<T> {
-    fn perform(self, task: &mut T, location: Place) {
-        for awaited in self.tasks {
-            runtime::await_end(location, awaited);
-        }
-        (self.resume)(task);
-    }
+fn lock<T>(local: &Mutex<T>) -> MutexGuard<'_, T> {
+    local.lock().unwrap_or_else(PoisonError::into_inner)
 }

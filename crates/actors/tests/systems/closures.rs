@@ -1,6 +1,6 @@
-//! Tasks as closures.
+//! The main task, and others as closures.
 
-use super::Log;
+use super::{Log, Style, machines};
 use actors::object::{AccessSet, Future, Object};
 use std::sync::Arc;
 use testkit::object_system::{Condition, Effect, Statement, System, Task};
@@ -13,10 +13,11 @@ struct Run {
     path: Vec<usize>,
     task: Task,
     calls: Vec<Future<u8>>,
+    style: Style,
 }
 
 /// The main task of a system, as the body of a model.
-pub fn main_task(system: System, log: Log) -> impl Fn() + Clone {
+pub fn main_task(system: System, style: Style, log: Log) -> impl Fn() + Clone {
     let system = Arc::new(system);
     move || {
         log.begin(system.objects);
@@ -31,6 +32,7 @@ pub fn main_task(system: System, log: Log) -> impl Fn() + Clone {
                 register: 0,
             },
             calls: Vec::new(),
+            style,
         };
         main.run();
     }
@@ -74,9 +76,22 @@ impl Run {
                 register: self.task.register,
             },
             calls: Vec::new(),
+            style: self.style,
         };
-        let future = self.objects[0].call("method", move |_| callee.run());
-        self.calls.push(future);
+        self.calls.push(match self.style {
+            Style::Closures => self.objects[0].call("method", move |_| callee.run()),
+            Style::Machines => {
+                let Run {
+                    system,
+                    objects,
+                    log,
+                    path,
+                    task,
+                    ..
+                } = callee;
+                machines::start(system, &objects, log, (path, task))
+            }
+        });
     }
 
     fn segment(&mut self, touched: &[usize], condition: Option<Condition>, effect: Effect) {

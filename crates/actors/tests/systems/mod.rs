@@ -1,12 +1,20 @@
 //! Abstract systems of objects, run by `actors`.
 
 mod closures;
+mod machines;
 
 pub use closures::main_task;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use testkit::object_system::{Final, Task};
+
+/// What the tasks are, but for the main one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    Closures,
+    Machines,
+}
 
 /// What is seen of the execution at hand: how far each task came, and what the objects hold.
 #[derive(Clone, Default)]

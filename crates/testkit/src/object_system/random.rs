@@ -17,6 +17,41 @@ impl System {
     }
 }
 
+impl System {
+    /// A system whose tasks, but for the main one, touch one object each and begin with a segment and end
+    /// with one or with calls.
+    pub fn random_of_state_machines(random: &mut Random) -> System {
+        let objects = 1 + random.index(3);
+        let methods = 2 + random.index(3);
+        let machines = (1..methods).map(|number| machine(random, objects, number, methods));
+        let machines: Vec<_> = machines.collect();
+        let main = method(random, objects, 0, methods);
+        System {
+            objects,
+            methods: [main].into_iter().chain(machines).collect(),
+        }
+    }
+}
+
+fn machine(random: &mut Random, objects: usize, number: usize, methods: usize) -> Vec<Statement> {
+    let object = random.index(objects);
+    let mut calls = 0;
+    let mut body = Vec::new();
+    for segments in 0..1 + random.index(3) {
+        if segments > 0 && calls > 0 && random.chance(60) {
+            let call = random.index(calls);
+            body.push(Statement::Await { call });
+        }
+        body.push(touching(random, vec![object]));
+        if number + 1 < methods && random.chance(40) {
+            let method = number + 1 + random.index(methods - number - 1);
+            body.push(Statement::Call { method });
+            calls += 1;
+        }
+    }
+    body
+}
+
 /// The main method mostly calls, the others mostly touch objects.
 fn method(random: &mut Random, objects: usize, number: usize, methods: usize) -> Vec<Statement> {
     let is_main = number == 0;
@@ -49,6 +84,10 @@ fn segment(random: &mut Random, objects: usize) -> Statement {
         touched.sort_unstable();
         touched.dedup();
     }
+    touching(random, touched)
+}
+
+fn touching(random: &mut Random, objects: Vec<usize>) -> Statement {
     let number = random.index(usize::from(MODULUS)) as u8;
     let condition = random.chance(25).then(|| match random.chance(50) {
         true => Condition::Is(number),
@@ -62,7 +101,7 @@ fn segment(random: &mut Random, objects: usize) -> Statement {
         _ => Effect::Exchange,
     };
     Statement::Segment {
-        objects: touched,
+        objects,
         condition,
         effect,
     }

@@ -1,0 +1,270 @@
+//! What a user of concurrent objects sees.
+
+use actors::object::{AccessSet, Calls, Future, Next, Object, Task};
+use explore::{Program, Step, ThreadId};
+use mazurka::{Algorithm, Checker, FailureKind, Report, Verdict};
+use runtime::{Config, Model, Opaque};
+
+/// Checks the program with an algorithm that explores each trace once.
+fn check(program: impl Fn() + 'static) -> Report {
+    Checker::new().keep_going(true).check(program)
+}
+
+fn only_failure(program: impl Fn() + 'static) -> (FailureKind, String) {
+    let mut report = check(program);
+    assert_eq!(report.errors.len(), 1, "{:?}", report.errors);
+    let failure = report.errors.remove(0);
+    (failure.kind, failure.message)
+}
+
+#[test]
+fn calls_of_one_object_start_in_any_order() {
+    let report = check(|| {
+        let list = Object::new(Vec::new());
+        let tasks = [1, 2, 3].map(|n| list.call("push", move |list| list.write(|l| l.push(n))));
+        for task in tasks {
+            task.get();
+        }
+    });
+    assert_eq!((report.executions, report.verdict), (6, Verdict::Verified));
+}
+
+#[test]
+fn segments_that_only_read_commute() {
+    let report = check(|| {
+        let number = Object::new(1);
+        let tasks = [1, 2, 3].map(|_| number.call("look", |number| number.read(|n| *n)));
+        assert_eq!(tasks.map(|task| task.get()), [1; 3]);
+    });
+    assert_eq!(report.executions, 1);
+}
+
+#[test]
+fn tasks_of_different_objects_do_not_depend_on_each_other() {
+    let report = check(|| {
+        let counters = [Object::new(0), Object::new(0)];
+        let tasks = counters.map(|c| c.call("count", |c| c.write(|c| *c += 1)));
+        for task in tasks {
+            task.get();
+        }
+    });
+    assert_eq!(report.executions, 1);
+}
+
+#[test]
+fn a_task_that_waits_too_early_is_halted_and_goes_on_in_another_execution() {
+    let report = check(|| {
+        let flag = Object::new(false);
+        let waits = flag.call("wait", |flag| {
+            flag.write_when(|flag| *flag, |flag| *flag = false)
+        });
+        flag.write(|flag| *flag = true);
+        waits.get();
+        flag.read(|flag| assert!(!flag));
+    });
+    assert_eq!((report.executions, report.halted), (1, 1));
+    assert_eq!(report.verdict, Verdict::Verified);
+}
+
+#[test]
+fn a_condition_that_nobody_makes_true_is_a_deadlock() {
+    let (kind, message) = only_failure(|| {
+        let flag = Object::new(false);
+        flag.call("wait", |flag| flag.read_when(|flag| *flag, |_| ()))
+            .get();
+    });
+    assert_eq!(kind, FailureKind::Deadlock);
+    assert!(
+        message.contains("main waits for the end of wait"),
+        "{message}"
+    );
+    assert!(
+        message.contains("wait awaits a condition of Object<bool>@objects.rs"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_condition_that_held_for_a_while_only_is_a_deadlock_for_who_came_too_late() {
+    let report = check(|| {
+        let flag = Object::new(false);
+        flag.call("wait", |flag| flag.read_when(|flag| *flag, |_| ()));
+        flag.write(|flag| *flag = true);
+        flag.write(|flag| *flag = false);
+    });
+    assert_eq!(report.verdict, Verdict::Bug);
+    // It comes before, between or after the two writes.
+    assert_eq!(
+        (report.executions, report.halted, report.deadlocks),
+        (3, 0, 2)
+    );
+}
+
+#[test]
+fn whoever_awaits_a_task_that_panics_stops_and_the_panic_is_reported() {
+    let (kind, message) = only_failure(|| {
+        let object = Object::new(0u8);
+        let task = object.call("divide", |object| {
+            object.read(|zero| 1u8.checked_div(*zero).unwrap())
+        });
+        task.get();
+        unreachable!("there is no result");
+    });
+    assert_eq!(kind, FailureKind::Panic);
+    assert!(message.contains("`None`"), "{message}");
+}
+
+#[test]
+fn an_operation_inside_a_segment_is_reported() {
+    let report = check(|| {
+        let object = Object::new(0);
+        let other = object.clone();
+        object.write(|_| other.write(|_| ()));
+    });
+    let message = &report.errors[0].message;
+    assert!(message.contains("a segment is one event"), "{message}");
+}
+
+#[test]
+fn objects_of_one_access_set_are_touched_at_once() {
+    let program = || {
+        let (left, right) = (Object::new(1), Object::new(2));
+        let both = AccessSet((left.clone(), right.clone()));
+        let swap = left.call("swap", move |_| both.write(|(a, b)| std::mem::swap(a, b)));
+        let sum = right.call("look", {
+            let both = AccessSet((left.clone(), right.clone()));
+            move |_| both.read(|(a, b)| (*a, *b))
+        });
+        swap.get();
+        assert!([(1, 2), (2, 1)].contains(&sum.get()));
+        left.write(|left| assert_eq!(*left, 2));
+    };
+    for algorithm in [Algorithm::Optimal, Algorithm::Source, Algorithm::Exhaustive] {
+        let report = Checker::new().algorithm(algorithm).check(program);
+        assert_eq!(report.verdict, Verdict::Verified, "{algorithm}");
+    }
+    assert_eq!(check(program).executions, 2);
+}
+
+#[test]
+fn a_failure_over_merged_objects_is_repeated() {
+    let program = || {
+        let (left, right) = (Object::new(0), Object::new(0));
+        let both = AccessSet((left.clone(), right.clone()));
+        let task = left.call("count", move |_| both.write(|(a, b)| (*a, *b) = (1, 1)));
+        assert_eq!(left.read(|left| *left), right.read(|right| *right));
+        task.get();
+    };
+    let found = check(program);
+    let schedule = &found.errors[0].schedule;
+    assert!(!schedule.coarse.is_empty());
+    let again = Checker::new().replay(schedule, program).unwrap();
+    assert_eq!(again.errors[0].message, found.errors[0].message);
+}
+
+/// Adds its number to a counter, or only looks at it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Add {
+    number: u32,
+    says_that_it_only_reads: bool,
+}
+
+impl Task for Add {
+    type State = u32;
+    type Output = u32;
+
+    fn method(&self) -> &'static str {
+        "add"
+    }
+
+    fn only_reads(&self) -> bool {
+        self.says_that_it_only_reads
+    }
+
+    fn segment(&mut self, counter: &mut u32, _: &mut Calls) -> Next<Add> {
+        *counter += self.number;
+        Next::Done(*counter)
+    }
+}
+
+fn add(number: u32) -> Add {
+    Add {
+        number,
+        says_that_it_only_reads: false,
+    }
+}
+
+#[test]
+fn a_task_that_does_not_only_read_as_it_said_is_reported() {
+    let (kind, message) = only_failure(|| {
+        let wrong = Add {
+            number: 1,
+            says_that_it_only_reads: true,
+        };
+        Object::new(0).start(wrong).get();
+    });
+    assert_eq!(kind, FailureKind::Panic);
+    assert!(
+        message.contains("add changed the state of its object"),
+        "{message}"
+    );
+}
+
+/// Two tasks add to one counter, and the main thread awaits both.
+fn two_additions() {
+    let counter = Object::new(0);
+    let [one, other]: [Future<u32>; 2] = [1, 2].map(|number| counter.start(add(number)));
+    one.get();
+    other.get();
+}
+
+/// The state after both additions, in this order.
+fn model_after(body: fn(), order: [u16; 2]) -> Model {
+    let mut model = Model::new(Config::default(), body);
+    model.reset();
+    for thread in [0, 0].into_iter().chain(order) {
+        model.step(Step::of(ThreadId(thread))).unwrap();
+    }
+    model
+}
+
+#[test]
+fn state_machines_tell_their_state() {
+    let model = model_after(two_additions, [1, 2]);
+    assert_eq!(model.opaque(), None);
+    let same = model_after(two_additions, [1, 2]);
+    assert_eq!(model.fingerprint(), same.fingerprint());
+    // The counter is the same, what the tasks returned is not.
+    let other = model_after(two_additions, [2, 1]);
+    assert_ne!(model.fingerprint(), other.fingerprint());
+}
+
+#[test]
+fn closures_do_not_tell_their_state() {
+    fn two_closures() {
+        let counter = Object::new(0);
+        for number in [1, 2] {
+            counter.call("add", move |c| c.write(|c| *c += number));
+        }
+    }
+    let model = model_after(two_closures, [1, 2]);
+    assert_eq!(model.opaque(), Some(Opaque::Thread("add".to_owned())));
+}
+
+#[test]
+fn the_main_thread_tells_what_it_learnt() {
+    fn awaited() {
+        let counter = Object::new(0);
+        let tasks = [1, 2].map(|number| counter.start(add(number)));
+        let first = tasks[0].get();
+        tasks[1].get();
+        assert!(first == 1 || first == 3);
+    }
+    let state_after = |order| {
+        let mut model = model_after(awaited, order);
+        model.step(Step::of(ThreadId::MAIN)).unwrap();
+        model.fingerprint().expect("all tell their state")
+    };
+    assert_ne!(state_after([1, 2]), state_after([2, 1]));
+    assert_eq!(state_after([1, 2]), state_after([1, 2]));
+}
