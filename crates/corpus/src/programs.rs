@@ -12,6 +12,7 @@ pub(crate) const ALL: &[Entry] = &[
     assume_order::ENTRY,
     barrier_reuse::ENTRY,
     barrier_reuse_fixed::ENTRY,
+    bounded_buffer::ENTRY,
     casrot::ENTRY,
     casw::ENTRY,
     channel_order::ENTRY,
@@ -22,12 +23,16 @@ pub(crate) const ALL: &[Entry] = &[
     dekker_fixed::ENTRY,
     dining_philosophers::ENTRY,
     dining_philosophers_fixed::ENTRY,
+    distributed_lock::ENTRY,
     double_checked_lock::ENTRY,
     double_checked_lock_fixed::ENTRY,
+    double_registration::ENTRY,
+    double_registration_fixed::ENTRY,
     expmem::ENTRY,
     failing_try_lock::ENTRY,
     failing_try_read::ENTRY,
     fib_bench::ENTRY,
+    fibonacci::ENTRY,
     filesystem::ENTRY,
     floating_read::ENTRY,
     hang_up::ENTRY,
@@ -45,6 +50,7 @@ pub(crate) const ALL: &[Entry] = &[
     load_load_store::ENTRY,
     lost_update::ENTRY,
     lost_update_fixed::ENTRY,
+    mergesort::ENTRY,
     missed_wakeup::ENTRY,
     missed_wakeup_fixed::ENTRY,
     mutex::ENTRY,
@@ -54,20 +60,28 @@ pub(crate) const ALL: &[Entry] = &[
     overdraft_fixed::ENTRY,
     park_token::ENTRY,
     park_token_fixed::ENTRY,
+    parts_by_arrival::ENTRY,
+    parts_by_arrival_fixed::ENTRY,
     peterson::ENTRY,
     peterson_fixed::ENTRY,
     poison::ENTRY,
     poison_fixed::ENTRY,
+    published_cuts::ENTRY,
     put_take::ENTRY,
+    quicksort::ENTRY,
     readers::ENTRY,
     reference_count::ENTRY,
     reference_count_fixed::ENTRY,
+    registration::ENTRY,
     relock::ENTRY,
     relock_fixed::ENTRY,
     rendezvous::ENTRY,
     rendezvous_fixed::ENTRY,
     ring_buffer::ENTRY,
     ring_buffer_fixed::ENTRY,
+    rush_hour::ENTRY,
+    search_twice::ENTRY,
+    search_twice_fixed::ENTRY,
     semaphore_deadlock::ENTRY,
     semaphore_deadlock_fixed::ENTRY,
     semaphore_permits::ENTRY,
@@ -79,8 +93,13 @@ pub(crate) const ALL: &[Entry] = &[
     spin_forever_fixed::ENTRY,
     spin_lock::ENTRY,
     spin_lock_fixed::ENTRY,
+    stale_check::ENTRY,
+    stale_check_fixed::ENTRY,
+    stale_lock::ENTRY,
+    stale_lock_fixed::ENTRY,
     store_buffer::ENTRY,
     succeeding_try_receive::ENTRY,
+    three_tasks::ENTRY,
     ticket_lock::ENTRY,
     ticket_lock_fixed::ENTRY,
     timed_receive::ENTRY,
@@ -116,6 +135,8 @@ mod assume_order;
 mod barrier_reuse;
 #[path = "../../../corpus/barrier-reuse-fixed/program.rs"]
 mod barrier_reuse_fixed;
+#[path = "../../../corpus/bounded-buffer/program.rs"]
+mod bounded_buffer;
 #[path = "../../../corpus/casrot/program.rs"]
 mod casrot;
 #[path = "../../../corpus/casw/program.rs"]
@@ -136,10 +157,16 @@ mod dekker_fixed;
 mod dining_philosophers;
 #[path = "../../../corpus/dining-philosophers-fixed/program.rs"]
 mod dining_philosophers_fixed;
+#[path = "../../../corpus/distributed-lock/program.rs"]
+mod distributed_lock;
 #[path = "../../../corpus/double-checked-lock/program.rs"]
 mod double_checked_lock;
 #[path = "../../../corpus/double-checked-lock-fixed/program.rs"]
 mod double_checked_lock_fixed;
+#[path = "../../../corpus/double-registration/program.rs"]
+mod double_registration;
+#[path = "../../../corpus/double-registration-fixed/program.rs"]
+mod double_registration_fixed;
 #[path = "../../../corpus/expmem/program.rs"]
 mod expmem;
 #[path = "../../../corpus/failing-try-lock/program.rs"]
@@ -148,6 +175,8 @@ mod failing_try_lock;
 mod failing_try_read;
 #[path = "../../../corpus/fib-bench/program.rs"]
 mod fib_bench;
+#[path = "../../../corpus/fibonacci/program.rs"]
+mod fibonacci;
 #[path = "../../../corpus/filesystem/program.rs"]
 mod filesystem;
 #[path = "../../../corpus/floating-read/program.rs"]
@@ -182,6 +211,8 @@ mod load_load_store;
 mod lost_update;
 #[path = "../../../corpus/lost-update-fixed/program.rs"]
 mod lost_update_fixed;
+#[path = "../../../corpus/mergesort/program.rs"]
+mod mergesort;
 #[path = "../../../corpus/missed-wakeup/program.rs"]
 mod missed_wakeup;
 #[path = "../../../corpus/missed-wakeup-fixed/program.rs"]
@@ -200,6 +231,10 @@ mod overdraft_fixed;
 mod park_token;
 #[path = "../../../corpus/park-token-fixed/program.rs"]
 mod park_token_fixed;
+#[path = "../../../corpus/parts-by-arrival/program.rs"]
+mod parts_by_arrival;
+#[path = "../../../corpus/parts-by-arrival-fixed/program.rs"]
+mod parts_by_arrival_fixed;
 #[path = "../../../corpus/peterson/program.rs"]
 mod peterson;
 #[path = "../../../corpus/peterson-fixed/program.rs"]
@@ -208,14 +243,20 @@ mod peterson_fixed;
 mod poison;
 #[path = "../../../corpus/poison-fixed/program.rs"]
 mod poison_fixed;
+#[path = "../../../corpus/published-cuts/program.rs"]
+mod published_cuts;
 #[path = "../../../corpus/put-take/program.rs"]
 mod put_take;
+#[path = "../../../corpus/quicksort/program.rs"]
+mod quicksort;
 #[path = "../../../corpus/readers/program.rs"]
 mod readers;
 #[path = "../../../corpus/reference-count/program.rs"]
 mod reference_count;
 #[path = "../../../corpus/reference-count-fixed/program.rs"]
 mod reference_count_fixed;
+#[path = "../../../corpus/registration/program.rs"]
+mod registration;
 #[path = "../../../corpus/relock/program.rs"]
 mod relock;
 #[path = "../../../corpus/relock-fixed/program.rs"]
@@ -228,6 +269,12 @@ mod rendezvous_fixed;
 mod ring_buffer;
 #[path = "../../../corpus/ring-buffer-fixed/program.rs"]
 mod ring_buffer_fixed;
+#[path = "../../../corpus/rush-hour/program.rs"]
+mod rush_hour;
+#[path = "../../../corpus/search-twice/program.rs"]
+mod search_twice;
+#[path = "../../../corpus/search-twice-fixed/program.rs"]
+mod search_twice_fixed;
 #[path = "../../../corpus/semaphore-deadlock/program.rs"]
 mod semaphore_deadlock;
 #[path = "../../../corpus/semaphore-deadlock-fixed/program.rs"]
@@ -250,10 +297,20 @@ mod spin_forever_fixed;
 mod spin_lock;
 #[path = "../../../corpus/spin-lock-fixed/program.rs"]
 mod spin_lock_fixed;
+#[path = "../../../corpus/stale-check/program.rs"]
+mod stale_check;
+#[path = "../../../corpus/stale-check-fixed/program.rs"]
+mod stale_check_fixed;
+#[path = "../../../corpus/stale-lock/program.rs"]
+mod stale_lock;
+#[path = "../../../corpus/stale-lock-fixed/program.rs"]
+mod stale_lock_fixed;
 #[path = "../../../corpus/store-buffer/program.rs"]
 mod store_buffer;
 #[path = "../../../corpus/succeeding-try-receive/program.rs"]
 mod succeeding_try_receive;
+#[path = "../../../corpus/three-tasks/program.rs"]
+mod three_tasks;
 #[path = "../../../corpus/ticket-lock/program.rs"]
 mod ticket_lock;
 #[path = "../../../corpus/ticket-lock-fixed/program.rs"]
