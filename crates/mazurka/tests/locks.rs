@@ -3,7 +3,7 @@
 mod outcomes;
 
 use mazurka::sync::{Arc, Condvar, Mutex, RwLock, Semaphore, TryLockError};
-use mazurka::{Checker, FailureKind, Style, Verdict, thread};
+use mazurka::{Algorithm, Checker, FailureKind, Style, Verdict, thread};
 use outcomes::{explored, outcomes};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -107,6 +107,70 @@ fn a_panic_poisons_the_mutex_and_the_writer_but_not_the_reader() {
         poisoned
     });
     assert_eq!(seen, BTreeSet::from([(true, true, false)]));
+}
+
+#[test]
+fn poison_is_asked_for_without_the_lock_before_and_after_a_panic() {
+    let program = || {
+        let locks = Arc::new((Mutex::new(1), RwLock::new(2)));
+        let other = thread::spawn({
+            let locks = Arc::clone(&locks);
+            move || {
+                let _first = locks.0.lock();
+                let _second = locks.1.write();
+                panic!("with two locks");
+            }
+        });
+        // The writer gives up its lock first.
+        let seen = (locks.0.is_poisoned(), locks.1.is_poisoned());
+        assert!(other.join().is_err());
+        seen
+    };
+    let (yes, no) = (true, false);
+    let all = BTreeSet::from([(no, no), (no, yes), (yes, yes)]);
+    for algorithm in Algorithm::ALL.into_iter().filter(|one| one.proves()) {
+        let (seen, report) = explored(Checker::new().algorithm(algorithm), program);
+        assert_eq!(seen, all, "{algorithm}");
+        if algorithm.is_optimal() {
+            assert_eq!((report.executions, report.blocked), (3, 0), "{algorithm}");
+        }
+    }
+}
+
+#[test]
+fn poison_is_cleared_without_the_lock_before_and_after_a_lock() {
+    let seen = outcomes(|| {
+        let lock = Arc::new(Mutex::new(1));
+        let poisoner = Arc::clone(&lock);
+        let panicked = thread::spawn(move || {
+            let _guard = poisoner.lock();
+            panic!("with the lock");
+        });
+        assert!(panicked.join().is_err());
+        let other = thread::spawn({
+            let lock = Arc::clone(&lock);
+            move || lock.lock().is_ok()
+        });
+        lock.clear_poison();
+        other.join().unwrap()
+    });
+    assert_eq!(seen, BTreeSet::from([false, true]));
+}
+
+#[test]
+fn poison_is_no_event_where_it_is_asked_for_by_holders_only() {
+    let report = Checker::new().check(|| {
+        let lock = Arc::new(Mutex::new(1));
+        let other = Arc::clone(&lock);
+        let panicked = thread::spawn(move || {
+            let _guard = other.lock();
+            panic!("with the lock");
+        });
+        assert!(panicked.join().is_err());
+        assert!(lock.lock().is_err());
+    });
+    // spawn; lock requested, lock, unlock; join; lock requested, lock, unlock
+    assert_eq!((report.executions, report.events), (1, 8));
 }
 
 #[test]

@@ -10,7 +10,8 @@ pub enum Coarsening {
     Tried,
     /// Who leads at a barrier was asked, or more threads use it than it has places.
     Ordered,
-    /// Whether a thread has ended was asked without waiting for it.
+    /// Whether a thread has ended was asked without waiting for it, or whether a lock is poisoned without
+    /// holding it.
     Polled,
     /// Another process sends signals to a process, or wants to know of its end.
     Shared,

@@ -7,7 +7,7 @@ use crate::token;
 use explore::{Access, ObjectId, Op, OpKind, Request, Token};
 use std::cell::UnsafeCell;
 use std::fmt::{self, Debug};
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::Ordering;
 
 /// What an atomic variable can hold.
@@ -66,6 +66,9 @@ unsafe impl<V: Value> Sync for Atomic<V> {}
 // SAFETY: like an atomic of the standard library, also for pointers.
 unsafe impl<V: Value> Send for Atomic<V> {}
 
+impl<V: Value> UnwindSafe for Atomic<V> {}
+impl<V: Value> RefUnwindSafe for Atomic<V> {}
+
 const fn op(kind: OpKind, access: Access, object: ObjectId) -> Op {
     Op {
         kind,
@@ -85,6 +88,14 @@ impl<V: Value> Atomic<V> {
             engine.name_object(object, V::NAME, location);
             object
         });
+        Atomic {
+            object,
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// A variable at an object that has its name already.
+    pub(crate) fn at(object: ObjectId, value: V) -> Atomic<V> {
         Atomic {
             object,
             value: UnsafeCell::new(value),
@@ -179,8 +190,9 @@ impl<V: Value> Atomic<V> {
         unsafe { *self.value.get() }
     }
 
+    /// Writes the value, without an event.
     #[inline(always)]
-    fn set(&self, value: V) {
+    pub(crate) fn set(&self, value: V) {
         // SAFETY: as in `peek`.
         unsafe { *self.value.get() = value };
     }

@@ -49,6 +49,7 @@ mod once;
 mod panic_hook;
 mod perform;
 mod plain;
+mod poison;
 mod pool;
 mod recorder;
 mod region;
@@ -84,6 +85,7 @@ pub use objects::{
 };
 pub use once::{Entry, Once};
 pub use plain::Plain;
+pub use poison::Poison;
 pub use rwlock::{Place, RwLock};
 pub use semaphore::Semaphore;
 pub use snapshot::{Opaque, learn, tell_state, tell_state_of};

@@ -24,7 +24,7 @@ pub struct Names {
     tried: BTreeSet<ObjectId>,
     /// Barriers whose arrivals are ordered.
     ordered: BTreeSet<ObjectId>,
-    /// Ends of threads that are polled.
+    /// Ends of threads, and poison of locks, that are polled.
     polled: BTreeSet<ObjectId>,
     /// Signals and relations of processes that others use.
     shared: BTreeSet<ObjectId>,

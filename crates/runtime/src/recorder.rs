@@ -291,6 +291,16 @@ impl Engine {
         }
     }
 
+    /// An object that belongs to another one was created.
+    pub(crate) fn name_part(&mut self, part: ObjectId, whole: ObjectId, name: &str) {
+        if self.watch.records {
+            let objects = &mut self.recorder.objects;
+            let whole = objects.get(&whole).map_or("a lock", String::as_str);
+            let name = format!("{whole}.{name}");
+            objects.insert(part, name);
+        }
+    }
+
     #[cold]
     fn add_name(&mut self, object: ObjectId, kind: &str, location: Place) {
         let objects = &mut self.recorder.objects;

@@ -11,7 +11,7 @@ use std::panic::Location;
 /// Who holds a reader-writer lock.
 #[derive(Debug)]
 pub struct RwLock {
-    object: ObjectId,
+    pub(crate) object: ObjectId,
     number: u32,
     /// Known to be used with tries.
     is_tried: bool,

@@ -42,9 +42,10 @@ impl<T> Mutex<T> {
     /// A new mutex of the execution.
     #[track_caller]
     pub fn new(value: T) -> Mutex<T> {
+        let lock = runtime::Mutex::new();
         Mutex {
-            lock: runtime::Mutex::new(),
-            poison: Poison::default(),
+            poison: Poison::of_mutex(&lock),
+            lock,
             data: std::sync::Mutex::new(value),
         }
     }
@@ -55,7 +56,7 @@ impl<T> Mutex<T> {
             .data
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
-        self.poison.wrap(value)
+        self.poison.wrap_own(value)
     }
 }
 
@@ -79,11 +80,13 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Whether a thread panicked while it held the mutex.
+    #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        self.poison.is_set()
+        self.poison.look()
     }
 
     /// Forgets the poison.
+    #[track_caller]
     pub fn clear_poison(&self) {
         self.poison.clear();
     }
@@ -91,7 +94,7 @@ impl<T: ?Sized> Mutex<T> {
     /// The value, which nobody else can touch.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         let value = self.data.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.poison.wrap(value)
+        self.poison.wrap_own(value)
     }
 
     /// The lock itself.
@@ -100,6 +103,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// The guard of the thread that the lock was granted to again.
+    #[track_caller]
     pub(super) fn resume(&self) -> LockResult<MutexGuard<'_, T>> {
         self.poison.wrap(self.guard())
     }
@@ -176,7 +180,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
             Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
         };
         shown
-            .field("poisoned", &self.is_poisoned())
+            .field("poisoned", &self.poison.peek())
             .finish_non_exhaustive()
     }
 }

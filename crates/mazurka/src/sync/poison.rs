@@ -1,18 +1,24 @@
 //! Poison: a lock that was held by a thread that panicked.
 
 use crate::choice::torn_down;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
-/// Whether a lock is poisoned. Shared by the threads of a model only, which never run at the same time.
-#[derive(Default)]
-pub(super) struct Poison(AtomicBool);
+/// Whether a lock is poisoned.
+pub(super) struct Poison(runtime::Poison);
 
 /// Whether the thread was panicking when it took the lock.
 #[derive(Clone, Copy)]
 pub(super) struct WasPanicking(bool);
 
 impl Poison {
+    pub fn of_mutex(mutex: &runtime::Mutex) -> Poison {
+        Poison(runtime::Poison::of_mutex(mutex))
+    }
+
+    pub fn of_rwlock(lock: &runtime::RwLock) -> Poison {
+        Poison(runtime::Poison::of_rwlock(lock))
+    }
+
     /// Called when the lock is taken.
     pub fn enter() -> WasPanicking {
         WasPanicking(runtime::panicking())
@@ -21,29 +27,50 @@ impl Poison {
     /// Called when the lock is given back: a panic in between poisons it.
     pub fn leave(&self, before: WasPanicking) {
         if !before.0 && runtime::panicking() {
-            self.0.store(true, Relaxed);
+            self.0.set();
         }
     }
 
-    pub fn is_set(&self) -> bool {
-        self.0.load(Relaxed)
+    /// Asked with or without the lock.
+    #[track_caller]
+    pub fn look(&self) -> bool {
+        self.0.look()
     }
 
+    /// Asked where nobody else has the lock, or for people.
+    pub fn peek(&self) -> bool {
+        self.0.peek()
+    }
+
+    #[track_caller]
     pub fn clear(&self) {
-        self.0.store(false, Relaxed);
+        self.0.clear();
     }
 
     /// The guard, as `Err` if the lock is poisoned.
+    #[inline]
+    #[track_caller]
     pub fn wrap<G>(&self, guard: G) -> LockResult<G> {
-        match self.is_set() {
-            false => Ok(guard),
-            true => Err(PoisonError::new(guard)),
-        }
+        or_poisoned(guard, self.0.is_set())
     }
 
     /// The guard of a try that succeeded.
+    #[inline]
+    #[track_caller]
     pub fn wrap_try<G>(&self, guard: G) -> TryLockResult<G> {
         self.wrap(guard).map_err(TryLockError::Poisoned)
+    }
+
+    /// The value of a lock that nobody else has.
+    pub fn wrap_own<V>(&self, value: V) -> LockResult<V> {
+        or_poisoned(value, self.peek())
+    }
+}
+
+fn or_poisoned<G>(guard: G, is_poisoned: bool) -> LockResult<G> {
+    match is_poisoned {
+        false => Ok(guard),
+        true => Err(PoisonError::new(guard)),
     }
 }
 

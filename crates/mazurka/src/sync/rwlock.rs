@@ -56,9 +56,10 @@ impl<T> RwLock<T> {
     /// A new lock of the execution.
     #[track_caller]
     pub fn new(value: T) -> RwLock<T> {
+        let lock = runtime::RwLock::new();
         RwLock {
-            lock: runtime::RwLock::new(),
-            poison: Poison::default(),
+            poison: Poison::of_rwlock(&lock),
+            lock,
             data: std::sync::RwLock::new(value),
         }
     }
@@ -69,7 +70,7 @@ impl<T> RwLock<T> {
             .data
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
-        self.poison.wrap(value)
+        self.poison.wrap_own(value)
     }
 }
 
@@ -107,11 +108,13 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Whether a thread panicked while it wrote.
+    #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        self.poison.is_set()
+        self.poison.look()
     }
 
     /// Forgets the poison.
+    #[track_caller]
     pub fn clear_poison(&self) {
         self.poison.clear();
     }
@@ -119,7 +122,7 @@ impl<T: ?Sized> RwLock<T> {
     /// The value, which nobody else can touch.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         let value = self.data.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.poison.wrap(value)
+        self.poison.wrap_own(value)
     }
 
     fn reader(&self, place: runtime::Place) -> RwLockReadGuard<'_, T> {
@@ -207,7 +210,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
             Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
         };
         shown
-            .field("poisoned", &self.is_poisoned())
+            .field("poisoned", &self.poison.peek())
             .finish_non_exhaustive()
     }
 }
