@@ -11,7 +11,7 @@ use explore::{
     Algorithm, End, Interrupt, Observer, Options, Outcome, Replay, Schedule, Strategy, explore,
 };
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -89,10 +89,7 @@ pub fn check(
     let expected = match Oracle::new(program, effort.states) {
         Ok(oracle) => {
             has_the_direct_final_states(program, &oracle, effort).map_err(objects)?;
-            Some(Expected {
-                interleavings: Some(oracle.interleavings),
-                traces: oracle.traces,
-            })
+            Some(Expected::of_oracle(program, oracle, effort))
         }
         Err(Refusal::TooLarge) => Expected::of_optimal(program, effort),
         Err(Refusal::Unlawful(what)) => return Err(objects(what)),
@@ -170,9 +167,28 @@ struct Expected {
     traces: BTreeMap<Key, Outcome>,
     /// Number of maximal interleavings, if it is known.
     interleavings: Option<u64>,
+    /// within[k] are the traces that some interleaving with at most k preemptions shows; none where there
+    /// are too many interleavings.
+    within: Vec<BTreeSet<Key>>,
 }
 
+/// The largest bound on preemptions that is tried.
+const MOST_PREEMPTIONS: u64 = 2;
+
 impl Expected {
+    /// What brute force finds.
+    fn of_oracle(program: &Program, oracle: Oracle, effort: Effort) -> Expected {
+        let bounds = match oracle.interleavings <= effort.interleavings {
+            true => 0..MOST_PREEMPTIONS as u32 + 1,
+            false => 0..0,
+        };
+        Expected {
+            interleavings: Some(oracle.interleavings),
+            traces: oracle.traces,
+            within: bounds.map(|bound| traces_within(program, bound)).collect(),
+        }
+    }
+
     /// What `optimal` finds; none if that are too many traces.
     fn of_optimal(program: &Program, effort: Effort) -> Option<Expected> {
         let mut seen = Seen {
@@ -192,6 +208,7 @@ impl Expected {
         (end == Ok(End::Exhausted)).then(|| Expected {
             traces: outcomes.collect(),
             interleavings: None,
+            within: Vec::new(),
         })
     }
 }
@@ -260,25 +277,20 @@ impl Laws<'_> {
         random: &mut Random,
         tally: &mut Tally,
     ) -> Result<(), String> {
-        let known = self.expected.interleavings;
-        let is_small = known.is_some_and(|all| all <= self.effort.interleavings);
         match algorithm {
-            Algorithm::Exhaustive if !is_small => tally.unfinished += 1,
-            Algorithm::Exhaustive => {
-                self.finds_every_trace(algorithm, random, tally)?;
-                self.keeps_within_preemptions(random)?;
+            Algorithm::Exhaustive if self.expected.within.is_empty() => {
+                tally.unfinished += 1;
+                return Ok(());
             }
-            Algorithm::Sleep
+            Algorithm::Exhaustive
+            | Algorithm::Sleep
             | Algorithm::Classic
             | Algorithm::Source
             | Algorithm::Optimal
-            | Algorithm::Parsimonious => {
-                self.finds_every_trace(algorithm, random, tally)?;
-                self.finds_traces_within_preemptions(algorithm, random)?;
-            }
+            | Algorithm::Parsimonious => self.finds_every_trace(algorithm, random, tally)?,
             Algorithm::Random | Algorithm::Pct => self.is_repeatable(algorithm, random)?,
         }
-        Ok(())
+        self.keeps_within_preemptions(algorithm, random)
     }
 
     /// All traces with the right outcomes, none executed to its end twice (except by exhaustive
@@ -330,41 +342,34 @@ impl Laws<'_> {
         Ok(())
     }
 
-    /// Exhaustive search with a bound finds exactly the traces that need no more preemptions.
-    fn keeps_within_preemptions(&self, random: &mut Random) -> Result<(), String> {
-        let preemptions = random.below(3) as u32;
-        let options = Options {
-            preemptions: Some(preemptions),
-            ..Options::default()
-        };
-        let mut seen = self.seen(u64::MAX);
-        self.explore(&mut Algorithm::Exhaustive.strategy(options), &mut seen)?;
-        self.are_traces(&seen)?;
-        let (found, all) = (
-            seen.traces.len(),
-            traces_within(self.program, preemptions).len(),
-        );
-        match found == all {
-            true => Ok(()),
-            false => Err(format!(
-                "{found} of {all} traces with {preemptions} preemptions"
-            )),
-        }
-    }
-
-    /// A reduction with a bound finds legal traces, if not all.
-    fn finds_traces_within_preemptions(
+    /// With a bound on preemptions only traces are found that some interleaving within the bound shows;
+    /// exhaustive search finds all of these.
+    fn keeps_within_preemptions(
         &self,
         algorithm: Algorithm,
         random: &mut Random,
     ) -> Result<(), String> {
+        let preemptions = random.below(MOST_PREEMPTIONS + 1);
         let options = Options {
-            preemptions: Some(random.below(3) as u32),
-            ..Options::default()
+            seed: random.number(),
+            preemptions: Some(preemptions as u32),
         };
-        let mut seen = self.seen(100);
+        let is_exhaustive = algorithm == Algorithm::Exhaustive;
+        let mut seen = self.seen(if is_exhaustive { u64::MAX } else { 100 });
         self.explore(&mut algorithm.strategy(options), &mut seen)?;
-        self.are_traces(&seen)
+        self.are_traces(&seen)?;
+        let Some(within) = self.expected.within.get(preemptions as usize) else {
+            return Ok(());
+        };
+        let with = format!("with at most {preemptions} preemptions");
+        if seen.traces.keys().any(|trace| !within.contains(trace)) {
+            return Err(format!("no interleaving {with} shows this trace"));
+        }
+        let (found, all) = (seen.traces.len(), within.len());
+        match is_exhaustive && found != all {
+            true => Err(format!("{found} of {all} traces {with}")),
+            false => Ok(()),
+        }
     }
 
     /// Legal traces, the same for the same seed, also if the search is saved and resumed.
