@@ -33,8 +33,7 @@ const PURE: [&str; 6] = [
 ];
 
 /// Crates in which `unsafe` may stand.
-/// (`mazurka` denies it but for a few lines that mirror what is unsafe in `std`.)
-const UNSAFE: [&str; 3] = ["corpus", "mazurka", "runtime"];
+const UNSAFE: [&str; 1] = ["runtime"];
 
 /// The packages of the workspace.
 fn packages() -> Vec<Value> {

@@ -11,16 +11,17 @@
 //! assert_eq!(report.executions, 64);
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod entry;
 mod expectation;
 mod name;
-mod plain;
 mod programs;
 
 pub use entry::{Entry, Instance, Parameter};
 pub use expectation::{Expectation, Expected, Published, SizeExpectation, Tested};
+pub(crate) use mazurka::cell::PlainCell as Plain;
 pub use name::{NameError, parse};
-pub(crate) use plain::Plain;
 
 /// All programs, in alphabetical order.
 pub fn all() -> &'static [Entry] {

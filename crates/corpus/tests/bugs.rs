@@ -91,7 +91,7 @@ fn the_accesses_of_a_data_race_are_rows() {
         for row in [first, second] {
             let place = row.location.as_ref().unwrap();
             assert!(failure.message.contains(place), "{instance}: {place}");
-            assert!(row.text.starts_with("UnsafeCell@"), "{}", row.text);
+            assert!(row.text.starts_with("PlainCell@"), "{}", row.text);
         }
         seen += 1;
     }

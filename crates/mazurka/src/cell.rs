@@ -1,5 +1,7 @@
 //! As `std::cell`, with detection of data races.
 
+pub use runtime::PlainCell;
+
 use std::fmt;
 
 /// As `std::cell::UnsafeCell`: plain memory that threads share on their own responsibility.

@@ -74,7 +74,7 @@
 //! * A timed operation may expire at any moment; after [`Checker::timeouts`] expiries in a thread the
 //!   verdict is `bounded`.
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 pub mod cell;
 mod checker;

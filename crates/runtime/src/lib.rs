@@ -55,6 +55,7 @@ mod recorder;
 mod region;
 mod root;
 mod rwlock;
+mod scope;
 mod semaphore;
 mod snapshot;
 mod source;
@@ -84,14 +85,15 @@ pub use objects::{
     Coarsening, Delivery, Directory, Related, Relations, Signalled, Signals, Strength, Unregistered,
 };
 pub use once::{Entry, Once};
-pub use plain::Plain;
+pub use plain::{Plain, PlainCell};
 pub use poison::Poison;
 pub use rwlock::{Place, RwLock};
+pub use scope::{Scope, scope};
 pub use semaphore::Semaphore;
 pub use snapshot::{Opaque, learn, tell_state, tell_state_of};
 pub use state::State;
 pub use thread::{
-    Panic, Scope, await_end, current, is_finished, is_in_model, is_over, join, name, panicking,
-    panics_fail, park, park_timed, scope, serve, spawn, spawn_at, unpark, upcoming_child,
+    Panic, await_end, current, is_finished, is_in_model, is_over, join, name, panicking,
+    panics_fail, park, park_timed, serve, spawn, spawn_at, unpark, upcoming_child,
 };
 pub use trace::{Shown, Trace};

@@ -6,6 +6,8 @@ use crate::perform::silently;
 use crate::source::Place;
 use crate::trace::Shown;
 use report::FailureKind;
+use std::cell::UnsafeCell;
+use std::fmt;
 use std::panic::Location;
 
 /// Finds data races at one piece of plain memory. No events: races are found by the order that C11
@@ -61,11 +63,18 @@ impl Plain {
     #[track_caller]
     #[allow(clippy::new_without_default, reason = "it needs a model")]
     pub fn new() -> Plain {
+        Plain::called("UnsafeCell")
+    }
+
+    /// The same with the name of its type.
+    #[inline]
+    #[track_caller]
+    fn called(kind: &str) -> Plain {
         let location = Location::caller();
         silently(|engine| {
             engine.look_for_races();
             let number = engine.plain.add(State::clear, State::default);
-            engine.name_memory(number, location);
+            engine.name_memory(number, kind, location);
             engine.write_plain(number, location);
             Plain { number }
         })
@@ -85,6 +94,56 @@ impl Plain {
     pub fn write(&self) {
         let location = Location::caller();
         silently(|engine| engine.write_plain(self.number, location));
+    }
+}
+
+/// A plain variable, as C has them, that threads share although nothing orders its accesses: two of them
+/// that are unordered and not both reads are a data race, which is reported and not performed, since the
+/// threads of a model take turns.
+///
+/// Like everything here it belongs to the execution that created it, and panics when it is used elsewhere.
+pub struct PlainCell<T> {
+    plain: Plain,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: values are copied in and out, never borrowed, within a turn of a thread, by the one thread of the
+// operating system that runs the model; accesses elsewhere panic before they touch the value.
+unsafe impl<T: Copy + Send> Sync for PlainCell<T> {}
+
+impl<T: Copy> PlainCell<T> {
+    /// A new variable of the execution, written by its creator.
+    #[inline]
+    #[track_caller]
+    pub fn new(value: T) -> PlainCell<T> {
+        PlainCell {
+            plain: Plain::called("PlainCell"),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Reads the value.
+    #[inline]
+    #[track_caller]
+    pub fn get(&self) -> T {
+        self.plain.read();
+        // SAFETY: a copy within a turn, during which nobody writes.
+        unsafe { *self.value.get() }
+    }
+
+    /// Writes the value.
+    #[inline]
+    #[track_caller]
+    pub fn set(&self, value: T) {
+        self.plain.write();
+        // SAFETY: a copy within a turn, during which nobody else has access.
+        unsafe { *self.value.get() = value };
+    }
+}
+
+impl<T> fmt::Debug for PlainCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlainCell").finish_non_exhaustive()
     }
 }
 

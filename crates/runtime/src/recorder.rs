@@ -310,10 +310,10 @@ impl Engine {
 
     /// Plain memory was created.
     #[inline]
-    pub(crate) fn name_memory(&mut self, number: u32, location: Place) {
+    pub(crate) fn name_memory(&mut self, number: u32, kind: &str, location: Place) {
         if self.watch.records {
             let memory = &mut self.recorder.memory;
-            let name = distinct_name(memory.values(), "UnsafeCell", location);
+            let name = distinct_name(memory.values(), kind, location);
             memory.insert(number, name);
         }
     }

@@ -7,9 +7,7 @@ use crate::waiting::Wait;
 use explore::{Request, ThreadId};
 use objects::{Coarsening, Park, Thread};
 use std::any::Any;
-use std::cell::RefCell;
-use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::Location;
 
 /// What a thread panicked with.
 pub type Panic = Box<dyn Any + Send + 'static>;
@@ -22,6 +20,9 @@ pub fn spawn(name: Option<String>, body: impl FnOnce() + 'static) -> ThreadId {
     spawn_at(Location::caller(), name, Box::new(body))
 }
 
+/// What a thread runs.
+pub(crate) type Body = Box<dyn FnOnce()>;
+
 /// The same for a caller that knows where the program does it.
 #[inline(always)]
 pub fn spawn_at(
@@ -29,12 +30,24 @@ pub fn spawn_at(
     name: Option<String>,
     body: Box<dyn FnOnce()>,
 ) -> ThreadId {
+    start(location, name, body, |_, body| body)
+}
+
+/// Starts a thread; `admit` says what it really runs when it starts.
+#[inline(always)]
+pub(crate) fn start(
+    location: &'static Location<'static>,
+    name: Option<String>,
+    body: Body,
+    admit: impl FnOnce(ThreadId, Body) -> Body,
+) -> ThreadId {
     let announce = |engine: &mut Engine| {
         let child = engine.upcoming_child(0);
         let op = Thread::SPAWN.on(engine.names.end(child));
         engine.announce(Request::plain(op), location);
     };
     visible(announce, |engine| {
+        let body = admit(engine.upcoming_child(0), body);
         let child = engine.spawn(Job::Spawned(body), name);
         engine.record_thread(child, |name| format!("spawn() -> {name}"));
         child
@@ -176,68 +189,4 @@ pub fn unpark(thread: ThreadId) {
         let name = engine.thread_name(thread);
         engine.record(|_| format!("{name}.unpark()"));
     });
-}
-
-/// Threads that may borrow from the one that starts them, as in `std::thread::scope`.
-pub struct Scope<'scope, 'env: 'scope> {
-    threads: RefCell<Vec<ThreadId>>,
-    scope: PhantomData<&'scope mut &'scope ()>,
-    env: PhantomData<&'env mut &'env ()>,
-}
-
-// SAFETY: the threads of a model take turns, and no borrow of the list is held while another runs.
-unsafe impl Sync for Scope<'_, '_> {}
-
-/// Runs `body`, which may start threads in the scope, and joins those that it has not joined. Panics
-/// with "a scoped thread panicked" if one of these did.
-#[track_caller]
-pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
-    let scope = Scope {
-        threads: RefCell::default(),
-        scope: PhantomData,
-        env: PhantomData,
-    };
-    let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
-    let location = Location::caller();
-    let mut has_panicked = false;
-    let mut next = 0;
-    loop {
-        // Threads of the scope may start more of them.
-        let Some(thread) = scope.threads.borrow().get(next).copied() else {
-            break;
-        };
-        next += 1;
-        has_panicked |= join_scoped(thread, location);
-    }
-    match result {
-        Err(panic) => resume_unwind(panic),
-        Ok(_) if has_panicked => panic!("a scoped thread panicked"),
-        Ok(result) => result,
-    }
-}
-
-/// Waits for the end of a thread that was perhaps joined before; whether it panicked unseen.
-fn join_scoped(thread: ThreadId, location: &'static Location<'static>) -> bool {
-    let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
-    let mut has_panicked = false;
-    perform::wait(op, Wait::Join(thread), location, |engine| {
-        has_panicked = engine.threads[thread.index()].panic.take().is_some();
-        let how = if has_panicked { " -> panicked" } else { "" };
-        engine.record_thread(thread, |name| format!("{name}.join(){how}"));
-    });
-    has_panicked
-}
-
-impl<'scope> Scope<'scope, '_> {
-    /// Starts a thread of the scope.
-    #[track_caller]
-    pub fn spawn(&'scope self, name: Option<String>, body: impl FnOnce() + 'scope) -> ThreadId {
-        let body: Box<dyn FnOnce() + 'scope> = Box::new(body);
-        // SAFETY: `scope` returns or unwinds only after the thread has ended and has dropped what it
-        // captured. If the execution ends before, the younger threads are unwound before older ones.
-        let body: Box<dyn FnOnce() + 'static> = unsafe { std::mem::transmute(body) };
-        let thread = spawn_at(Location::caller(), name, body);
-        self.threads.borrow_mut().push(thread);
-        thread
-    }
 }

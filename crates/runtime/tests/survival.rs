@@ -123,9 +123,10 @@ fn scoped_threads_end_before_what_they_borrow() {
     let found = outcomes(|| {
         let mutex = Mutex::new();
         let value = Box::new(Atomic::new(1u32));
-        scope(|scope| {
+        let threads = Scope::default();
+        scope(&threads, || {
             for _ in 0..2 {
-                scope.spawn(None, || {
+                threads.spawn(None, || {
                     mutex.lock();
                     assume(value.load(SeqCst) == 0);
                 });
@@ -133,6 +134,34 @@ fn scoped_threads_end_before_what_they_borrow() {
         });
     });
     assert_eq!(found, [(Outcome::Halted, 2)]);
+}
+
+#[test]
+fn a_scope_that_is_not_open_starts_no_thread() {
+    let found = outcomes(|| {
+        let threads = Scope::default();
+        threads.spawn(None, || unreachable!("the scope was never opened"));
+    });
+    assert_eq!(found, [(Outcome::Failed, 1)]);
+}
+
+#[test]
+fn a_thread_that_comes_too_late_for_a_scope_runs_nothing() {
+    let found = outcomes(|| {
+        let is_over = Cell::new(false);
+        let (outer, inner) = (Scope::default(), Scope::default());
+        scope(&outer, || {
+            outer.spawn(None, || {
+                let borrows = || assert!(!is_over.get(), "it runs too late");
+                let start = || inner.spawn(None, borrows);
+                assume(catch_unwind(AssertUnwindSafe(start)).is_ok());
+            });
+            scope(&inner, || ());
+            is_over.set(true);
+        });
+    });
+    // Main goes on while it can: the thread, which has announced its start, performs it afterwards.
+    assert_eq!(found, [(Outcome::Halted, 1)]);
 }
 
 #[test]
@@ -280,9 +309,10 @@ fn what_waits_for_a_lost_thread_is_dropped() {
     let live = counter();
     let found = outcomes(move || {
         let _main = Counted::new(live);
-        scope(|scope| {
+        let threads = Scope::default();
+        scope(&threads, || {
             let _inner = Counted::new(live);
-            scope.spawn(None, || {
+            threads.spawn(None, || {
                 std::hint::black_box(recurse(0));
             });
         });

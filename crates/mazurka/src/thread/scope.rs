@@ -29,12 +29,18 @@ pub fn scope<'env, F, T>(body: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
-    runtime::scope(|scope| body(Scope::of(scope)))
+    let scope = Scope {
+        threads: runtime::Scope::default(),
+        env: PhantomData,
+    };
+    runtime::scope(&scope.threads, || body(&scope))
 }
 
 /// As `std::thread::Scope`.
-#[repr(transparent)]
-pub struct Scope<'scope, 'env: 'scope>(runtime::Scope<'scope, 'env>);
+pub struct Scope<'scope, 'env: 'scope> {
+    threads: runtime::Scope<'scope>,
+    env: PhantomData<&'env mut &'env ()>,
+}
 
 impl<'scope, 'env> Scope<'scope, 'env> {
     /// Starts a thread of the scope.
@@ -55,19 +61,12 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         body: impl FnOnce() -> T + Send + 'scope,
     ) -> ScopedJoinHandle<'scope, T> {
         let returned = Returned::default();
-        let id = self.0.spawn(name.clone(), returned.filled_by(body));
+        let id = self.threads.spawn(name.clone(), returned.filled_by(body));
         ScopedJoinHandle {
             thread: Thread::of(id, name),
             returned,
             scope: PhantomData,
         }
-    }
-
-    /// The mirror of the scope of the runtime.
-    #[allow(unsafe_code)]
-    fn of(scope: &'scope runtime::Scope<'scope, 'env>) -> &'scope Scope<'scope, 'env> {
-        // SAFETY: `Scope` is a transparent wrapper of what is pointed to, with the same lifetimes.
-        unsafe { &*(&raw const *scope).cast() }
     }
 }
 

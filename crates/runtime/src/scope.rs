@@ -1,0 +1,116 @@
+//! Threads that borrow from the one that starts them.
+
+use crate::perform::{self, silently};
+use crate::thread::{Body, start};
+use crate::waiting::Wait;
+use explore::ThreadId;
+use objects::Thread;
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+
+/// Threads that may borrow whatever outlives `'scope`, as in `std::thread::scope`. They are started while
+/// [`scope`] runs for it.
+///
+/// ```
+/// use runtime::{Config, Model, Scope, scope};
+///
+/// let mut model = Model::new(Config::default(), || {
+///     let number = std::cell::Cell::new(1);
+///     let threads = Scope::default();
+///     scope(&threads, || {
+///         threads.spawn(None, || number.set(2));
+///     });
+///     assert_eq!(number.get(), 2);
+/// });
+/// # let mut strategy = explore::Algorithm::Optimal.strategy(explore::Options::default());
+/// # explore::explore(&mut model, &mut strategy, &mut ()).unwrap();
+/// # assert_eq!(explore::Program::outcome(&model), explore::Outcome::Completed);
+/// ```
+#[derive(Default)]
+pub struct Scope<'scope> {
+    /// None before and after [`scope`] runs.
+    threads: RefCell<Option<Vec<ThreadId>>>,
+    scope: PhantomData<&'scope mut &'scope ()>,
+}
+
+// SAFETY: the threads of a model take turns, and no borrow of the list is held while another runs.
+unsafe impl Sync for Scope<'_> {}
+
+/// Runs `body`, which may start threads in the scope, and joins those that it has not joined. Panics
+/// with "a scoped thread panicked" if one of these did, and if it runs for this scope already.
+#[track_caller]
+pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) -> R {
+    let before = scope.threads.replace(Some(Vec::new()));
+    assert!(before.is_none(), "a scope is opened inside itself");
+    let result = catch_unwind(AssertUnwindSafe(body));
+    let location = Location::caller();
+    let mut has_panicked = false;
+    let mut next = 0;
+    // Threads of the scope may start more of them.
+    while let Some(thread) = scope.started(next) {
+        next += 1;
+        has_panicked |= join_scoped(thread, location);
+    }
+    scope.threads.replace(None);
+    match result {
+        Err(panic) => resume_unwind(panic),
+        Ok(_) if has_panicked => panic!("a scoped thread panicked"),
+        Ok(result) => result,
+    }
+}
+
+/// Waits for the end of a thread that was perhaps joined before; whether it panicked unseen.
+fn join_scoped(thread: ThreadId, location: &'static Location<'static>) -> bool {
+    let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
+    let mut has_panicked = false;
+    perform::wait(op, Wait::Join(thread), location, |engine| {
+        has_panicked = engine.threads[thread.index()].panic.take().is_some();
+        let how = if has_panicked { " -> panicked" } else { "" };
+        engine.record_thread(thread, |name| format!("{name}.join(){how}"));
+    });
+    has_panicked
+}
+
+impl<'scope> Scope<'scope> {
+    /// Starts a thread of the scope.
+    ///
+    /// # Panics
+    ///
+    /// Unless [`scope`] runs for it.
+    #[track_caller]
+    pub fn spawn(&'scope self, name: Option<String>, body: impl FnOnce() + 'scope) -> ThreadId {
+        let body: Box<dyn FnOnce() + 'scope> = Box::new(body);
+        // SAFETY: the body is run only if the scope is open when the thread starts. Then `scope`, for all of
+        // which `'scope` lasts, does not return or unwind before the thread has ended and has dropped what it
+        // captured. If the execution ends before, threads are unwound before those that started them, and what
+        // outlives `'scope` belongs to a thread that others of the scope come from.
+        let body: Body = unsafe { std::mem::transmute(body) };
+        let mut refused = None;
+        let thread = start(
+            Location::caller(),
+            name,
+            body,
+            |thread, body| match &mut *self.threads.borrow_mut() {
+                Some(threads) => {
+                    threads.push(thread);
+                    body
+                }
+                None => {
+                    refused = Some(body);
+                    Box::new(|| ())
+                }
+            },
+        );
+        assert!(
+            refused.is_none(),
+            "a thread is started in a scope that is not open"
+        );
+        thread
+    }
+
+    /// The thread that was started as this one in the scope.
+    fn started(&self, number: usize) -> Option<ThreadId> {
+        self.threads.borrow().as_ref()?.get(number).copied()
+    }
+}
