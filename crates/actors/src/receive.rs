@@ -75,11 +75,11 @@ impl<M: Message> Process<M> {
         if limit == Duration::MAX {
             return Some(self.receive_if(fits));
         }
+        self.control().system.checkpoint();
         let known = self.known.get();
         if let Some(message) = self.receive_among(0..known, &fits, true) {
             return Some(message);
         }
-        self.control().system.checkpoint();
         let count = self.control().mailbox.look();
         self.known.set(count);
         let message = self.receive_among(known..count, &fits, false);

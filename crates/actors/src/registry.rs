@@ -25,9 +25,9 @@ impl System {
     /// mazurka::model(|| {
     ///     let system = System::new(Delivery::MailboxOrder);
     ///     let server = system.spawn("server", |me: &Process<u32>| assert_eq!(me.receive(), 7));
-    ///     let other = system.spawn("other", |_: &Process<u32>| ());
+    ///     let idle = system.spawn_server("idle", |me: &Process<()>| me.receive());
     ///     system.register("seven", &server).unwrap();
-    ///     assert_eq!(system.register("seven", &other), Err(RegisterError::Taken));
+    ///     assert_eq!(system.register("seven", &idle), Err(RegisterError::Taken));
     ///     let found = system.whereis::<u32>("seven").expect("it waits for a message");
     ///     found.send(7);
     /// });

@@ -246,7 +246,6 @@ impl<M: Message> Pid<M> {
         let process = sender.map(|sender| sender.control().id.clone());
         let address = Arc::clone(&self.inbox) as Address;
         signal(&address, Exit { process, reason }, strength);
-        control.system.checkpoint();
     }
 
     /// Whether the process has not ended.

@@ -16,6 +16,7 @@ pub mod object_system;
 mod oracle;
 mod phase;
 mod plan;
+pub mod processes;
 pub mod program;
 pub mod random;
 mod renamed;

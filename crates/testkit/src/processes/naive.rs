@@ -1,0 +1,488 @@
+//! The meaning of a system of processes: every statement is one step on the whole state.
+//!
+//! Exit signals are asynchronous. So before a statement that others could notice a process looks whether it was
+//! told to end, which is a step of its own; a receive is no such statement, and there it ends only if it comes
+//! to the signal in the mailbox before a message that fits. What a process does at its end are steps of
+//! their own, too.
+
+use super::program::{Statement, System};
+use objects::Delivery;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// What each process saw, and whether one waits for ever, for each way in which the system can end.
+pub type Finals = BTreeSet<(Vec<Vec<String>>, bool)>;
+
+/// Everything the system can come to; none if it has more than `limit` states.
+pub fn finals(system: &System, limit: usize) -> Option<Finals> {
+    let mut finals = Finals::new();
+    let mut seen = HashSet::new();
+    let mut work = vec![State::new(system)];
+    while let Some(state) = work.pop() {
+        if seen.len() > limit {
+            return None;
+        }
+        if !seen.insert(state.clone()) {
+            continue;
+        }
+        let next = state.successors(system);
+        if next.is_empty() {
+            let notes = state.processes.iter().map(|process| process.notes.clone());
+            let waits = |process: &Process| process.phase != Phase::Ended;
+            finals.insert((notes.collect(), state.processes.iter().any(waits)));
+        }
+        work.extend(next);
+    }
+    Some(finals)
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct State {
+    processes: Vec<Process>,
+    /// What the network has.
+    under_way: Vec<Parcel>,
+    delivered: BTreeSet<Parcel>,
+    table: BTreeMap<u32, u32>,
+    is_table_gone: bool,
+    name: Option<usize>,
+    links: BTreeSet<(usize, usize)>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Process {
+    next: usize,
+    notes: Vec<String>,
+    last: u32,
+    mailbox: Vec<(Content, Option<Parcel>)>,
+    /// Why it was told to end, and by whom.
+    exit: Option<(Reason, Option<usize>)>,
+    traps_exits: bool,
+    monitors: Vec<usize>,
+    phase: Phase,
+    /// It has told that it ended.
+    has_ended: bool,
+    sent: u32,
+    losses: u32,
+    duplicates: u32,
+    /// It has looked for signals since its last statement.
+    has_looked: bool,
+    /// The second copy of a message, to be sent by the next step.
+    copy: Option<(usize, Content)>,
+    /// The parcels whose sending it knows of.
+    past: BTreeSet<Parcel>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Phase {
+    Runs,
+    /// What it still does.
+    Ends(Vec<Last>),
+    Ended,
+}
+
+/// What a process does at its end.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Last {
+    FreesName,
+    DropsTable,
+    Tells(Reason),
+    Sends(usize, Content),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Reason {
+    Normal,
+    Killed,
+    NoProcess,
+    Other,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Content {
+    Number(u32),
+    Down(usize, Reason),
+    /// An exit signal of that process, and whether it is a kill.
+    Signal(usize, Reason, bool),
+    /// A signal as a process that traps exits is told it.
+    Told(usize, Reason),
+    /// A signal that ends the process.
+    Ends,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Parcel {
+    from: usize,
+    /// Number among those of its sender.
+    number: u32,
+    to: usize,
+    content: Content,
+    /// The names of the parcels that its sender knew of.
+    past: BTreeSet<(usize, u32, usize)>,
+}
+
+impl Parcel {
+    fn name(&self) -> (usize, u32, usize) {
+        (self.from, self.number, self.to)
+    }
+}
+
+impl State {
+    fn new(system: &System) -> State {
+        let process = Process {
+            next: 0,
+            notes: Vec::new(),
+            last: 0,
+            mailbox: Vec::new(),
+            exit: None,
+            traps_exits: false,
+            monitors: Vec::new(),
+            phase: Phase::Runs,
+            has_ended: false,
+            sent: 0,
+            losses: system.losses,
+            duplicates: system.duplicates,
+            has_looked: false,
+            copy: None,
+            past: BTreeSet::new(),
+        };
+        State {
+            processes: vec![process; system.processes.len()],
+            under_way: Vec::new(),
+            delivered: BTreeSet::new(),
+            table: BTreeMap::new(),
+            is_table_gone: false,
+            name: None,
+            links: BTreeSet::new(),
+        }
+    }
+
+    /// All states after one step.
+    fn successors(&self, system: &System) -> Vec<State> {
+        let mut next = Vec::new();
+        for own in 0..self.processes.len() {
+            next.extend(self.steps_of(own, system));
+        }
+        for (index, parcel) in self.under_way.iter().enumerate() {
+            if self.may_come_in(parcel, system.delivery) {
+                let mut state = self.clone();
+                let parcel = state.under_way.remove(index);
+                state.delivered.insert(parcel.clone());
+                state.come_in(parcel.to, parcel.content, Some(parcel));
+                next.push(state);
+            }
+        }
+        next
+    }
+
+    fn may_come_in(&self, parcel: &Parcel, delivery: Delivery) -> bool {
+        let is_before = |other: &Parcel| match delivery {
+            Delivery::MailboxOrder | Delivery::Unordered => false,
+            Delivery::FifoPerPair => other.from == parcel.from && other.number < parcel.number,
+            Delivery::Causal => parcel.past.contains(&other.name()),
+        };
+        let others = self.under_way.iter();
+        !others
+            .clone()
+            .any(|other| other.to == parcel.to && is_before(other))
+    }
+
+    /// Something comes in at a process.
+    fn come_in(&mut self, to: usize, content: Content, parcel: Option<Parcel>) {
+        let process = &mut self.processes[to];
+        let (from, reason, is_kill) = match content {
+            Content::Signal(from, reason, is_kill) => (from, reason, is_kill),
+            Content::Number(_) | Content::Down(..) | Content::Told(..) | Content::Ends => {
+                return process.mailbox.push((content, parcel));
+            }
+        };
+        if process.traps_exits && !is_kill {
+            process.mailbox.push((Content::Told(from, reason), parcel));
+        } else if is_kill || reason != Reason::Normal {
+            process.exit.get_or_insert((reason, Some(from)));
+            process.mailbox.push((Content::Ends, parcel));
+        }
+    }
+
+    fn steps_of(&self, own: usize, system: &System) -> Vec<State> {
+        if let Some((to, content)) = self.processes[own].copy {
+            let mut state = self.clone();
+            state.processes[own].copy = None;
+            state.send(own, to, content, system);
+            return vec![state];
+        }
+        match &self.processes[own].phase {
+            Phase::Ended => Vec::new(),
+            Phase::Ends(rest) => vec![self.finish(own, rest, system)],
+            Phase::Runs => match system.processes[own].get(self.processes[own].next) {
+                None => vec![self.ends(own, Reason::Normal, true)],
+                Some(statement) => self.perform(own, *statement, system),
+            },
+        }
+    }
+
+    /// The process ends here; by itself, or because it was told to.
+    fn ends(&self, own: usize, reason: Reason, is_at_end: bool) -> State {
+        let mut state = self.clone();
+        let process = &mut state.processes[own];
+        if is_at_end {
+            process.notes.push("end".to_owned());
+        }
+        let reason = process.exit.map_or(reason, |(reason, _)| reason);
+        let last = vec![Last::FreesName, Last::DropsTable, Last::Tells(reason)];
+        process.phase = Phase::Ends(last);
+        state
+    }
+
+    /// The next of the last steps of a process.
+    fn finish(&self, own: usize, rest: &[Last], system: &System) -> State {
+        let mut state = self.clone();
+        let Some((first, rest)) = rest.split_first() else {
+            state.processes[own].phase = Phase::Ended;
+            return state;
+        };
+        let mut rest = rest.to_vec();
+        match first {
+            Last::FreesName => {
+                if state.name == Some(own) {
+                    state.name = None;
+                }
+            }
+            Last::DropsTable => state.is_table_gone |= system.is_owned && own == 0,
+            Last::Tells(reason) => {
+                state.processes[own].has_ended = true;
+                let linked = (0..state.processes.len())
+                    .filter(|&other| state.are_linked(own, other))
+                    .map(|other| Last::Sends(other, Content::Signal(own, *reason, false)));
+                let mut watchers = state.processes[own].monitors.clone();
+                watchers.sort_unstable();
+                let told = watchers
+                    .into_iter()
+                    .map(|watcher| Last::Sends(watcher, Content::Down(own, *reason)));
+                rest.extend(linked.chain(told));
+            }
+            Last::Sends(to, content) => state.send(own, *to, *content, system),
+        }
+        state.processes[own].phase = Phase::Ends(rest);
+        state
+    }
+
+    fn are_linked(&self, a: usize, b: usize) -> bool {
+        self.links.contains(&(a.min(b), a.max(b)))
+    }
+
+    /// Sends without loss.
+    fn send(&mut self, from: usize, to: usize, content: Content, system: &System) {
+        if system.delivery == Delivery::MailboxOrder {
+            return self.come_in(to, content, None);
+        }
+        let sender = &mut self.processes[from];
+        let parcel = Parcel {
+            from,
+            number: sender.sent,
+            to,
+            content,
+            past: sender.past.iter().map(Parcel::name).collect(),
+        };
+        sender.sent += 1;
+        if system.delivery == Delivery::Causal {
+            sender.past.insert(parcel.clone());
+        }
+        self.under_way.push(parcel);
+        self.under_way.sort();
+    }
+
+    /// The states after a statement; none if the process has to wait.
+    fn perform(&self, own: usize, statement: Statement, system: &System) -> Vec<State> {
+        if let Statement::Receive { odd } = statement {
+            return self.receive(own, odd).into_iter().collect();
+        }
+        let mut state = self.clone();
+        if !self.processes[own].has_looked {
+            if self.processes[own].exit.is_some() {
+                return vec![self.ends(own, Reason::Normal, false)];
+            }
+            state.processes[own].has_looked = true;
+            return vec![state];
+        }
+        state.processes[own].has_looked = false;
+        state.processes[own].next += 1;
+        let last = state.processes[own].last;
+        match statement {
+            Statement::Receive { .. } => unreachable!("a receive was performed above"),
+            Statement::ReceiveWithin { odd, .. } => {
+                return vec![self.receive(own, odd).unwrap_or_else(|| {
+                    state.note(own, "nothing");
+                    state
+                })];
+            }
+            Statement::Send(to, number) => return state.send_fates(own, to, number, system),
+            Statement::Forward(to) => return state.send_fates(own, to, last + 10, system),
+            Statement::Kill(to) => {
+                state.send(own, to, Content::Signal(own, Reason::Killed, true), system);
+            }
+            Statement::Signal(to) => {
+                state.send(own, to, Content::Signal(own, Reason::Other, false), system);
+            }
+            Statement::Exit => return vec![self.ends(own, Reason::Other, false)],
+            Statement::TrapExits => state.processes[own].traps_exits = true,
+            Statement::Link(to) => state.link(own, to, system),
+            Statement::Unlink(to) => {
+                state.links.remove(&(own.min(to), own.max(to)));
+            }
+            Statement::Monitor(to) => match state.processes[to].has_ended {
+                true => state.send(own, own, Content::Down(to, Reason::NoProcess), system),
+                false => state.processes[to].monitors.push(own),
+            },
+            Statement::IsAlive(to) => {
+                let note = format!("alive {}", !state.processes[to].has_ended);
+                state.note(own, &note);
+            }
+            Statement::Register => state.register(own),
+            Statement::Unregister => {
+                let note = format!("unregister {}", state.name.take().is_some());
+                state.note(own, &note);
+            }
+            Statement::WhereIs => {
+                let note = format!("whereis {:?}", state.name);
+                state.note(own, &note);
+            }
+            Statement::Insert(..)
+            | Statement::InsertNew(..)
+            | Statement::Lookup(_)
+            | Statement::Count(_)
+            | Statement::Delete(_)
+            | Statement::Scan => {
+                let note = state.use_table(statement);
+                state.note(own, &note);
+            }
+        }
+        vec![state]
+    }
+
+    fn note(&mut self, own: usize, note: &str) {
+        self.processes[own].notes.push(note.to_owned());
+    }
+
+    /// The state in which the first message that fits is received; none if there is none.
+    fn receive(&self, own: usize, odd: bool) -> Option<State> {
+        let mailbox = &self.processes[own].mailbox;
+        let fits = |content: &Content| content.number() % 2 == 1 || !odd;
+        let position = mailbox
+            .iter()
+            .position(|(content, _)| *content == Content::Ends || fits(content))?;
+        if mailbox[position].0 == Content::Ends {
+            return Some(self.ends(own, Reason::Normal, false));
+        }
+        let mut state = self.clone();
+        let process = &mut state.processes[own];
+        let (content, parcel) = process.mailbox.remove(position);
+        process.next += 1;
+        process.has_looked = false;
+        process.last = content.number();
+        process.notes.push(format!("received {}", content.number()));
+        if let Some(parcel) = parcel {
+            state.learn(own, parcel);
+        }
+        Some(state)
+    }
+
+    /// A process that receives a parcel knows of it, and of all that its sender knew of.
+    fn learn(&mut self, own: usize, parcel: Parcel) {
+        let all = self.under_way.iter().chain(&self.delivered);
+        let known: Vec<Parcel> = all
+            .filter(|other| parcel.past.contains(&other.name()))
+            .cloned()
+            .collect();
+        self.processes[own].past.extend(known);
+        self.processes[own].past.insert(parcel);
+    }
+
+    /// A message is delivered, lost or duplicated.
+    fn send_fates(&self, own: usize, to: usize, number: u32, system: &System) -> Vec<State> {
+        let content = Content::Number(number);
+        let mut once = self.clone();
+        once.send(own, to, content, system);
+        let mut fates = vec![once];
+        if self.processes[own].losses > 0 {
+            let mut lost = self.clone();
+            lost.processes[own].losses -= 1;
+            fates.push(lost);
+        }
+        if self.processes[own].duplicates > 0 {
+            fates.push(self.duplicated(own, to, content, system));
+        }
+        fates
+    }
+
+    fn duplicated(&self, own: usize, to: usize, content: Content, system: &System) -> State {
+        let mut twice = self.clone();
+        twice.processes[own].duplicates -= 1;
+        twice.processes[own].copy = Some((to, content));
+        twice.send(own, to, content, system);
+        twice
+    }
+
+    fn link(&mut self, own: usize, to: usize, system: &System) {
+        match self.processes[to].has_ended {
+            true => self.send(
+                own,
+                own,
+                Content::Signal(to, Reason::NoProcess, false),
+                system,
+            ),
+            false => {
+                self.links.insert((own.min(to), own.max(to)));
+            }
+        }
+    }
+
+    fn register(&mut self, own: usize) {
+        let result = match self.name {
+            Some(_) => "taken",
+            None => {
+                self.name = Some(own);
+                "registered"
+            }
+        };
+        self.note(own, result);
+    }
+
+    fn use_table(&mut self, statement: Statement) -> String {
+        if self.is_table_gone {
+            return "gone".to_owned();
+        }
+        let table = &mut self.table;
+        match statement {
+            Statement::Insert(key, value) => {
+                table.insert(key, value);
+                "inserted".to_owned()
+            }
+            Statement::InsertNew(key, value) => {
+                let is_new = !table.contains_key(&key);
+                table.entry(key).or_insert(value);
+                format!("new {is_new}")
+            }
+            Statement::Lookup(key) => format!("found {:?}", table.get(&key)),
+            Statement::Count(key) => {
+                table.entry(key).and_modify(|value| *value += 1);
+                format!("counted {:?}", table.get(&key))
+            }
+            Statement::Delete(key) => format!("deleted {:?}", table.remove(&key)),
+            Statement::Scan => format!("all {table:?}"),
+            other => unreachable!("{other:?} is not about the table"),
+        }
+    }
+}
+
+impl Content {
+    /// What the process gets.
+    fn number(self) -> u32 {
+        match self {
+            Content::Number(number) => number,
+            Content::Down(process, reason) => 1000 + 100 * reason as u32 + process as u32,
+            Content::Told(process, reason) | Content::Signal(process, reason, _) => {
+                2000 + 100 * reason as u32 + process as u32
+            }
+            Content::Ends => 0,
+        }
+    }
+}
