@@ -101,7 +101,7 @@ fn a_condition_that_held_for_a_while_only_is_a_deadlock_for_who_came_too_late() 
 }
 
 #[test]
-fn whoever_awaits_a_task_that_panics_stops_and_the_panic_is_reported() {
+fn whoever_awaits_a_task_that_panics_waits_and_the_panic_is_reported() {
     let (kind, message) = only_failure(|| {
         let object = Object::new(0u8);
         let task = object.call("divide", |object| {

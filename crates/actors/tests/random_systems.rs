@@ -12,6 +12,9 @@ use testkit::Key;
 use testkit::object_system::{Final, System, finals};
 use testkit::random::Random;
 
+/// A debug build has some ten times as long for each of them.
+const SYSTEMS: u64 = if cfg!(debug_assertions) { 80 } else { 300 };
+
 /// Systems with more states are left out.
 const MOST_STATES: usize = 1_000;
 
@@ -30,7 +33,7 @@ fn every_algorithm_finds_the_final_states_of_random_systems_of_state_machines() 
 
 fn check_many(style: Style, system: fn(&mut Random) -> System) {
     let seed = number("MAZURKA_SEED", 1);
-    let wanted = number("MAZURKA_PROGRAMS", 200);
+    let wanted = number("MAZURKA_PROGRAMS", SYSTEMS);
     println!("seed {seed}");
     let (mut checked, mut traces, mut deadlocks, mut halted) = (0, 0, 0, 0);
     for number in 0.. {

@@ -10,6 +10,7 @@ use explore::{EventId, OpKind};
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Thread {
     last: Option<EventId>,
+    has_panicked: bool,
 }
 
 impl Thread {
@@ -29,6 +30,16 @@ impl Thread {
         self.last = Some(last);
     }
 
+    /// The end of the thread is that of a panic.
+    pub fn panic(&mut self) {
+        self.has_panicked = true;
+    }
+
+    /// Whether the thread has ended, and not by a panic.
+    pub fn has_returned(&self) -> bool {
+        self.is_finished() && !self.has_panicked
+    }
+
     /// Whether the thread has ended.
     pub fn is_finished(&self) -> bool {
         self.last.is_some()
@@ -41,7 +52,7 @@ impl Thread {
 
     /// As new.
     pub fn clear(&mut self) {
-        self.last = None;
+        *self = Thread::default();
     }
 }
 
@@ -58,5 +69,16 @@ mod tests {
         let mut edges = Vec::new();
         thread.edges(&mut edges);
         assert_eq!(edges, [EventId(5)]);
+    }
+
+    #[test]
+    fn a_thread_that_panicked_has_ended_but_not_returned() {
+        let mut thread = Thread::default();
+        thread.finish(EventId(1));
+        assert!(thread.has_returned());
+        thread.panic();
+        assert!(thread.is_finished() && !thread.has_returned());
+        thread.clear();
+        assert!(!thread.is_finished());
     }
 }

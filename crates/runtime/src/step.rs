@@ -55,7 +55,9 @@ impl Engine {
         self.objects.edges(wait, &mut self.edges);
         if self.watch.races {
             match wait {
-                Wait::Join(thread) => self.happens_before.joined(self.running, thread),
+                Wait::Join(thread) | Wait::Return(thread) => {
+                    self.happens_before.joined(self.running, thread);
+                }
                 Wait::Park(thread) => self.happens_before.parked(thread),
                 Wait::Send(..) | Wait::Condvar(..) | Wait::Letter(..) | Wait::Delivery(..) => {}
                 _ => self.happens_before.take_up(self.running, &self.edges),
@@ -90,8 +92,9 @@ impl Engine {
             self.pending[id.index()] = Pending::Finished;
             return;
         }
-        if panic.is_none() {
-            self.threads[id.index()].noticed = None;
+        match panic {
+            Some(_) => self.objects.ends[id.index()].panic(),
+            None => self.threads[id.index()].noticed = None,
         }
         self.pending[id.index()] = match panic {
             Some(panic) => self.unwound(id, panic),

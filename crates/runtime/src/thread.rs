@@ -76,10 +76,10 @@ pub fn upcoming_child(others: u32) -> ThreadId {
     silently(|engine| engine.upcoming_child(others))
 }
 
-/// Waits for the end of a thread, as often as one likes. A panic of the thread stays its own.
+/// Waits for the end of a thread, as often as one likes; for ever if it panics, which is then the failure.
 pub fn await_end(location: &'static Location<'static>, thread: ThreadId) {
     let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
-    perform::wait(op, Wait::Join(thread), location, |engine| {
+    perform::wait(op, Wait::Return(thread), location, |engine| {
         engine.record_thread(thread, |name| format!("await {name}"));
     });
 }

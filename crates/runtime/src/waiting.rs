@@ -18,6 +18,8 @@ pub(crate) enum Wait {
     /// The thread's own park token.
     Park(ThreadId),
     Join(ThreadId),
+    /// The end of a thread, but not by a panic.
+    Return(ThreadId),
     /// The letter at a position of a mailbox.
     Letter(u32, usize),
     /// Its turn to be delivered.
@@ -38,6 +40,7 @@ impl Objects {
             Wait::Receive(number, ticket) => self.channels.get(number).is_receive_over(ticket),
             Wait::Park(thread) => self.parks[thread.index()].is_granted(),
             Wait::Join(thread) => self.ends[thread.index()].is_finished(),
+            Wait::Return(thread) => self.ends[thread.index()].has_returned(),
             Wait::Letter(number, position) => self.mailboxes.get(number).order.has(position),
             Wait::Delivery(number, ticket) => self.networks.get(number).is_deliverable(ticket),
         }
@@ -55,7 +58,7 @@ impl Objects {
             Wait::Send(number, ticket) => self.channels.get(number).send_edges(ticket, edges),
             Wait::Receive(number, ticket) => self.channels.get(number).receive_edges(ticket, edges),
             Wait::Park(thread) => self.parks[thread.index()].edges(edges),
-            Wait::Join(thread) => self.ends[thread.index()].edges(edges),
+            Wait::Join(thread) | Wait::Return(thread) => self.ends[thread.index()].edges(edges),
             Wait::Letter(number, position) => {
                 self.mailboxes.get(number).order.edges(position, edges);
             }
@@ -81,7 +84,7 @@ impl Objects {
                 .initialiser()
                 .into_iter()
                 .collect(),
-            Wait::Join(thread) => vec![thread],
+            Wait::Join(thread) | Wait::Return(thread) => vec![thread],
             Wait::Condvar(..)
             | Wait::Semaphore(..)
             | Wait::Barrier(..)

@@ -45,7 +45,7 @@ impl<T: Value> Future<T> {
 
     /// Awaits the end of the task, and gives what it returned.
     ///
-    /// Whoever awaits a task that panics stops there; the panic is the failure that is reported.
+    /// Whoever awaits a task that panics waits for ever; the panic is the failure that is reported.
     #[track_caller]
     pub fn get(&self) -> T {
         runtime::await_end(Location::caller(), self.task);
@@ -60,7 +60,7 @@ impl<T: Value> Future<T> {
             if let Some(value) = &*self.lock() {
                 return value.clone();
             }
-            // It panicked, or the execution is being torn down.
+            // The execution is being torn down.
             runtime::assume(false);
         }
     }

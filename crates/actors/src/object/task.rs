@@ -238,7 +238,7 @@ impl<T: Task> Running<T> {
         for task in awaited.tasks {
             runtime::await_end(self.location, task);
         }
-        // Not under the lock: a future of a task that panicked stops this one.
+        // Not under the lock: while the execution is torn down there may be no value.
         let mut task = lock(&self.local).task.clone();
         (awaited.resume)(&mut task);
         let mut own = lock(&self.local);
