@@ -6,7 +6,7 @@
 use crate::excerpt::excerpt;
 use crate::grid::{GAP, Grid, Layout, Line};
 use crate::interleaving::{Interleaving, Racing, Row};
-use crate::layout::{Ink, Style, length, pad, share, wrap};
+use crate::layout::{Ink, Style, length, share, wrap};
 use crate::quantity::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +16,6 @@ const PAIRS: usize = 3;
 const NARROWEST: usize = 14;
 /// Characters of an operation's text that are shown.
 const TEXT: usize = 160;
-/// Threads named one by one in what they wait for.
-const ENDS: usize = 16;
 
 impl Interleaving {
     /// The execution for people, in lines of at most `style.width` characters.
@@ -35,14 +33,14 @@ impl Interleaving {
 }
 
 /// What is shown of an interleaving.
-struct Shown<'a> {
-    interleaving: &'a Interleaving,
+pub(crate) struct Shown<'a> {
+    pub(crate) interleaving: &'a Interleaving,
     /// Sorted.
     rows: Vec<usize>,
     /// The threads of the rows, sorted.
     threads: Vec<usize>,
     /// The first of the races, which decide the failure, in the order of their rows.
-    pairs: Vec<Racing>,
+    pub(crate) pairs: Vec<Racing>,
     /// Rows of the pairs and of a data race, sorted; the first is called A.
     letters: Vec<usize>,
     /// The source file of most rows, of those that make objects.
@@ -75,7 +73,7 @@ impl<'a> Shown<'a> {
 
     /// The text of an operation or a wait: objects that were made in the usual file are named by
     /// the line alone, and a large value is not told to its end.
-    fn told(&self, text: &str) -> String {
+    pub(crate) fn told(&self, text: &str) -> String {
         let text = match self.file {
             Some(file) => text.replace(&format!("@{file}:"), "@"),
             None => text.to_owned(),
@@ -86,18 +84,18 @@ impl<'a> Shown<'a> {
         text.chars().take(TEXT - 1).chain(['…']).collect()
     }
 
-    fn name(&self, thread: usize) -> &str {
+    pub(crate) fn name(&self, thread: usize) -> &str {
         self.interleaving
             .threads
             .get(thread)
             .map_or("?", String::as_str)
     }
 
-    fn row(&self, row: usize) -> &Row {
+    pub(crate) fn row(&self, row: usize) -> &Row {
         &self.interleaving.rows[row]
     }
 
-    fn letter(&self, row: usize) -> Option<char> {
+    pub(crate) fn letter(&self, row: usize) -> Option<char> {
         self.letters
             .iter()
             .position(|&other| other == row)
@@ -108,39 +106,17 @@ impl<'a> Shown<'a> {
 
     fn table(&self, style: Style) -> Vec<String> {
         let digits = length(&self.interleaving.rows.len().to_string());
-        let places = self
-            .rows
-            .iter()
-            .map(|&row| length(&self.place(row)))
-            .max()
-            .unwrap_or(0)
-            .max(5);
+        let places = self.rows.iter().map(|&row| length(&self.place(row))).max();
+        let places = places.unwrap_or(0).max(5);
         let room = style.width.saturating_sub(digits + 5);
-        let threads = self.threads.len() * (NARROWEST + GAP);
-        let layout = match room {
-            room if threads + places <= room => Layout::Beside,
-            room if threads <= room => Layout::Below,
-            _ => Layout::List,
-        };
-        let headings: Vec<&str> = match layout {
-            Layout::Beside | Layout::Below => self
-                .threads
-                .iter()
-                .map(|&thread| self.name(thread))
-                .collect(),
-            Layout::List => vec!["thread", "operation"],
-        };
+        let layout = self.layout(room, places);
+        let headings = self.headings(layout);
         let rows: Vec<Line> = self
             .rows
             .iter()
             .map(|&row| self.line(row, layout, digits))
             .collect();
-        let mut wanted: Vec<usize> = headings.iter().map(|heading| length(heading)).collect();
-        for row in &rows {
-            for (column, cell) in row.cells.iter().enumerate() {
-                wanted[column] = wanted[column].max(length(cell));
-            }
-        }
+        let wanted = widest(&headings, &rows);
         let place = if layout == Layout::Below { 0 } else { places };
         let widths = share(&wanted, room.saturating_sub(place + GAP * wanted.len()));
         let grid = Grid {
@@ -149,24 +125,49 @@ impl<'a> Shown<'a> {
             widths,
             layout,
         };
-
         let mut lines = vec![grid.heading(&headings)];
-        let mut next = 0;
-        for (&row, line) in self.rows.iter().zip(&rows) {
-            if row > next {
-                lines.push(grid.gap(&counted((row - next) as u64, "more event")));
-            }
-            lines.extend(grid.row(line));
-            next = row + 1;
-        }
+        lines.extend(self.body(&grid, &rows));
         let legend = self.legend();
-        let missing = self.interleaving.rows.len() - next.min(self.interleaving.rows.len());
-        if missing > 0 {
-            lines.push(grid.gap(&counted(missing as u64, "more event")));
-        }
         for line in legend.iter().flat_map(|legend| wrap(legend, style.width)) {
             lines.push(style.paint(Ink::Faint, &line));
         }
+        lines
+    }
+
+    /// The layout that has room, where locations need so many characters.
+    fn layout(&self, room: usize, places: usize) -> Layout {
+        let threads = self.threads.len() * (NARROWEST + GAP);
+        match room {
+            room if threads + places <= room => Layout::Beside,
+            room if threads <= room => Layout::Below,
+            _ => Layout::List,
+        }
+    }
+
+    fn headings(&self, layout: Layout) -> Vec<&str> {
+        match layout {
+            Layout::Beside | Layout::Below => {
+                let threads = self.threads.iter();
+                threads.map(|&thread| self.name(thread)).collect()
+            }
+            Layout::List => vec!["thread", "operation"],
+        }
+    }
+
+    /// The rows, with how many are left out between them.
+    fn body(&self, grid: &Grid, rows: &[Line]) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut next = 0;
+        let gap = |from: usize, to: usize| {
+            let missing = to.saturating_sub(from) as u64;
+            (missing > 0).then(|| grid.gap(&counted(missing, "more event")))
+        };
+        for (&row, line) in self.rows.iter().zip(rows) {
+            lines.extend(gap(next, row));
+            lines.extend(grid.row(line));
+            next = row + 1;
+        }
+        lines.extend(gap(next, self.interleaving.rows.len()));
         lines
     }
 
@@ -223,112 +224,21 @@ impl<'a> Shown<'a> {
             .as_deref()
             .map_or(String::new(), short_place)
     }
-
-    // What to look at.
-
-    fn conflict(&self, style: Style) -> Vec<String> {
-        let Some(pair) = self.interleaving.conflict else {
-            return Vec::new();
-        };
-        let heading = "These accesses race, nothing orders them:";
-        let mut lines = vec![String::new(), style.paint(Ink::Bold, heading)];
-        let sentence = format!(
-            "{} and {}",
-            self.sentence(pair.first),
-            self.sentence(pair.second)
-        );
-        lines.extend(self.pair(pair, "-", &sentence, style));
-        lines
-    }
-
-    fn races(&self, style: Style) -> Vec<String> {
-        let Some(_) = self.pairs.first() else {
-            return Vec::new();
-        };
-        let heading = match self.pairs.len() {
-            1 => "The order of two events matters; the other way round is another execution:",
-            _ => {
-                "The order of these events matters; each pair the other way round is another execution:"
-            }
-        };
-        let mut lines = vec![String::new()];
-        lines.extend(
-            wrap(heading, style.width)
-                .iter()
-                .map(|line| style.paint(Ink::Bold, line)),
-        );
-        for &pair in &self.pairs {
-            let [first, second] = [pair.first, pair.second].map(|row| self.sentence(row));
-            let sentence = format!("{first} came before {second}");
-            lines.extend(self.pair(pair, "→", &sentence, style));
-        }
-        let untold = self.interleaving.races.len() - self.pairs.len();
-        if untold > 0 {
-            let more = format!("  and {}", counted(untold as u64, "more pair"));
-            lines.push(style.paint(Ink::Faint, &more));
-        }
-        lines
-    }
-
-    /// What a row does, and who does it.
-    fn sentence(&self, row: usize) -> String {
-        let Row { thread, text, .. } = self.row(row);
-        format!("{} ({})", self.told(text), self.name(*thread))
-    }
-
-    /// The letters of a pair, and what is to be said of it.
-    fn pair(&self, pair: Racing, sign: &str, sentence: &str, style: Style) -> Vec<String> {
-        let [first, second] = [pair.first, pair.second].map(|row| self.letter(row).unwrap_or('?'));
-        let lines = wrap(sentence, style.width.saturating_sub(9));
-        let marks = std::iter::once(format!("{first} {sign} {second}"))
-            .chain(std::iter::repeat(String::new()));
-        lines
-            .iter()
-            .zip(marks)
-            .map(|(line, mark)| format!("  {}  {line}", style.paint(Ink::Mark, &pad(&mark, 5))))
-            .collect()
-    }
-
-    fn ends(&self, style: Style) -> Vec<String> {
-        let ends: Vec<(usize, &String)> = self
-            .interleaving
-            .ends
-            .iter()
-            .enumerate()
-            .filter(|(_, end)| !end.is_empty())
-            .collect();
-        let Some(_) = ends.first() else {
-            return Vec::new();
-        };
-        let mut lines = vec![String::new(), style.paint(Ink::Bold, "At the end:")];
-        let names = ends
-            .iter()
-            .take(ENDS)
-            .map(|&(thread, _)| length(self.name(thread)))
-            .max();
-        let names = names.unwrap_or(0);
-        for &(thread, end) in ends.iter().take(ENDS) {
-            for (index, line) in wrap(&self.told(end), style.width.saturating_sub(names + 4))
-                .iter()
-                .enumerate()
-            {
-                let name = if index == 0 { self.name(thread) } else { "" };
-                lines.push(format!("  {}  {line}", pad(name, names)));
-            }
-        }
-        if ends.len() > ENDS {
-            let more = format!(
-                "  and {} more",
-                counted((ends.len() - ENDS) as u64, "thread")
-            );
-            lines.push(style.paint(Ink::Faint, &more));
-        }
-        lines
-    }
 }
 
 fn letter(index: usize) -> char {
     char::from(b'A' + u8::try_from(index % 26).expect("a remainder of 26 fits"))
+}
+
+/// The longest text of each column.
+fn widest(headings: &[&str], rows: &[Line]) -> Vec<usize> {
+    let mut widest: Vec<usize> = headings.iter().map(|heading| length(heading)).collect();
+    for row in rows {
+        for (column, cell) in row.cells.iter().enumerate() {
+            widest[column] = widest[column].max(length(cell));
+        }
+    }
+    widest
 }
 
 /// Of the files that make objects the one of most rows: dropped guards and iterators have their

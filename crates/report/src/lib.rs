@@ -15,6 +15,7 @@ mod outcome;
 mod place;
 mod progress;
 pub mod quantity;
+mod remarks;
 mod schedule_file;
 mod text;
 

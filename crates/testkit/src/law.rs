@@ -86,15 +86,7 @@ pub fn check(
         order: Vec::new(),
         what,
     };
-    let expected = match Oracle::new(program, effort.states) {
-        Ok(oracle) => {
-            has_the_direct_final_states(program, &oracle, effort).map_err(objects)?;
-            Some(Expected::of_oracle(program, oracle, effort))
-        }
-        Err(Refusal::TooLarge) => Expected::of_optimal(program, effort),
-        Err(Refusal::Unlawful(what)) => return Err(objects(what)),
-    };
-    let Some(expected) = expected else {
+    let Some(expected) = Expected::new(program, effort).map_err(objects)? else {
         return Ok(None);
     };
     let mut tally = Tally {
@@ -176,6 +168,18 @@ struct Expected {
 const MOST_PREEMPTIONS: u64 = 2;
 
 impl Expected {
+    /// None where the program is too large; an error if its objects break their own laws.
+    fn new(program: &Program, effort: Effort) -> Result<Option<Expected>, String> {
+        match Oracle::new(program, effort.states) {
+            Ok(oracle) => {
+                has_the_direct_final_states(program, &oracle, effort)?;
+                Ok(Some(Expected::of_oracle(program, oracle, effort)))
+            }
+            Err(Refusal::TooLarge) => Ok(Expected::of_optimal(program, effort)),
+            Err(Refusal::Unlawful(what)) => Err(what),
+        }
+    }
+
     /// What brute force finds.
     fn of_oracle(program: &Program, oracle: Oracle, effort: Effort) -> Expected {
         let bounds = match oracle.interleavings <= effort.interleavings {

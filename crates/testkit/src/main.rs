@@ -8,7 +8,7 @@ use clap::Parser;
 use explore::Algorithm;
 use std::process::ExitCode;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use testkit::law::{Effort, Tally, check};
+use testkit::law::{Effort, Tally, Violation, check};
 use testkit::random::Random;
 use testkit::suite::{SUITES, Suite};
 use testkit::{Program, shrink::shrink};
@@ -53,18 +53,13 @@ fn main() -> ExitCode {
         true => Algorithm::ALL.to_vec(),
         false => arguments.algorithm.clone(),
     };
-    let mut suites = Vec::new();
-    for name in &arguments.suite {
-        let Some(suite) = Suite::named(name) else {
-            let names = SUITES.map(|suite| suite.name).join(", ");
-            eprintln!("error: no suite is called {name:?}; there are {names}");
+    let suites = match suites(&arguments.suite) {
+        Ok(suites) => suites,
+        Err(mistake) => {
+            eprintln!("error: {mistake}");
             return ExitCode::from(2);
-        };
-        suites.push(*suite);
-    }
-    if suites.is_empty() {
-        suites = SUITES.to_vec();
-    }
+        }
+    };
     let effort = Effort {
         states: arguments.states,
         traces: arguments.traces,
@@ -80,8 +75,29 @@ fn main() -> ExitCode {
                 ExitCode::from(2)
             }
         },
-        None => many(arguments.programs, &suites, &algorithms, effort, seed),
+        None => {
+            let hunt = Hunt {
+                suites,
+                algorithms,
+                effort,
+                seed,
+            };
+            hunt.many(arguments.programs)
+        }
     }
+}
+
+/// The suites with these names; all of them without a name.
+fn suites(names: &[String]) -> Result<Vec<Suite>, String> {
+    if names.is_empty() {
+        return Ok(SUITES.to_vec());
+    }
+    let named = |name: &String| {
+        let all = SUITES.map(|suite| suite.name).join(", ");
+        let unknown = || format!("no suite is called {name:?}; there are {all}");
+        Suite::named(name).copied().ok_or_else(unknown)
+    };
+    names.iter().map(named).collect()
 }
 
 fn one(program: &Program, algorithms: &[Algorithm], effort: Effort, seed: u64) -> ExitCode {
@@ -96,73 +112,87 @@ fn one(program: &Program, algorithms: &[Algorithm], effort: Effort, seed: u64) -
     ExitCode::SUCCESS
 }
 
-fn many(
-    programs: u64,
-    suites: &[Suite],
-    algorithms: &[Algorithm],
+/// Random programs and how they are checked.
+struct Hunt {
+    suites: Vec<Suite>,
+    algorithms: Vec<Algorithm>,
     effort: Effort,
     seed: u64,
-) -> ExitCode {
-    let start = Instant::now();
-    let mut total = Tally::default();
-    let mut checked = vec![0; suites.len()];
-    let mut number = 0;
-    while checked.iter().sum::<u64>() < programs {
-        let index = (number % suites.len() as u64) as usize;
-        let own_seed = seed.wrapping_add(number);
-        number += 1;
-        let mut random = Random::new(own_seed);
-        let program = match effort.traces {
-            0 => suites[index].program(&mut random),
-            _ => suites[index].long_program(&mut random),
-        };
-        match check(&program, algorithms, effort, &mut random.clone()) {
-            Ok(None) => continue,
-            Ok(Some(tally)) => {
-                checked[index] += 1;
-                total.traces += tally.traces;
-                total.executions += tally.executions;
-                total.unfinished += tally.unfinished;
-            }
-            Err(violation) => {
-                println!(
-                    "suite {}, program\n{program}\n{violation}",
-                    suites[index].name
-                );
-                let algorithms: Vec<Algorithm> = violation.algorithm.into_iter().collect();
-                let effort = Effort {
-                    orders: effort.orders.max(8),
-                    ..effort
-                };
-                let smallest = shrink(&program, |candidate| {
-                    check(candidate, &algorithms, effort, &mut random.clone()).is_err()
-                });
-                println!("smallest\n{smallest}");
-                match check(&smallest, &algorithms, effort, &mut random) {
-                    Ok(_) => println!("which holds in other orders"),
-                    Err(violation) => println!("{violation}"),
-                }
-                return ExitCode::FAILURE;
-            }
-        }
-        if checked
-            .iter()
-            .sum::<u64>()
-            .is_multiple_of(programs.div_ceil(10).max(1))
-        {
+}
+
+impl Hunt {
+    /// Checks so many programs that are not too large, of each suite in turn.
+    fn many(&self, programs: u64) -> ExitCode {
+        let start = Instant::now();
+        let mut total = Tally::default();
+        let mut checked = vec![0; self.suites.len()];
+        let seeds = (0..).map(|number| self.seed.wrapping_add(number));
+        for (seed, index) in seeds.zip((0..self.suites.len()).cycle()) {
             let done: u64 = checked.iter().sum();
-            println!(
-                "{done} programs, {} traces, {} executions, {} searches given up, {:.0} s",
-                total.traces,
-                total.executions,
-                total.unfinished,
-                start.elapsed().as_secs_f64()
-            );
+            if done >= programs {
+                break;
+            }
+            let mut random = Random::new(seed);
+            let program = self.program(index, &mut random);
+            match check(&program, &self.algorithms, self.effort, &mut random.clone()) {
+                Ok(None) => continue,
+                Ok(Some(tally)) => add(&mut total, tally),
+                Err(violation) => {
+                    println!("suite {}, program", self.suites[index].name);
+                    println!("{program}\n{violation}");
+                    self.show_smallest(&program, violation, random);
+                    return ExitCode::FAILURE;
+                }
+            }
+            checked[index] += 1;
+            if (done + 1).is_multiple_of(programs.div_ceil(10).max(1)) {
+                show(done + 1, total, start);
+            }
+        }
+        for (suite, checked) in self.suites.iter().zip(checked) {
+            println!("{:16} {checked:6}", suite.name);
+        }
+        println!("no difference; seed {}", self.seed);
+        ExitCode::SUCCESS
+    }
+
+    fn program(&self, suite: usize, random: &mut Random) -> Program {
+        match self.effort.traces {
+            0 => self.suites[suite].program(random),
+            _ => self.suites[suite].long_program(random),
         }
     }
-    for (suite, checked) in suites.iter().zip(checked) {
-        println!("{:16} {checked:6}", suite.name);
+
+    /// Makes a program smaller as long as it breaks a law.
+    fn show_smallest(&self, program: &Program, violation: Violation, mut random: Random) {
+        let algorithms: Vec<Algorithm> = violation.algorithm.into_iter().collect();
+        let effort = Effort {
+            orders: self.effort.orders.max(8),
+            ..self.effort
+        };
+        let smallest = shrink(program, |candidate| {
+            check(candidate, &algorithms, effort, &mut random.clone()).is_err()
+        });
+        println!("smallest\n{smallest}");
+        match check(&smallest, &algorithms, effort, &mut random) {
+            Ok(_) => println!("which holds in other orders"),
+            Err(violation) => println!("{violation}"),
+        }
     }
-    println!("no difference; seed {seed}");
-    ExitCode::SUCCESS
+}
+
+fn add(total: &mut Tally, tally: Tally) {
+    total.traces += tally.traces;
+    total.executions += tally.executions;
+    total.unfinished += tally.unfinished;
+}
+
+fn show(done: u64, total: Tally, start: Instant) {
+    println!(
+        "{done} programs, {} traces, {} executions, {} searches given up, {:.0} s",
+        total.traces,
+        total.executions,
+        total.unfinished,
+        start.elapsed().as_secs_f64()
+    );
 }

@@ -55,24 +55,7 @@ impl Key {
         let mut objects: BTreeMap<u32, Vec<(u64, Vec<u64>)>> = BTreeMap::new();
         for record in records {
             let events = threads.entry(record.step.thread).or_default();
-            events.extend([
-                record.op.kind as u64,
-                record.op.access as u64,
-                u64::from(record.op.object.0),
-                u64::from(record.step.choice),
-                u64::from(record.alternatives),
-                record.before.0,
-                record.after.0,
-            ]);
-            let mut edges: Vec<u64> = record
-                .edges
-                .iter()
-                .map(|edge| name(&records[edge.index()]))
-                .collect();
-            edges.sort_unstable();
-            events.push(edges.len() as u64);
-            events.extend(edges);
-
+            events.extend(known_of(record, records));
             let runs = objects.entry(record.op.object.0).or_default();
             match (record.op.access, runs.last_mut()) {
                 (Access::None, _) => {}
@@ -96,6 +79,25 @@ impl Key {
         }
         Key(key)
     }
+}
+
+/// All that is known of an event but its thread.
+fn known_of(record: &Record, records: &[Record]) -> Vec<u64> {
+    let mut known = vec![
+        record.op.kind as u64,
+        record.op.access as u64,
+        u64::from(record.op.object.0),
+        u64::from(record.step.choice),
+        u64::from(record.alternatives),
+        record.before.0,
+        record.after.0,
+    ];
+    let edges = record.edges.iter();
+    let mut edges: Vec<u64> = edges.map(|edge| name(&records[edge.index()])).collect();
+    edges.sort_unstable();
+    known.push(edges.len() as u64);
+    known.extend(edges);
+    known
 }
 
 /// The event's thread and its number there.

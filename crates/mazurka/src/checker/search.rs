@@ -58,14 +58,7 @@ impl Observer for UntilEnded {
 impl Search {
     /// A search that is to begin, or to go on.
     pub fn new(checker: Checker, program: impl Fn() + 'static) -> Result<Search, CheckError> {
-        let config = Config {
-            max_events: checker.conditions.max_events,
-            timeouts: checker.conditions.timeouts,
-            panics_fail: checker.conditions.panics_fail,
-            waiting_after_main: checker.conditions.waiting_after_main,
-            library: crate::sources(),
-            ..Config::default()
-        };
+        let config = config_of(&checker);
         let saved = match &checker.resume {
             Some(path) => Some(State::load(path, &Task::of(&checker))?),
             None => None,
@@ -88,12 +81,11 @@ impl Search {
                     reason: error.to_string(),
                 })?;
                 let model = Model::with_names(config, state.names.into_owned(), program);
-                let failures = state.failures.into_owned();
                 (
                     model,
                     strategy,
                     state.tally.into_owned(),
-                    failures,
+                    state.failures.into_owned(),
                     state.elapsed_s,
                 )
             }
@@ -274,6 +266,18 @@ impl Search {
             names: Cow::Borrowed(self.model.names()),
             elapsed_s: self.brake.elapsed_s(),
         }
+    }
+}
+
+/// What the model is told.
+fn config_of(checker: &Checker) -> Config {
+    Config {
+        max_events: checker.conditions.max_events,
+        timeouts: checker.conditions.timeouts,
+        panics_fail: checker.conditions.panics_fail,
+        waiting_after_main: checker.conditions.waiting_after_main,
+        library: crate::sources(),
+        ..Config::default()
     }
 }
 

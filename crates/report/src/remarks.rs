@@ -1,0 +1,114 @@
+//! What stands below the columns of an interleaving: which events to look at, and how the threads end.
+
+use crate::columns::Shown;
+use crate::interleaving::{Racing, Row};
+use crate::layout::{Ink, Style, length, pad, wrap};
+use crate::quantity::counted;
+
+/// Threads named one by one in what they do at the end.
+const ENDS: usize = 16;
+
+impl Shown<'_> {
+    /// The accesses of a data race.
+    pub(crate) fn conflict(&self, style: Style) -> Vec<String> {
+        let Some(pair) = self.interleaving.conflict else {
+            return Vec::new();
+        };
+        let heading = "These accesses race, nothing orders them:";
+        let mut lines = vec![String::new(), style.paint(Ink::Bold, heading)];
+        let sentence = format!(
+            "{} and {}",
+            self.sentence(pair.first),
+            self.sentence(pair.second)
+        );
+        lines.extend(self.pair(pair, "-", &sentence, style));
+        lines
+    }
+
+    /// The pairs of events whose order matters.
+    pub(crate) fn races(&self, style: Style) -> Vec<String> {
+        let Some(_) = self.pairs.first() else {
+            return Vec::new();
+        };
+        let heading = match self.pairs.len() {
+            1 => "The order of two events matters; the other way round is another execution:",
+            _ => {
+                "The order of these events matters; each pair the other way round is another execution:"
+            }
+        };
+        let mut lines = vec![String::new()];
+        lines.extend(
+            wrap(heading, style.width)
+                .iter()
+                .map(|line| style.paint(Ink::Bold, line)),
+        );
+        for &pair in &self.pairs {
+            let [first, second] = [pair.first, pair.second].map(|row| self.sentence(row));
+            let sentence = format!("{first} came before {second}");
+            lines.extend(self.pair(pair, "→", &sentence, style));
+        }
+        let untold = self.interleaving.races.len() - self.pairs.len();
+        if untold > 0 {
+            let more = format!("  and {}", counted(untold as u64, "more pair"));
+            lines.push(style.paint(Ink::Faint, &more));
+        }
+        lines
+    }
+
+    /// What a row does, and who does it.
+    fn sentence(&self, row: usize) -> String {
+        let Row { thread, text, .. } = self.row(row);
+        format!("{} ({})", self.told(text), self.name(*thread))
+    }
+
+    /// The letters of a pair, and what is to be said of it.
+    fn pair(&self, pair: Racing, sign: &str, sentence: &str, style: Style) -> Vec<String> {
+        let [first, second] = [pair.first, pair.second].map(|row| self.letter(row).unwrap_or('?'));
+        let lines = wrap(sentence, style.width.saturating_sub(9));
+        let marks = std::iter::once(format!("{first} {sign} {second}"))
+            .chain(std::iter::repeat(String::new()));
+        lines
+            .iter()
+            .zip(marks)
+            .map(|(line, mark)| format!("  {}  {line}", style.paint(Ink::Mark, &pad(&mark, 5))))
+            .collect()
+    }
+
+    /// What the threads do at the end.
+    pub(crate) fn ends(&self, style: Style) -> Vec<String> {
+        let ends: Vec<(usize, &String)> = self
+            .interleaving
+            .ends
+            .iter()
+            .enumerate()
+            .filter(|(_, end)| !end.is_empty())
+            .collect();
+        let Some(_) = ends.first() else {
+            return Vec::new();
+        };
+        let mut lines = vec![String::new(), style.paint(Ink::Bold, "At the end:")];
+        let names = ends
+            .iter()
+            .take(ENDS)
+            .map(|&(thread, _)| length(self.name(thread)))
+            .max();
+        let names = names.unwrap_or(0);
+        for &(thread, end) in ends.iter().take(ENDS) {
+            for (index, line) in wrap(&self.told(end), style.width.saturating_sub(names + 4))
+                .iter()
+                .enumerate()
+            {
+                let name = if index == 0 { self.name(thread) } else { "" };
+                lines.push(format!("  {}  {line}", pad(name, names)));
+            }
+        }
+        if ends.len() > ENDS {
+            let more = format!(
+                "  and {} more",
+                counted((ends.len() - ENDS) as u64, "thread")
+            );
+            lines.push(style.paint(Ink::Faint, &more));
+        }
+        lines
+    }
+}
