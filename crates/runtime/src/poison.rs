@@ -63,13 +63,20 @@ impl Poison {
     }
 
     /// Whether the lock is poisoned, asked by who holds it.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn is_set(&self) -> bool {
         match self.is_polled {
-            true => self.flag.load(Relaxed),
+            true => self.load(),
             false => self.flag.peek(),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn load(&self) -> bool {
+        self.flag.load(Relaxed)
     }
 
     /// Poisons the lock, for who holds it.

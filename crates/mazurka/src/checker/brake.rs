@@ -52,18 +52,23 @@ impl Brake {
         self.before_s + self.started.elapsed().as_secs_f64()
     }
 
-    /// Asked before each execution and each step: why the search is to stop.
-    #[inline]
+    /// Asked before each execution: why the search is to stop.
     pub fn pulled(&mut self) -> Option<Limit> {
-        self.left -= 1;
-        if self.left == 0 {
-            self.look();
-        }
+        self.stops();
         self.pulled
     }
 
+    /// Asked before each step: whether the search is to stop.
+    #[inline(always)]
+    fn stops(&mut self) -> bool {
+        self.left -= 1;
+        self.left == 0 && self.look()
+    }
+
+    /// Looks at the clock and the flag.
     #[cold]
-    fn look(&mut self) {
+    #[inline(never)]
+    fn look(&mut self) -> bool {
         let now = Instant::now();
         match now - self.looked {
             short if short < OFTEN => self.stride = (self.stride * 2).min(FARTHEST),
@@ -79,6 +84,7 @@ impl Brake {
             (false, true) => Some(Limit::Time),
             (false, false) => None,
         };
+        self.pulled.is_some()
     }
 }
 
@@ -93,16 +99,17 @@ impl Program for Braked<'_> {
         self.model.reset();
     }
 
+    #[inline(always)]
     fn pending(&self) -> &[Pending] {
         self.model.pending()
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt> {
-        match self.brake.pulled() {
-            Some(_) => Err(Interrupt::Stopped),
-            None => self.model.step(step),
+        if self.brake.stops() {
+            return Err(Interrupt::Stopped);
         }
+        self.model.step(step)
     }
 
     fn outcome(&self) -> Outcome {

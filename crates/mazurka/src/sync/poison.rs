@@ -48,7 +48,7 @@ impl Poison {
     }
 
     /// The guard, as `Err` if the lock is poisoned.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn wrap<G>(&self, guard: G) -> LockResult<G> {
         or_poisoned(guard, self.0.is_set())
@@ -67,6 +67,7 @@ impl Poison {
     }
 }
 
+#[inline(always)]
 fn or_poisoned<G>(guard: G, is_poisoned: bool) -> LockResult<G> {
     match is_poisoned {
         false => Ok(guard),
