@@ -68,7 +68,7 @@ impl Task for Search {
             return Next::Done(1);
         }
         self.is_new = true;
-        Next::after_all(&steps, |search, found| {
+        Next::after_all(&steps, |search: &mut Search, found| {
             search.found = 1 + found.iter().sum::<u32>()
         })
     }

@@ -171,9 +171,9 @@ impl<S: State> Object<S> {
     /// A new object of the execution.
     #[track_caller]
     pub fn new(state: S) -> Object<S> {
-        let kind = format!("Object<{}>", short(type_name::<S>()));
+        let kind = || format!("Object<{}>", short(type_name::<S>()));
         let shared = Shared {
-            object: runtime::Object::new(&kind),
+            object: runtime::Object::new(kind),
             state: Mutex::new(state),
             awaiting: Mutex::default(),
         };

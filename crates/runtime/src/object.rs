@@ -27,13 +27,15 @@ pub(crate) struct Condition {
 }
 
 impl Object {
-    /// A new object of the execution; `kind` is the name of its type, for people.
+    /// A new object of the execution; `kind` gives the name of its type, for people.
     #[track_caller]
-    pub fn new(kind: &str) -> Object {
+    pub fn new(kind: impl FnOnce() -> String) -> Object {
         let location = Location::caller();
         silently(|engine| {
             let object = engine.create(1);
-            engine.name_object(object, kind, location);
+            if engine.watch.records {
+                engine.name_object(object, &kind(), location);
+            }
             Object { object }
         })
     }

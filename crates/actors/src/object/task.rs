@@ -2,6 +2,7 @@
 
 use super::{Future, Object, State, Value, access_set, awaiting};
 use runtime::{Access, Fingerprint, ThreadId};
+use std::any::TypeId;
 use std::hash::Hash;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -52,27 +53,46 @@ pub struct Awaited<T> {
     tasks: Vec<ThreadId>,
     resume: Box<dyn FnOnce(&mut T)>,
     /// Which function `resume` calls.
-    function: usize,
+    function: TypeId,
 }
 
 impl<T: Task> Next<T> {
-    /// Awaits a future; `resume` takes over what it holds, before the next segment.
-    pub fn after<V: Value>(future: &Future<V>, resume: fn(&mut T, V)) -> Next<T> {
+    /// Awaits a future; `resume` takes over what it holds, before the next segment. It captures nothing: what it
+    /// needs is in the task.
+    pub fn after<V: Value, F>(future: &Future<V>, resume: F) -> Next<T>
+    where
+        F: FnOnce(&mut T, V) + 'static,
+    {
+        const {
+            assert!(
+                size_of::<F>() == 0,
+                "what follows an await captures nothing"
+            )
+        };
         let own = future.clone();
         Next::Await(Awaited {
             tasks: vec![future.task],
             resume: Box::new(move |task| resume(task, own.value())),
-            function: resume as *const () as usize,
+            function: TypeId::of::<F>(),
         })
     }
 
-    /// Awaits several futures.
-    pub fn after_all<V: Value>(futures: &[Future<V>], resume: fn(&mut T, Vec<V>)) -> Next<T> {
+    /// Awaits several futures, likewise.
+    pub fn after_all<V: Value, F>(futures: &[Future<V>], resume: F) -> Next<T>
+    where
+        F: FnOnce(&mut T, Vec<V>) + 'static,
+    {
+        const {
+            assert!(
+                size_of::<F>() == 0,
+                "what follows an await captures nothing"
+            )
+        };
         let own = futures.to_vec();
         Next::Await(Awaited {
             tasks: futures.iter().map(|future| future.task).collect(),
             resume: Box::new(move |task| resume(task, own.iter().map(Future::value).collect())),
-            function: resume as *const () as usize,
+            function: TypeId::of::<F>(),
         })
     }
 }
@@ -122,7 +142,7 @@ struct Local<T: Task> {
     /// Calls of the last segment that have not begun.
     calls: Vec<Fingerprint>,
     /// The futures that it awaits, and what it does with them.
-    awaits: Option<(Vec<ThreadId>, usize)>,
+    awaits: Option<(Vec<ThreadId>, TypeId)>,
     output: Option<T::Output>,
 }
 

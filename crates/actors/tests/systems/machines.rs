@@ -135,7 +135,7 @@ impl Machine for Run {
                 }
                 Some(Statement::Await { call }) => {
                     let future = self.calls[*call].clone();
-                    return Next::after(&future, |run, register| {
+                    return Next::after(&future, |run: &mut Run, register| {
                         run.task.register = register;
                         run.goes_on();
                     });
