@@ -1,7 +1,9 @@
 //! The algorithms by name: the one place where a strategy is chosen.
 
 use crate::bounded::Bounded;
+use crate::comparing::Comparing;
 use crate::parsimonious::Parsimonious;
+use crate::published_cuts::PublishedCuts;
 use crate::random::{Pct, RandomWalk};
 use crate::reduction::{Classic, Exhaustive, Optimal, Sleep, Source};
 use crate::search::Search;
@@ -22,6 +24,9 @@ pub enum Algorithm {
     Classic,
     /// Source-DPOR (Abdulla et al., POPL 2014).
     Source,
+    /// Context-sensitive DPOR on Source-DPOR (Albert et al., CAV 2017), for programs that tell their
+    /// states.
+    ContextSensitive,
     /// Optimal-DPOR with wakeup trees (Abdulla et al., POPL 2014).
     Optimal,
     /// Parsimonious optimal DPOR (Abdulla et al., CAV 2024).
@@ -40,20 +45,29 @@ pub struct Options {
     pub seed: u64,
     /// Cut executions with more preemptions than this.
     pub preemptions: Option<u32>,
+    /// Let `context_sensitive` anticipate cuts as its paper does, which loses executions.
+    pub published_cuts: bool,
 }
 
 impl Algorithm {
     /// All of them, the naive ones first.
-    pub const ALL: [Algorithm; 8] = [
+    pub const ALL: [Algorithm; 9] = [
         Algorithm::Exhaustive,
         Algorithm::Sleep,
         Algorithm::Classic,
         Algorithm::Source,
+        Algorithm::ContextSensitive,
         Algorithm::Optimal,
         Algorithm::Parsimonious,
         Algorithm::Random,
         Algorithm::Pct,
     ];
+
+    /// Those that can search every program, the naive ones first.
+    pub fn general() -> impl Iterator<Item = Algorithm> {
+        let all = Algorithm::ALL.into_iter();
+        all.filter(|algorithm| !algorithm.compares_states())
+    }
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -62,6 +76,7 @@ impl Algorithm {
             Algorithm::Sleep => "sleep",
             Algorithm::Classic => "classic",
             Algorithm::Source => "source",
+            Algorithm::ContextSensitive => "context-sensitive",
             Algorithm::Optimal => "optimal",
             Algorithm::Parsimonious => "parsimonious",
             Algorithm::Random => "random",
@@ -72,6 +87,12 @@ impl Algorithm {
     /// Whether a finished search proves that there is no bug.
     pub fn proves(self) -> bool {
         !matches!(self, Algorithm::Random | Algorithm::Pct)
+    }
+
+    /// Whether it is for programs only that tell their state, and leaves out traces that end in the
+    /// same states as others.
+    pub fn compares_states(self) -> bool {
+        self == Algorithm::ContextSensitive
     }
 
     /// Whether each trace is executed exactly once and nothing is ever blocked.
@@ -115,6 +136,10 @@ impl Algorithm {
             Algorithm::Sleep => bounded(Search::<Sleep>::new(), options),
             Algorithm::Classic => bounded(Search::<Classic>::new(), options),
             Algorithm::Source => bounded(Search::<Source>::new(), options),
+            Algorithm::ContextSensitive if options.published_cuts => {
+                bounded(PublishedCuts::new(), options)
+            }
+            Algorithm::ContextSensitive => bounded(Comparing::new(), options),
             Algorithm::Optimal => bounded(Search::<Optimal>::new(), options),
             Algorithm::Parsimonious => bounded(Parsimonious::new(), options),
             Algorithm::Random => bounded(RandomWalk::new(options.seed), options),
@@ -129,6 +154,10 @@ impl Algorithm {
             Algorithm::Sleep => read::<Search<Sleep>>(saved, options),
             Algorithm::Classic => read::<Search<Classic>>(saved, options),
             Algorithm::Source => read::<Search<Source>>(saved, options),
+            Algorithm::ContextSensitive if options.published_cuts => {
+                read::<PublishedCuts>(saved, options)
+            }
+            Algorithm::ContextSensitive => read::<Comparing>(saved, options),
             Algorithm::Optimal => read::<Search<Optimal>>(saved, options),
             Algorithm::Parsimonious => read::<Parsimonious>(saved, options),
             Algorithm::Random => read::<RandomWalk>(saved, options),

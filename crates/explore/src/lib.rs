@@ -7,12 +7,14 @@
 
 mod algorithm;
 mod bounded;
+mod comparing;
 pub mod execution;
 mod fingerprint;
 mod observer;
 mod parsimonious;
 mod probe;
 mod program;
+mod published_cuts;
 mod random;
 mod reduction;
 mod replay;
@@ -21,6 +23,7 @@ mod strategy;
 
 pub use algorithm::{Algorithm, Options, UnknownAlgorithm, Unreadable};
 pub use bounded::Bounded;
+pub use comparing::Comparing;
 pub use execution::{
     Access, Event, EventId, Execution, ObjectId, Op, OpKind, Race, Request, Schedule, Step,
     ThreadId, Token,
@@ -32,8 +35,9 @@ pub use probe::{Probe, Reached};
 pub use program::{
     Bound, Divergence, Found, Halt, Interrupt, Outcome, Pending, Performed, Program,
 };
+pub use published_cuts::PublishedCuts;
 pub use random::{Pct, RandomWalk};
-pub use reduction::{Classic, Exhaustive, Optimal, Sleep, Source};
+pub use reduction::{Classic, ContextSensitive, Exhaustive, Optimal, Sleep, Source};
 pub use replay::Replay;
 pub use search::{Enabled, Node, Reduction, Search, Sleeper};
 pub use strategy::{Decision, Ending, Strategy};

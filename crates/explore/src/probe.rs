@@ -1,10 +1,11 @@
 //! Runs of the program beside the exploration: what would be the state after other steps?
 
-use crate::execution::{Request, Step};
+use crate::execution::{Op, Request, Schedule, Step, ThreadId};
 use crate::fingerprint::Fingerprint;
 use crate::observer::Observer;
 use crate::program::{Interrupt, Outcome, Program};
 use crate::replay;
+use crate::search::Enabled;
 
 /// Runs of the program outside the exploration, for comparing states (Albert et al., CAV 2017).
 ///
@@ -22,6 +23,10 @@ pub trait Probe {
         prefix: &[Step],
         more: &[Step],
     ) -> Result<Vec<Fingerprint>, Interrupt>;
+
+    /// What the other threads would perform after `prefix` without this one, as long as one of them
+    /// can.
+    fn ahead(&mut self, prefix: &[Step], without: ThreadId) -> Result<Vec<Op>, Interrupt>;
 }
 
 /// Where a probe came to.
@@ -79,6 +84,20 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for Beside<'_, P, O> {
         }
         self.end(prefix, more);
         Ok(states)
+    }
+
+    fn ahead(&mut self, prefix: &[Step], without: ThreadId) -> Result<Vec<Op>, Interrupt> {
+        self.begin(prefix)?;
+        let (mut steps, mut ahead) = (Schedule::new(), Vec::new());
+        loop {
+            let enabled = Enabled::new(self.program.pending(), None);
+            let next = enabled.iter().find(|&(thread, _)| thread != without);
+            let Some((thread, _)) = next else { break };
+            steps.push(Step::of(thread));
+            ahead.push(self.program.step(Step::of(thread))?.op);
+        }
+        self.end(prefix, &steps);
+        Ok(ahead)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The reductions of the depth-first [`Search`](crate::search::Search), one file each.
 
 mod classic;
+mod context_sensitive;
 mod exhaustive;
 mod initials;
 mod optimal;
@@ -9,6 +10,8 @@ mod source;
 mod wakeup_tree;
 
 pub use classic::Classic;
+pub use context_sensitive::ContextSensitive;
+pub(crate) use context_sensitive::turned_round;
 pub use exhaustive::Exhaustive;
 pub use optimal::Optimal;
 pub use sleep::Sleep;

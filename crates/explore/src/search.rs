@@ -168,6 +168,27 @@ impl<R: Reduction> Search<R> {
         }
     }
 
+    /// path[i] is the node before event i.
+    pub(crate) fn path(&self) -> &[Node<R::Plan>] {
+        &self.path
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn path_mut(&mut self) -> &mut [Node<R::Plan>] {
+        &mut self.path
+    }
+
+    /// Gives up the node that was reached last, whose step was not performed.
+    pub(crate) fn retract(&mut self) {
+        let node = self.path.pop().expect("a node was reached");
+        self.recycle(node);
+    }
+
+    /// Events from here on have not been analysed.
+    pub(crate) fn fresh(&self) -> usize {
+        self.fresh
+    }
+
     /// {q ∈ sleep : next(q) is independent of the event}
     fn child_sleep(&mut self) -> Vec<Sleeper> {
         let mut sleep = self.spare.pop().unwrap_or_default();

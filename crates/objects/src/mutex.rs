@@ -86,6 +86,14 @@ impl Mutex {
         self.places.get(self.head).map(|place| place.thread)
     }
 
+    /// The threads that hold or will hold the mutex, in this order.
+    pub fn queue(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        let taken = self.places[self.head..].iter();
+        taken
+            .filter(|place| !place.is_free)
+            .map(|place| place.thread)
+    }
+
     /// As new.
     pub fn clear(&mut self) {
         self.places.clear();

@@ -1,7 +1,9 @@
 //! What must hold of every algorithm and every program.
 
+mod final_states;
+
 use crate::direct;
-use crate::machine::Machine;
+use crate::machine::{Final, Machine};
 use crate::oracle::{Oracle, Refusal, traces_within};
 use crate::program::{Program, Verb};
 use crate::random::Random;
@@ -159,6 +161,8 @@ struct Expected {
     traces: BTreeMap<Key, Outcome>,
     /// Number of maximal interleavings, if it is known.
     interleavings: Option<u64>,
+    /// The values and places in the end, if they are known.
+    finals: Option<BTreeSet<Final>>,
     /// within[k] are the traces that some interleaving with at most k preemptions shows; none where there
     /// are too many interleavings.
     within: Vec<BTreeSet<Key>>,
@@ -189,6 +193,7 @@ impl Expected {
         Expected {
             interleavings: Some(oracle.interleavings),
             traces: oracle.traces,
+            finals: Some(oracle.finals),
             within: bounds.map(|bound| traces_within(program, bound)).collect(),
         }
     }
@@ -212,6 +217,7 @@ impl Expected {
         (end == Ok(End::Exhausted)).then(|| Expected {
             traces: outcomes.collect(),
             interleavings: None,
+            finals: None,
             within: Vec::new(),
         })
     }
@@ -292,6 +298,7 @@ impl Laws<'_> {
             | Algorithm::Source
             | Algorithm::Optimal
             | Algorithm::Parsimonious => self.finds_every_trace(algorithm, random, tally)?,
+            Algorithm::ContextSensitive => self.finds_every_final_state(random, tally)?,
             Algorithm::Random | Algorithm::Pct => self.is_repeatable(algorithm, random)?,
         }
         self.keeps_within_preemptions(algorithm, random)
@@ -357,6 +364,7 @@ impl Laws<'_> {
         let options = Options {
             seed: random.number(),
             preemptions: Some(preemptions as u32),
+            ..Options::default()
         };
         let is_exhaustive = algorithm == Algorithm::Exhaustive;
         let mut seen = self.seen(if is_exhaustive { u64::MAX } else { 100 });

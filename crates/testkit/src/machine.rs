@@ -3,6 +3,7 @@
 mod announce;
 mod effect;
 mod finals;
+mod state;
 
 pub use finals::{Final, Place};
 
@@ -12,7 +13,9 @@ use crate::plan::Plan;
 use crate::program::{Action, Program, Sort, Verb};
 use crate::trace::Record;
 use effect::Event;
-use explore::{EventId, Interrupt, Op, OpKind, Outcome, Pending, Performed, Step, ThreadId, Token};
+use explore::{
+    EventId, Fingerprint, Interrupt, Op, OpKind, Outcome, Pending, Performed, Step, ThreadId, Token,
+};
 use objects::{Barrier, Channel, Condvar, Mutex, Once, Park, RwLock, Semaphore, Ticket};
 use std::rc::Rc;
 
@@ -54,7 +57,7 @@ struct Thread {
     events: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 enum Status {
     #[default]
     Unborn,
@@ -356,5 +359,9 @@ impl explore::Program for Machine {
 
     fn outcome(&self) -> Outcome {
         Outcome::of(&self.pending, |_| false)
+    }
+
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        Some(self.state())
     }
 }

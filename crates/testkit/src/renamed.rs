@@ -1,7 +1,7 @@
 //! The same program with other thread numbers: strategies pick other threads first.
 
 use crate::machine::Machine;
-use explore::{Interrupt, Outcome, Pending, Performed, Program, Step, ThreadId};
+use explore::{Fingerprint, Interrupt, Outcome, Pending, Performed, Program, Step, ThreadId};
 
 /// A machine whose threads are numbered in another order.
 #[derive(Clone, Debug)]
@@ -62,5 +62,9 @@ impl Program for Renamed {
 
     fn outcome(&self) -> Outcome {
         self.machine.outcome()
+    }
+
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        self.machine.fingerprint()
     }
 }

@@ -52,31 +52,16 @@ impl Key {
     /// order, where reads with no write between them are sorted.
     pub(crate) fn of(records: &[Record]) -> Key {
         let mut threads: BTreeMap<ThreadId, Vec<u64>> = BTreeMap::new();
-        let mut objects: BTreeMap<u32, Vec<(u64, Vec<u64>)>> = BTreeMap::new();
         for record in records {
             let events = threads.entry(record.step.thread).or_default();
             events.extend(known_of(record, records));
-            let runs = objects.entry(record.op.object.0).or_default();
-            match (record.op.access, runs.last_mut()) {
-                (Access::None, _) => {}
-                (Access::Read, Some((0, reads))) => reads.push(name(record)),
-                (Access::Read, _) => runs.push((0, vec![name(record)])),
-                (Access::Write, _) => runs.push((1, vec![name(record)])),
-            }
         }
         let mut key = Vec::new();
         for (thread, events) in threads {
             key.extend([u64::from(thread.0), events.len() as u64]);
             key.extend(events);
         }
-        for (object, runs) in objects {
-            key.extend([u64::from(object), runs.len() as u64]);
-            for (is_write, mut events) in runs {
-                events.sort_unstable();
-                key.extend([is_write, events.len() as u64]);
-                key.extend(events);
-            }
-        }
+        key.extend(orders(records));
         Key(key)
     }
 }
@@ -98,6 +83,30 @@ fn known_of(record: &Record, records: &[Record]) -> Vec<u64> {
     known.push(edges.len() as u64);
     known.extend(edges);
     known
+}
+
+/// For each object its accesses in order, where reads with no write between them are sorted.
+pub(crate) fn orders<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<u64> {
+    let mut objects: BTreeMap<u32, Vec<(u64, Vec<u64>)>> = BTreeMap::new();
+    for record in records {
+        let runs = objects.entry(record.op.object.0).or_default();
+        match (record.op.access, runs.last_mut()) {
+            (Access::None, _) => {}
+            (Access::Read, Some((0, reads))) => reads.push(name(record)),
+            (Access::Read, _) => runs.push((0, vec![name(record)])),
+            (Access::Write, _) => runs.push((1, vec![name(record)])),
+        }
+    }
+    let mut orders = Vec::new();
+    for (object, runs) in objects {
+        orders.extend([u64::from(object), runs.len() as u64]);
+        for (is_write, mut events) in runs {
+            events.sort_unstable();
+            orders.extend([is_write, events.len() as u64]);
+            orders.extend(events);
+        }
+    }
+    orders
 }
 
 /// The event's thread and its number there.

@@ -84,7 +84,7 @@ pub fn explored_by(checker: Checker, body: impl Fn(&Notes) + 'static) -> (Found,
 /// all must find the same, the optimal ones each trace once.
 pub fn agreed(body: impl Fn(&Notes) + Clone + 'static) -> Found {
     let (all, _) = explored(Algorithm::Sleep, body.clone());
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::general() {
         if !algorithm.proves() || algorithm == Algorithm::Exhaustive {
             continue;
         }

@@ -69,7 +69,12 @@ pub(super) fn next_awake(node: &mut Node<Vec<ThreadId>>) -> Option<Step> {
 
 /// The threads of backtrack(E) that are awake, but for the current one.
 pub(super) fn remaining(node: &Node<Vec<ThreadId>>) -> usize {
-    let awake = node.plan.iter().filter(|&&thread| !node.is_asleep(thread));
+    remaining_awake(&node.plan, node)
+}
+
+/// The same of a backtrack set that is a part of the plan.
+pub(super) fn remaining_awake<Plan>(backtrack: &[ThreadId], node: &Node<Plan>) -> usize {
+    let awake = backtrack.iter().filter(|&&thread| !node.is_asleep(thread));
     awake.count().saturating_sub(1)
 }
 

@@ -1,0 +1,63 @@
+//! The full state of a machine, for algorithms that compare states.
+
+use super::{Machine, Status, Thread};
+use crate::code::Local;
+use crate::trace::{Record, orders};
+use explore::{Fingerprint, Pending, ThreadId};
+
+/// The full state. What a history determines is compared by its history, which is exact and may tell
+/// equal states apart: so for all objects but variables and mutexes.
+#[derive(PartialEq, Eq, Hash)]
+struct State {
+    variables: Vec<u64>,
+    /// For each mutex who holds it and who waits.
+    mutexes: Vec<Vec<ThreadId>>,
+    /// The accesses of the other objects.
+    orders: Vec<u64>,
+    messages: Vec<Vec<u64>>,
+    threads: Vec<ThreadState>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct ThreadState {
+    local: Local,
+    status: Status,
+    phase: usize,
+    flag: bool,
+    mutexes: Vec<usize>,
+    dropped: Vec<usize>,
+    pending: Pending,
+}
+
+impl Machine {
+    /// The full state.
+    pub(super) fn state(&self) -> Fingerprint {
+        let known = self.plan.variables + self.plan.mutexes * objects::Mutex::PARTS as usize;
+        let is_history = |record: &&Record| record.op.object.index() >= known;
+        let threads = self.threads.iter().zip(&self.pending);
+        let mutexes = self.mutexes.iter();
+        Fingerprint::of(State {
+            variables: self.variables.clone(),
+            mutexes: mutexes.map(|mutex| mutex.queue().collect()).collect(),
+            orders: orders(self.records.iter().filter(is_history)),
+            messages: self.messages.clone(),
+            threads: threads
+                .map(|(thread, &pending)| thread.state(pending))
+                .collect(),
+        })
+    }
+}
+
+impl Thread {
+    fn state(&self, pending: Pending) -> ThreadState {
+        ThreadState {
+            local: self.local.clone(),
+            status: self.status,
+            phase: self.phase,
+            flag: self.flag,
+            mutexes: self.mutexes.iter().map(|&(mutex, _)| mutex).collect(),
+            dropped: self.dropped.clone(),
+            pending,
+        }
+    }
+}
