@@ -46,6 +46,13 @@ pub enum Format {
     Json,
 }
 
+/// Which executions are cut early.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Cuts {
+    /// The anticipated cuts of CDPOR.
+    AsPublished,
+}
+
 /// Options of `check`.
 #[derive(Args)]
 pub struct CheckOptions {
@@ -67,6 +74,9 @@ pub struct CheckOptions {
     /// Cut executions with more preemptions than this
     #[arg(long, value_name = "N")]
     pub preemptions: Option<u32>,
+    /// Let context-sensitive cut executions as its paper does: loses some, so nothing is proven
+    #[arg(long, value_name = "HOW")]
+    pub cuts: Option<Cuts>,
     /// Seed of the algorithms random and pct
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

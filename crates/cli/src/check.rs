@@ -1,6 +1,6 @@
 //! `mazurka check`: searches, saves the schedule of what failed, reports.
 
-use crate::arguments::{CheckOptions, Format};
+use crate::arguments::{CheckOptions, Cuts, Format};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::{Done, exit_code, interruption, terminal};
@@ -54,7 +54,8 @@ fn search(options: &CheckOptions, instance: &Instance) -> Result<Report, Refusal
 fn checker(options: &CheckOptions) -> Checker {
     let mut checker = Checker::new()
         .algorithm(options.algorithm)
-        .keep_going(options.keep_going);
+        .keep_going(options.keep_going)
+        .published_cuts(options.cuts == Some(Cuts::AsPublished));
     if let Some(executions) = options.max_executions {
         checker = checker.max_executions(executions);
     }

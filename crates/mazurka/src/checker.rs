@@ -121,6 +121,13 @@ impl Checker {
         self
     }
 
+    /// Lets [`Algorithm::ContextSensitive`] anticipate cuts as its paper does. That loses executions, so
+    /// the verdict is at best `bounded`.
+    pub fn published_cuts(mut self, anticipates: bool) -> Checker {
+        self.options.published_cuts = anticipates;
+        self
+    }
+
     /// Goes on after a bug, and reports each distinct one.
     pub fn keep_going(self, keeps_going: bool) -> Checker {
         Checker {
@@ -254,6 +261,11 @@ impl Checker {
         if self.seed_is_set && self.algorithm.proves() {
             return Err(CheckError::Contradiction(
                 "a seed is only used by the algorithms random and pct; choose one of them or leave it out",
+            ));
+        }
+        if self.options.published_cuts && !self.algorithm.compares_states() {
+            return Err(CheckError::Contradiction(
+                "cuts as published are cuts of the algorithm context-sensitive; choose it or leave them out",
             ));
         }
         if self.max_executions == Some(0) {

@@ -34,6 +34,8 @@ pub struct Measured {
     pub halted: u64,
     /// Redundant executions that were cut, and those that a bound cut.
     pub cut: u64,
+    /// Runs beside the executions, for comparing states.
+    pub probes: u64,
     /// Events of all executions.
     pub events: u64,
     /// Wall clock in seconds.
@@ -63,6 +65,7 @@ impl From<&Report> for Measured {
             executions: report.executions,
             halted: report.halted,
             cut: report.blocked + report.cut,
+            probes: report.probes,
             events: report.events,
             seconds: report.elapsed_s,
             peak_rss_bytes: report.peak_rss_bytes,
@@ -70,12 +73,19 @@ impl From<&Report> for Measured {
     }
 }
 
-const HEADINGS: [&str; 8] = [
+/// Columns of the table.
+const COLUMNS: usize = 9;
+
+/// The column that is left out where nobody compares states.
+const PROBES: usize = 5;
+
+const HEADINGS: [&str; COLUMNS] = [
     "algorithm",
     "verdict",
     "executions",
     "halted",
     "cut",
+    "probes",
     "events",
     "seconds",
     "MB",
@@ -84,20 +94,22 @@ const HEADINGS: [&str; 8] = [
 impl Comparison {
     /// The table for people.
     pub fn text(&self, style: Style) -> String {
-        let rows: Vec<[String; 8]> = self
+        let rows: Vec<[String; COLUMNS]> = self
             .measured
             .iter()
             .map(measured_row)
             .chain(self.published.iter().map(published_row))
             .collect();
-        let widths: Vec<usize> = (0..HEADINGS.len())
+        let compares_states = self.measured.iter().any(|measured| measured.probes > 0);
+        let widths: Vec<Option<usize>> = (0..COLUMNS)
             .map(|column| {
                 let cells = rows.iter().map(|row| row[column].chars().count());
-                cells.chain([HEADINGS[column].len()]).max().unwrap_or(0)
+                let width = cells.chain([HEADINGS[column].len()]).max();
+                width.filter(|_| column != PROBES || compares_states)
             })
             .collect();
         let mut text = format!("{}\n\n", style.paint(Ink::Bold, &self.title()));
-        let mut push = |ink: Ink, cells: &[String; 8]| {
+        let mut push = |ink: Ink, cells: &[String; COLUMNS]| {
             text.push_str(style.paint(ink, line(cells, &widths).trim_end()).as_str());
             text.push('\n');
         };
@@ -113,10 +125,9 @@ impl Comparison {
         let published = &rows[self.measured.len()..];
         if !published.is_empty() {
             push(Ink::Plain, &HEADINGS.map(|_| String::new()));
-            push(
-                Ink::Bold,
-                &["published", "", "", "", "", "", "", ""].map(str::to_owned),
-            );
+            let mut heading = HEADINGS.map(|_| String::new());
+            heading[0] = "published".to_owned();
+            push(Ink::Bold, &heading);
         }
         for row in published {
             push(Ink::Plain, row);
@@ -136,7 +147,7 @@ impl Comparison {
     }
 }
 
-fn measured_row(measured: &Measured) -> [String; 8] {
+fn measured_row(measured: &Measured) -> [String; COLUMNS] {
     let verdict = match measured.verdict {
         Verdict::Verified => "verified",
         Verdict::Bug => "bug",
@@ -148,17 +159,19 @@ fn measured_row(measured: &Measured) -> [String; 8] {
         count(measured.executions),
         count(measured.halted),
         count(measured.cut),
+        count(measured.probes),
         count(measured.events),
         format!("{:.3}", measured.seconds),
         format!("{:.1}", measured.peak_rss_bytes as f64 / 1e6),
     ]
 }
 
-fn published_row(published: &Published) -> [String; 8] {
+fn published_row(published: &Published) -> [String; COLUMNS] {
     [
         published.source.clone(),
         String::new(),
         published.executions.map(count).unwrap_or_default(),
+        String::new(),
         String::new(),
         String::new(),
         String::new(),
@@ -173,13 +186,14 @@ fn published_row(published: &Published) -> [String; 8] {
     ]
 }
 
-/// Words to the left, numbers to the right.
-fn line(cells: &[String; 8], widths: &[usize]) -> String {
+/// Words to the left, numbers to the right; columns without a width are left out.
+fn line(cells: &[String; COLUMNS], widths: &[Option<usize>]) -> String {
     let mut line = String::new();
     for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
-        match column {
-            0 | 1 => line.push_str(&format!("{cell:<width$}  ")),
-            _ => line.push_str(&format!("{cell:>width$}  ")),
+        match (column, width) {
+            (_, None) => {}
+            (0 | 1, Some(width)) => line.push_str(&format!("{cell:<width$}  ")),
+            (_, Some(width)) => line.push_str(&format!("{cell:>width$}  ")),
         }
     }
     line
@@ -197,6 +211,7 @@ mod tests {
             executions,
             halted: 0,
             cut,
+            probes: 0,
             events: executions * 64,
             seconds: executions as f64 / 1e6,
             peak_rss_bytes: 9_000_000,
@@ -216,6 +231,32 @@ mod tests {
                 seconds: Some(2.66),
                 megabytes: Some(93.0),
             }],
+        };
+        insta::assert_snapshot!(comparison.text(Style::default()));
+    }
+
+    #[test]
+    fn the_column_of_probes_is_there_where_states_are_compared() {
+        let measured = |algorithm, executions, cut, probes| Measured {
+            algorithm,
+            verdict: Verdict::Verified,
+            executions,
+            halted: 0,
+            cut,
+            probes,
+            events: executions * 18,
+            seconds: 0.01,
+            peak_rss_bytes: 9_000_000,
+        };
+        let comparison = Comparison {
+            program: "bounded-buffer:9".to_owned(),
+            traces: Some(48_620),
+            closed_form: None,
+            measured: vec![
+                measured(Algorithm::Source, 48_620, 0, 0),
+                measured(Algorithm::ContextSensitive, 512, 1_024, 8_683),
+            ],
+            published: Vec::new(),
         };
         insta::assert_snapshot!(comparison.text(Style::default()));
     }

@@ -41,7 +41,9 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// Why the search is not complete, for people: bounds that were met, limits that were reached.
     pub bounds: Vec<String>,
-    /// Events that were performed in all executions, replayed ones included.
+    /// Runs beside these executions, for comparing states.
+    pub probes: u64,
+    /// Events that were performed in all executions, replayed ones included, runs for comparing states not.
     pub events: u64,
     /// Events of the longest execution.
     pub max_depth: usize,

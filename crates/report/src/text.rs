@@ -106,6 +106,7 @@ impl Report {
             ),
             (self.blocked, "redundant and cut short"),
             (self.cut, "cut by a bound"),
+            (self.probes, "runs besides to compare states"),
         ] {
             if number > 0 {
                 executions.push(format!("{} {what}", count(number)));
@@ -203,6 +204,7 @@ mod tests {
             errors: Vec::new(),
             warnings: Vec::new(),
             bounds: Vec::new(),
+            probes: 0,
             events: 2_217_600,
             max_depth: 64,
             algorithm: Algorithm::Parsimonious,
@@ -312,6 +314,7 @@ mod tests {
             "blocked",
             "deadlocks",
             "errors",
+            "probes",
             "events",
             "max_depth",
             "algorithm",

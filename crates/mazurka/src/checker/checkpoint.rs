@@ -47,7 +47,7 @@ impl Task {
     }
 
     /// What is known of it, for people.
-    fn properties(&self) -> [(&'static str, String); 9] {
+    fn properties(&self) -> [(&'static str, String); 10] {
         let Task {
             program,
             algorithm,
@@ -68,6 +68,10 @@ impl Task {
             (
                 "bound on preemptions",
                 preemptions.map_or("none".to_owned(), count),
+            ),
+            (
+                "choice of cuts",
+                either(options.published_cuts, "as published", "none"),
             ),
             (
                 "limit of operations of a thread",

@@ -48,6 +48,7 @@ impl Search {
             errors,
             warnings: self.model.warnings(),
             bounds,
+            probes: self.tally.probes,
             events: self.tally.events,
             max_depth: self.tally.max_depth,
             algorithm: self.checker.algorithm,
@@ -87,6 +88,12 @@ impl Search {
                 "{} tries executions and proves nothing",
                 self.checker.algorithm
             ));
+        }
+        if self.checker.options.published_cuts {
+            bounds.push(
+                "cuts as published lose executions: nothing is proven, and a bug may be missed"
+                    .to_owned(),
+            );
         }
         bounds.extend(self.tally.bounds.iter().map(|&bound| self.bound(bound)));
         bounds

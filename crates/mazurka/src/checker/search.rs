@@ -6,7 +6,9 @@ use super::failures::{Failures, Sighting, Symptom};
 use super::refit::refit;
 use super::tally::Tally;
 use super::{CheckError, Checker};
-use explore::{Bound, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Strategy};
+use explore::{
+    Bound, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Schedule, Step, Strategy,
+};
 use report::{Report, ScheduleFile};
 use runtime::{Config, Model};
 use std::borrow::Cow;
@@ -42,12 +44,23 @@ pub(super) struct UntilEnded {
     /// How the execution ended; none if there was none.
     pub(super) outcome: Option<Outcome>,
     has_restarted: bool,
+    /// Number of runs beside the exploration.
+    probes: u64,
+    /// Those in which something failed.
+    failed_probes: Vec<Schedule>,
 }
 
 impl Observer for UntilEnded {
     fn ended(&mut self, outcome: Outcome, _strategy: &dyn Strategy) -> ControlFlow<()> {
         self.outcome = Some(outcome);
         ControlFlow::Break(())
+    }
+
+    fn probed(&mut self, prefix: &[Step], more: &[Step], has_failed: bool) {
+        self.probes += 1;
+        if has_failed {
+            self.failed_probes.push([prefix, more].concat());
+        }
     }
 
     fn restarted(&mut self) {
@@ -136,7 +149,7 @@ impl Search {
                 Err(Interrupt::Diverged(divergence)) => {
                     return Err(CheckError::misfit(&divergence));
                 }
-                Err(Interrupt::Incomparable) => return Err(self.incomparable()),
+                Err(Interrupt::Incomparable) => unreachable!("a replay compares nothing"),
                 Err(Interrupt::Stopped) => unreachable!("a replay has no brake"),
             }
         };
@@ -179,7 +192,9 @@ impl Search {
             model: &mut self.model,
             brake: &mut self.brake,
         };
-        if let Err(interrupt) = explore::explore(&mut program, &mut self.strategy, &mut ended) {
+        let result = explore::explore(&mut program, &mut self.strategy, &mut ended);
+        self.tally.probes += ended.probes;
+        if let Err(interrupt) = result {
             return self.broken_off(interrupt);
         }
         if ended.has_restarted {
@@ -189,6 +204,9 @@ impl Search {
             return Ok(false);
         };
         self.count(outcome);
+        for schedule in ended.failed_probes {
+            self.look_for_bug(schedule)?;
+        }
         if self
             .checker
             .observer
@@ -243,12 +261,26 @@ impl Search {
                 .bounds
                 .extend(self.model.pending().iter().filter_map(bound_of));
         }
-        if !outcome.is_bug() {
-            return;
+        if outcome.is_bug() {
+            self.sight(self.strategy.execution().schedule());
         }
+    }
+
+    /// Something failed in a run beside the exploration: it is run once more, to its end.
+    fn look_for_bug(&mut self, schedule: Schedule) -> Result<(), CheckError> {
+        let mut replay = Replay::new(schedule);
+        let mut ended = UntilEnded::default();
+        explore::explore(&mut self.model, &mut replay, &mut ended).map_err(diverged)?;
+        if ended.outcome.is_some_and(Outcome::is_bug) {
+            self.sight(replay.execution().schedule());
+        }
+        Ok(())
+    }
+
+    /// Notes the failure at hand, unless it is known.
+    fn sight(&mut self, schedule: Schedule) {
         let symptom = symptom_of(&self.model);
         if !self.failures.contains(&symptom) {
-            let schedule = self.strategy.execution().schedule();
             let execution = self.tally.runs();
             self.failures.sightings.push(Sighting {
                 symptom,

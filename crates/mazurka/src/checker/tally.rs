@@ -21,6 +21,8 @@ pub(crate) struct Tally {
     pub events: u64,
     /// Events of the longest execution.
     pub max_depth: usize,
+    /// Runs beside the exploration.
+    pub probes: u64,
     /// Bounds that cut an execution or halted a thread.
     pub bounds: BTreeSet<Bound>,
     /// Executions before the search last began anew; they are in no other number.
