@@ -116,10 +116,14 @@ fn check(system: &System, style: Style, expected: &BTreeSet<Final>) -> Option<Fo
             ),
         }
     }
+    if style == Style::Machines {
+        let found = search(&mut model, &log, Algorithm::ContextSensitive)?;
+        assert_eq!(found.finals, *expected, "context-sensitive\n{system}");
+    }
     Some(optimal)
 }
 
-/// The laws of an algorithm.
+/// The laws of an algorithm that needs no states.
 fn agrees(
     found: &Found,
     optimal: &Found,

@@ -50,9 +50,24 @@ pub struct SizeExpectation {
     /// Algorithms that do not finish at this size in the time of the tests.
     #[serde(default)]
     pub too_slow: Vec<Algorithm>,
+    /// What context-sensitive DPOR explores, where the program can tell its state.
+    pub context_sensitive: Option<ContextSensitive>,
     /// What others measured at this size.
     #[serde(default)]
     pub published: Vec<Published>,
+}
+
+/// What context-sensitive DPOR explores at one size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContextSensitive {
+    /// Executions that run to an end.
+    pub executions: u64,
+    /// Executions in which a thread halts.
+    #[serde(default)]
+    pub halted: u64,
+    /// Executions that are cut because they would end like others.
+    pub blocked: u64,
 }
 
 /// Which tests run a size.

@@ -19,7 +19,9 @@ mod name;
 mod programs;
 
 pub use entry::{Entry, Instance, Parameter};
-pub use expectation::{Expectation, Expected, Published, SizeExpectation, Tested};
+pub use expectation::{
+    ContextSensitive, Expectation, Expected, Published, SizeExpectation, Tested,
+};
 pub(crate) use mazurka::cell::PlainCell as Plain;
 pub use name::{NameError, parse};
 

@@ -1,7 +1,7 @@
 //! Every program of the corpus with every algorithm that finishes in time: the verdict and the number of
 //! traces that its `expect.toml` has.
 
-use corpus::{Expected, Instance, SizeExpectation, Tested};
+use corpus::{ContextSensitive, Expected, Instance, SizeExpectation, Tested};
 use mazurka::{Algorithm, Checker, Report, Verdict};
 
 /// The most traces of a size that is tested. A debug build has some ten times as long for each of them.
@@ -45,6 +45,32 @@ fn exhaustive_search_completes_each_trace_at_least_once() {
         assert!(is_enough, "{instance}: {}", summary(&report));
         has_verdict(&instance, &report);
     }
+}
+
+#[test]
+fn context_sensitive_explores_fewer_where_states_are_equal() {
+    for (instance, expected) in tested_with(Algorithm::ContextSensitive) {
+        if let Some(expected) = expected.context_sensitive {
+            let report = check(&instance, Algorithm::ContextSensitive);
+            let found = ContextSensitive {
+                executions: report.executions,
+                halted: report.halted,
+                blocked: report.blocked,
+            };
+            assert_eq!(found, expected, "{instance}");
+            has_verdict(&instance, &report);
+        }
+    }
+}
+
+#[test]
+fn cuts_as_published_miss_a_bug() {
+    let instance = corpus::parse("published-cuts").unwrap();
+    let checker = || Checker::new().algorithm(Algorithm::ContextSensitive);
+    let sound = checker().check(instance.program());
+    assert_eq!(sound.verdict, Verdict::Bug);
+    let published = checker().published_cuts(true).check(instance.program());
+    assert_eq!(published.verdict, Verdict::Bounded);
 }
 
 #[test]
