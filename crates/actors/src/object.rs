@@ -131,6 +131,8 @@
 //! });
 //! ```
 //!
+//! Tasks share nothing but objects and futures: what else two closures share (a cell, a static) is not seen.
+//!
 //! Deviations from ABS: a task cannot keep its object while it waits for a future (`get` in a method of ABS blocks the
 //! object; here it releases it, as `await` does). Delivery is unordered: the calls of one caller may start in any order.
 

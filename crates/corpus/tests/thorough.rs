@@ -15,6 +15,28 @@ fn optimal_counts_the_large_sizes() {
     counts_the_large_sizes(Algorithm::Optimal);
 }
 
+#[test]
+fn context_sensitive_counts_the_large_sizes_of_programs_that_tell_their_state() {
+    for entry in corpus::all() {
+        for expected in entry.expectation().sizes {
+            let Some(counts) = expected.context_sensitive else {
+                continue;
+            };
+            if expected.tested != Tested::Thoroughly {
+                continue;
+            }
+            let instance = entry
+                .with_sizes(&expected.size)
+                .expect("a test checks the sizes");
+            let checker = Checker::new().algorithm(Algorithm::ContextSensitive);
+            let report = checker.check(instance.program());
+            let found = (report.executions, report.halted, report.blocked);
+            let expected = (counts.executions, counts.halted, counts.blocked);
+            assert_eq!(found, expected, "{instance}");
+        }
+    }
+}
+
 fn counts_the_large_sizes(algorithm: Algorithm) {
     for entry in corpus::all() {
         for expected in entry.expectation().sizes {

@@ -3,6 +3,11 @@
 //! A task that awaits a condition in vain never wakes up: which segment woke it would not be a function of the
 //! trace. Other executions let it come later. What is asked again decides only what the execution at hand was:
 //! halted if the condition holds at its end, a deadlock if it does not.
+//!
+//! Nothing is lost: where a task waits for ever, let its attempt come last of all; it changes nothing, so the
+//! others end as they do, and the execution is one of those explored. Nothing is invented: leave the failed attempts
+//! out of an execution at whose end none of their conditions holds, and it is one in which the scheduler let
+//! the others go first. (Where one holds, the state is none to end in, and the execution counts as halted.)
 
 use super::access_set::Parts;
 use runtime::ThreadId;
