@@ -108,6 +108,10 @@ fn wrong_usage_exits_2_with_one_line_that_says_what() {
         ("check mutex --preemptions -1", "-1"),
         ("check mutex --seed 1", "seed"),
         ("check mutex --algorithm optimal --seed 1", "seed"),
+        ("check mutex --algorithm context-sensitive", "state"),
+        ("check mutex --cuts as-published", "context-sensitive"),
+        ("check published-cuts --cuts none", "as-published"),
+        ("compare mutex --algorithm context-sensitive", "state"),
         ("check mutex --output a --no-output", "--no-output"),
         ("check mutex --output nowhere/a", "nowhere"),
         ("check mutex --checkpoint nowhere/a", "nowhere"),
@@ -331,6 +335,46 @@ fn a_reader_that_goes_away_is_no_error() {
             output.status
         );
     }
+}
+
+#[test]
+fn cuts_as_published_hide_a_bug_and_prove_nothing() {
+    let directory = here();
+    let check = "check published-cuts --algorithm context-sensitive --no-output";
+    let sound = run(directory.path(), check);
+    assert_eq!(sound.code, 1, "{}{}", sound.output, sound.errors);
+    let cut = run(directory.path(), &format!("{check} --cuts as-published"));
+    assert_eq!(cut.code, 3, "{}{}", cut.output, cut.errors);
+    assert!(cut.output.contains("nothing is proven"), "{}", cut.output);
+    let json = run(
+        directory.path(),
+        &format!("{check} --cuts as-published --format json"),
+    )
+    .json();
+    assert_eq!(json["verdict"], "bounded");
+    assert_eq!(json["bounds"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn runs_that_compare_states_are_counted_apart() {
+    let directory = here();
+    let check = "check bounded-buffer:3 --algorithm context-sensitive";
+    let json = run(directory.path(), &format!("{check} --format json")).json();
+    assert_eq!(
+        (&json["executions"], &json["blocked"]),
+        (&8.into(), &4.into())
+    );
+    assert!(json["probes"].as_u64().unwrap() > 0);
+    let text = run(directory.path(), check).output;
+    assert!(text.contains("runs besides to compare states"), "{text}");
+    let compared = run(directory.path(), "compare bounded-buffer:3 --format json").json();
+    let rows = compared["measured"].as_array().unwrap();
+    let row = rows
+        .iter()
+        .find(|row| row["algorithm"] == "context_sensitive");
+    assert_eq!(row.unwrap()["probes"], json["probes"]);
+    let general = run(directory.path(), "compare casrot:3").output;
+    assert!(!general.contains("context-sensitive"), "{general}");
 }
 
 #[test]
