@@ -60,7 +60,7 @@ impl Program for Straight {
             before: Token(0),
             after: Token(0),
             edges: &[],
-            spawns: None,
+            next_edges: &[],
             preempts: false,
         })
     }

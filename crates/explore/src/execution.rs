@@ -32,8 +32,6 @@ pub struct Event {
     pub before: Token,
     /// The value of the object after.
     pub after: Token,
-    /// The thread that it started.
-    pub spawns: Option<ThreadId>,
     /// Whether the thread that moved before it could have gone on.
     pub preempts: bool,
     /// The access of the same object before this one.
@@ -42,6 +40,8 @@ pub struct Event {
     pub(crate) previous_write: Option<EventId>,
     /// End of its after edges in the column of edges.
     edges_end: u32,
+    /// End of what is known since then in the column of next edges.
+    next_edges_end: u32,
 }
 
 impl Event {
@@ -72,6 +72,8 @@ pub struct Execution {
     clocks: Clocks,
     /// After edges of all events, in the order of the events.
     edges: Vec<EventId>,
+    /// After edges of what threads perform next, in the order of the events since which they are known.
+    next_edges: Vec<(ThreadId, EventId)>,
     /// Sorted by `second`.
     races: Vec<Race>,
     /// positions[t][i] is the event of thread t with index i + 1.
@@ -87,6 +89,7 @@ pub(crate) struct Tail {
     clocks: Vec<u32>,
     stride: usize,
     edges: Vec<EventId>,
+    next_edges: Vec<(ThreadId, EventId)>,
     races: Vec<Race>,
 }
 
@@ -96,6 +99,7 @@ impl Tail {
         self.events.clear();
         self.clocks.clear();
         self.edges.clear();
+        self.next_edges.clear();
         self.races.clear();
     }
 }
@@ -214,6 +218,9 @@ impl Execution {
                 }
             }
         }
+        for &next in performed.next_edges {
+            self.next_edges.push(next);
+        }
         self.clocks.set(id, thread, index);
         if op.is_access() {
             self.set_last_access(op.object, Some(id));
@@ -226,11 +233,11 @@ impl Execution {
             expects: request.expects,
             before: performed.before,
             after: performed.after,
-            spawns: performed.spawns,
             preempts: performed.preempts,
             previous_access,
             previous_write,
             edges_end: self.edges.len() as u32,
+            next_edges_end: self.next_edges.len() as u32,
         });
     }
 
@@ -284,29 +291,35 @@ impl Execution {
             }
         }
         self.clocks.truncate(len);
-        self.edges.truncate(
-            self.events
-                .last()
-                .map_or(0, |event| event.edges_end as usize),
-        );
+        let (edges, next_edges) = self.ends_of_edges(len);
+        self.edges.truncate(edges);
+        self.next_edges.truncate(next_edges);
         self.races
             .truncate(self.races.partition_point(|race| race.second.index() < len));
     }
 
     /// Cuts off all events from position `len` on and keeps them in `tail`.
     pub(crate) fn split_off(&mut self, len: usize, tail: &mut Tail) {
-        let edges = self.events[..len]
-            .last()
-            .map_or(0, |event| event.edges_end as usize);
+        let (edges, next_edges) = self.ends_of_edges(len);
         tail.events.clear();
         tail.events.extend_from_slice(&self.events[len..]);
         self.clocks.copy_from(len, &mut tail.clocks);
         tail.stride = self.clocks.stride();
         tail.edges.clear();
         tail.edges.extend_from_slice(&self.edges[edges..]);
+        tail.next_edges.clear();
+        tail.next_edges
+            .extend_from_slice(&self.next_edges[next_edges..]);
         tail.races.clear();
         tail.races.extend_from_slice(self.races_from(len));
         self.truncate(len);
+    }
+
+    /// Where the columns of edges end after so many events.
+    fn ends_of_edges(&self, events: usize) -> (usize, usize) {
+        self.events[..events].last().map_or((0, 0), |event| {
+            (event.edges_end as usize, event.next_edges_end as usize)
+        })
     }
 
     /// Puts back what `split_off` cut off at this length.
@@ -321,6 +334,7 @@ impl Execution {
         }
         self.clocks.append(&tail.clocks, tail.stride);
         self.edges.extend_from_slice(&tail.edges);
+        self.next_edges.extend_from_slice(&tail.next_edges);
         self.races.extend_from_slice(&tail.races);
     }
 
@@ -333,16 +347,14 @@ impl Execution {
 
     /// Writes to `followers` the events between the race's two that happen before the second, in order.
     pub(crate) fn between(&self, race: Race, followers: &mut Vec<EventId>) {
+        let clock = self.clock(race.second);
+        let (first, second) = (race.first.index() + 1, race.second.index());
         followers.clear();
-        let own = self.event(race.second).thread().index();
-        for (thread, &known) in self.clock(race.second).iter().enumerate() {
-            if known == 0 {
-                continue;
+        for (offset, event) in self.events[first..second].iter().enumerate() {
+            if clock[event.thread().index()] >= event.index {
+                followers.push(EventId::at(first + offset));
             }
-            let past = &self.positions[thread][..known as usize - usize::from(thread == own)];
-            followers.extend(past.iter().rev().take_while(|&&event| event > race.first));
         }
-        followers.sort_unstable();
     }
 
     /// The access of the race's second event where it is performed without the first: only a
@@ -412,8 +424,15 @@ impl Execution {
         object: ObjectId,
         clock: &mut Vec<u32>,
     ) {
-        let previous = self.last_of(thread).or_else(|| self.birth_of(thread));
+        let previous = self.last_of(thread);
         self.start_clock(clock, previous);
+        let known = previous.map_or(0, |previous| self.ends_of_edges(previous.index()).1);
+        for &(_, edge) in self.next_edges[known..]
+            .iter()
+            .filter(|next| next.0 == thread)
+        {
+            clock::join_into(clock, self.clock(edge));
+        }
         let last_access = self.last_access.get(object.index()).copied().flatten();
         if let Some(write) = last_access.and_then(|access| self.write_until(access)) {
             clock::join_into(clock, self.clock(write));
@@ -430,15 +449,6 @@ impl Execution {
             Some(previous) => clock.extend_from_slice(self.clock(previous)),
             None => clock.resize(self.clocks.stride(), 0),
         }
-    }
-
-    /// The event that started the thread; none for a thread that exists from the start.
-    fn birth_of(&self, thread: ThreadId) -> Option<EventId> {
-        let birth = self
-            .events
-            .iter()
-            .rposition(|event| event.spawns == Some(thread))?;
-        Some(EventId::at(birth))
     }
 
     /// The index that the thread's next event will have.

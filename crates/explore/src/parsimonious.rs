@@ -14,6 +14,7 @@ mod candidate;
 mod characterisation;
 mod compared;
 mod expression;
+mod few;
 mod generated;
 mod record;
 mod sleep_set;
@@ -247,7 +248,9 @@ impl Parsimonious {
         for (thread, &request) in enabled.iter() {
             is_maximal = false;
             self.compared.announce(&request);
-            let is_blocked = request.op.access == Access::Read && {
+            let may_be_blocked =
+                request.op.access == Access::Read && sleep.is_about(request.op.object);
+            let is_blocked = may_be_blocked && {
                 execution.clock_of_next_read(thread, request.op.object, &mut self.clock);
                 sleep.blocks(&Candidate::next(execution, thread, &request, &self.clock))
             };

@@ -94,8 +94,9 @@ pub struct Performed<'a> {
     /// Events that happen before this one in every schedule (spawn → first event, unlock → the wait
     /// that it grants), beside the thread's own previous event.
     pub edges: &'a [EventId],
-    /// The thread that the operation starts, if it is a spawn; its first event has an edge from here.
-    pub spawns: Option<ThreadId>,
+    /// What is known since this step of the edges of later events: the next event of the thread has an
+    /// edge from the event. Complete for each thread that announces an access.
+    pub next_edges: &'a [(ThreadId, EventId)],
     /// Whether the thread that moved before could have gone on. Filled in by [`explore`](crate::explore()).
     pub preempts: bool,
 }

@@ -110,14 +110,24 @@ impl<'a> Enabled<'a> {
 
     /// In the order in which they are preferred.
     pub fn iter(self) -> impl Iterator<Item = (ThreadId, &'a Request)> {
-        let of = move |index: usize| {
-            let request = self.pending.get(index)?.enabled()?;
-            Some((ThreadId::from_index(index), request))
-        };
-        let last = self.last.and_then(|last| of(last.index()));
-        let others = (0..self.pending.len())
-            .filter(move |&index| self.last.is_none_or(|last| last.index() != index));
-        last.into_iter().chain(others.filter_map(of))
+        let last = self.last.map(ThreadId::index);
+        let mut preferred = last;
+        let mut others = self.pending.iter().enumerate();
+        std::iter::from_fn(move || {
+            if let Some(last) = preferred.take()
+                && let Some(request) = self.pending.get(last).and_then(Pending::enabled)
+            {
+                return Some((ThreadId::from_index(last), request));
+            }
+            loop {
+                let (index, pending) = others.next()?;
+                if let Some(request) = pending.enabled()
+                    && Some(index) != last
+                {
+                    return Some((ThreadId::from_index(index), request));
+                }
+            }
+        })
     }
 
     /// The preferred one.

@@ -79,7 +79,7 @@ impl<S: Clone + Eq + Hash + 'static> Program for Tasks<S> {
             before: Token::default(),
             after: Token::default(),
             edges: &[],
-            spawns: None,
+            next_edges: &[],
             preempts: false,
         })
     }

@@ -118,7 +118,7 @@ impl Program for Straight {
             before,
             after,
             edges: &[],
-            spawns: None,
+            next_edges: &[],
             preempts: false,
         })
     }

@@ -79,7 +79,8 @@ impl Arena {
     /// Memory for an object if it fits into the window at hand.
     #[inline]
     pub(crate) fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
-        let start = self.next.next_multiple_of(layout.align());
+        // The next multiple of the alignment, which is a power of two.
+        let start = (self.next + layout.align() - 1) & !(layout.align() - 1);
         if start + layout.size() > self.end {
             return None;
         }

@@ -60,6 +60,11 @@ impl Round {
         self.seen.clear();
     }
 
+    /// The thread did something else than to read or fail a try.
+    pub(crate) fn take_effect(&mut self) {
+        self.has_effect = true;
+    }
+
     /// The end of a round, at a stack with this content from `pointer` on; whether it was in vain.
     fn is_in_vain(&mut self, pointer: usize, stack: &[u8]) -> bool {
         if self.pointer == pointer && !self.has_effect && self.stack == stack {
@@ -112,7 +117,7 @@ impl Engine {
 
     /// The thread that runs changed something by an operation that might have changed nothing.
     pub(crate) fn take_effect(&mut self) {
-        self.thread().round.has_effect = true;
+        self.thread().round.take_effect();
     }
 
     /// Notes whether the event of the thread changed anything.

@@ -24,7 +24,7 @@ use crate::waiting::Wait;
 use explore::{EventId, ObjectId, Op, Pending, ThreadId, Token};
 use objects::Coarsening;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
@@ -47,21 +47,22 @@ pub(crate) struct Engine {
     pub(crate) choice: u32,
     /// Number of events so far: the event at hand has this number.
     pub(crate) events: u32,
-    /// The thread that performs it may perform no other.
-    pub(crate) is_last_event: bool,
     /// The operation at hand as it is performed.
     pub(crate) op: Op,
     pub(crate) before: Token,
     pub(crate) after: Token,
     pub(crate) edges: Vec<EventId>,
-    /// The thread that the event at hand starts.
-    pub(crate) spawns: Option<ThreadId>,
+    /// After edges of next events of threads that became known in the step at hand.
+    pub(crate) next_edges: Vec<(ThreadId, EventId)>,
+    /// The after edges of the wait that ends.
+    pub(crate) granting: Vec<EventId>,
     /// Who waits for what object.
     pub(crate) waiting: Vec<(ThreadId, ObjectId)>,
     /// Threads whose pending operation depends on the state of its object.
     pub(crate) conditional: Vec<ThreadId>,
-    /// The thread that was started and has not run yet.
-    newborn: Option<ThreadId>,
+    /// Threads that run on before the step is over: they were started, or their wait has ended.
+    ready: VecDeque<ThreadId>,
+    pub(crate) grain: Grain,
     pub(crate) watch: Watch,
     /// Whether the threads are being unwound after the end of the execution.
     pub(crate) is_tearing_down: bool,
@@ -80,6 +81,17 @@ pub(crate) struct Engine {
     pub(crate) snapshots: Snapshots,
     pub(crate) config: Config,
     body: Rc<dyn Fn()>,
+}
+
+/// What is a step.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Grain {
+    /// An operation with an access or with alternatives. Spawns and waits commute with everything and
+    /// happen as soon as they can, in the step before: that leaves fewer steps to explore.
+    #[default]
+    Accesses,
+    /// Every operation, for people.
+    Operations,
 }
 
 /// What else has to be told of each operation; rarely anything.
@@ -129,9 +141,12 @@ pub(crate) struct Thread {
     /// On the heap: it stays where it is, too.
     pub(crate) arena: Box<Arena>,
     pub(crate) job: Option<Job>,
-    /// The last event, before the first one the spawn.
+    /// The last event.
     pub(crate) last: Option<EventId>,
-    pub(crate) events: u32,
+    /// After edges of the next event.
+    pub(crate) edges: Vec<EventId>,
+    /// How many operations it has performed.
+    pub(crate) operations: u32,
     pub(crate) expiries: u32,
     children: u32,
     created: u32,
@@ -180,7 +195,8 @@ impl Thread {
             arena: Box::new(Arena::new(id)),
             job: None,
             last: None,
-            events: 0,
+            edges: Vec::new(),
+            operations: 0,
             expiries: 0,
             children: 0,
             created: 0,
@@ -210,15 +226,16 @@ impl Engine {
             arena: ptr::null_mut(),
             choice: 0,
             events: 0,
-            is_last_event: false,
             op: objects::Thread::SPAWN.on(ObjectId::NONE),
             before: Token::default(),
             after: Token::default(),
             edges: Vec::new(),
-            spawns: None,
+            next_edges: Vec::new(),
+            granting: Vec::new(),
             waiting: Vec::new(),
             conditional: Vec::new(),
-            newborn: None,
+            ready: VecDeque::new(),
+            grain: Grain::default(),
             watch: Watch {
                 records: false,
                 races: names.has_plain_memory(),
@@ -256,6 +273,8 @@ impl Engine {
         self.events = 0;
         self.waiting.clear();
         self.conditional.clear();
+        self.ready.clear();
+        self.next_edges.clear();
         self.is_coarsened = false;
         self.objects.clear();
         self.plain.clear();
@@ -277,8 +296,9 @@ impl Engine {
         self.make_room(id);
         let thread = &mut self.threads[id.index()];
         thread.job = Some(job);
-        thread.last = (id != ThreadId::MAIN).then_some(EventId(self.events));
-        thread.events = 0;
+        thread.last = None;
+        thread.operations = 0;
+        thread.wait = None;
         thread.expiries = 0;
         thread.children = 0;
         thread.created = 0;
@@ -291,13 +311,39 @@ impl Engine {
         thread.serves = false;
         self.objects.parks[id.index()].clear();
         self.objects.ends[id.index()].clear();
+        self.order_after_spawn(id);
         if self.watch.races {
             self.happens_before
                 .born(id, (id != ThreadId::MAIN).then_some(self.running));
         }
         self.born.push(id);
         self.live += 1;
-        self.newborn = Some(id);
+        self.ready.push_back(id);
+    }
+
+    /// The first event of the thread comes after its spawn.
+    fn order_after_spawn(&mut self, id: ThreadId) {
+        self.threads[id.index()].edges.clear();
+        if id == ThreadId::MAIN {
+            return;
+        }
+        if self.grain == Grain::Operations {
+            return self.order_after(id, EventId(self.events));
+        }
+        let parent = self.running.index();
+        if let Some(last) = self.threads[parent].last {
+            self.order_after(id, last);
+        }
+        for index in 0..self.threads[parent].edges.len() {
+            self.order_after(id, self.threads[parent].edges[index]);
+        }
+    }
+
+    /// The next event of the thread comes after this one.
+    #[inline]
+    pub(crate) fn order_after(&mut self, thread: ThreadId, event: EventId) {
+        self.threads[thread.index()].edges.push(event);
+        self.next_edges.push((thread, event));
     }
 
     fn make_room(&mut self, id: ThreadId) {
@@ -313,11 +359,16 @@ impl Engine {
     }
 
     /// Starts a child of the thread that runs.
-    pub(crate) fn spawn(&mut self, job: Job, name: Option<String>) -> ThreadId {
+    #[inline]
+    pub(crate) fn spawn(
+        &mut self,
+        location: Place,
+        name: Option<String>,
+        job: impl FnOnce(ThreadId) -> Job,
+    ) -> ThreadId {
         let parent = &mut self.threads[self.running.index()];
         let number = parent.children;
         parent.children += 1;
-        let location = parent.location;
         let child = self.names.child(self.running, number);
         if self.is_tearing_down {
             self.make_room(child);
@@ -326,8 +377,7 @@ impl Engine {
             std::mem::forget(job);
             return child;
         }
-        self.bear(child, job, name, location);
-        self.spawns = Some(child);
+        self.bear(child, job(child), name, location);
         child
     }
 
@@ -390,10 +440,15 @@ impl Engine {
         self.after = after;
     }
 
-    /// The thread that was started and has not run yet.
+    /// A thread that runs on before the step is over.
     #[inline(always)]
-    pub(crate) fn take_newborn(&mut self) -> Option<ThreadId> {
-        self.newborn.take()
+    pub(crate) fn take_ready(&mut self) -> Option<ThreadId> {
+        self.ready.pop_front()
+    }
+
+    /// The thread runs on before the step is over.
+    pub(crate) fn is_ready(&mut self, thread: ThreadId) {
+        self.ready.push_back(thread);
     }
 
     /// Whether no thread is left on its stack.

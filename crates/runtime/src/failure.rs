@@ -143,6 +143,9 @@ impl Engine {
         if self.failures.len() > 0 || self.unjoined_panic().is_some() {
             return Outcome::Failed;
         }
+        if self.is_quiet() {
+            return self.completed();
+        }
         let outcome = match Outcome::of(&self.pending, |thread| self.goes_on(thread)) {
             // Tasks whose conditions nobody makes true wait for each other, they do not spin.
             Outcome::Stuck if !self.spins() => Outcome::Deadlock,

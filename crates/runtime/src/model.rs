@@ -1,14 +1,14 @@
 //! The program: a closure that is run again and again.
 
 use crate::coroutine::Fibre;
-use crate::engine::Engine;
+use crate::engine::{Engine, Grain};
 use crate::names::Names;
 use crate::snapshot::Opaque;
 use crate::trace::{Shown, Trace};
 use crate::{panic_hook, perform, trap};
 use explore::{
-    Divergence, Execution, Fingerprint, Found, Interrupt, Outcome, Pending, Performed, Program,
-    Schedule, Step, ThreadId,
+    Divergence, Execution, Fingerprint, Found, Interrupt, OpKind, Outcome, Pending, Performed,
+    Program, Schedule, Step, ThreadId,
 };
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -93,8 +93,42 @@ impl Model {
         self.engine().opaque()
     }
 
-    /// Runs one schedule, up to its end or the first step that does not fit, and records it for people.
+    /// From the next execution on every operation is a step, also those that commute with all others
+    /// and are performed with the step before otherwise.
+    pub fn step_by_operations(&mut self) {
+        self.engine_mut().grain = Grain::Operations;
+    }
+
+    /// The schedule of operations that is this schedule of accesses. From here on the model goes by
+    /// operations.
+    pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {
+        self.step_by_operations();
+        self.reset();
+        let mut refined = Schedule::new();
+        for &step in schedule {
+            self.step_through(&mut refined, step.thread)?;
+            self.step(step)?;
+            refined.push(step);
+        }
+        let last = schedule.last().map_or(ThreadId::MAIN, |step| step.thread);
+        self.step_through(&mut refined, last)?;
+        Ok(refined)
+    }
+
+    /// Performs the operations that can be performed and commute with all others, those of `first` first.
+    fn step_through(&mut self, steps: &mut Schedule, first: ThreadId) -> Result<(), Interrupt> {
+        while let Some(thread) = self.engine().next_commuting(first) {
+            let step = Step::of(thread);
+            self.step(step)?;
+            steps.push(step);
+        }
+        Ok(())
+    }
+
+    /// Runs one schedule of operations, up to its end or the first step that does not fit, and records
+    /// it for people.
     pub fn trace(&mut self, schedule: &Schedule) -> Result<Trace, Interrupt> {
+        self.step_by_operations();
         self.engine_mut().recorder.begin();
         self.engine_mut().watch.records = true;
         let result = self.replay(schedule);
@@ -153,11 +187,12 @@ impl Model {
         }
     }
 
-    /// Runs the thread that has just been started, if there is one, to its first operation.
+    /// Runs the threads that were started, or whose waits have ended, to their next step.
     #[inline(always)]
-    fn resume_newborn(&mut self) {
-        if let Some(newborn) = self.engine_mut().take_newborn() {
-            self.resume(newborn);
+    fn settle(&mut self) {
+        while let Some(ready) = self.engine_mut().take_ready() {
+            self.resume(ready);
+            self.engine_mut().halt_at_bound(ready);
         }
     }
 
@@ -190,7 +225,7 @@ impl Program for Model {
         }
         self.engine_mut().clear();
         self.engine_mut().begin();
-        self.resume_newborn();
+        self.settle();
     }
 
     fn pending(&self) -> &[Pending] {
@@ -203,25 +238,22 @@ impl Program for Model {
             return Err(self.diverged(step));
         };
         self.run(step.thread, fibre);
-        self.resume_newborn();
+        self.settle();
+        self.engine_mut().end_step(step.thread);
+        self.settle();
         let engine = self.engine_mut();
-        engine.end_step(step.thread);
         if engine.is_coarsened {
             return Err(Interrupt::Coarsened);
         }
         let Engine {
-            op,
-            before,
-            after,
-            spawns,
-            ..
+            op, before, after, ..
         } = *engine;
         Ok(Performed {
             op,
             before,
             after,
             edges: &engine.edges,
-            spawns,
+            next_edges: &engine.next_edges,
             preempts: false,
         })
     }
@@ -247,6 +279,20 @@ impl Drop for Model {
 }
 
 impl Engine {
+    /// A thread that can perform an operation which commutes with all others, `first` if it can.
+    fn next_commuting(&self, first: ThreadId) -> Option<ThreadId> {
+        let can = |thread: ThreadId| {
+            let request = self.pending.get(thread.index()).and_then(Pending::enabled);
+            request.is_some_and(|request| {
+                request.op.kind == OpKind::Spawn || self.wait_of(thread).is_some()
+            })
+        };
+        let others = self.born.iter().copied();
+        std::iter::once(first)
+            .chain(others)
+            .find(|&thread| can(thread))
+    }
+
     /// The coroutine of the thread that runs.
     pub(crate) fn running_fibre(&self) -> Option<&Fibre> {
         Some(&self.threads.get(self.running.index())?.fibre)

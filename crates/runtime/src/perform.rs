@@ -6,7 +6,7 @@
 //! `CURRENT` points to the engine exactly while code of the program under test runs. So the allocator
 //! and the panic hook know whom they serve, and operations elsewhere are noticed.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Grain};
 use crate::source::Place;
 use crate::waiting::Wait;
 use explore::{Halt, Op, Request};
@@ -96,6 +96,38 @@ pub(crate) fn visible<R>(
     }
 }
 
+/// Performs an operation that has no access, so that it commutes with every other: a step of its own
+/// only where every operation is one.
+#[inline(always)]
+pub(crate) fn commuting<R>(
+    announce: impl FnOnce(&mut Engine),
+    effect: impl FnOnce(&mut Engine) -> R,
+) -> R {
+    let engine = enter();
+    // SAFETY: as in `visible`.
+    unsafe {
+        if !(*engine.as_ptr()).is_tearing_down {
+            if (*engine.as_ptr()).grain == Grain::Operations {
+                announce(&mut *engine.as_ptr());
+                switch(engine);
+            } else if (*engine.as_ptr()).begin_part() {
+                forget_registers();
+            } else {
+                switch(engine);
+            }
+        }
+        if (*engine.as_ptr()).is_tearing_down {
+            torn(engine);
+        }
+        let result = effect(&mut *engine.as_ptr());
+        if (*engine.as_ptr()).watch.reads {
+            clean(engine, LEFT_BY_CALLS);
+        }
+        leave(engine);
+        result
+    }
+}
+
 /// Waits until what the object is asked is true. `then` runs when the wait is performed.
 #[inline(always)]
 pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut Engine)) {
@@ -103,8 +135,12 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
     // SAFETY: as in `visible`.
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
-            (*engine.as_ptr()).announce_wait(op, wait, location);
-            switch(engine);
+            if (*engine.as_ptr()).is_over_at_once(wait) {
+                forget_registers();
+            } else {
+                (*engine.as_ptr()).announce_wait(op, wait, location);
+                switch(engine);
+            }
         }
         if (*engine.as_ptr()).is_tearing_down {
             torn(engine);
@@ -112,7 +148,7 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
                 switch(engine);
             }
         } else {
-            (*engine.as_ptr()).end_wait();
+            (*engine.as_ptr()).end_wait(wait);
         }
         then(&mut *engine.as_ptr());
         if (*engine.as_ptr()).watch.reads {
@@ -139,13 +175,21 @@ pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     // SAFETY: the engine is alive while its threads run, and so is the arena of the one that runs;
     // nobody else uses it.
     let arena = unsafe { &mut *(*engine.as_ptr()).arena };
-    arena.allocate(layout).or_else(|| {
-        // What the arena itself allocates comes from the system.
-        CURRENT.set(ptr::null_mut());
-        let memory = arena.allocate_anew(layout);
-        leave(engine);
-        memory
-    })
+    match arena.allocate(layout) {
+        Some(memory) => Some(memory),
+        None => allocate_anew(engine, layout),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn allocate_anew(engine: NonNull<Engine>, layout: Layout) -> Option<NonNull<u8>> {
+    // What the arena itself allocates comes from the system.
+    CURRENT.set(ptr::null_mut());
+    // SAFETY: as in `allocate`.
+    let memory = unsafe { (*(*engine.as_ptr()).arena).allocate_anew(layout) };
+    leave(engine);
+    memory
 }
 
 /// Makes an object longer where it is, if that is possible.

@@ -1,5 +1,6 @@
 //! Threads that borrow from the one that starts them.
 
+use crate::engine::Grain;
 use crate::perform::{self, silently};
 use crate::thread::{Body, start};
 use crate::waiting::Wait;
@@ -29,7 +30,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 /// ```
 #[derive(Default)]
 pub struct Scope<'scope> {
-    /// None before and after [`scope`] runs.
+    /// Those that are not joined; none before and after [`scope`] runs.
     threads: RefCell<Option<Vec<ThreadId>>>,
     scope: PhantomData<&'scope mut &'scope ()>,
 }
@@ -46,10 +47,8 @@ pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) 
     let result = catch_unwind(AssertUnwindSafe(body));
     let location = Location::caller();
     let mut has_panicked = false;
-    let mut next = 0;
     // Threads of the scope may start more of them.
-    while let Some(thread) = scope.started(next) {
-        next += 1;
+    while let Some(thread) = scope.next_to_join() {
         has_panicked |= join_scoped(thread, location);
     }
     scope.threads.replace(None);
@@ -109,8 +108,14 @@ impl<'scope> Scope<'scope> {
         thread
     }
 
-    /// The thread that was started as this one in the scope.
-    fn started(&self, number: usize) -> Option<ThreadId> {
-        self.threads.borrow().as_ref()?.get(number).copied()
+    /// A thread of the scope that is not joined. Joins commute: people see them in the order of the
+    /// spawns, but it is quicker to begin with the youngest, which is mostly the last to end.
+    fn next_to_join(&self) -> Option<ThreadId> {
+        let mut threads = self.threads.borrow_mut();
+        let threads = threads.as_mut()?;
+        match silently(|engine| engine.grain) {
+            Grain::Accesses => threads.pop(),
+            Grain::Operations => (!threads.is_empty()).then(|| threads.remove(0)),
+        }
     }
 }

@@ -46,7 +46,6 @@ type Tell = Box<dyn Fn() -> Fingerprint>;
 /// let mut state_after = |throws: [u32; 2]| {
 ///     let thread = ThreadId(1);
 ///     model.reset();
-///     model.step(Step::of(ThreadId::MAIN)).unwrap();
 ///     throws.map(|choice| model.step(Step { thread, choice }).map(drop).unwrap());
 ///     model.fingerprint().unwrap()
 /// };
@@ -56,7 +55,6 @@ type Tell = Box<dyn Fn() -> Fingerprint>;
 /// let closure = || drop(choose(2));
 /// let mut model = Model::new(Config::default(), move || join(spawn(None, closure)).unwrap());
 /// model.reset();
-/// model.step(Step::of(ThreadId::MAIN)).unwrap();
 /// assert_eq!(model.fingerprint(), None);
 /// assert_eq!(model.opaque(), Some(Opaque::Thread("T0".to_owned())));
 /// ```
@@ -157,8 +155,8 @@ struct ThreadState {
     local: Option<Fingerprint>,
     /// What it panicked with, for who joins it.
     panic: Option<String>,
-    /// Number of its events, which has a bound; and the position of a thread without a state.
-    events: u32,
+    /// Number of its operations, which has a bound; and the position of a thread without a state.
+    operations: u32,
     expiries: u32,
     /// What the names of its next child and of its next object depend on.
     named: (u32, u32),
@@ -205,7 +203,7 @@ impl Engine {
             pending: self.pending[id.index()],
             local: self.snapshots.threads.get(&id).map(|tell| tell()),
             panic: self.panic_text(id),
-            events: thread.events,
+            operations: thread.operations,
             expiries: thread.expiries,
             named: thread.named(),
         }
@@ -235,6 +233,11 @@ impl Engine {
             OpKind::Spawn | OpKind::Join | OpKind::End | OpKind::Segment
         );
         self.snapshots.main_has_learnt |= !is_position;
+    }
+
+    /// The thread that runs learnt something by a wait.
+    pub(crate) fn learns_by_wait(&mut self) {
+        self.snapshots.main_has_learnt |= self.running == ThreadId::MAIN;
     }
 
     /// A thread learnt that another one panicked.

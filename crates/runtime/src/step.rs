@@ -4,7 +4,7 @@
 //! thread still waits, whether a compare-exchange would write, how many a signal can choose from.
 
 use crate::coroutine::{Fibre, Suspender};
-use crate::engine::{Engine, Job};
+use crate::engine::{Engine, Grain, Job};
 use crate::source::Place;
 use crate::thread::Panic;
 use crate::waiting::Wait;
@@ -31,37 +31,95 @@ impl Engine {
         self.conditional.push(self.running);
     }
 
-    /// The thread that runs is about to wait.
+    /// Whether the thread that runs need not be suspended for this wait.
+    #[inline]
+    pub(crate) fn is_over_at_once(&mut self, wait: Wait) -> bool {
+        self.grain == Grain::Accesses && self.objects.is_granted(wait) && self.begin_part()
+    }
+
+    /// The thread that runs is about to wait, unless it has halted.
     pub(crate) fn announce_wait(&mut self, op: Op, wait: Wait, location: Place) {
         let index = self.running.index();
         let request = Request::plain(op);
         self.threads[index].location = location;
         self.threads[index].wait = Some(wait);
-        self.pending[index] = if self.objects.is_granted(wait) {
-            Pending::Enabled(request)
-        } else {
-            self.waiting.push((self.running, op.object));
-            Pending::Waiting(request)
-        };
+        match self.pending[index] {
+            Pending::Halted(_) => {}
+            _ if self.objects.is_granted(wait) => {
+                self.pending[index] = Pending::Enabled(request);
+            }
+            _ => {
+                self.waiting.push((self.running, op.object));
+                self.pending[index] = Pending::Waiting(request);
+            }
+        }
+    }
+
+    /// The thread that runs is about to perform an operation as part of the step at hand; false if
+    /// that would be one too many, and it has halted.
+    #[inline(always)]
+    pub(crate) fn begin_part(&mut self) -> bool {
+        let most = self.config.max_events;
+        let thread = self.thread();
+        if thread.operations >= most {
+            self.halt(Halt::Bound(Bound::Events));
+            return false;
+        }
+        thread.operations += 1;
+        thread.round.take_effect();
+        true
     }
 
     /// The wait of the thread that runs is performed.
-    pub(crate) fn end_wait(&mut self) {
-        let wait = self
-            .thread()
-            .wait
-            .take()
-            .expect("a thread at a wait knows what for");
-        self.objects.edges(wait, &mut self.edges);
+    #[inline]
+    pub(crate) fn end_wait(&mut self, wait: Wait) {
+        self.thread().wait = None;
+        if let Wait::Join(thread) | Wait::Return(thread) = wait {
+            self.end_join(thread);
+        } else {
+            self.end_grant(wait);
+        }
+    }
+
+    fn end_grant(&mut self, wait: Wait) {
+        let mut edges = std::mem::take(&mut self.granting);
+        edges.clear();
+        self.objects.edges(wait, &mut edges);
+        for &edge in &edges {
+            self.comes_after(edge);
+        }
         if self.watch.races {
             match wait {
-                Wait::Join(thread) | Wait::Return(thread) => {
-                    self.happens_before.joined(self.running, thread);
-                }
                 Wait::Park(thread) => self.happens_before.parked(thread),
                 Wait::Send(..) | Wait::Condvar(..) | Wait::Letter(..) | Wait::Delivery(..) => {}
-                _ => self.happens_before.take_up(self.running, &self.edges),
+                _ => self.happens_before.take_up(self.running, &edges),
             }
+        }
+        self.granting = edges;
+        if self.watch.states {
+            self.learns_by_wait();
+        }
+    }
+
+    fn end_join(&mut self, thread: ThreadId) {
+        let joined = thread.index();
+        if let Some(last) = self.threads[joined].last {
+            self.comes_after(last);
+        }
+        for index in 0..self.threads[joined].edges.len() {
+            self.comes_after(self.threads[joined].edges[index]);
+        }
+        if self.watch.races {
+            self.happens_before.joined(self.running, thread);
+        }
+    }
+
+    /// An after edge of the event at hand if that is the wait, else of the next one of the thread that
+    /// runs.
+    fn comes_after(&mut self, event: EventId) {
+        match self.grain {
+            Grain::Operations => self.edges.push(event),
+            Grain::Accesses => self.order_after(self.running, event),
         }
     }
 
@@ -140,7 +198,7 @@ impl Engine {
         self.choice = step.choice;
         self.before = Token::default();
         self.after = Token::default();
-        self.spawns = None;
+        self.next_edges.clear();
         self.edges.clear();
         let event = self.event();
         self.running = step.thread;
@@ -148,12 +206,9 @@ impl Engine {
         self.suspender = own.suspender;
         self.arena = &raw mut *own.arena;
         let fibre = &raw mut *own.fibre;
-        if own.events == 0 {
-            self.edges.extend(own.last);
-        }
-        own.events += 1;
+        std::mem::swap(&mut self.edges, &mut own.edges);
+        own.operations += 1;
         own.last = Some(event);
-        self.is_last_event = own.events >= self.config.max_events;
         if self.watch.records {
             self.recorder.begin_event(step.thread, own.location);
         }
@@ -180,9 +235,7 @@ impl Engine {
     /// Ends a step: what depends on its event is asked again.
     #[inline(always)]
     pub(crate) fn end_step(&mut self, thread: ThreadId) {
-        if self.is_last_event {
-            self.halt_at_bound(thread);
-        }
+        self.halt_at_bound(thread);
         let object = self.op.object;
         self.poll(object);
         if !self.conditional.is_empty() && self.op.access == Access::Write {
@@ -228,8 +281,14 @@ impl Engine {
             .wait
             .expect("a waiting thread knows what for");
         let is_granted = self.objects.is_granted(wait);
-        if let (true, Pending::Waiting(request)) = (is_granted, self.pending[thread.index()]) {
-            self.pending[thread.index()] = Pending::Enabled(request);
+        match self.pending[thread.index()] {
+            Pending::Waiting(_) if is_granted && self.grain == Grain::Accesses => {
+                self.is_ready(thread);
+            }
+            Pending::Waiting(request) if is_granted => {
+                self.pending[thread.index()] = Pending::Enabled(request);
+            }
+            _ => {}
         }
         is_granted
     }
@@ -260,8 +319,16 @@ impl Engine {
         }
     }
 
+    /// Stops the thread if it has performed as many operations as it may.
+    #[inline(always)]
+    pub(crate) fn halt_at_bound(&mut self, thread: ThreadId) {
+        if self.threads[thread.index()].operations >= self.config.max_events {
+            self.halt_for_good(thread);
+        }
+    }
+
     #[cold]
-    fn halt_at_bound(&mut self, thread: ThreadId) {
+    fn halt_for_good(&mut self, thread: ThreadId) {
         if let Pending::Enabled(_) | Pending::Waiting(_) = self.pending[thread.index()] {
             self.pending[thread.index()] = Pending::Halted(Halt::Bound(Bound::Events));
             self.forget_condition(thread);

@@ -2,7 +2,7 @@
 
 use crate::await_rule::Seen;
 use crate::engine::{Engine, Job};
-use crate::perform::{self, perform, silently, visible};
+use crate::perform::{self, commuting, perform, silently};
 use crate::waiting::Wait;
 use explore::{Request, ThreadId};
 use objects::{Coarsening, Park, Thread};
@@ -46,9 +46,8 @@ pub(crate) fn start(
         let op = Thread::SPAWN.on(engine.names.end(child));
         engine.announce(Request::plain(op), location);
     };
-    visible(announce, |engine| {
-        let body = admit(engine.upcoming_child(0), body);
-        let child = engine.spawn(Job::Spawned(body), name);
+    commuting(announce, |engine| {
+        let child = engine.spawn(location, name, |child| Job::Spawned(admit(child, body)));
         engine.record_thread(child, |name| format!("spawn() -> {name}"));
         child
     })

@@ -251,9 +251,10 @@ fn a_trace_tells_what_happened() {
     }
     let mut first = First(None);
     explore(&mut model, &mut strategy, &mut first).expect("it is deterministic");
-    let trace = model
-        .trace(&first.0.expect("it fails"))
-        .expect("the schedule fits");
+    let schedule = model
+        .refine(&first.0.expect("it fails"))
+        .expect("it is deterministic");
+    let trace = model.trace(&schedule).expect("the schedule fits");
     let failure = trace.failure.clone().expect("it fails");
     assert!(failure.message.contains("seven"), "{failure:?}");
     assert_eq!(trace.interleaving.threads, ["main", "writer"]);

@@ -36,6 +36,8 @@ pub struct Machine {
     messages: Vec<Vec<u64>>,
     pending: Vec<Pending>,
     records: Vec<Record>,
+    /// After edges of the first events of threads that the last step spawned.
+    next_edges: Vec<(ThreadId, EventId)>,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -92,6 +94,7 @@ impl Machine {
             messages: Vec::new(),
             pending: Vec::new(),
             records: Vec::new(),
+            next_edges: Vec::new(),
             plan: Rc::new(plan),
         };
         machine.begin();
@@ -111,7 +114,6 @@ impl Machine {
             before,
             after,
             ref edges,
-            spawns,
             ..
         } = record;
         Performed {
@@ -119,7 +121,7 @@ impl Machine {
             before,
             after,
             edges,
-            spawns,
+            next_edges: &self.next_edges,
             preempts: false,
         }
     }
@@ -335,11 +337,15 @@ impl explore::Program for Machine {
         );
         let edges = self.edges(number);
         let before = self.token(request.op);
-        let spawns = (self.phase(number) == Phase::Thread(phase::Thread::Spawn))
-            .then(|| ThreadId::from_index(self.action(number).objects[0]));
+        let event = EventId::at(self.records.len());
+        self.next_edges.clear();
+        if self.phase(number) == Phase::Thread(phase::Thread::Spawn) {
+            let spawned = ThreadId::from_index(self.action(number).objects[0]);
+            self.next_edges.push((spawned, event));
+        }
         let thread = &mut self.threads[number];
         thread.events += 1;
-        thread.last = Some(EventId::at(self.records.len()));
+        thread.last = Some(event);
         self.records.push(Record {
             step,
             index: thread.events,
@@ -348,7 +354,6 @@ impl explore::Program for Machine {
             before,
             after: before,
             edges,
-            spawns,
         });
         self.perform(number, step.choice);
         let after = self.token(request.op);

@@ -1,7 +1,9 @@
 //! The same program with other thread numbers: strategies pick other threads first.
 
 use crate::machine::Machine;
-use explore::{Fingerprint, Interrupt, Outcome, Pending, Performed, Program, Step, ThreadId};
+use explore::{
+    EventId, Fingerprint, Interrupt, Outcome, Pending, Performed, Program, Step, ThreadId,
+};
 
 /// A machine whose threads are numbered in another order.
 #[derive(Clone, Debug)]
@@ -10,6 +12,7 @@ pub struct Renamed {
     /// original[t]: the number in the program of the thread that is called t here.
     original: Vec<usize>,
     pending: Vec<Pending>,
+    next_edges: Vec<(ThreadId, EventId)>,
 }
 
 impl Renamed {
@@ -19,6 +22,7 @@ impl Renamed {
             machine,
             original,
             pending: Vec::new(),
+            next_edges: Vec::new(),
         };
         renamed.announce();
         renamed
@@ -54,8 +58,12 @@ impl Program for Renamed {
                 .position(|&number| number == thread.index());
             ThreadId::from_index(name.expect("every thread has a number here"))
         };
+        let next_edges = performed.next_edges.iter();
+        self.next_edges.clear();
+        self.next_edges
+            .extend(next_edges.map(|&(thread, event)| (here(thread), event)));
         Ok(Performed {
-            spawns: performed.spawns.map(here),
+            next_edges: &self.next_edges,
             ..performed
         })
     }

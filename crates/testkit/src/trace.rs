@@ -15,7 +15,6 @@ pub(crate) struct Record {
     pub(crate) before: Token,
     pub(crate) after: Token,
     pub(crate) edges: Vec<EventId>,
-    pub(crate) spawns: Option<ThreadId>,
 }
 
 /// The name of a trace.
@@ -35,7 +34,6 @@ pub(crate) fn records(execution: &Execution, original: &[usize]) -> Vec<Record> 
         before: event.before,
         after: event.after,
         edges: execution.edges(id).to_vec(),
-        spawns: event.spawns,
     };
     execution.events().map(record).collect()
 }

@@ -7,7 +7,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Name {
     pub(super) thread: ThreadId,
+    /// From 1.
     pub(super) index: u32,
+}
+
+impl Name {
+    /// No event.
+    pub(super) const NONE: Name = Name {
+        thread: ThreadId::MAIN,
+        index: 0,
+    };
 }
 
 /// An event that is executed, or might be.

@@ -12,66 +12,50 @@
 //! kind, and the value right after it.
 
 use super::candidate::{Candidate, Name};
+use super::few::Few;
 use super::generated::{Concern, Generated, Item, Summary};
 use crate::execution::{Access, Execution, ObjectId, Op, Race};
 use serde::{Deserialize, Serialize};
-use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
-
-/// A short list that is copied often.
-#[derive(PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(bound(serialize = "T: Serialize", deserialize = "T: Deserialize<'de>"))]
-pub(super) struct Few<T: Copy>(pub(super) SmallVec<[T; 2]>);
-
-impl<T: Copy> Default for Few<T> {
-    fn default() -> Few<T> {
-        Few(SmallVec::new())
-    }
-}
-
-impl<T: Copy> Clone for Few<T> {
-    fn clone(&self) -> Few<T> {
-        Few(SmallVec::from_slice(&self.0))
-    }
-}
 
 /// Executed events, as far as it matters what comes after them: the first of each thread.
 type Executed = Few<Name>;
 
-impl<T: Copy> Few<T> {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
 impl Executed {
     /// Whether one of them happens before the event (s ≠ e, s → e).
     fn precedes(&self, event: &Candidate<'_>) -> bool {
-        self.0.iter().any(|&name| event.follows(name))
+        self.iter().any(|&name| event.follows(name))
     }
 
     fn insert(&mut self, name: Name) {
-        match self.0.iter_mut().find(|first| first.thread == name.thread) {
+        match self.iter_mut().find(|first| first.thread == name.thread) {
             Some(first) => first.index = first.index.min(name.index),
-            None => self.0.push(name),
+            None => self.push(name),
         }
     }
 }
 
 /// ψ = (P, x, R, inner, D, fr, v, fid)
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Expression {
-    generated: Arc<Generated>,
     /// x
     pub(super) object: ObjectId,
-    /// R: executed reads of x.
-    reads: Executed,
     /// The items of P that were executed here, too: bit i of word i / 64 stands for item i.
     removed: Few<u64>,
+    /// What changes more seldom.
+    rest: Arc<Rest>,
+}
+
+/// The rest of an expression.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Rest {
+    generated: Arc<Generated>,
+    /// R: executed reads of x.
+    reads: Executed,
     /// Executed events that conflict with an item of P, or follow such ones.
     conflicting: Few<(u32, Name)>,
     /// The expression of an inherited schedule.
-    inner: Option<Arc<Expression>>,
+    inner: Option<Expression>,
     /// D: executed heads of schedules that `inner` characterises.
     done: Executed,
 }
@@ -103,23 +87,26 @@ impl Expression {
             thread: second.thread(),
             index: second.index,
         };
+        let generated = Generated {
+            summary: Summary::of(&items),
+            items,
+            reversed: Name {
+                thread: first.thread(),
+                index: first.index,
+            },
+            reversed_a_read: first.op.access == Access::Read,
+            value: first.after,
+        };
         Expression {
-            generated: Arc::new(Generated {
-                summary: Summary::of(&items),
-                items,
-                reversed: Name {
-                    thread: first.thread(),
-                    index: first.index,
-                },
-                reversed_a_read: first.op.access == Access::Read,
-                value: first.after,
-            }),
             object: second.op.object,
-            reads: Few(smallvec![read]),
             removed: Few::default(),
-            conflicting: Few::default(),
-            inner: inner.map(Arc::new),
-            done: Executed::default(),
+            rest: Arc::new(Rest {
+                generated: Arc::new(generated),
+                reads: Few::one(read),
+                conflicting: Few::default(),
+                inner,
+                done: Executed::default(),
+            }),
         }
     }
 
@@ -154,7 +141,7 @@ impl Expression {
         for event in events {
             match left.after(&event, false)? {
                 Update::Unchanged => {}
-                Update::Read => left.reads.insert(event.name),
+                Update::Read => left = left.with(|rest| rest.reads.insert(event.name)),
                 Update::Changed(changed) => left = changed,
                 Update::Gone => return Ok(None),
             }
@@ -168,41 +155,47 @@ impl Expression {
         if self.object == object {
             return Update::Gone;
         }
-        let Some(inner) = &self.inner else {
+        let Some(inner) = &self.rest.inner else {
             return Update::Unchanged;
         };
         let inner = match inner.after_write(object) {
             Update::Unchanged | Update::Read => return Update::Unchanged,
-            Update::Gone if self.done.is_empty() => return Update::Gone,
+            Update::Gone if self.rest.done.is_empty() => return Update::Gone,
             Update::Gone => None,
-            Update::Changed(inner) => Some(Arc::new(inner)),
+            Update::Changed(inner) => Some(inner),
         };
-        Update::Changed(Expression {
-            inner,
+        Update::Changed(self.with(|rest| rest.inner = inner))
+    }
+
+    /// The expression after this change.
+    fn with(&self, change: impl FnOnce(&mut Rest)) -> Expression {
+        let mut rest = Rest::clone(&self.rest);
+        change(&mut rest);
+        Expression {
+            rest: Arc::new(rest),
             ..self.clone()
-        })
+        }
     }
 
     fn is_removed(&self, item: usize) -> bool {
         self.removed
-            .0
             .get(item / 64)
             .is_some_and(|word| word >> (item % 64) & 1 == 1)
     }
 
     fn without_item(&self, item: usize) -> Expression {
         let mut changed = self.clone();
-        if changed.removed.0.len() <= item / 64 {
-            changed.removed.0.resize(item / 64 + 1, 0);
+        while changed.removed.len() <= item / 64 {
+            changed.removed.push(0);
         }
-        changed.removed.0[item / 64] |= 1 << (item % 64);
+        changed.removed[item / 64] |= 1 << (item % 64);
         changed
     }
 
     /// Whether an executed event that conflicts with the item happens before this one.
     fn follows_conflicting(&self, item: usize, event: &Candidate<'_>) -> bool {
-        self.conflicting
-            .0
+        self.rest
+            .conflicting
             .iter()
             .any(|&(of, name)| of as usize == item && event.follows(name))
     }
@@ -210,8 +203,8 @@ impl Expression {
     /// The first item of P that an event, performed as this operation, is or conflicts with, or whose
     /// conflicting events it follows.
     fn first_concerned(&self, event: &Candidate<'_>, op: Op) -> Option<(usize, Concern)> {
-        let Generated { items, summary, .. } = &*self.generated;
-        if self.conflicting.is_empty() && !summary.may_conflict(op) {
+        let Generated { items, summary, .. } = &*self.rest.generated;
+        if self.rest.conflicting.is_empty() && !summary.may_conflict(op) {
             return self.own_item(event);
         }
         items.iter().enumerate().find_map(|(at, item)| {
@@ -239,7 +232,7 @@ impl Expression {
 
     /// The item of P that is the event, if there is one.
     fn own_item(&self, event: &Candidate<'_>) -> Option<(usize, Concern)> {
-        let Generated { items, summary, .. } = &*self.generated;
+        let Generated { items, summary, .. } = &*self.rest.generated;
         if !summary.may_contain(event.name) {
             return None;
         }
@@ -247,7 +240,7 @@ impl Expression {
         let (at, choice) = loop {
             match items.next()? {
                 Item::Event { name, choice, .. } if *name == event.name => {
-                    break (self.generated.items.len() - items.len() - 1, *choice);
+                    break (self.rest.generated.items.len() - items.len() - 1, *choice);
                 }
                 Item::Event { .. } | Item::Head(_) => {}
             }
@@ -257,7 +250,7 @@ impl Expression {
 
     /// Whether the event follows every head among these.
     fn follows_heads(&self, event: &Candidate<'_>, items: &[Item]) -> bool {
-        !self.generated.summary.has_heads
+        !self.rest.generated.summary.has_heads
             || items.iter().all(|item| match item {
                 Item::Head(head) => event.follows(*head),
                 Item::Event { .. } => true,
@@ -266,7 +259,7 @@ impl Expression {
 
     /// UpdSE(e, ψ)
     fn update(&self, event: &Candidate<'_>) -> Result<Update, Blocked> {
-        if self.reads.precedes(event) {
+        if self.rest.reads.precedes(event) {
             return Ok(Update::Unchanged);
         }
         if event.op.reads(self.object) {
@@ -279,36 +272,28 @@ impl Expression {
             // Whatever follows this event follows what is noted already.
             Some((_, Concern::Follows)) => return Ok(Update::Unchanged),
             Some((at, Concern::Conflicts)) => {
-                let mut changed = self.clone();
-                changed.conflicting.0.push((at as u32, event.name));
-                return Ok(Update::Changed(changed));
+                let conflict = (at as u32, event.name);
+                return Ok(Update::Changed(
+                    self.with(|rest| rest.conflicting.push(conflict)),
+                ));
             }
             Some((at, Concern::IsSame)) => return Ok(Update::Changed(self.without_item(at))),
             None => {}
         }
-        let Some(inner) = self.inner.as_ref().filter(|_| !self.done.precedes(event)) else {
+        let rest = &self.rest;
+        let Some(inner) = rest.inner.as_ref().filter(|_| !rest.done.precedes(event)) else {
             return Ok(Update::Unchanged);
         };
         Ok(match inner.update(event) {
             Ok(Update::Unchanged | Update::Gone) => Update::Unchanged,
             Ok(Update::Read) => {
-                let mut inner = Expression::clone(inner);
-                inner.reads.insert(event.name);
-                self.with_inner(inner)
+                let inner = inner.with(|rest| rest.reads.insert(event.name));
+                Update::Changed(self.with(|rest| rest.inner = Some(inner)))
             }
-            Ok(Update::Changed(inner)) => self.with_inner(inner),
-            Err(Blocked) => {
-                let mut changed = self.clone();
-                changed.done.insert(event.name);
-                Update::Changed(changed)
+            Ok(Update::Changed(inner)) => {
+                Update::Changed(self.with(|rest| rest.inner = Some(inner)))
             }
-        })
-    }
-
-    fn with_inner(&self, inner: Expression) -> Update {
-        Update::Changed(Expression {
-            inner: Some(Arc::new(inner)),
-            ..self.clone()
+            Err(Blocked) => Update::Changed(self.with(|rest| rest.done.insert(event.name))),
         })
     }
 
@@ -316,10 +301,10 @@ impl Expression {
     /// or by a write of its object: nothing in it is or conflicts with the event. Cheap, and not
     /// always found out.
     pub(super) fn is_indifferent_to(&self, event: &Candidate<'_>) -> bool {
-        let summary = &self.generated.summary;
-        self.inner.is_none()
-            && self.done.is_empty()
-            && self.conflicting.is_empty()
+        let summary = &self.rest.generated.summary;
+        self.rest.inner.is_none()
+            && self.rest.done.is_empty()
+            && self.rest.conflicting.is_empty()
             && event.expects.is_none()
             && !summary.may_contain(event.name)
             && !summary.may_conflict(event.op)
@@ -327,32 +312,34 @@ impl Expression {
 
     /// Whether a read that is executed next is blocked.
     pub(super) fn blocks_next(&self, read: &Candidate<'_>) -> bool {
-        self.object == read.op.object && !self.reads.precedes(read) && self.blocks(read)
+        self.object == read.op.object && !self.rest.reads.precedes(read) && self.blocks(read)
     }
 
     /// Blocks(e, ψ): whether the schedule of a read e of x, which follows no read of R, would have
     /// been found before. Asked of one generating execution after the other.
     fn blocks(&self, event: &Candidate<'_>) -> bool {
-        if event.name == self.generated.reversed {
+        let generated = &*self.rest.generated;
+        if event.name == generated.reversed {
             return false;
         }
         // A conditional operation has the kind here that it would have right after f.
-        let access = event.access_at(self.generated.value);
-        if self.generated.reversed_a_read && access == Access::Read {
+        let access = event.access_at(generated.value);
+        if generated.reversed_a_read && access == Access::Read {
             return false;
         }
         let there = Op { access, ..event.op };
-        let items = &self.generated.items;
+        let items = &generated.items;
         if let Some((at, _)) = self.first_concerned(event, there) {
             return self.follows_heads(event, &items[..at]);
         }
         if !self.follows_heads(event, items) {
             return false;
         }
-        if self.done.precedes(event) {
+        if self.rest.done.precedes(event) {
             return true;
         }
-        self.inner
+        self.rest
+            .inner
             .as_ref()
             .is_some_and(|inner| inner.object == event.op.object && inner.blocks(event))
     }

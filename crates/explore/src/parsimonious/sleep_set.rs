@@ -4,7 +4,8 @@
 //! in. They are noted once for all expressions.
 
 use super::candidate::{Candidate, Name};
-use super::expression::{Blocked, Expression, Few, Update};
+use super::expression::{Blocked, Expression, Update};
+use super::few::Few;
 use crate::execution::ObjectId;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -13,10 +14,13 @@ use std::sync::Arc;
 /// See the module; mostly empty.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct SleepSet {
-    members: Option<Arc<Vec<Member>>>,
+    members: Option<Arc<Members>>,
     /// Executed reads of the members' objects.
     reads: Few<(ObjectId, Name)>,
 }
+
+/// Mostly one.
+type Members = SmallVec<[Member; 1]>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Member {
@@ -29,7 +33,7 @@ impl SleepSet {
     /// Nothing is characterised as explored.
     pub(super) const EMPTY: &SleepSet = &SleepSet {
         members: None,
-        reads: Few(SmallVec::new_const()),
+        reads: Few::EMPTY,
     };
 
     pub(super) fn is_empty(&self) -> bool {
@@ -37,12 +41,12 @@ impl SleepSet {
     }
 
     fn members(&self) -> &[Member] {
-        self.members.as_deref().map_or(&[], Vec::as_slice)
+        self.members.as_deref().map_or(&[], SmallVec::as_slice)
     }
 
     /// Whether the event follows a read that augments the member.
     fn is_late(&self, member: &Member, event: &Candidate<'_>) -> bool {
-        let reads = &self.reads.0[member.since..];
+        let reads = &self.reads[member.since..];
         let object = member.expression.object;
         reads
             .iter()
@@ -53,7 +57,7 @@ impl SleepSet {
     pub(super) fn after(&self, event: &Candidate<'_>) -> Result<Option<SleepSet>, Blocked> {
         let members = self.members();
         let mut is_read = false;
-        let mut updated: Option<Vec<Member>> = None;
+        let mut updated: Option<Members> = None;
         for (at, member) in members.iter().enumerate() {
             let update = member
                 .expression
@@ -69,7 +73,7 @@ impl SleepSet {
                 Update::Changed(changed) => Some(changed),
                 Update::Gone => None,
             };
-            let updated = updated.get_or_insert_with(|| members[..at].to_vec());
+            let updated = updated.get_or_insert_with(|| members[..at].into());
             updated.extend(expression.map(|expression| Member {
                 expression,
                 since: member.since,
@@ -87,7 +91,7 @@ impl SleepSet {
             },
         };
         if is_read {
-            after.reads.0.push((event.op.object, event.name));
+            after.reads.push((event.op.object, event.name));
         }
         Ok(Some(after))
     }
@@ -99,7 +103,8 @@ impl SleepSet {
         schedule: impl Iterator<Item = Candidate<'a>> + Clone,
         head: Option<&Candidate<'_>>,
     ) -> bool {
-        self.members().iter().any(|member| {
+        // The youngest members block most.
+        self.members().iter().rev().any(|member| {
             let expression = &member.expression;
             let is_free = head.is_none_or(|head| expression.is_indifferent_to(head))
                 && schedule
@@ -139,16 +144,24 @@ impl SleepSet {
         }
     }
 
+    /// Whether reads of the object may be characterised as explored.
+    pub(super) fn is_about(&self, object: ObjectId) -> bool {
+        self.members()
+            .iter()
+            .any(|member| member.expression.object == object)
+    }
+
     /// Whether the read is characterised as explored.
     pub(super) fn blocks(&self, read: &Candidate<'_>) -> bool {
         self.members()
             .iter()
+            .rev()
             .any(|member| !self.is_late(member, read) && member.expression.blocks_next(read))
     }
 
     /// SS ∪ φ
     pub(super) fn with(&self, characterisation: &[Expression]) -> SleepSet {
-        let since = self.reads.0.len();
+        let since = self.reads.len();
         let added = characterisation.iter().map(|expression| Member {
             expression: expression.clone(),
             since,

@@ -123,6 +123,7 @@ impl Search {
             execution,
             schedule,
         } = sighting;
+        let schedule = self.model.refine(&schedule).map_err(diverged)?;
         let schedule = self.grouped(&schedule, &symptom)?.unwrap_or(schedule);
         self.shown(symptom, execution, schedule)
     }

@@ -121,7 +121,7 @@ mod tests {
                 before: Token::default(),
                 after: Token::default(),
                 edges: &[],
-                spawns: None,
+                next_edges: &[],
                 preempts: false,
             };
             execution.push(Step::of(ThreadId(thread)), &Request::plain(op), &performed);

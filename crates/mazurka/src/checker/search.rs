@@ -136,6 +136,7 @@ impl Search {
 
     /// Runs one saved schedule instead.
     pub fn replay(mut self, saved: &ScheduleFile) -> Result<Report, CheckError> {
+        self.model.step_by_operations();
         let names = self.model.names_mut();
         let coarse = names.load_coarse(&saved.coarse);
         let schedule = coarse.and_then(|()| names.load(&saved.steps));
