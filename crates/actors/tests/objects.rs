@@ -85,6 +85,18 @@ fn a_condition_that_nobody_makes_true_is_a_deadlock() {
 }
 
 #[test]
+fn a_task_whose_condition_does_not_hold_is_shown_where_it_waits() {
+    let report = check(|| {
+        let flag = Object::new(false);
+        flag.read_when(|flag| *flag, |_| ());
+    });
+    let shown = &report.errors[0].interleaving;
+    let texts: Vec<&str> = shown.rows.iter().map(|row| row.text.as_str()).collect();
+    assert!(texts[0].ends_with(".read_when() -> waits"), "{texts:?}");
+    assert!(shown.ends[0].contains("awaits a condition of Object<bool>"));
+}
+
+#[test]
 fn a_condition_that_held_for_a_while_only_is_a_deadlock_for_who_came_too_late() {
     let report = check(|| {
         let flag = Object::new(false);

@@ -58,6 +58,7 @@ impl Object {
         silently(|engine| {
             if !engine.is_tearing_down {
                 engine.thread().condition = Some(condition);
+                engine.record_result("waits");
             }
         });
         perform::halt(Halt::Await);

@@ -275,6 +275,14 @@ impl Engine {
         u32::try_from(recorder.touches.len() - 1).expect("an execution has less than 2^32 accesses")
     }
 
+    /// Says what came of the event at hand.
+    pub(crate) fn record_result(&mut self, result: &str) {
+        if let Some(text) = self.recorder.text.as_mut().filter(|_| self.watch.records) {
+            text.push_str(" -> ");
+            text.push_str(result);
+        }
+    }
+
     /// Says which thread the event at hand is about.
     #[inline]
     pub(crate) fn record_thread(&mut self, thread: ThreadId, text: impl FnOnce(&str) -> String) {

@@ -53,7 +53,7 @@ pub fn start(
         },
     };
     run.log();
-    run.own_object().start(run)
+    run.next_object().start(run)
 }
 
 impl Run {
@@ -65,17 +65,15 @@ impl Run {
         self.fixed.system.methods[self.task.method].get(self.task.next)
     }
 
-    /// The only object that the task touches.
-    fn own_object(&self) -> Object<u8> {
-        self.fixed.objects[self.own_number()].clone()
+    /// The object of the next segment.
+    fn next_object(&self) -> Object<u8> {
+        self.fixed.objects[self.next_number()].clone()
     }
 
-    fn own_number(&self) -> usize {
-        match &self.fixed.system.methods[self.task.method][0] {
-            Statement::Segment { objects, .. } => objects[0],
-            Statement::Call { .. } | Statement::Await { .. } => {
-                unreachable!("a state machine begins with a segment")
-            }
+    fn next_number(&self) -> usize {
+        match self.next() {
+            Some(Statement::Segment { objects, .. }) => objects[0],
+            _ => unreachable!("what comes next is a segment"),
         }
     }
 
@@ -91,7 +89,7 @@ impl Run {
         callee.task.method = method;
         callee.task.next = 0;
         callee.log();
-        self.calls.push(calls.start(&callee.own_object(), callee));
+        self.calls.push(calls.start(&callee.next_object(), callee));
     }
 }
 
@@ -121,14 +119,14 @@ impl Machine for Run {
         if let Some(Statement::Segment { effect, .. }) = self.next() {
             let effect = *effect;
             effect.apply(&mut self.task.register, number);
-            self.fixed.log.holds(self.own_number(), *number);
+            self.fixed.log.holds(self.next_number(), *number);
         }
         self.goes_on();
         let body = &system.methods[self.task.method];
         loop {
             match body.get(self.task.next) {
                 None => return Next::Done(self.task.register),
-                Some(Statement::Segment { .. }) => return Next::Suspend,
+                Some(Statement::Segment { .. }) => return Next::At(self.next_object()),
                 Some(Statement::Call { method }) => {
                     self.call(*method, calls);
                     self.goes_on();

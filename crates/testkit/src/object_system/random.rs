@@ -18,8 +18,8 @@ impl System {
 }
 
 impl System {
-    /// A system whose tasks, but for the main one, touch one object each and begin with a segment and end
-    /// with one or with calls.
+    /// A system whose tasks, but for the main one, touch one object at a time, begin with a segment and end
+    /// with one or with calls, and touch after an await what they touched before.
     pub fn random_of_state_machines(random: &mut Random) -> System {
         let objects = 1 + random.index(3);
         let methods = 2 + random.index(3);
@@ -34,13 +34,15 @@ impl System {
 }
 
 fn machine(random: &mut Random, objects: usize, number: usize, methods: usize) -> Vec<Statement> {
-    let object = random.index(objects);
+    let mut object = random.index(objects);
     let mut calls = 0;
     let mut body = Vec::new();
     for segments in 0..1 + random.index(3) {
         if segments > 0 && calls > 0 && random.chance(60) {
             let call = random.index(calls);
             body.push(Statement::Await { call });
+        } else if random.chance(40) {
+            object = random.index(objects);
         }
         body.push(touching(random, vec![object]));
         if number + 1 < methods && random.chance(40) {
