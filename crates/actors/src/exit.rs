@@ -56,15 +56,6 @@ pub(crate) struct Ending {
     pub(crate) exit: Exit,
 }
 
-impl Ending {
-    /// Ends the process at hand, unless it is being unwound already.
-    pub(crate) fn begin(exit: Exit) {
-        if !std::thread::panicking() {
-            std::panic::resume_unwind(Box::new(Ending { exit }));
-        }
-    }
-}
-
 /// The message of a panic.
 pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload

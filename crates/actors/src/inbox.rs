@@ -1,9 +1,11 @@
 //! A process as others see it: its mailbox with the letters that came in, its signals and its relations.
 
-use crate::exit::{Down, Exit, ExitReason};
+use crate::exit::{Down, Ending, Exit, ExitReason};
 use crate::system::Shared;
 use crate::{Message, ProcessId};
 use runtime::{Coarsening, Mailbox, Posted, Relations, Signals, State};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What came in at a position, until it is received.
@@ -38,6 +40,8 @@ pub(crate) struct Control {
     pub(crate) system: Arc<Shared>,
     pub(crate) signals: State<Signals<Exit>>,
     pub(crate) relations: State<Relations<ProcessId, Address>>,
+    /// It is being unwound by its end.
+    is_ending: AtomicBool,
 }
 
 /// How to reach a process without knowing what it receives.
@@ -94,8 +98,18 @@ impl Control {
         )
     }
 
-    /// The process ended with this reason; a panic of it is observed by whom it is linked to or who
-    /// monitors it.
+    /// Whether the code of the process is being unwound, so that it must not be once more.
+    pub(crate) fn is_unwinding(&self) -> bool {
+        self.is_ending.load(Relaxed) || runtime::panicking()
+    }
+
+    /// Ends the process at hand, which this is.
+    pub(crate) fn end_by(&self, exit: Exit) -> ! {
+        self.is_ending.store(true, Relaxed);
+        resume_unwind(Box::new(Ending { exit }))
+    }
+
+    /// That the process ended with this reason.
     pub(crate) fn reason(&self, reason: ExitReason) -> Exit {
         Exit {
             process: Some(self.id.clone()),
@@ -115,6 +129,7 @@ impl<M> Inbox<M> {
                 system: Arc::clone(system),
                 signals: State::new(&format!("signals of {name}"), Signals::default()),
                 relations: State::new(&format!("links of {name}"), Relations::default()),
+                is_ending: AtomicBool::new(false),
             },
             letters: Mutex::new(Letters {
                 there: Vec::new(),

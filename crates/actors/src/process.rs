@@ -8,7 +8,7 @@ use runtime::State;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// The process at hand: what its code can do.
@@ -43,9 +43,7 @@ impl<M: Message> Process<M> {
 
     /// Ends the process.
     pub fn exit(&self, reason: ExitReason) -> ! {
-        resume_unwind(Box::new(Ending {
-            exit: self.control().reason(reason),
-        }))
+        self.control().end_by(self.control().reason(reason))
     }
 
     pub(crate) fn inbox(&self) -> &Inbox<M> {
@@ -60,9 +58,12 @@ impl<M: Message> Process<M> {
         Arc::clone(&self.pid.inbox) as Address
     }
 
-    /// Runs the code of the process, from its start to its end.
-    #[track_caller]
-    pub(crate) fn run(pid: Pid<M>, body: impl FnOnce(&Process<M>)) {
+    /// Runs the code of the process, from its start to its end, which is shown to be at `start`.
+    pub(crate) fn run(
+        pid: Pid<M>,
+        body: impl FnOnce(&Process<M>),
+        start: &'static Location<'static>,
+    ) {
         let process = Process {
             pid,
             known: Cell::new(0),
@@ -73,7 +74,9 @@ impl<M: Message> Process<M> {
         };
         process.control().system.run(Some(process.address()));
         let _end = End(&process);
-        match catch_unwind(AssertUnwindSafe(|| body(&process))) {
+        let result = catch_unwind(AssertUnwindSafe(|| body(&process)));
+        runtime::stand_at(Some(start));
+        match result {
             Ok(()) => process.end(Exit {
                 process: None,
                 reason: ExitReason::Normal,
@@ -83,7 +86,6 @@ impl<M: Message> Process<M> {
     }
 
     /// The code of the process did not come to its end.
-    #[track_caller]
     fn unwound(&self, payload: Box<dyn Any + Send>) {
         if runtime::is_over() {
             resume_unwind(payload);
@@ -104,7 +106,6 @@ impl<M: Message> Process<M> {
     }
 
     /// The process ends, in good order or by a signal.
-    #[track_caller]
     fn end(&self, exit: Exit) {
         let exit = match self.is_ended_by_signal(&exit) {
             true => exit,
@@ -123,7 +124,6 @@ impl<M: Message> Process<M> {
     }
 
     /// Tells all who want to know that the process ends; whether anybody did but the one who ended it.
-    #[track_caller]
     fn tell_end(&self, exit: &Exit) -> bool {
         let control = self.control();
         if control.is_registered(false) {

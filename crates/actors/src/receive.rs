@@ -4,7 +4,7 @@
 //! for, which is an event without access. So what it receives depends on nothing but the order in which
 //! letters came in.
 
-use crate::exit::{Ending, Exit};
+use crate::exit::Exit;
 use crate::inbox::{Content, Letter};
 use crate::{Message, Process};
 use std::time::Duration;
@@ -137,10 +137,7 @@ impl<M: Message> Process<M> {
     fn message_of(&self, position: usize, content: Content<M>) -> Option<M> {
         let message = match content {
             Content::Message(message) => return Some(message),
-            Content::End(exit) => {
-                self.end_by(exit);
-                None
-            }
+            Content::End(exit) => self.end_by(exit),
             Content::Exit(exit) => self.on_exit.borrow().as_ref().map(|told| told(exit)),
             Content::Down(down) => {
                 let told = self.on_down.borrow_mut().remove(&down.monitor.number());
@@ -153,9 +150,12 @@ impl<M: Message> Process<M> {
         message
     }
 
-    /// A letter woke the process, which has to end.
-    fn end_by(&self, exit: Exit) {
+    /// A letter woke the process, which has to end, unless its code is being unwound already.
+    fn end_by(&self, exit: Exit) -> Option<M> {
+        if self.control().is_unwinding() {
+            return None;
+        }
         runtime::tell(|| format!("is told to end: {}", exit.reason));
-        Ending::begin(exit);
+        self.control().end_by(exit)
     }
 }

@@ -7,6 +7,7 @@ use crate::exit::{Down, Exit, ExitReason};
 use crate::inbox::{Address, Control, Notice};
 use crate::{Message, Pid, Process, ProcessId};
 use runtime::{Posted, Signalled, Strength};
+use std::panic::Location;
 use std::sync::Arc;
 
 /// A monitor of a process, which tells another of its end.
@@ -316,15 +317,21 @@ fn tell_down(watcher: &Address, down: Down) {
 #[track_caller]
 fn carry(to: &Address, text: String, act: impl FnOnce(&Address, Option<Posted>) + 'static) {
     let control = to.control();
+    let location = runtime::place(Location::caller());
     let Some(network) = &control.system.network else {
-        return act(to, None);
+        let before = runtime::stand_at(Some(location));
+        act(to, None);
+        runtime::stand_at(before);
+        return;
     };
     let posted = network.post(&control.mailbox);
     let to = Arc::clone(to);
-    runtime::spawn(Some("network".to_owned()), move || {
+    let carrier = move || {
+        runtime::stand_at(Some(location));
         posted.wait();
         act(&to, Some(posted));
-    });
+    };
+    runtime::spawn_at(location, Some("network".to_owned()), Box::new(carrier));
     runtime::tell(|| text);
 }
 

@@ -3,6 +3,7 @@
 use crate::inbox::{Content, Inbox, Letter};
 use crate::{Message, Pid};
 use runtime::Posted;
+use std::panic::Location;
 use std::sync::Arc;
 
 /// What the network does with a message.
@@ -64,8 +65,10 @@ impl<M: Message> Pid<M> {
         let posted = network.post(&self.inbox.control.mailbox);
         let inbox = Arc::clone(&self.inbox);
         let text = format!("send({message:?}) to {}", self.name());
+        let location = Location::caller();
         runtime::spawn(Some("network".to_owned()), move || {
-            inbox.bring(posted, message)
+            runtime::stand_at(Some(location));
+            inbox.bring(posted, message);
         });
         runtime::tell(|| text);
     }

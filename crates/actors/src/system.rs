@@ -5,6 +5,7 @@ use crate::{Message, Pid, Process, ProcessId};
 use runtime::{Delivery, Directory, Network, Policy, State, ThreadId};
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A system of processes, made in the main thread of a model.
@@ -175,7 +176,8 @@ impl System {
     ) {
         let name = pid.name().to_owned();
         let own = pid.clone();
-        let thread = runtime::spawn(Some(name), move || Process::run(own, body));
+        let start = Location::caller();
+        let thread = runtime::spawn(Some(name), move || Process::run(own, body, start));
         if let Some(network) = &self.shared.network {
             network.spawned(thread);
         }
@@ -211,13 +213,11 @@ impl Shared {
     /// Before a visible operation: the process at hand ends here if it was told to.
     #[track_caller]
     pub(crate) fn checkpoint(&self) {
-        if std::thread::panicking() {
-            return;
-        }
         if let Some(process) = self.current()
+            && !process.control().is_unwinding()
             && let Some(exit) = process.control().exit()
         {
-            crate::exit::Ending::begin(exit);
+            process.control().end_by(exit);
         }
     }
 }

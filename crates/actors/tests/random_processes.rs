@@ -14,8 +14,8 @@ use testkit::processes::{Finals, Statement, System, finals};
 use testkit::random::Random;
 
 /// Systems with more states, or more executions with an algorithm, are left out.
-const MOST_STATES: usize = 30_000;
-const MOST_EXECUTIONS: u64 = 3_000;
+const MOST_STATES: usize = 20_000;
+const MOST_EXECUTIONS: u64 = 1_000;
 
 /// What the processes of a running system share.
 struct Running {
@@ -228,8 +228,20 @@ fn explored(program: &System, algorithm: Algorithm) -> Option<(Found, u64)> {
     is_done.then_some((found, report.blocked))
 }
 
+/// Says which system it was if its comparison panics.
+struct Shown<'p>(&'p System);
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("{:?}", self.0);
+        }
+    }
+}
+
 /// Whether the system is small enough to compare.
 fn is_law_kept(program: &System) -> bool {
+    let _shown = Shown(program);
     let Some(expected) = finals(program, MOST_STATES) else {
         return false;
     };

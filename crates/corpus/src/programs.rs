@@ -35,6 +35,7 @@ pub(crate) const ALL: &[Entry] = &[
     fibonacci::ENTRY,
     filesystem::ENTRY,
     floating_read::ENTRY,
+    gossip::ENTRY,
     hang_up::ENTRY,
     hang_up_fixed::ENTRY,
     if_wait::ENTRY,
@@ -45,15 +46,22 @@ pub(crate) const ALL: &[Entry] = &[
     init_twice_fixed::ENTRY,
     lastwrite::ENTRY,
     lastzero::ENTRY,
+    lastzero_actors::ENTRY,
+    leader_election::ENTRY,
+    leader_election_fixed::ENTRY,
     length::ENTRY,
     linuxrwlocks::ENTRY,
     load_load_store::ENTRY,
+    lock_server::ENTRY,
+    lock_server_fixed::ENTRY,
     lost_update::ENTRY,
     lost_update_fixed::ENTRY,
     mergesort::ENTRY,
     missed_wakeup::ENTRY,
     missed_wakeup_fixed::ENTRY,
     mutex::ENTRY,
+    name_race::ENTRY,
+    name_race_fixed::ENTRY,
     once_lock::ENTRY,
     once_lock_fixed::ENTRY,
     overdraft::ENTRY,
@@ -70,6 +78,7 @@ pub(crate) const ALL: &[Entry] = &[
     put_take::ENTRY,
     quicksort::ENTRY,
     readers::ENTRY,
+    readers_actors::ENTRY,
     reference_count::ENTRY,
     reference_count_fixed::ENTRY,
     registration::ENTRY,
@@ -99,6 +108,8 @@ pub(crate) const ALL: &[Entry] = &[
     stale_lock_fixed::ENTRY,
     store_buffer::ENTRY,
     succeeding_try_receive::ENTRY,
+    supervisor::ENTRY,
+    supervisor_fixed::ENTRY,
     three_tasks::ENTRY,
     ticket_lock::ENTRY,
     ticket_lock_fixed::ENTRY,
@@ -109,10 +120,14 @@ pub(crate) const ALL: &[Entry] = &[
     try_lock::ENTRY,
     try_lock_fixed::ENTRY,
     two_fives::ENTRY,
+    two_phase_commit::ENTRY,
+    two_phase_commit_fixed::ENTRY,
     upgrade_deadlock::ENTRY,
     upgrade_deadlock_fixed::ENTRY,
     work_stealing::ENTRY,
     work_stealing_fixed::ENTRY,
+    worker_pool::ENTRY,
+    worker_pool_fixed::ENTRY,
     wrong_notify::ENTRY,
     wrong_notify_fixed::ENTRY,
 ];
@@ -181,6 +196,8 @@ mod fibonacci;
 mod filesystem;
 #[path = "../../../corpus/floating-read/program.rs"]
 mod floating_read;
+#[path = "../../../corpus/gossip/program.rs"]
+mod gossip;
 #[path = "../../../corpus/hang-up/program.rs"]
 mod hang_up;
 #[path = "../../../corpus/hang-up-fixed/program.rs"]
@@ -201,12 +218,22 @@ mod init_twice_fixed;
 mod lastwrite;
 #[path = "../../../corpus/lastzero/program.rs"]
 mod lastzero;
+#[path = "../../../corpus/lastzero-actors/program.rs"]
+mod lastzero_actors;
+#[path = "../../../corpus/leader-election/program.rs"]
+mod leader_election;
+#[path = "../../../corpus/leader-election-fixed/program.rs"]
+mod leader_election_fixed;
 #[path = "../../../corpus/length/program.rs"]
 mod length;
 #[path = "../../../corpus/linuxrwlocks/program.rs"]
 mod linuxrwlocks;
 #[path = "../../../corpus/load-load-store/program.rs"]
 mod load_load_store;
+#[path = "../../../corpus/lock-server/program.rs"]
+mod lock_server;
+#[path = "../../../corpus/lock-server-fixed/program.rs"]
+mod lock_server_fixed;
 #[path = "../../../corpus/lost-update/program.rs"]
 mod lost_update;
 #[path = "../../../corpus/lost-update-fixed/program.rs"]
@@ -219,6 +246,10 @@ mod missed_wakeup;
 mod missed_wakeup_fixed;
 #[path = "../../../corpus/mutex/program.rs"]
 mod mutex;
+#[path = "../../../corpus/name-race/program.rs"]
+mod name_race;
+#[path = "../../../corpus/name-race-fixed/program.rs"]
+mod name_race_fixed;
 #[path = "../../../corpus/once-lock/program.rs"]
 mod once_lock;
 #[path = "../../../corpus/once-lock-fixed/program.rs"]
@@ -251,6 +282,8 @@ mod put_take;
 mod quicksort;
 #[path = "../../../corpus/readers/program.rs"]
 mod readers;
+#[path = "../../../corpus/readers-actors/program.rs"]
+mod readers_actors;
 #[path = "../../../corpus/reference-count/program.rs"]
 mod reference_count;
 #[path = "../../../corpus/reference-count-fixed/program.rs"]
@@ -309,6 +342,10 @@ mod stale_lock_fixed;
 mod store_buffer;
 #[path = "../../../corpus/succeeding-try-receive/program.rs"]
 mod succeeding_try_receive;
+#[path = "../../../corpus/supervisor/program.rs"]
+mod supervisor;
+#[path = "../../../corpus/supervisor-fixed/program.rs"]
+mod supervisor_fixed;
 #[path = "../../../corpus/three-tasks/program.rs"]
 mod three_tasks;
 #[path = "../../../corpus/ticket-lock/program.rs"]
@@ -329,6 +366,10 @@ mod try_lock;
 mod try_lock_fixed;
 #[path = "../../../corpus/two-fives/program.rs"]
 mod two_fives;
+#[path = "../../../corpus/two-phase-commit/program.rs"]
+mod two_phase_commit;
+#[path = "../../../corpus/two-phase-commit-fixed/program.rs"]
+mod two_phase_commit_fixed;
 #[path = "../../../corpus/upgrade-deadlock/program.rs"]
 mod upgrade_deadlock;
 #[path = "../../../corpus/upgrade-deadlock-fixed/program.rs"]
@@ -337,6 +378,10 @@ mod upgrade_deadlock_fixed;
 mod work_stealing;
 #[path = "../../../corpus/work-stealing-fixed/program.rs"]
 mod work_stealing_fixed;
+#[path = "../../../corpus/worker-pool/program.rs"]
+mod worker_pool;
+#[path = "../../../corpus/worker-pool-fixed/program.rs"]
+mod worker_pool_fixed;
 #[path = "../../../corpus/wrong-notify/program.rs"]
 mod wrong_notify;
 #[path = "../../../corpus/wrong-notify-fixed/program.rs"]

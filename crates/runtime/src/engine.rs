@@ -164,6 +164,8 @@ pub(crate) struct Thread {
     pub(crate) round: Round,
     /// It may wait for letters at the end.
     pub(crate) serves: bool,
+    /// Where it is shown to be while it does what the program does not say itself.
+    pub(crate) place: Option<Place>,
 }
 
 /// The code of a thread.
@@ -210,6 +212,7 @@ impl Thread {
             torn: 0,
             round: Round::default(),
             serves: false,
+            place: None,
         }
     }
 }
@@ -309,6 +312,7 @@ impl Engine {
         thread.torn = 0;
         thread.round.clear();
         thread.serves = false;
+        thread.place = None;
         self.objects.parks[id.index()].clear();
         self.objects.ends[id.index()].clear();
         self.order_after_spawn(id);

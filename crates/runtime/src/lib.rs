@@ -94,6 +94,6 @@ pub use snapshot::{Opaque, learn, tell_state, tell_state_of};
 pub use state::State;
 pub use thread::{
     Panic, await_end, current, is_finished, is_in_model, is_over, join, name, panicking,
-    panics_fail, park, park_timed, serve, spawn, spawn_at, unpark, upcoming_child,
+    panics_fail, park, park_timed, place, serve, spawn, spawn_at, stand_at, unpark, upcoming_child,
 };
 pub use trace::{Shown, Trace};

@@ -6,6 +6,7 @@
 use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::thread::place;
 use crate::trace::Shown;
 use crate::waiting::Wait;
 use explore::{ObjectId, ThreadId};
@@ -136,7 +137,8 @@ impl Mailbox {
 
     #[track_caller]
     fn arrive(&self, form: Form, text: impl FnOnce() -> String) -> Option<usize> {
-        perform(form.on(self.object), Location::caller(), |engine| {
+        let location = place(Location::caller());
+        perform(form.on(self.object), location, |engine| {
             let event = engine.event();
             if engine.watch.races {
                 engine.happens_before.leave(engine.running, event);
@@ -152,7 +154,7 @@ impl Mailbox {
     pub fn wait(&self, position: usize) {
         let wait = Wait::Letter(self.number, position);
         let op = Order::WAIT.on(self.object);
-        perform::wait(op, wait, Location::caller(), |_| ());
+        perform::wait(op, wait, place(Location::caller()), |_| ());
     }
 
     /// Looks how many letters there are.
@@ -194,7 +196,8 @@ impl Mailbox {
     /// Letters come too late from now on.
     #[track_caller]
     pub fn close(&self) {
-        perform(Order::CLOSE.on(self.object), Location::caller(), |engine| {
+        let location = place(Location::caller());
+        perform(Order::CLOSE.on(self.object), location, |engine| {
             engine.objects.mailboxes.get_mut(self.number).order.close();
         });
     }
@@ -263,7 +266,7 @@ impl Posted {
         {
             let wait = Wait::Delivery(self.network.number, self.ticket);
             let op = Letters::WAIT.on(self.network.object);
-            perform::wait(op, wait, Location::caller(), |_| ());
+            perform::wait(op, wait, place(Location::caller()), |_| ());
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::await_rule::Seen;
 use crate::perform::{perform, silently};
+use crate::thread::place;
 use explore::{Access, ObjectId, Op, OpKind, Token};
 use objects::Coarsening;
 use std::panic::Location;
@@ -45,7 +46,7 @@ impl<T> State<T> {
     /// Reads the value in one event; `text` says what was seen, for people.
     #[track_caller]
     pub fn read<R>(&self, look: impl FnOnce(&T) -> R, text: impl FnOnce(&R) -> String) -> R {
-        let location = Location::caller();
+        let location = place(Location::caller());
         perform(self.op(Access::Read), location, |engine| {
             let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
             let result = look(&value.0);
@@ -64,7 +65,7 @@ impl<T> State<T> {
     /// Changes the value in one event; `text` says what was done, for people.
     #[track_caller]
     pub fn write<R>(&self, change: impl FnOnce(&mut T) -> R, text: impl FnOnce(&R) -> String) -> R {
-        let location = Location::caller();
+        let location = place(Location::caller());
         perform(self.op(Access::Write), location, |engine| {
             let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
             let result = change(&mut value.0);

@@ -132,6 +132,19 @@ pub fn serve() {
     silently(|engine| engine.thread().serves = true);
 }
 
+/// Operations at mailboxes and states of the thread at hand are shown to be here from now on, or where
+/// they are called; gives what held before.
+pub fn stand_at(
+    location: Option<&'static Location<'static>>,
+) -> Option<&'static Location<'static>> {
+    silently(|engine| std::mem::replace(&mut engine.thread().place, location))
+}
+
+/// Where an operation at a mailbox or a state is shown to be that is called from here.
+pub fn place(caller: &'static Location<'static>) -> &'static Location<'static> {
+    silently(|engine| engine.thread().place).unwrap_or(caller)
+}
+
 /// Whether the thread at hand is unwinding by a panic (or by the end of the execution).
 pub fn panicking() -> bool {
     std::thread::panicking() && silently(|engine| engine.is_unwinding())

@@ -1,0 +1,32 @@
+//! gossip(D): Ann tells Cy something, then Ben, who tells Cy because of that; then Ann tells Cy more. D is the model of
+//! delivery, the strongest first: what Cy hears in which order depends on it.
+
+use crate::entry::{Entry, Parameter};
+use actors::{Delivery, Process, System};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "gossip",
+    about: "a message, one that it causes, and a later one; D = 0 mailbox order, 1 causal, 2 FIFO, 3 unordered",
+    parameters: &[Parameter::new("D", 0, 0..=3)],
+    body: |sizes| gossip(Delivery::ALL[sizes[0] as usize]),
+    expect: include_str!("expect.toml"),
+};
+
+fn gossip(delivery: Delivery) {
+    let system = System::new(delivery);
+    let cy = system.spawn("cy", |me: &Process<&str>| {
+        for _ in 0..3 {
+            me.receive();
+        }
+    });
+    let also_cy = cy.clone();
+    let ben = system.spawn("ben", move |me: &Process<()>| {
+        me.receive();
+        also_cy.send("effect");
+    });
+    system.spawn("ann", move |_: &Process<()>| {
+        cy.send("cause");
+        ben.send(());
+        cy.send("more");
+    });
+}

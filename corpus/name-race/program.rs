@@ -1,0 +1,33 @@
+//! name-race(N): who finds no process of the name registers itself, as if nobody could come in between.
+//! (The race of `whereis` and `register` in Christakis and Sagonas, PADL 2010.)
+
+use crate::entry::{Entry, Parameter};
+use actors::{Delivery, Process, System};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "name-race",
+    about: "processes register a name after they have seen that it is free",
+    parameters: &[Parameter::new("N", 2, 2..=20)],
+    body: |sizes| candidates(sizes[0]),
+    expect: include_str!("expect.toml"),
+};
+
+fn candidates(n: u32) {
+    let system = System::new(Delivery::MailboxOrder);
+    let leads = system.spawn("witness", |me: &Process<()>| {
+        me.receive();
+    });
+    for candidate in 0..n {
+        let leads = leads.clone();
+        // It keeps running, so that the name stays with it.
+        system.spawn_server(&format!("candidate {candidate}"), move |me: &Process<()>| {
+            let system = me.system();
+            if system.whereis::<()>("leader").is_none() {
+                let taken = system.register("leader", &me.pid());
+                taken.expect("nobody has the name");
+                leads.send(());
+            }
+            me.receive();
+        });
+    }
+}

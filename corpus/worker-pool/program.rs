@@ -1,0 +1,52 @@
+//! worker-pool(W, J): the client takes the n-th result for that of the n-th job, as if there were one worker.
+
+use crate::entry::{Entry, Parameter};
+use actors::{Delivery, Pid, Process, System};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "worker-pool",
+    about: "a client takes results of several workers for those of its jobs in order",
+    parameters: &[
+        Parameter::new("W", 2, 2..=20),
+        Parameter::new("J", 2, 2..=20),
+    ],
+    body: |sizes| pool(sizes[0], sizes[1]),
+    expect: include_str!("expect.toml"),
+};
+
+/// A job and its result.
+type Square = (u32, u32);
+
+/// What the dispatcher is sent: an idle worker.
+type Idle = Pid<Option<u32>>;
+
+fn pool(workers: u32, jobs: u32) {
+    let system = System::new(Delivery::MailboxOrder);
+    let client = system.spawn("client", move |me: &Process<Square>| {
+        for job in 0..jobs {
+            let (_, square) = me.receive();
+            assert_eq!(square, job * job, "the result of another job");
+        }
+    });
+    let dispatcher = system.spawn("dispatcher", move |me: &Process<Idle>| {
+        for job in 0..jobs {
+            me.receive().send(Some(job));
+        }
+        for _ in 0..workers {
+            me.receive().send(None);
+        }
+    });
+    for worker in 0..workers {
+        let (client, dispatcher) = (client.clone(), dispatcher.clone());
+        system.spawn(
+            &format!("worker {worker}"),
+            move |me: &Process<Option<u32>>| {
+                loop {
+                    dispatcher.send(me.pid());
+                    let Some(job) = me.receive() else { return };
+                    client.send((job, job * job));
+                }
+            },
+        );
+    }
+}
