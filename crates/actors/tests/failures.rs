@@ -134,3 +134,19 @@ fn a_message_to_a_process_that_has_ended_is_an_error_if_wanted() {
         ]
     );
 }
+
+#[test]
+fn a_failure_that_was_met_before_objects_became_coarser_is_shown() {
+    let report = Checker::new().keep_going(true).check(|| {
+        let system = system();
+        let other = system.spawn("other", |_: &Process<()>| ());
+        system.spawn("watcher", move |me: &Process<Down>| {
+            me.monitor(&other, |down| down);
+            me.receive_within(std::time::Duration::ZERO);
+            me.receive();
+            other.exit(ExitReason::Killed);
+        });
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::Deadlock);
+    assert!(!report.errors[0].interleaving.rows.is_empty());
+}

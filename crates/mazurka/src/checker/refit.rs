@@ -8,14 +8,17 @@ use super::search::symptom_of;
 use explore::{Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
 use runtime::Model;
 
-/// Makes the schedule fit again, if it then still shows the failure.
-pub(super) fn refit(sighting: &mut Sighting, model: &mut Model) {
+/// Makes the schedule fit again; whether it then still shows the failure. If not, the search that begins
+/// anew meets the failure once more.
+pub(super) fn refit(sighting: &mut Sighting, model: &mut Model) -> bool {
     let Ok(schedule) = refitted(&sighting.schedule, model) else {
-        return;
+        return false;
     };
-    if model.outcome().is_bug() && symptom_of(model) == sighting.symptom {
+    let shows_it = model.outcome().is_bug() && symptom_of(model) == sighting.symptom;
+    if shows_it {
         sighting.schedule = schedule;
     }
+    shows_it
 }
 
 fn refitted(schedule: &Schedule, model: &mut Model) -> Result<Schedule, Interrupt> {

@@ -233,9 +233,9 @@ impl Search {
             Interrupt::Stopped => self.halt = self.brake.pulled(),
             Interrupt::Coarsened => {
                 self.strategy = self.checker.algorithm.strategy(self.checker.options);
-                for sighting in &mut self.failures.sightings {
-                    refit(sighting, &mut self.model);
-                }
+                let model = &mut self.model;
+                let sightings = &mut self.failures.sightings;
+                sightings.retain_mut(|sighting| refit(sighting, model));
                 self.begin_anew();
                 return Ok(true);
             }
