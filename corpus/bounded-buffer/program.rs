@@ -20,7 +20,7 @@ enum Caller {
 }
 
 impl Task for Caller {
-    type State = VecDeque<u32>;
+    type Touches = Object<VecDeque<u32>>;
     type Output = Vec<u32>;
 
     fn method(&self) -> &'static str {

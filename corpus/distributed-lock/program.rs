@@ -32,7 +32,7 @@ enum Phase {
 }
 
 impl Task for Client {
-    type State = u32;
+    type Touches = Object<u32>;
     type Output = ();
 
     fn method(&self) -> &'static str {

@@ -56,7 +56,7 @@ impl Compute {
 }
 
 impl Task for Compute {
-    type State = u32;
+    type Touches = Object<u32>;
     type Output = ();
 
     fn method(&self) -> &'static str {

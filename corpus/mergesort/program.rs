@@ -58,7 +58,7 @@ impl Sort {
 }
 
 impl Task for Sort {
-    type State = Vec<u32>;
+    type Touches = Object<Vec<u32>>;
     type Output = ();
 
     fn method(&self) -> &'static str {

@@ -28,7 +28,7 @@ enum Access {
 }
 
 impl Task for Caller {
-    type State = u32;
+    type Touches = Object<u32>;
     type Output = ();
 
     fn method(&self) -> &'static str {

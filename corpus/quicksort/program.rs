@@ -77,7 +77,7 @@ impl Sort {
 }
 
 impl Task for Sort {
-    type State = Parts;
+    type Touches = Object<Parts>;
     /// The sorted list, if nobody is to be brought it.
     type Output = Vec<u32>;
 

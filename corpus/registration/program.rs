@@ -19,7 +19,7 @@ struct Register {
 }
 
 impl Task for Register {
-    type State = BTreeSet<u32>;
+    type Touches = Object<BTreeSet<u32>>;
     type Output = bool;
 
     fn method(&self) -> &'static str {

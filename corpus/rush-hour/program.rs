@@ -46,7 +46,7 @@ impl Search {
 }
 
 impl Task for Search {
-    type State = bool;
+    type Touches = Object<bool>;
     type Output = u32;
 
     fn method(&self) -> &'static str {

@@ -19,7 +19,7 @@ enum Access {
 }
 
 impl Task for Access {
-    type State = u32;
+    type Touches = Object<u32>;
     type Output = u32;
 
     fn method(&self) -> &'static str {

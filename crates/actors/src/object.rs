@@ -86,7 +86,8 @@
 //! });
 //! ```
 //!
-//! Objects that are in one access set count as one from then on (when that is noticed, the search starts again).
+//! Objects that are in one access set count as one from then on (when that is noticed, the search starts again). A
+//! [`Task`] has the type of its access set.
 //!
 //! # Tasks as state machines
 //!
@@ -105,7 +106,7 @@
 //! }
 //!
 //! impl Task for Fibonacci {
-//!     type State = ();
+//!     type Touches = Object<()>;
 //!     type Output = u32;
 //!
 //!     fn method(&self) -> &'static str {
@@ -200,7 +201,7 @@ impl<S: State> Object<S> {
 
     /// Starts a task that is a state machine.
     #[track_caller]
-    pub fn start<T: Task<State = S>>(&self, task: T) -> Future<T::Output> {
+    pub fn start<T: Task<Touches = Object<S>>>(&self, task: T) -> Future<T::Output> {
         let method = task.method();
         Future::start(method, task::body(self, task, Location::caller()))
     }

@@ -182,7 +182,7 @@ struct Add {
 }
 
 impl Task for Add {
-    type State = u32;
+    type Touches = Object<u32>;
     type Output = u32;
 
     fn method(&self) -> &'static str {
@@ -220,6 +220,46 @@ fn a_task_that_does_not_only_read_as_it_said_is_reported() {
         message.contains("add changed the state of its object"),
         "{message}"
     );
+}
+
+/// Takes one from the first object and adds it to the second.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Move;
+
+impl Task for Move {
+    type Touches = (Object<u32>, Object<u32>);
+    type Output = ();
+
+    fn method(&self) -> &'static str {
+        "move"
+    }
+
+    fn is_ready(&self, (from, _): (&u32, &u32)) -> bool {
+        *from > 0
+    }
+
+    fn segment(&mut self, (from, to): (&mut u32, &mut u32), _: &mut Calls) -> Next<Move> {
+        *from -= 1;
+        *to += 1;
+        Next::Done(())
+    }
+}
+
+#[test]
+fn a_state_machine_touches_several_objects_at_once() {
+    let program = || {
+        let (from, to) = (Object::new(2), Object::new(0));
+        let both = AccessSet((from, to.clone()));
+        let moves = [Move, Move].map(|task| both.start(task));
+        to.start(add(1)).get();
+        moves.iter().for_each(|task| task.get());
+        assert_eq!(both.read(|(from, to)| (*from, *to)), (0, 3));
+    };
+    let report = check(program);
+    assert_eq!((report.executions, report.verdict), (6, Verdict::Verified));
+    let checker = Checker::new().algorithm(Algorithm::ContextSensitive);
+    let report = checker.check(program);
+    assert!(report.executions < 6 && report.verdict == Verdict::Verified);
 }
 
 /// Two tasks add to one counter, and the main thread awaits both.

@@ -1,8 +1,10 @@
 //! What a segment touches: an object, or several at once.
 
 use super::awaiting::{self, Awaiting};
-use super::{Object, State};
+use super::{Future, Object, State, Task, task};
 use runtime::Access;
+use std::hash::Hash;
+use std::panic::Location;
 
 /// The objects that a segment touches. Its closures get as many states.
 ///
@@ -11,6 +13,13 @@ use runtime::Access;
 pub struct AccessSet<P>(pub P);
 
 impl<P: Parts> AccessSet<P> {
+    /// Starts a task, a state machine whose segments touch all of the objects.
+    #[track_caller]
+    pub fn start<T: Task<Touches = P>>(&self, task: T) -> Future<T::Output> {
+        let method = task.method();
+        Future::start(method, task::body(&self.0, task, Location::caller()))
+    }
+
     /// One segment that may change the states.
     #[track_caller]
     pub fn write<R>(&self, segment: impl FnOnce(P::Exclusive<'_>) -> R) -> R {
@@ -45,7 +54,7 @@ impl<P: Parts> AccessSet<P> {
 }
 
 /// An object, or a tuple of up to four.
-pub trait Parts: Clone + Send + 'static {
+pub trait Parts: Clone + Eq + Hash + Send + 'static {
     /// The states, to be changed.
     type Exclusive<'a>;
     /// The states, to look at.
@@ -58,6 +67,10 @@ pub trait Parts: Clone + Send + 'static {
     /// Gives the states to a segment that may change them.
     #[doc(hidden)]
     fn exclusively<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> R;
+
+    /// Gives copies of the states to a segment that should not change them; whether it did.
+    #[doc(hidden)]
+    fn on_copies<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> (R, bool);
 
     /// Gives the states to a segment that looks at them.
     #[doc(hidden)]
@@ -133,6 +146,12 @@ impl<S: State> Parts for Object<S> {
         segment(&mut self.state())
     }
 
+    fn on_copies<R>(&self, segment: impl FnOnce(&mut S) -> R) -> (R, bool) {
+        let mut copy = self.state().clone();
+        let result = segment(&mut copy);
+        (result, copy != *self.state())
+    }
+
     fn jointly<R>(&self, segment: impl FnOnce(&S) -> R) -> R {
         segment(&self.state())
     }
@@ -160,6 +179,17 @@ macro_rules! tuples {
             fn exclusively<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> R {
                 let ($($object,)*) = self;
                 segment(($(&mut *$object.state(),)*))
+            }
+
+            fn on_copies<R>(&self, segment: impl FnOnce(Self::Exclusive<'_>) -> R) -> (R, bool) {
+                let ($($object,)*) = self;
+                let mut copies = ($($object.state().clone(),)*);
+                let result = {
+                    let ($($object,)*) = &mut copies;
+                    segment(($($object,)*))
+                };
+                let is_same = copies == ($($object.state().clone(),)*);
+                (result, !is_same)
             }
 
             fn jointly<R>(&self, segment: impl FnOnce(Self::Shared<'_>) -> R) -> R {

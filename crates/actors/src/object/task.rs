@@ -1,6 +1,7 @@
 //! Tasks that are state machines, with one step per segment.
 
-use super::{Future, Object, State, Value, access_set, awaiting};
+use super::access_set::{self, Parts};
+use super::{Future, Value, awaiting};
 use runtime::{Access, Fingerprint, ThreadId};
 use std::any::TypeId;
 use std::hash::Hash;
@@ -13,8 +14,9 @@ type Place = &'static Location<'static>;
 ///
 /// See [tasks as state machines](super#tasks-as-state-machines).
 pub trait Task: Clone + Eq + Hash + Send + 'static {
-    /// The state of the object that it is a task of.
-    type State: State;
+    /// What each of its segments touches: an [`Object`], or a tuple of them (its access set). A segment gets
+    /// `&mut S` for an `Object<S>`, and a tuple of such for a tuple; a condition gets `&S` likewise.
+    type Touches: Parts;
     /// What its future holds at its end.
     type Output: Value;
 
@@ -27,21 +29,25 @@ pub trait Task: Clone + Eq + Hash + Send + 'static {
     }
 
     /// What the task awaits before its next segment.
-    fn is_ready(&self, _state: &Self::State) -> bool {
+    fn is_ready(&self, _state: <Self::Touches as Parts>::Shared<'_>) -> bool {
         true
     }
 
     /// The next segment. Of objects it uses only the state; calls begin when it is over.
-    fn segment(&mut self, state: &mut Self::State, calls: &mut Calls) -> Next<Self>;
+    fn segment(
+        &mut self,
+        state: <Self::Touches as Parts>::Exclusive<'_>,
+        calls: &mut Calls,
+    ) -> Next<Self>;
 }
 
 /// What a task does at the end of a segment.
 pub enum Next<T: Task> {
     /// Releases the object.
     Suspend,
-    /// Releases the object; the next segment is one of another object with a state of the same type. So a task
+    /// Releases the object; the next segment is one of another object (or tuple) of the same type. So a task
     /// calls an object and awaits the end of the call at once.
-    At(Object<T::State>),
+    At(T::Touches),
     /// Releases the object and awaits futures.
     Await(Awaited<T>),
     /// Returns.
@@ -113,7 +119,7 @@ struct Call {
 impl Calls {
     /// Calls an object: `task` will be a task of it.
     #[track_caller]
-    pub fn start<T: Task>(&mut self, object: &Object<T::State>, task: T) -> Future<T::Output> {
+    pub fn start<T: Task>(&mut self, object: &T::Touches, task: T) -> Future<T::Output> {
         let number = u32::try_from(self.calls.len()).expect("a segment makes less than 2^32 calls");
         let future = Future::of(runtime::upcoming_child(number));
         let location = Location::caller();
@@ -138,7 +144,7 @@ struct Running<T: Task> {
 struct Local<T: Task> {
     task: T,
     /// The object of its next segment.
-    object: Object<T::State>,
+    object: T::Touches,
     /// Calls of the last segment that have not begun.
     calls: Vec<Fingerprint>,
     /// The futures that it awaits, and what it does with them.
@@ -148,7 +154,7 @@ struct Local<T: Task> {
 
 /// The code of a task that is started at this place.
 pub(super) fn body<T: Task>(
-    object: &Object<T::State>,
+    object: &T::Touches,
     task: T,
     location: Place,
 ) -> impl FnOnce() -> T::Output + use<T> {
@@ -215,9 +221,9 @@ impl<T: Task> Running<T> {
             true => Access::Read,
             false => Access::Write,
         };
-        runtime::segment_at(self.location, &[object.shared.object], access, method);
+        runtime::segment_at(self.location, object.objects().as_ref(), access, method);
         let mut own = lock(&self.local);
-        if !own.task.is_ready(&object.state()) {
+        if !object.jointly(|state| own.task.is_ready(state)) {
             let task = own.task.clone();
             drop(own);
             awaiting::in_vain(&object, move |state| task.is_ready(state));
@@ -225,9 +231,8 @@ impl<T: Task> Running<T> {
         if !only_reads {
             return access_set::change(&object, |state| own.task.segment(state, calls));
         }
-        let mut state = object.state().clone();
-        let next = own.task.segment(&mut state, calls);
-        assert!(state == *object.state(), "{method} {CHANGED}");
+        let (next, has_changed) = object.on_copies(|state| own.task.segment(state, calls));
+        assert!(!has_changed, "{method} {CHANGED}");
         next
     }
 

@@ -94,7 +94,7 @@ impl Run {
 }
 
 impl Machine for Run {
-    type State = u8;
+    type Touches = Object<u8>;
     type Output = u8;
 
     fn method(&self) -> &'static str {
