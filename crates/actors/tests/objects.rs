@@ -222,6 +222,24 @@ fn a_task_that_does_not_only_read_as_it_said_is_reported() {
     );
 }
 
+/// Sets a number to 1.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Set;
+
+impl Task for Set {
+    type Touches = Object<u32>;
+    type Output = ();
+
+    fn method(&self) -> &'static str {
+        "set"
+    }
+
+    fn segment(&mut self, number: &mut u32, _: &mut Calls) -> Next<Set> {
+        *number = 1;
+        Next::Done(())
+    }
+}
+
 /// Takes one from the first object and adds it to the second.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Move;
@@ -289,6 +307,18 @@ fn state_machines_tell_their_state() {
     // The counter is the same, what the tasks returned is not.
     let other = model_after(two_additions, [2, 1]);
     assert_ne!(model.fingerprint(), other.fingerprint());
+}
+
+#[test]
+fn whether_a_wait_was_over_at_once_is_no_state() {
+    fn awaited() {
+        let counter = Object::new(0);
+        let sets = [Set, Set].map(|set| counter.start(set));
+        sets.iter().for_each(|set| set.get());
+    }
+    let state_after = |order| model_after(awaited, order).fingerprint();
+    assert!(state_after([1, 2]).is_some());
+    assert_eq!(state_after([1, 2]), state_after([2, 1]));
 }
 
 #[test]

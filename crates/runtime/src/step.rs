@@ -283,6 +283,10 @@ impl Engine {
         let is_granted = self.objects.is_granted(wait);
         match self.pending[thread.index()] {
             Pending::Waiting(_) if is_granted && self.grain == Grain::Accesses => {
+                // It counts as one that is over at once does: which of them it is depends on the schedule.
+                let own = &mut self.threads[thread.index()];
+                own.operations += 1;
+                own.round.take_effect();
                 self.is_ready(thread);
             }
             Pending::Waiting(request) if is_granted => {
