@@ -53,6 +53,17 @@ pub enum Cuts {
     AsPublished,
 }
 
+/// How equal states are found.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum States {
+    /// By running both orders, which are compared exactly.
+    Compared,
+    /// By digests that are stored until the search comes by the other order.
+    Stored,
+    /// The same, checked exactly where digests are equal.
+    StoredExactly,
+}
+
 /// Options of `check`.
 #[derive(Args)]
 pub struct CheckOptions {
@@ -77,6 +88,9 @@ pub struct CheckOptions {
     /// Let context-sensitive cut executions as its paper does: loses some, so nothing is proven
     #[arg(long, value_name = "HOW")]
     pub cuts: Option<Cuts>,
+    /// How context-sensitive finds equal states [default: compared]
+    #[arg(long, value_name = "HOW")]
+    pub states: Option<States>,
     /// Seed of the algorithms random and pct
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -1,6 +1,6 @@
 //! `mazurka check`: searches, saves the schedule of what failed, reports.
 
-use crate::arguments::{CheckOptions, Cuts, Format};
+use crate::arguments::{CheckOptions, Cuts, Format, States};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::{Done, exit_code, interruption, terminal};
@@ -67,6 +67,13 @@ fn checker(options: &CheckOptions) -> Checker {
     }
     if let Some(seed) = options.seed {
         checker = checker.seed(seed);
+    }
+    if let Some(states) = options.states {
+        checker = checker.states(match states {
+            States::Compared => mazurka::States::Compared,
+            States::Stored => mazurka::States::Stored,
+            States::StoredExactly => mazurka::States::StoredExactly,
+        });
     }
     if let Some(timeouts) = options.timeouts {
         checker = checker.timeouts(timeouts);

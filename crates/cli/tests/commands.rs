@@ -111,6 +111,7 @@ fn wrong_usage_exits_2_with_one_line_that_says_what() {
         ("check mutex --algorithm context-sensitive", "state"),
         ("check mutex --cuts as-published", "context-sensitive"),
         ("check published-cuts --cuts none", "as-published"),
+        ("check mutex --states stored", "context-sensitive"),
         ("compare mutex --algorithm context-sensitive", "state"),
         ("check mutex --output a --no-output", "--no-output"),
         ("check mutex --output nowhere/a", "nowhere"),
@@ -373,6 +374,13 @@ fn runs_that_compare_states_are_counted_apart() {
         .iter()
         .find(|row| row["algorithm"] == "context_sensitive");
     assert_eq!(row.unwrap()["probes"], json["probes"]);
+    let stored = run(
+        directory.path(),
+        &format!("{check} --states stored --format json"),
+    )
+    .json();
+    assert!(stored["probes"].as_u64() < json["probes"].as_u64());
+    assert!(stored["executions"].as_u64() > json["executions"].as_u64());
     let general = run(directory.path(), "compare casrot:3").output;
     assert!(!general.contains("context-sensitive"), "{general}");
 }

@@ -7,6 +7,7 @@ use crate::published_cuts::PublishedCuts;
 use crate::random::{Pct, RandomWalk};
 use crate::reduction::{Classic, Exhaustive, Optimal, Sleep, Source};
 use crate::search::Search;
+use crate::storing::Storing;
 use crate::strategy::Strategy;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt;
@@ -47,6 +48,21 @@ pub struct Options {
     pub preemptions: Option<u32>,
     /// Let `context_sensitive` anticipate cuts as its paper does, which loses executions.
     pub published_cuts: bool,
+    /// How `context_sensitive` comes to know that two orders lead to the same state.
+    pub states: States,
+}
+
+/// How it is found that two orders lead to the same state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum States {
+    /// Both orders are run, and the states compared exactly.
+    #[default]
+    Compared,
+    /// The state is stored as a digest of 128 bits until the search comes by the other order. Fewer runs
+    /// beside the exploration, more executions.
+    Stored,
+    /// The same, and states with equal digests are computed again and compared exactly.
+    StoredExactly,
 }
 
 impl Algorithm {
@@ -139,7 +155,11 @@ impl Algorithm {
             Algorithm::ContextSensitive if options.published_cuts => {
                 bounded(PublishedCuts::new(), options)
             }
-            Algorithm::ContextSensitive => bounded(Comparing::new(), options),
+            Algorithm::ContextSensitive => match options.states {
+                States::Compared => bounded(Comparing::new(), options),
+                States::Stored => bounded(Storing::new(false), options),
+                States::StoredExactly => bounded(Storing::new(true), options),
+            },
             Algorithm::Optimal => bounded(Search::<Optimal>::new(), options),
             Algorithm::Parsimonious => bounded(Parsimonious::new(), options),
             Algorithm::Random => bounded(RandomWalk::new(options.seed), options),
@@ -157,7 +177,10 @@ impl Algorithm {
             Algorithm::ContextSensitive if options.published_cuts => {
                 read::<PublishedCuts>(saved, options)
             }
-            Algorithm::ContextSensitive => read::<Comparing>(saved, options),
+            Algorithm::ContextSensitive => match options.states {
+                States::Compared => read::<Comparing>(saved, options),
+                States::Stored | States::StoredExactly => read::<Storing>(saved, options),
+            },
             Algorithm::Optimal => read::<Search<Optimal>>(saved, options),
             Algorithm::Parsimonious => read::<Parsimonious>(saved, options),
             Algorithm::Random => read::<RandomWalk>(saved, options),

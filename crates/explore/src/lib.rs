@@ -19,9 +19,10 @@ mod random;
 mod reduction;
 mod replay;
 mod search;
+mod storing;
 mod strategy;
 
-pub use algorithm::{Algorithm, Options, UnknownAlgorithm, Unreadable};
+pub use algorithm::{Algorithm, Options, States, UnknownAlgorithm, Unreadable};
 pub use bounded::Bounded;
 pub use comparing::Comparing;
 pub use execution::{
@@ -40,6 +41,7 @@ pub use random::{Pct, RandomWalk};
 pub use reduction::{Classic, ContextSensitive, Exhaustive, Optimal, Sleep, Source};
 pub use replay::Replay;
 pub use search::{Enabled, Node, Reduction, Search, Sleeper};
+pub use storing::Storing;
 pub use strategy::{Decision, Ending, Strategy};
 
 use probe::Beside;
@@ -83,9 +85,12 @@ where
                     });
                 }
                 Decision::Probe => {
-                    strategy.probe(&mut Beside { program, observer })?;
-                    program.reset();
-                    replay::repeat(program, strategy.execution())?;
+                    let mut probe = Beside::new(program, observer);
+                    strategy.probe(&mut probe)?;
+                    if probe.has_run {
+                        program.reset();
+                        replay::repeat(program, strategy.execution())?;
+                    }
                 }
                 Decision::Stop(Ending::Maximal) => break program.outcome(),
                 Decision::Stop(Ending::Blocked) => break Outcome::Blocked,

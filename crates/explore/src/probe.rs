@@ -11,6 +11,9 @@ use crate::search::Enabled;
 ///
 /// They count as no executions, but [`Observer::probed`] is told of each.
 pub trait Probe {
+    /// The state of the execution at hand. Costs no run; asked first.
+    fn state(&mut self) -> Result<Fingerprint, Interrupt>;
+
     /// The state after `prefix` and then `more` from the start of the program; none where a step of
     /// `more` cannot be performed.
     fn state_after(&mut self, prefix: &[Step], more: &[Step])
@@ -42,9 +45,27 @@ pub struct Reached {
 pub(crate) struct Beside<'a, P: ?Sized, O: ?Sized> {
     pub(crate) program: &'a mut P,
     pub(crate) observer: &'a mut O,
+    /// The program is not any more where the execution is.
+    pub(crate) has_run: bool,
+}
+
+impl<'a, P: ?Sized, O: ?Sized> Beside<'a, P, O> {
+    /// No run has been made.
+    pub(crate) fn new(program: &'a mut P, observer: &'a mut O) -> Beside<'a, P, O> {
+        Beside {
+            program,
+            observer,
+            has_run: false,
+        }
+    }
 }
 
 impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for Beside<'_, P, O> {
+    fn state(&mut self) -> Result<Fingerprint, Interrupt> {
+        debug_assert!(!self.has_run, "the state at hand is asked for first");
+        self.fingerprint()
+    }
+
     fn state_after(
         &mut self,
         prefix: &[Step],
@@ -66,7 +87,7 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for Beside<'_, P, O> {
             requests.push(request);
         }
         self.end(prefix, more);
-        let state = self.state()?;
+        let state = self.fingerprint()?;
         Ok(Some(Reached { state, requests }))
     }
 
@@ -76,11 +97,11 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for Beside<'_, P, O> {
         more: &[Step],
     ) -> Result<Vec<Fingerprint>, Interrupt> {
         self.begin(prefix)?;
-        let mut states = vec![self.state()?];
+        let mut states = vec![self.fingerprint()?];
         for (at, &step) in more.iter().enumerate() {
             replay::planned(prefix.len() + at, step, self.program.pending())?;
             self.program.step(step)?;
-            states.push(self.state()?);
+            states.push(self.fingerprint()?);
         }
         self.end(prefix, more);
         Ok(states)
@@ -103,6 +124,7 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for Beside<'_, P, O> {
 
 impl<P: Program + ?Sized, O: Observer + ?Sized> Beside<'_, P, O> {
     fn begin(&mut self, prefix: &[Step]) -> Result<(), Interrupt> {
+        self.has_run = true;
         self.program.reset();
         for (at, &step) in prefix.iter().enumerate() {
             replay::planned(at, step, self.program.pending())?;
@@ -111,7 +133,7 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Beside<'_, P, O> {
         Ok(())
     }
 
-    fn state(&self) -> Result<Fingerprint, Interrupt> {
+    fn fingerprint(&self) -> Result<Fingerprint, Interrupt> {
         self.program.fingerprint().ok_or(Interrupt::Incomparable)
     }
 

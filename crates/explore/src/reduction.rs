@@ -7,6 +7,7 @@ mod initials;
 mod optimal;
 mod sleep;
 mod source;
+mod stored_sequences;
 mod wakeup_tree;
 
 pub use classic::Classic;
@@ -16,3 +17,4 @@ pub use exhaustive::Exhaustive;
 pub use optimal::Optimal;
 pub use sleep::Sleep;
 pub use source::Source;
+pub(crate) use stored_sequences::{StoredSequence, StoredSequences};

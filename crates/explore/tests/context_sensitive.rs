@@ -2,7 +2,7 @@
 
 use explore::{
     Access, Algorithm, Fingerprint, Interrupt, ObjectId, Observer, Op, OpKind, Options, Outcome,
-    Pending, Performed, Program, Request, Step, Strategy, ThreadId, Token, explore,
+    Pending, Performed, Program, Request, States, Step, Strategy, ThreadId, Token, explore,
 };
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
@@ -197,6 +197,24 @@ fn a_bounded_buffer_of_n_items_has_2_to_the_n_executions() {
     }
 }
 
+#[test]
+fn stored_states_find_the_same_final_states_with_more_executions() {
+    for states in [States::Stored, States::StoredExactly] {
+        let stored = Options {
+            states,
+            ..Options::default()
+        };
+        let mut buffer = bounded_buffer(5);
+        let found = count_with(&mut buffer, Algorithm::ContextSensitive, stored);
+        assert_eq!((found.complete, found.blocked), (84, 46));
+        assert_eq!(finals(&mut buffer, found).len(), 1 << 5);
+        let mut program = writers_and_reader();
+        let found = count_with(&mut program, Algorithm::ContextSensitive, stored);
+        assert_eq!((found.complete, found.blocked), (5, 1));
+        assert_eq!(finals(&mut program, found), [(5, 0), (5, 5)].into());
+    }
+}
+
 /// x and y.
 type Memory = [u64; 2];
 
@@ -216,6 +234,7 @@ const AS_PUBLISHED: Options = Options {
     seed: 0,
     preemptions: None,
     published_cuts: true,
+    states: States::Compared,
 };
 
 /// y := y + 1; read x | x := 0; y := 2. That x := 0 and the read commute hides that the writes of y do

@@ -14,7 +14,7 @@ mod tally;
 
 pub use error::CheckError;
 
-use explore::{Algorithm, Observer, Options};
+use explore::{Algorithm, Observer, Options, States};
 use report::{Conditions, Report, ScheduleFile};
 use search::Search;
 use std::path::PathBuf;
@@ -125,6 +125,12 @@ impl Checker {
     /// the verdict is at best `bounded`.
     pub fn published_cuts(mut self, anticipates: bool) -> Checker {
         self.options.published_cuts = anticipates;
+        self
+    }
+
+    /// How [`Algorithm::ContextSensitive`] finds that two orders lead to the same state.
+    pub fn states(mut self, states: States) -> Checker {
+        self.options.states = states;
         self
     }
 
@@ -266,6 +272,16 @@ impl Checker {
         if self.options.published_cuts && !self.algorithm.compares_states() {
             return Err(CheckError::Contradiction(
                 "cuts as published are cuts of the algorithm context-sensitive; choose it or leave them out",
+            ));
+        }
+        if self.options.states != States::default() && !self.algorithm.compares_states() {
+            return Err(CheckError::Contradiction(
+                "only the algorithm context-sensitive compares states; choose it or leave out how",
+            ));
+        }
+        if self.options.states != States::default() && self.options.published_cuts {
+            return Err(CheckError::Contradiction(
+                "cuts as published are made where states are compared at once, not where they are stored",
             ));
         }
         if self.max_executions == Some(0) {

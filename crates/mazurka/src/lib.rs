@@ -86,7 +86,7 @@ pub mod thread;
 
 pub use checker::{CheckError, Checker};
 pub use choice::{assume, choose};
-pub use explore::{Algorithm, Observer};
+pub use explore::{Algorithm, Observer, States};
 pub use model::model;
 pub use report::{
     Conditions, Failure, FailureKind, Interleaving, Report, ScheduleFile, Style, Verdict,

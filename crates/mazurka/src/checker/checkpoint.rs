@@ -47,7 +47,7 @@ impl Task {
     }
 
     /// What is known of it, for people.
-    fn properties(&self) -> [(&'static str, String); 10] {
+    fn properties(&self) -> [(&'static str, String); 11] {
         let Task {
             program,
             algorithm,
@@ -73,6 +73,7 @@ impl Task {
                 "choice of cuts",
                 either(options.published_cuts, "as published", "none"),
             ),
+            ("way with states", format!("{:?}", options.states)),
             (
                 "limit of operations of a thread",
                 count(conditions.max_events.into()),

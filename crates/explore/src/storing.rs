@@ -1,0 +1,138 @@
+//! Context-sensitive DPOR that stores states instead of running other orders beside the exploration
+//! (Albert et al., CAV 2017): when the search has come by a stored sequence and is where the other order
+//! led, it leaves the rest out.
+
+use crate::execution::{Execution, Schedule};
+use crate::probe::Probe;
+use crate::program::{Divergence, Interrupt, Outcome, Pending, Performed};
+use crate::reduction::{StoredSequence, StoredSequences, turned_round};
+use crate::search::Search;
+use crate::strategy::{Decision, Ending, Strategy};
+use serde::{Deserialize, Serialize};
+
+/// Context-sensitive DPOR with stored states.
+#[derive(Serialize, Deserialize)]
+pub struct Storing {
+    search: Search<StoredSequences>,
+    /// Whether states with the same digest are computed again and compared.
+    is_exact: bool,
+    /// How the execution ends when its states have been stored.
+    #[serde(skip)]
+    ending: Option<Ending>,
+    /// It is known whether the last step has led to a stored state.
+    #[serde(skip)]
+    has_looked: bool,
+}
+
+impl Storing {
+    /// A search from the start. `is_exact`: states with the same digest are compared, too.
+    pub fn new(is_exact: bool) -> Storing {
+        Storing {
+            search: Search::new(),
+            is_exact,
+            ending: None,
+            has_looked: false,
+        }
+    }
+
+    /// The sequences that the last step has completed.
+    fn completed(&self) -> impl Iterator<Item = &StoredSequence> {
+        let is_fresh = self.search.path().len() == self.execution().len();
+        let node = self.search.path().last().filter(|_| is_fresh);
+        let node = node.filter(|node| node.request.alternatives == 1);
+        node.into_iter().flat_map(|node| {
+            let sequences = node.plan.sequences.iter();
+            sequences.filter(|own| own.threads == [node.step.thread])
+        })
+    }
+
+    /// Leaves out what follows if the last step has led to a stored state.
+    fn look(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
+        self.has_looked = true;
+        let here = probe.state()?;
+        let same = self.completed().filter(|own| own.digest == here.digest());
+        let originals: Vec<Schedule> = same.map(|own| own.original.clone()).collect();
+        for original in originals {
+            if !self.is_exact || probe.states_along(&original, &[])?[0] == here {
+                let node = self.search.path_mut().last_mut();
+                node.expect("a node precedes the last step").plan.is_cut = true;
+                self.ending = Some(Ending::Blocked);
+                return self.store(probe);
+            }
+        }
+        Ok(())
+    }
+
+    /// For each fresh race (f, e): v.u is stored before f, with the state after e.
+    fn store(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
+        let schedule = self.execution().schedule();
+        let fresh = self.search.fresh();
+        let states = probe.states_along(&schedule[..fresh], &schedule[fresh..])?;
+        for race in self.execution().races_from(fresh).to_vec() {
+            let second = race.second.index();
+            let Some(steps) = turned_round(race, self.execution()) else {
+                continue;
+            };
+            let sequence = StoredSequence {
+                threads: steps.iter().map(|step| step.thread).collect(),
+                digest: states[second + 1 - fresh].digest(),
+                original: schedule[..=second].to_vec(),
+            };
+            let node = &mut self.search.path_mut()[race.first.index()];
+            if !node.is_asleep(steps[0].thread) {
+                node.plan.sequences.push(sequence);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Strategy for Storing {
+    fn backtrack(&mut self) -> bool {
+        self.search.backtrack()
+    }
+
+    fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
+        if let Some(ending) = self.ending.take() {
+            return Ok(Decision::Stop(ending));
+        }
+        let goes_on = pending.iter().any(|thread| thread.enabled().is_some());
+        if goes_on && !self.has_looked && self.completed().next().is_some() {
+            return Ok(Decision::Probe);
+        }
+        let decision = self.search.extend(pending)?;
+        if let Decision::Stop(ending) = decision {
+            self.ending = Some(ending);
+            return Ok(Decision::Probe);
+        }
+        Ok(decision)
+    }
+
+    fn performed(&mut self, performed: Performed<'_>) {
+        self.has_looked = false;
+        self.search.performed(performed);
+    }
+
+    fn probe(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
+        match self.ending {
+            Some(_) => self.store(probe),
+            None => self.look(probe),
+        }
+    }
+
+    fn analyse(&mut self, outcome: Outcome) {
+        self.search.analyse(outcome);
+    }
+
+    fn execution(&self) -> &Execution {
+        self.search.execution()
+    }
+
+    fn estimate(&self) -> Option<f64> {
+        self.search.estimate()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("a search is plain data")
+    }
+}
