@@ -10,8 +10,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Runs the threads in this order.
+/// Runs the threads in this order, one operation after the other.
 fn after(model: &mut Model, threads: &[u16]) -> Option<Fingerprint> {
+    model.step_by_operations();
     model.reset();
     for &thread in threads {
         let step = Step::of(ThreadId(thread));
@@ -109,6 +110,7 @@ fn what_a_thread_panicked_with_is_a_part_of_the_state() {
         drop(join(thread));
     };
     let mut model = Model::new(Config::default(), body);
+    model.step_by_operations();
     let [zero, one] = [0, 1].map(|choice| {
         model.reset();
         for step in [
@@ -123,6 +125,24 @@ fn what_a_thread_panicked_with_is_a_part_of_the_state() {
         model.fingerprint().expect("all tell their state")
     });
     assert_ne!(zero, one);
+}
+
+/// Main joins the threads in turn: at the second join it waits if that thread is the last one to end.
+#[test]
+fn a_state_does_not_depend_on_whether_a_thread_waited() {
+    let body = || {
+        let threads = [1, 1].map(|rounds| spawn(None, move || machine(rounds)));
+        threads.into_iter().for_each(|thread| join(thread).unwrap());
+    };
+    let mut model = Model::new(Config::default(), body);
+    let ends = [[1, 2], [2, 1]].map(|threads| {
+        model.reset();
+        for thread in threads.map(ThreadId) {
+            model.step(Step::of(thread)).expect("the thread is enabled");
+        }
+        model.fingerprint().expect("all tell their state")
+    });
+    assert_eq!(ends[0], ends[1]);
 }
 
 #[test]
