@@ -73,6 +73,7 @@ impl<M: Message> Process<M> {
             tables: RefCell::default(),
         };
         process.control().system.run(Some(process.address()));
+        process.control().mailbox.belongs_here();
         let _end = End(&process);
         let result = catch_unwind(AssertUnwindSafe(|| body(&process)));
         runtime::stand_at(Some(start));

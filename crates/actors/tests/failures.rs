@@ -150,3 +150,26 @@ fn a_failure_that_was_met_before_objects_became_coarser_is_shown() {
     assert_eq!(report.errors[0].kind, FailureKind::Deadlock);
     assert!(!report.errors[0].interleaving.rows.is_empty());
 }
+
+#[test]
+fn a_message_is_an_arrow_to_the_process_that_receives_it() {
+    for delivery in Delivery::ALL {
+        let failure = failure(move || {
+            let system = System::new(delivery);
+            let listener = system.spawn("listener", |me: &Process<u32>| {
+                assert_eq!(me.receive(), 2, "another message was expected");
+            });
+            system.spawn("speaker", move |_: &Process<()>| listener.send(1));
+        });
+        let shown = &failure.interleaving;
+        let received = shown.rows.iter().find(|row| row.text == "receive() -> 1");
+        let received = received.expect("the message is received");
+        let arrival = &shown.rows[received.sent_in.expect("it came in")];
+        assert_eq!(arrival.sent_to, Some(received.thread), "{delivery:?}");
+        assert_eq!(shown.threads[received.thread], "listener");
+        assert!(
+            shown.text(Style::default()).contains('▶')
+                || shown.text(Style::default()).contains('◀')
+        );
+    }
+}

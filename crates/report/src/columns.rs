@@ -179,11 +179,11 @@ impl<'a> Shown<'a> {
                 vec![self.name(*thread).to_owned(), self.told(text)]
             }
         };
-        let failed = self.row(row).failed;
         Line {
             gutter: self.gutter(row, digits),
             cells,
-            failed,
+            arrow: self.arrow(row).filter(|_| layout != Layout::List),
+            failed: self.row(row).failed,
             place: self.place(row),
         }
     }
@@ -197,7 +197,20 @@ impl<'a> Shown<'a> {
             .binary_search(thread)
             .expect("shown rows have shown threads");
         cells[column] = self.told(text);
+        if let Some(send) = self.row(row).sent_in {
+            cells[column].push_str(&format!(" (from {})", send + 1));
+        }
         cells
+    }
+
+    /// From which of the shown columns to which a message goes.
+    fn arrow(&self, row: usize) -> Option<(usize, usize)> {
+        let Row {
+            thread, sent_to, ..
+        } = self.row(row);
+        let from = self.threads.binary_search(thread).ok()?;
+        let to = self.threads.binary_search(&(*sent_to)?).ok()?;
+        (from != to).then_some((from, to))
     }
 
     /// What `@12` means, if it is there.
@@ -283,6 +296,7 @@ mod tests {
             text: text.to_owned(),
             location: Some(format!("corpus/lost-update/program.rs:{line}:5")),
             failed: false,
+            ..Row::default()
         }
     }
 
@@ -368,6 +382,29 @@ mod tests {
     #[test]
     fn each_thread_has_a_column() {
         insta::assert_snapshot!(lost_update().text(Style::default()));
+    }
+
+    #[test]
+    fn messages_are_arrows_between_columns() {
+        let rows = [(0, "send(1) to c", 2), (2, "send(2) to b", 1)].map(|(from, text, to)| Row {
+            sent_to: Some(to),
+            ..event(from, text, 3)
+        });
+        let mut interleaving = Interleaving {
+            threads: ["a", "b", "c"].map(str::to_owned).to_vec(),
+            rows: rows.to_vec(),
+            ..Interleaving::default()
+        };
+        interleaving.rows.push(Row {
+            sent_in: Some(1),
+            ..event(1, "receive() -> 2", 9)
+        });
+        let json = serde_json::to_value(&interleaving).unwrap();
+        assert_eq!(
+            (&json["rows"][0]["sent_to"], &json["rows"][2]["sent_in"]),
+            (&2.into(), &1.into())
+        );
+        insta::assert_snapshot!(interleaving.text(Style::default()));
     }
 
     #[test]

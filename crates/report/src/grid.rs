@@ -21,6 +21,8 @@ pub(crate) struct Line {
     pub gutter: String,
     /// One per column.
     pub cells: Vec<String>,
+    /// A message goes from one column to another.
+    pub arrow: Option<(usize, usize)>,
     pub failed: bool,
     pub place: String,
 }
@@ -81,13 +83,31 @@ impl Grid {
             0 => self.style.paint(gutter_ink, &row.gutter),
             _ => " ".repeat(length(&row.gutter)),
         };
-        for (column, &width) in columns.iter().zip(&self.widths) {
+        for (number, (column, &width)) in columns.iter().zip(&self.widths).enumerate() {
             let text = column.get(index).map_or("", String::as_str);
-            line.push_str(&self.style.paint(ink, &pad(text, width + GAP)));
+            let cell = match row.arrow.filter(|_| index == 0) {
+                Some(arrow) => drawn(arrow, number, text, width + GAP),
+                None => pad(text, width + GAP),
+            };
+            line.push_str(&self.style.paint(ink, &cell));
         }
         if index == 0 && self.layout != Layout::Below {
             line.push_str(&self.style.paint(Ink::Faint, &row.place));
         }
         line
+    }
+}
+
+/// A column of the row of a message, with the part of the arrow that lies in it.
+fn drawn((from, to): (usize, usize), column: usize, text: &str, width: usize) -> String {
+    let dashes = |count: usize| "─".repeat(count);
+    let rest = width.saturating_sub(length(text));
+    match (column == from, column == to) {
+        (true, _) if from < to => format!("{text} {}", dashes(rest.saturating_sub(1))),
+        (_, true) if from < to => pad("▶", width),
+        (_, true) => format!("◀{} ", dashes(width.saturating_sub(2))),
+        _ if from < column && column < to => dashes(width),
+        _ if to < column && column < from => format!("{} ", dashes(width.saturating_sub(1))),
+        _ => pad(text, width),
     }
 }

@@ -31,6 +31,12 @@ pub struct Row {
     pub location: Option<String>,
     /// Whether it is the event in which the failure showed.
     pub failed: bool,
+    /// Of a message that came in: the column of the process that it is for.
+    #[serde(default)]
+    pub sent_to: Option<usize>,
+    /// Of a message that was received: the row in which it came in.
+    #[serde(default)]
+    pub sent_in: Option<usize>,
 }
 
 /// Two rows that race; the first came first.

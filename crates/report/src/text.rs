@@ -239,6 +239,7 @@ mod tests {
                     text: "n.load() -> 1".to_owned(),
                     location: Some("src/lib.rs:20:7".to_owned()),
                     failed: true,
+                    ..Row::default()
                 }],
                 races: Vec::new(),
                 conflict: None,

@@ -32,6 +32,8 @@ pub(crate) struct State {
     pub(crate) order: Order,
     /// The name of the process.
     owner: String,
+    /// The process, once it runs.
+    thread: Option<ThreadId>,
     /// What is to happen if a letter is left.
     left: Policy,
 }
@@ -40,6 +42,7 @@ impl State {
     fn clear(&mut self) {
         self.order.clear();
         self.owner.clear();
+        self.thread = None;
     }
 }
 
@@ -124,6 +127,14 @@ impl Mailbox {
         self.object
     }
 
+    /// The thread at hand is the process with this mailbox.
+    pub fn belongs_here(&self) {
+        silently(|engine| {
+            let thread = engine.running;
+            engine.objects.mailboxes.get_mut(self.number).thread = Some(thread);
+        });
+    }
+
     /// The letter that the event at hand brought came too late.
     pub fn came_too_late(&self, policy: Policy, message: impl FnOnce() -> String) {
         silently(|engine| engine.notice(policy, FailureKind::DeadLetter, message()));
@@ -144,6 +155,9 @@ impl Mailbox {
                 engine.happens_before.leave(engine.running, event);
             }
             engine.record(|_| text());
+            if let Some(to) = engine.objects.mailboxes.get(self.number).thread {
+                engine.recorder.note_arrival(to);
+            }
             let order = &mut engine.objects.mailboxes.get_mut(self.number).order;
             (!order.is_closed()).then(|| order.arrive(event))
         })
@@ -173,8 +187,11 @@ impl Mailbox {
             let mut edges = Vec::new();
             let order = &mut engine.objects.mailboxes.get_mut(self.number).order;
             order.receive(position);
+            order.edges(position, &mut edges);
+            for &arrival in &edges {
+                engine.recorder.note_receipt(arrival);
+            }
             if engine.watch.races {
-                order.edges(position, &mut edges);
                 engine.happens_before.take_up(engine.running, &edges);
             }
             engine.take_effect();

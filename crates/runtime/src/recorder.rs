@@ -23,6 +23,8 @@ pub(crate) struct Recorder {
     thread: Option<(ThreadId, Place)>,
     text: Option<String>,
     failed: bool,
+    sent_to: Option<ThreadId>,
+    sent_in: Option<EventId>,
 }
 
 pub(crate) struct Recorded {
@@ -30,6 +32,10 @@ pub(crate) struct Recorded {
     pub(crate) location: Place,
     pub(crate) text: String,
     pub(crate) failed: bool,
+    /// Whom the message is for that it brought in.
+    pub(crate) sent_to: Option<ThreadId>,
+    /// Where the message came in that it received.
+    pub(crate) sent_in: Option<EventId>,
 }
 
 impl Recorder {
@@ -44,6 +50,18 @@ impl Recorder {
         self.thread = Some((thread, location));
         self.text = None;
         self.failed = false;
+        self.sent_to = None;
+        self.sent_in = None;
+    }
+
+    /// The event at hand brings a message to the thread.
+    pub(crate) fn note_arrival(&mut self, to: ThreadId) {
+        self.sent_to = Some(to);
+    }
+
+    /// The event at hand receives a message that this one brought.
+    pub(crate) fn note_receipt(&mut self, arrival: EventId) {
+        self.sent_in = Some(arrival);
     }
 
     pub(crate) fn end_event(&mut self, op: Op) {
@@ -54,6 +72,8 @@ impl Recorder {
             location,
             text,
             failed: self.failed,
+            sent_to: self.sent_to,
+            sent_in: self.sent_in,
         });
     }
 
@@ -269,6 +289,8 @@ impl Engine {
             location,
             text: format!("{}.{kind}()", name.map_or("plain memory", String::as_str)),
             failed: false,
+            sent_to: None,
+            sent_in: None,
         };
         let before = recorder.events.len() + usize::from(recorder.thread.is_some());
         recorder.touches.push((before, touch));

@@ -107,6 +107,10 @@ impl Engine {
                 rows.rows.push(self.row(columns, event));
             }
         }
+        for (event, &row) in recorder.events.iter().zip(&rows.events) {
+            let arrival = event.sent_in.map(|arrival| rows.events[arrival.index()]);
+            rows.rows[row].sent_in = arrival;
+        }
         // Panics that the program notices itself fail in no execution that has no bug.
         rows.rows
             .iter_mut()
@@ -114,14 +118,18 @@ impl Engine {
         rows
     }
 
-    fn row(&self, columns: &[ThreadId], recorded: &Recorded) -> Row {
-        let mut columns = columns.iter();
+    fn row(&self, threads: &[ThreadId], recorded: &Recorded) -> Row {
+        let mut columns = threads.iter();
         let column = columns.position(|&thread| thread == recorded.thread);
         Row {
             thread: column.expect("every thread of the execution has a column"),
             text: recorded.text.clone(),
             location: self.shown_place(recorded.location),
             failed: recorded.failed,
+            sent_to: recorded
+                .sent_to
+                .and_then(|to| threads.iter().position(|&thread| thread == to)),
+            sent_in: None,
         }
     }
 }
