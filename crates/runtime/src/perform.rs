@@ -9,7 +9,7 @@
 use crate::engine::{Engine, Grain};
 use crate::source::Place;
 use crate::waiting::Wait;
-use explore::{Halt, Op, Request};
+use explore::{Bound, Halt, Op, Request};
 use std::alloc::Layout;
 use std::cell::Cell;
 use std::panic::{Location, resume_unwind};
@@ -113,6 +113,7 @@ pub(crate) fn commuting<R>(
             } else if (*engine.as_ptr()).begin_part() {
                 forget_registers();
             } else {
+                (*engine.as_ptr()).halt(Halt::Bound(Bound::Events));
                 switch(engine);
             }
         }

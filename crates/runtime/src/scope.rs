@@ -50,6 +50,7 @@ pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) 
     // Threads of the scope may start more of them.
     while let Some(thread) = scope.next_to_join() {
         has_panicked |= join_scoped(thread, location);
+        has_panicked |= scope.join_ended();
     }
     scope.threads.replace(None);
     match result {
@@ -106,6 +107,23 @@ impl<'scope> Scope<'scope> {
             "a thread is started in a scope that is not open"
         );
         thread
+    }
+
+    /// Joins the youngest threads as long as they have ended and joins are no steps; whether one of them
+    /// panicked unseen.
+    fn join_ended(&self) -> bool {
+        let mut threads = self.threads.borrow_mut();
+        let threads = threads.as_mut().expect("a scope that joins is open");
+        silently(|engine| {
+            let mut has_panicked = false;
+            while let Some(&thread) = threads.last()
+                && engine.joins_at_once(thread)
+            {
+                threads.pop();
+                has_panicked |= engine.threads[thread.index()].panic.take().is_some();
+            }
+            has_panicked
+        })
     }
 
     /// A thread of the scope that is not joined. Joins commute: people see them in the order of the

@@ -37,32 +37,30 @@ impl Engine {
         self.grain == Grain::Accesses && self.objects.is_granted(wait) && self.begin_part()
     }
 
-    /// The thread that runs is about to wait, unless it has halted.
+    /// The thread that runs is about to wait.
     pub(crate) fn announce_wait(&mut self, op: Op, wait: Wait, location: Place) {
         let index = self.running.index();
         let request = Request::plain(op);
         self.threads[index].location = location;
         self.threads[index].wait = Some(wait);
-        match self.pending[index] {
-            Pending::Halted(_) => {}
-            _ if self.objects.is_granted(wait) => {
-                self.pending[index] = Pending::Enabled(request);
-            }
-            _ => {
+        self.pending[index] = match (self.objects.is_granted(wait), self.grain) {
+            (true, Grain::Operations) => Pending::Enabled(request),
+            // It would have gone on if it might.
+            (true, Grain::Accesses) => Pending::Halted(Halt::Bound(Bound::Events)),
+            (false, _) => {
                 self.waiting.push((self.running, op.object));
-                self.pending[index] = Pending::Waiting(request);
+                Pending::Waiting(request)
             }
-        }
+        };
     }
 
-    /// The thread that runs is about to perform an operation as part of the step at hand; false if
-    /// that would be one too many, and it has halted.
+    /// The thread that runs performs an operation as part of the step at hand; false if that would be
+    /// one too many.
     #[inline(always)]
     pub(crate) fn begin_part(&mut self) -> bool {
         let most = self.config.max_events;
         let thread = self.thread();
         if thread.operations >= most {
-            self.halt(Halt::Bound(Bound::Events));
             return false;
         }
         thread.operations += 1;
@@ -99,6 +97,18 @@ impl Engine {
         if self.watch.states {
             self.learns_by_wait();
         }
+    }
+
+    /// Joins the thread without a step of its own, if that is possible.
+    pub(crate) fn joins_at_once(&mut self, thread: ThreadId) -> bool {
+        let is_possible = self.grain == Grain::Accesses
+            && !self.is_tearing_down
+            && self.objects.ends[thread.index()].is_finished()
+            && self.begin_part();
+        if is_possible {
+            self.end_join(thread);
+        }
+        is_possible
     }
 
     fn end_join(&mut self, thread: ThreadId) {

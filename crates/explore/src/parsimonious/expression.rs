@@ -315,6 +315,26 @@ impl Expression {
         self.object == read.op.object && !self.rest.reads.precedes(read) && self.blocks(read)
     }
 
+    /// Whether the read was executed in the generating execution where no schedule was needed for it, so that
+    /// it is blocked whatever comes before it, unless that accesses x. Cheap, and not always found out.
+    pub(super) fn contains_read(&self, read: &Candidate<'_>) -> bool {
+        let Rest {
+            generated,
+            inner,
+            done,
+            ..
+        } = &*self.rest;
+        self.object == read.op.object
+            && read.expects.is_none()
+            && inner.is_none()
+            && done.is_empty()
+            && !generated.summary.has_heads
+            && !generated.reversed_a_read
+            && generated.reversed != read.name
+            && self.own_item(read).is_some()
+            && !self.rest.reads.precedes(read)
+    }
+
     /// Blocks(e, ψ): whether the schedule of a read e of x, which follows no read of R, would have
     /// been found before. Asked of one generating execution after the other.
     fn blocks(&self, event: &Candidate<'_>) -> bool {

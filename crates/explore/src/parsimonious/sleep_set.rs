@@ -103,9 +103,21 @@ impl SleepSet {
         schedule: impl Iterator<Item = Candidate<'a>> + Clone,
         head: Option<&Candidate<'_>>,
     ) -> bool {
+        let is_first_access = |head: &Candidate<'_>| {
+            let touches =
+                |event: Candidate<'_>| event.op.is_access() && event.op.object == head.op.object;
+            !schedule.clone().any(touches)
+        };
         // The youngest members block most.
         self.members().iter().rev().any(|member| {
             let expression = &member.expression;
+            if let Some(head) = head
+                && expression.contains_read(head)
+                && !self.is_late(member, head)
+                && is_first_access(head)
+            {
+                return true;
+            }
             let is_free = head.is_none_or(|head| expression.is_indifferent_to(head))
                 && schedule
                     .clone()
