@@ -296,7 +296,9 @@ impl Engine {
 
     /// Starts a thread: it will run to its first operation before the step is over.
     fn bear(&mut self, id: ThreadId, job: Job, name: Option<String>, location: Place) {
-        self.make_room(id);
+        if self.threads.len() <= id.index() {
+            self.make_room(id);
+        }
         let thread = &mut self.threads[id.index()];
         thread.job = Some(job);
         thread.last = None;
@@ -344,12 +346,13 @@ impl Engine {
     }
 
     /// The next event of the thread comes after this one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn order_after(&mut self, thread: ThreadId, event: EventId) {
         self.threads[thread.index()].edges.push(event);
         self.next_edges.push((thread, event));
     }
 
+    #[cold]
     fn make_room(&mut self, id: ThreadId) {
         while self.threads.len() <= id.index() {
             let engine = NonNull::from(&mut *self);

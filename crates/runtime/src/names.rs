@@ -156,6 +156,7 @@ impl Names {
     }
 
     /// The child of `parent` with this number; all with smaller ones were met.
+    #[inline]
     pub(crate) fn child(&mut self, parent: ThreadId, number: u32) -> ThreadId {
         match self.threads[parent.index()].children.get(number as usize) {
             Some(&child) => child,

@@ -111,6 +111,7 @@ impl Engine {
         is_possible
     }
 
+    #[inline]
     fn end_join(&mut self, thread: ThreadId) {
         let joined = thread.index();
         if let Some(last) = self.threads[joined].last {
@@ -126,6 +127,7 @@ impl Engine {
 
     /// An after edge of the event at hand if that is the wait, else of the next one of the thread that
     /// runs.
+    #[inline(always)]
     fn comes_after(&mut self, event: EventId) {
         match self.grain {
             Grain::Operations => self.edges.push(event),

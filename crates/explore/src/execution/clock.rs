@@ -92,8 +92,11 @@ fn restride(rows: &[u32], from: usize, to: usize) -> Vec<u32> {
 }
 
 /// clock := clock ⊔ other
+///
+/// Indices are below 2^31, as execution lengths are; every machine compares signed numbers in one step,
+/// and not every one unsigned ones.
 pub(crate) fn join_into(clock: &mut [u32], other: &[u32]) {
     for (entry, &other) in clock.iter_mut().zip(other) {
-        *entry = (*entry).max(other);
+        *entry = (*entry as i32).max(other as i32) as u32;
     }
 }
