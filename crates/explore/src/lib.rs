@@ -71,8 +71,7 @@ where
         if strategy.has_restarted() {
             observer.restarted();
         }
-        program.reset();
-        replay::repeat(program, strategy.execution())?;
+        program.repeat(strategy.execution())?;
         let outcome = loop {
             match strategy.extend(program.pending())? {
                 Decision::Run(step) => {
@@ -88,8 +87,7 @@ where
                     let mut probe = Beside::new(program, observer);
                     strategy.probe(&mut probe)?;
                     if probe.has_run {
-                        program.reset();
-                        replay::repeat(program, strategy.execution())?;
+                        program.repeat(strategy.execution())?;
                     }
                 }
                 Decision::Stop(Ending::Maximal) => break program.outcome(),

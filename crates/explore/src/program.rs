@@ -1,7 +1,8 @@
 //! The first seam: a program that can be run again and again.
 
-use crate::execution::{EventId, Op, Request, Step, ThreadId, Token};
+use crate::execution::{EventId, Execution, Op, Request, Step, ThreadId, Token};
 use crate::fingerprint::Fingerprint;
+use crate::replay;
 use serde::{Deserialize, Serialize};
 
 /// A program that can be run again and again, one visible operation at a time.
@@ -18,6 +19,13 @@ pub trait Program {
 
     /// Performs the pending operation of an enabled thread and runs on to its next one.
     fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt>;
+
+    /// Begins anew with these events, each of which must do what it did before. A program that is faster
+    /// when it knows the next steps does it otherwise than by `step`.
+    fn repeat(&mut self, execution: &Execution) -> Result<(), Interrupt> {
+        self.reset();
+        replay::repeat(self, execution)
+    }
 
     /// How the execution ended. Asked when no thread is enabled; in the middle it tells whether it has
     /// failed.

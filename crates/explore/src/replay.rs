@@ -1,7 +1,8 @@
 //! Replaying what was executed before, and noticing when the program does something else.
 
 use crate::execution::{
-    Access, Execution, ObjectId, Op, OpKind, Request, Schedule, Step, ThreadId,
+    Access, Event, EventId, Execution, ObjectId, Op, OpKind, Request, Schedule, Step, ThreadId,
+    Token,
 };
 use crate::program::{Divergence, Found, Interrupt, Outcome, Pending, Performed, Program};
 use crate::search::Enabled;
@@ -38,23 +39,32 @@ where
     P: Program + ?Sized,
 {
     for (id, event) in execution.events() {
-        let performed = program.step(event.step)?;
-        let found = if event.op != performed.op {
-            Found::Op(performed.op)
-        } else if (event.before, event.after) != (performed.before, performed.after) {
-            Found::Value
-        } else {
-            continue;
-        };
-        let expected = Some(event.op);
-        Err(Divergence {
-            at: id.index(),
-            thread: event.thread(),
-            expected,
-            found,
-        })?;
+        let Performed {
+            op, before, after, ..
+        } = program.step(event.step)?;
+        event.must_be(id, op, (before, after))?;
     }
     Ok(())
+}
+
+impl Event {
+    /// Complains if this event, the one at `id`, was repeated by another operation or on other values
+    /// before and after.
+    pub fn must_be(&self, id: EventId, op: Op, values: (Token, Token)) -> Result<(), Divergence> {
+        let found = if self.op != op {
+            Found::Op(op)
+        } else if (self.before, self.after) != values {
+            Found::Value
+        } else {
+            return Ok(());
+        };
+        Err(Divergence {
+            at: id.index(),
+            thread: self.thread(),
+            expected: Some(self.op),
+            found,
+        })
+    }
 }
 
 /// Runs one schedule, and after its end the thread that moved last while it is enabled, else the first

@@ -21,7 +21,7 @@ use crate::snapshot::Snapshots;
 use crate::source::Place;
 use crate::thread::Panic;
 use crate::waiting::Wait;
-use explore::{EventId, ObjectId, Op, Pending, ThreadId, Token};
+use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, Token};
 use objects::Coarsening;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
@@ -63,6 +63,10 @@ pub(crate) struct Engine {
     /// Threads that run on before the step is over: they were started, or their wait has ended.
     ready: VecDeque<ThreadId>,
     pub(crate) grain: Grain,
+    /// The events to come, while an execution is repeated.
+    pub(crate) script: *const Execution,
+    /// Whether an event has begun and not ended.
+    pub(crate) is_in_event: bool,
     pub(crate) watch: Watch,
     /// Whether the threads are being unwound after the end of the execution.
     pub(crate) is_tearing_down: bool,
@@ -239,6 +243,8 @@ impl Engine {
             conditional: Vec::new(),
             ready: VecDeque::new(),
             grain: Grain::default(),
+            script: ptr::null(),
+            is_in_event: false,
             watch: Watch {
                 records: false,
                 races: names.has_plain_memory(),
@@ -277,6 +283,8 @@ impl Engine {
         self.waiting.clear();
         self.conditional.clear();
         self.ready.clear();
+        self.script = ptr::null();
+        self.is_in_event = false;
         self.next_edges.clear();
         self.is_coarsened = false;
         self.objects.clear();
@@ -445,6 +453,12 @@ impl Engine {
     pub(crate) fn note(&mut self, before: Token, after: Token) {
         self.before = before;
         self.after = after;
+    }
+
+    /// Whether a thread runs on before the step is over.
+    #[inline(always)]
+    pub(crate) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
     }
 
     /// A thread that runs on before the step is over.

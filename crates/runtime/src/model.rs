@@ -7,10 +7,10 @@ use crate::snapshot::Opaque;
 use crate::trace::{Shown, Trace};
 use crate::{panic_hook, perform, trap};
 use explore::{
-    Divergence, Execution, Fingerprint, Found, Interrupt, OpKind, Outcome, Pending, Performed,
-    Program, Schedule, Step, ThreadId,
+    Divergence, EventId, Execution, Fingerprint, Found, Interrupt, OpKind, Outcome, Pending,
+    Performed, Program, Schedule, Step, ThreadId,
 };
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
 /// How a closure is run.
@@ -187,6 +187,35 @@ impl Model {
         }
     }
 
+    /// Performs an operation; where the steps to come are known, also the next ones of the same thread.
+    #[inline(always)]
+    fn move_on(&mut self, step: Step) -> Result<(), Interrupt> {
+        let Some(fibre) = self.engine_mut().begin_step(step) else {
+            return Err(self.diverged(step));
+        };
+        self.run(step.thread, fibre);
+        self.settle();
+        if self.engine().is_in_event {
+            self.engine_mut().end_step(step.thread);
+            self.settle();
+        }
+        if self.engine().is_coarsened {
+            return Err(Interrupt::Coarsened);
+        }
+        Ok(())
+    }
+
+    /// Performs the events of the execution, which begins.
+    fn follow(&mut self, execution: &Execution) -> Result<(), Interrupt> {
+        while let at @ EventId(number) = self.engine().event()
+            && (number as usize) < execution.len()
+        {
+            self.move_on(execution.event(at).step)?;
+            self.engine().follows(execution)?;
+        }
+        Ok(())
+    }
+
     /// Runs the threads that were started, or whose waits have ended, to their next step.
     #[inline(always)]
     fn settle(&mut self) {
@@ -234,17 +263,8 @@ impl Program for Model {
 
     #[inline]
     fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt> {
-        let Some(fibre) = self.engine_mut().begin_step(step) else {
-            return Err(self.diverged(step));
-        };
-        self.run(step.thread, fibre);
-        self.settle();
-        self.engine_mut().end_step(step.thread);
-        self.settle();
+        self.move_on(step)?;
         let engine = self.engine_mut();
-        if engine.is_coarsened {
-            return Err(Interrupt::Coarsened);
-        }
         let Engine {
             op, before, after, ..
         } = *engine;
@@ -256,6 +276,16 @@ impl Program for Model {
             next_edges: &engine.next_edges,
             preempts: false,
         })
+    }
+
+    fn repeat(&mut self, execution: &Execution) -> Result<(), Interrupt> {
+        self.reset();
+        if self.engine().grain == Grain::Accesses {
+            self.engine_mut().script = execution;
+        }
+        let result = self.follow(execution);
+        self.engine_mut().script = ptr::null();
+        result
     }
 
     fn outcome(&self) -> Outcome {

@@ -82,7 +82,11 @@ pub(crate) fn visible<R>(
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
             announce(&mut *engine.as_ptr());
-            switch(engine);
+            if (*engine.as_ptr()).runs_on() {
+                forget_registers();
+            } else {
+                switch(engine);
+            }
         }
         if (*engine.as_ptr()).is_tearing_down {
             torn(engine);

@@ -9,7 +9,8 @@ use crate::source::Place;
 use crate::thread::Panic;
 use crate::waiting::Wait;
 use explore::{
-    Access, Bound, EventId, Halt, ObjectId, Op, OpKind, Pending, Request, Step, ThreadId, Token,
+    Access, Bound, Divergence, EventId, Execution, Halt, ObjectId, Op, OpKind, Pending, Request,
+    Step, ThreadId, Token,
 };
 use objects::Coarsening;
 
@@ -221,6 +222,7 @@ impl Engine {
         std::mem::swap(&mut self.edges, &mut own.edges);
         own.operations += 1;
         own.last = Some(event);
+        self.is_in_event = true;
         if self.watch.records {
             self.recorder.begin_event(step.thread, own.location);
         }
@@ -247,6 +249,7 @@ impl Engine {
     /// Ends a step: what depends on its event is asked again.
     #[inline(always)]
     pub(crate) fn end_step(&mut self, thread: ThreadId) {
+        self.is_in_event = false;
         self.halt_at_bound(thread);
         let object = self.op.object;
         self.poll(object);
@@ -257,6 +260,41 @@ impl Engine {
             self.watch_step(thread);
         }
         self.events += 1;
+    }
+
+    /// Whether the thread that runs, which has announced its next operation, performs it at once: the
+    /// execution at hand is repeated, and that is what comes next.
+    #[inline(always)]
+    pub(crate) fn runs_on(&mut self) -> bool {
+        !self.script.is_null() && self.runs_on_in_script()
+    }
+
+    #[inline(never)]
+    fn runs_on_in_script(&mut self) -> bool {
+        // SAFETY: `Model::repeat` holds a reference to the execution while `script` points to it.
+        let script = unsafe { &*self.script };
+        let thread = self.running;
+        let next = self.events as usize + 1;
+        // Others run on first that can, as they did when this was executed for the first time.
+        if !self.is_in_event || self.has_ready() || next >= script.len() {
+            return false;
+        }
+        let next = script.event(EventId::at(next)).step;
+        if next.thread != thread {
+            return false;
+        }
+        self.end_step(thread);
+        !self.is_coarsened
+            && !self.has_ready()
+            && self.follows(script).is_ok()
+            && self.begin_step(next).is_some()
+    }
+
+    /// Whether the last event is that of the script.
+    pub(crate) fn follows(&self, script: &Execution) -> Result<(), Divergence> {
+        let last = EventId(self.events - 1);
+        let event = script.event(last);
+        event.must_be(last, self.op, (self.before, self.after))
     }
 
     #[cold]

@@ -2,7 +2,7 @@
 //! short the executions are, and in the middle of long ones.
 
 use super::search::Limit;
-use explore::{Fingerprint, Interrupt, Outcome, Pending, Performed, Program, Step};
+use explore::{Execution, Fingerprint, Interrupt, Outcome, Pending, Performed, Program, Step};
 use runtime::Model;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -110,6 +110,13 @@ impl Program for Braked<'_> {
             return Err(Interrupt::Stopped);
         }
         self.model.step(step)
+    }
+
+    fn repeat(&mut self, execution: &Execution) -> Result<(), Interrupt> {
+        if self.brake.stops() {
+            return Err(Interrupt::Stopped);
+        }
+        self.model.repeat(execution)
     }
 
     fn outcome(&self) -> Outcome {
