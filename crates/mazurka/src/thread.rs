@@ -75,6 +75,7 @@ pub struct Thread {
 pub struct ThreadId(explore::ThreadId);
 
 impl Thread {
+    #[inline]
     fn of(id: explore::ThreadId, name: Option<String>) -> Thread {
         Thread {
             id,

@@ -178,7 +178,8 @@ impl SleepSet {
             expression: expression.clone(),
             since,
         });
-        let members = self.members().iter().cloned().chain(added).collect();
+        let mut members = Members::from(self.members());
+        members.extend(added);
         SleepSet {
             members: Some(Arc::new(members)),
             reads: self.reads.clone(),
