@@ -7,6 +7,7 @@ use crate::arena::Arena;
 use crate::await_rule::Round;
 use crate::coroutine::{Fibre, Suspender};
 use crate::failure::{Failures, Noticed};
+use crate::grain::Grain;
 use crate::happens_before::HappensBefore;
 use crate::mailbox::State as MailboxState;
 use crate::model::Config;
@@ -85,17 +86,6 @@ pub(crate) struct Engine {
     pub(crate) snapshots: Snapshots,
     pub(crate) config: Config,
     body: Rc<dyn Fn()>,
-}
-
-/// What is a step.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) enum Grain {
-    /// An operation with an access or with alternatives. Spawns and waits commute with everything and
-    /// happen as soon as they can, in the step before: that leaves fewer steps to explore.
-    #[default]
-    Accesses,
-    /// Every operation, for people.
-    Operations,
 }
 
 /// What else has to be told of each operation; rarely anything.

@@ -1,16 +1,16 @@
 //! The program: a closure that is run again and again.
 
 use crate::coroutine::Fibre;
-use crate::engine::{Engine, Grain};
+use crate::engine::Engine;
 use crate::names::Names;
 use crate::snapshot::Opaque;
 use crate::trace::{Shown, Trace};
 use crate::{panic_hook, perform, trap};
 use explore::{
-    Divergence, EventId, Execution, Fingerprint, Found, Interrupt, OpKind, Outcome, Pending,
-    Performed, Program, Schedule, Step, ThreadId,
+    Divergence, Execution, Fingerprint, Found, Interrupt, Outcome, Pending, Performed, Program,
+    Schedule, Step, ThreadId,
 };
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::rc::Rc;
 
 /// How a closure is run.
@@ -93,38 +93,6 @@ impl Model {
         self.engine().opaque()
     }
 
-    /// From the next execution on every operation is a step, also those that commute with all others
-    /// and are performed with the step before otherwise.
-    pub fn step_by_operations(&mut self) {
-        self.engine_mut().grain = Grain::Operations;
-    }
-
-    /// The schedule of operations that is this schedule of accesses. From here on the model goes by
-    /// operations.
-    pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {
-        self.step_by_operations();
-        self.reset();
-        let mut refined = Schedule::new();
-        for &step in schedule {
-            self.step_through(&mut refined, step.thread)?;
-            self.step(step)?;
-            refined.push(step);
-        }
-        let last = schedule.last().map_or(ThreadId::MAIN, |step| step.thread);
-        self.step_through(&mut refined, last)?;
-        Ok(refined)
-    }
-
-    /// Performs the operations that can be performed and commute with all others, those of `first` first.
-    fn step_through(&mut self, steps: &mut Schedule, first: ThreadId) -> Result<(), Interrupt> {
-        while let Some(thread) = self.engine().next_commuting(first) {
-            let step = Step::of(thread);
-            self.step(step)?;
-            steps.push(step);
-        }
-        Ok(())
-    }
-
     /// Runs one schedule of operations, up to its end or the first step that does not fit, and records
     /// it for people.
     pub fn trace(&mut self, schedule: &Schedule) -> Result<Trace, Interrupt> {
@@ -189,7 +157,7 @@ impl Model {
 
     /// Performs an operation; where the steps to come are known, also the next ones of the same thread.
     #[inline(always)]
-    fn move_on(&mut self, step: Step) -> Result<(), Interrupt> {
+    pub(crate) fn move_on(&mut self, step: Step) -> Result<(), Interrupt> {
         let Some(fibre) = self.engine_mut().begin_step(step) else {
             return Err(self.diverged(step));
         };
@@ -201,17 +169,6 @@ impl Model {
         }
         if self.engine().is_coarsened {
             return Err(Interrupt::Coarsened);
-        }
-        Ok(())
-    }
-
-    /// Performs the events of the execution, which begins.
-    fn follow(&mut self, execution: &Execution) -> Result<(), Interrupt> {
-        while let at @ EventId(number) = self.engine().event()
-            && (number as usize) < execution.len()
-        {
-            self.move_on(execution.event(at).step)?;
-            self.engine().follows(execution)?;
         }
         Ok(())
     }
@@ -279,13 +236,7 @@ impl Program for Model {
     }
 
     fn repeat(&mut self, execution: &Execution) -> Result<(), Interrupt> {
-        self.reset();
-        if self.engine().grain == Grain::Accesses {
-            self.engine_mut().script = execution;
-        }
-        let result = self.follow(execution);
-        self.engine_mut().script = ptr::null();
-        result
+        self.begin_with(execution)
     }
 
     fn outcome(&self) -> Outcome {
@@ -309,20 +260,6 @@ impl Drop for Model {
 }
 
 impl Engine {
-    /// A thread that can perform an operation which commutes with all others, `first` if it can.
-    fn next_commuting(&self, first: ThreadId) -> Option<ThreadId> {
-        let can = |thread: ThreadId| {
-            let request = self.pending.get(thread.index()).and_then(Pending::enabled);
-            request.is_some_and(|request| {
-                request.op.kind == OpKind::Spawn || self.wait_of(thread).is_some()
-            })
-        };
-        let others = self.born.iter().copied();
-        std::iter::once(first)
-            .chain(others)
-            .find(|&thread| can(thread))
-    }
-
     /// The coroutine of the thread that runs.
     pub(crate) fn running_fibre(&self) -> Option<&Fibre> {
         Some(&self.threads.get(self.running.index())?.fibre)

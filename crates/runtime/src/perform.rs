@@ -6,7 +6,8 @@
 //! `CURRENT` points to the engine exactly while code of the program under test runs. So the allocator
 //! and the panic hook know whom they serve, and operations elsewhere are noticed.
 
-use crate::engine::{Engine, Grain};
+use crate::engine::Engine;
+use crate::grain::Grain;
 use crate::source::Place;
 use crate::waiting::Wait;
 use explore::{Bound, Halt, Op, Request};

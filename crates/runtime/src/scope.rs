@@ -1,6 +1,6 @@
 //! Threads that borrow from the one that starts them.
 
-use crate::engine::Grain;
+use crate::grain::Grain;
 use crate::perform::{self, silently};
 use crate::thread::{Body, start};
 use crate::waiting::Wait;

@@ -4,13 +4,12 @@
 //! thread still waits, whether a compare-exchange would write, how many a signal can choose from.
 
 use crate::coroutine::{Fibre, Suspender};
-use crate::engine::{Engine, Grain, Job};
+use crate::engine::{Engine, Job};
+use crate::grain::Grain;
 use crate::source::Place;
 use crate::thread::Panic;
-use crate::waiting::Wait;
 use explore::{
-    Access, Bound, Divergence, EventId, Execution, Halt, ObjectId, Op, OpKind, Pending, Request,
-    Step, ThreadId, Token,
+    Access, Bound, EventId, Halt, ObjectId, OpKind, Pending, Request, Step, ThreadId, Token,
 };
 use objects::Coarsening;
 
@@ -30,115 +29,6 @@ impl Engine {
     pub(crate) fn announce_conditional(&mut self, request: Request, location: Place) {
         self.announce(request, location);
         self.conditional.push(self.running);
-    }
-
-    /// Whether the thread that runs need not be suspended for this wait.
-    #[inline]
-    pub(crate) fn is_over_at_once(&mut self, wait: Wait) -> bool {
-        self.grain == Grain::Accesses && self.objects.is_granted(wait) && self.begin_part()
-    }
-
-    /// The thread that runs is about to wait.
-    pub(crate) fn announce_wait(&mut self, op: Op, wait: Wait, location: Place) {
-        let index = self.running.index();
-        let request = Request::plain(op);
-        self.threads[index].location = location;
-        self.threads[index].wait = Some(wait);
-        self.pending[index] = match (self.objects.is_granted(wait), self.grain) {
-            (true, Grain::Operations) => Pending::Enabled(request),
-            // It would have gone on if it might.
-            (true, Grain::Accesses) => Pending::Halted(Halt::Bound(Bound::Events)),
-            (false, _) => {
-                self.waiting.push((self.running, op.object));
-                Pending::Waiting(request)
-            }
-        };
-    }
-
-    /// The thread that runs performs an operation as part of the step at hand; false if that would be
-    /// one too many.
-    #[inline(always)]
-    pub(crate) fn begin_part(&mut self) -> bool {
-        let most = self.config.max_events;
-        let thread = self.thread();
-        if thread.operations >= most {
-            return false;
-        }
-        thread.operations += 1;
-        thread.round.take_effect();
-        true
-    }
-
-    /// The wait of the thread that runs is performed.
-    #[inline]
-    pub(crate) fn end_wait(&mut self, wait: Wait) {
-        self.thread().wait = None;
-        if let Wait::Join(thread) | Wait::Return(thread) = wait {
-            self.end_join(thread);
-        } else {
-            self.end_grant(wait);
-        }
-    }
-
-    fn end_grant(&mut self, wait: Wait) {
-        let mut edges = std::mem::take(&mut self.granting);
-        edges.clear();
-        self.objects.edges(wait, &mut edges);
-        for &edge in &edges {
-            self.comes_after(edge);
-        }
-        if self.watch.races {
-            match wait {
-                Wait::Park(thread) => self.happens_before.parked(thread),
-                Wait::Send(..) | Wait::Condvar(..) | Wait::Letter(..) | Wait::Delivery(..) => {}
-                _ => self.happens_before.take_up(self.running, &edges),
-            }
-        }
-        self.granting = edges;
-        if self.watch.states {
-            self.learns_by_wait();
-        }
-    }
-
-    /// Joins the thread without a step of its own, if that is possible.
-    pub(crate) fn joins_at_once(&mut self, thread: ThreadId) -> bool {
-        let is_possible = self.grain == Grain::Accesses
-            && !self.is_tearing_down
-            && self.objects.ends[thread.index()].is_finished()
-            && self.begin_part();
-        if is_possible {
-            self.end_join(thread);
-        }
-        is_possible
-    }
-
-    #[inline]
-    fn end_join(&mut self, thread: ThreadId) {
-        let joined = thread.index();
-        if let Some(last) = self.threads[joined].last {
-            self.comes_after(last);
-        }
-        for index in 0..self.threads[joined].edges.len() {
-            self.comes_after(self.threads[joined].edges[index]);
-        }
-        if self.watch.races {
-            self.happens_before.joined(self.running, thread);
-        }
-    }
-
-    /// An after edge of the event at hand if that is the wait, else of the next one of the thread that
-    /// runs.
-    #[inline(always)]
-    fn comes_after(&mut self, event: EventId) {
-        match self.grain {
-            Grain::Operations => self.edges.push(event),
-            Grain::Accesses => self.order_after(self.running, event),
-        }
-    }
-
-    /// What the thread waits for.
-    pub(crate) fn wait_of(&self, thread: ThreadId) -> Option<Wait> {
-        self.threads[thread.index()].wait
     }
 
     /// The thread that runs stops for good.
@@ -260,41 +150,6 @@ impl Engine {
             self.watch_step(thread);
         }
         self.events += 1;
-    }
-
-    /// Whether the thread that runs, which has announced its next operation, performs it at once: the
-    /// execution at hand is repeated, and that is what comes next.
-    #[inline(always)]
-    pub(crate) fn runs_on(&mut self) -> bool {
-        !self.script.is_null() && self.runs_on_in_script()
-    }
-
-    #[inline(never)]
-    fn runs_on_in_script(&mut self) -> bool {
-        // SAFETY: `Model::repeat` holds a reference to the execution while `script` points to it.
-        let script = unsafe { &*self.script };
-        let thread = self.running;
-        let next = self.events as usize + 1;
-        // Others run on first that can, as they did when this was executed for the first time.
-        if !self.is_in_event || self.has_ready() || next >= script.len() {
-            return false;
-        }
-        let next = script.event(EventId::at(next)).step;
-        if next.thread != thread {
-            return false;
-        }
-        self.end_step(thread);
-        !self.is_coarsened
-            && !self.has_ready()
-            && self.follows(script).is_ok()
-            && self.begin_step(next).is_some()
-    }
-
-    /// Whether the last event is that of the script.
-    pub(crate) fn follows(&self, script: &Execution) -> Result<(), Divergence> {
-        let last = EventId(self.events - 1);
-        let event = script.event(last);
-        event.must_be(last, self.op, (self.before, self.after))
     }
 
     #[cold]

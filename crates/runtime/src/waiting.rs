@@ -1,7 +1,9 @@
 //! What a thread waits for: a question to an object, asked again after each event at the object.
 
-use crate::engine::Objects;
-use explore::{EventId, ThreadId};
+use crate::engine::{Engine, Objects};
+use crate::grain::Grain;
+use crate::source::Place;
+use explore::{Bound, EventId, Halt, Op, Pending, Request, ThreadId};
 use objects::Ticket;
 
 /// What the wait of a thread asks. The numbers are those of the objects in their pools.
@@ -94,5 +96,102 @@ impl Objects {
             | Wait::Delivery(..)
             | Wait::Park(_) => Vec::new(),
         }
+    }
+}
+
+impl Engine {
+    /// Whether the thread that runs need not be suspended for this wait.
+    #[inline]
+    pub(crate) fn is_over_at_once(&mut self, wait: Wait) -> bool {
+        self.grain == Grain::Accesses && self.objects.is_granted(wait) && self.begin_part()
+    }
+
+    /// The thread that runs is about to wait.
+    pub(crate) fn announce_wait(&mut self, op: Op, wait: Wait, location: Place) {
+        let index = self.running.index();
+        let request = Request::plain(op);
+        self.threads[index].location = location;
+        self.threads[index].wait = Some(wait);
+        self.pending[index] = match (self.objects.is_granted(wait), self.grain) {
+            (true, Grain::Operations) => Pending::Enabled(request),
+            // It would have gone on if it might.
+            (true, Grain::Accesses) => Pending::Halted(Halt::Bound(Bound::Events)),
+            (false, _) => {
+                self.waiting.push((self.running, op.object));
+                Pending::Waiting(request)
+            }
+        };
+    }
+
+    /// The wait of the thread that runs is performed.
+    #[inline]
+    pub(crate) fn end_wait(&mut self, wait: Wait) {
+        self.thread().wait = None;
+        if let Wait::Join(thread) | Wait::Return(thread) = wait {
+            self.end_join(thread);
+        } else {
+            self.end_grant(wait);
+        }
+    }
+
+    fn end_grant(&mut self, wait: Wait) {
+        let mut edges = std::mem::take(&mut self.granting);
+        edges.clear();
+        self.objects.edges(wait, &mut edges);
+        for &edge in &edges {
+            self.comes_after(edge);
+        }
+        if self.watch.races {
+            match wait {
+                Wait::Park(thread) => self.happens_before.parked(thread),
+                Wait::Send(..) | Wait::Condvar(..) | Wait::Letter(..) | Wait::Delivery(..) => {}
+                _ => self.happens_before.take_up(self.running, &edges),
+            }
+        }
+        self.granting = edges;
+        if self.watch.states {
+            self.learns_by_wait();
+        }
+    }
+
+    /// Joins the thread without a step of its own, if that is possible.
+    pub(crate) fn joins_at_once(&mut self, thread: ThreadId) -> bool {
+        let is_possible = self.grain == Grain::Accesses
+            && !self.is_tearing_down
+            && self.objects.ends[thread.index()].is_finished()
+            && self.begin_part();
+        if is_possible {
+            self.end_join(thread);
+        }
+        is_possible
+    }
+
+    #[inline]
+    fn end_join(&mut self, thread: ThreadId) {
+        let joined = thread.index();
+        if let Some(last) = self.threads[joined].last {
+            self.comes_after(last);
+        }
+        for index in 0..self.threads[joined].edges.len() {
+            self.comes_after(self.threads[joined].edges[index]);
+        }
+        if self.watch.races {
+            self.happens_before.joined(self.running, thread);
+        }
+    }
+
+    /// An after edge of the event at hand if that is the wait, else of the next one of the thread that
+    /// runs.
+    #[inline(always)]
+    fn comes_after(&mut self, event: EventId) {
+        match self.grain {
+            Grain::Operations => self.edges.push(event),
+            Grain::Accesses => self.order_after(self.running, event),
+        }
+    }
+
+    /// What the thread waits for.
+    pub(crate) fn wait_of(&self, thread: ThreadId) -> Option<Wait> {
+        self.threads[thread.index()].wait
     }
 }

@@ -1,0 +1,84 @@
+//! What is a step of a model.
+//!
+//! Spawns and waits have no access, so that they commute with every operation of other threads. In a search
+//! they happen as soon as they can, in the step before: that leaves fewer steps to explore and fewer events to
+//! keep. A person wants to see them: [`Model::refine`] turns a schedule of the one kind into the other.
+
+use crate::engine::Engine;
+use crate::model::Model;
+use explore::{Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
+
+/// What is a step.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Grain {
+    /// An operation with an access or with alternatives. Spawns and waits commute with everything and
+    /// happen as soon as they can, in the step before: that leaves fewer steps to explore.
+    #[default]
+    Accesses,
+    /// Every operation, for people.
+    Operations,
+}
+
+impl Model {
+    /// From the next execution on every operation is a step, also those that commute with all others
+    /// and are performed with the step before otherwise.
+    pub fn step_by_operations(&mut self) {
+        self.engine_mut().grain = Grain::Operations;
+    }
+
+    /// The schedule of operations that is this schedule of accesses. From here on the model goes by
+    /// operations.
+    pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {
+        self.step_by_operations();
+        self.reset();
+        let mut refined = Schedule::new();
+        for &step in schedule {
+            self.step_through(&mut refined, step.thread)?;
+            self.step(step)?;
+            refined.push(step);
+        }
+        let last = schedule.last().map_or(ThreadId::MAIN, |step| step.thread);
+        self.step_through(&mut refined, last)?;
+        Ok(refined)
+    }
+
+    /// Performs the operations that can be performed and commute with all others, those of `first` first.
+    fn step_through(&mut self, steps: &mut Schedule, first: ThreadId) -> Result<(), Interrupt> {
+        while let Some(thread) = self.engine().next_commuting(first) {
+            let step = Step::of(thread);
+            self.step(step)?;
+            steps.push(step);
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// The thread that runs performs an operation as part of the step at hand; false if that would be
+    /// one too many.
+    #[inline(always)]
+    pub(crate) fn begin_part(&mut self) -> bool {
+        let most = self.config.max_events;
+        let thread = self.thread();
+        if thread.operations >= most {
+            return false;
+        }
+        thread.operations += 1;
+        thread.round.take_effect();
+        true
+    }
+
+    /// A thread that can perform an operation which commutes with all others, `first` if it can.
+    fn next_commuting(&self, first: ThreadId) -> Option<ThreadId> {
+        let can = |thread: ThreadId| {
+            let request = self.pending.get(thread.index()).and_then(Pending::enabled);
+            request.is_some_and(|request| {
+                request.op.kind == OpKind::Spawn || self.wait_of(thread).is_some()
+            })
+        };
+        let others = self.born.iter().copied();
+        std::iter::once(first)
+            .chain(others)
+            .find(|&thread| can(thread))
+    }
+}

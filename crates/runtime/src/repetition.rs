@@ -1,0 +1,69 @@
+//! Repeating the events of an execution: the steps to come are known, so a thread whose step is next
+//! performs it without a switch to the model and back.
+
+use crate::engine::Engine;
+use crate::grain::Grain;
+use crate::model::Model;
+use explore::{Divergence, EventId, Execution, Interrupt, Program};
+use std::ptr;
+
+impl Model {
+    /// Begins with these events.
+    pub(crate) fn begin_with(&mut self, execution: &Execution) -> Result<(), Interrupt> {
+        self.reset();
+        if self.engine().grain == Grain::Accesses {
+            self.engine_mut().script = execution;
+        }
+        let result = self.follow(execution);
+        self.engine_mut().script = ptr::null();
+        result
+    }
+
+    /// Performs the events of the execution, which begins.
+    fn follow(&mut self, execution: &Execution) -> Result<(), Interrupt> {
+        while let at @ EventId(number) = self.engine().event()
+            && (number as usize) < execution.len()
+        {
+            self.move_on(execution.event(at).step)?;
+            self.engine().follows(execution)?;
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Whether the thread that runs, which has announced its next operation, performs it at once: the
+    /// execution at hand is repeated, and that is what comes next.
+    #[inline(always)]
+    pub(crate) fn runs_on(&mut self) -> bool {
+        !self.script.is_null() && self.runs_on_in_script()
+    }
+
+    #[inline(never)]
+    fn runs_on_in_script(&mut self) -> bool {
+        // SAFETY: `Model::repeat` holds a reference to the execution while `script` points to it.
+        let script = unsafe { &*self.script };
+        let thread = self.running;
+        let next = self.events as usize + 1;
+        // Others run on first that can, as they did when this was executed for the first time.
+        if !self.is_in_event || self.has_ready() || next >= script.len() {
+            return false;
+        }
+        let next = script.event(EventId::at(next)).step;
+        if next.thread != thread {
+            return false;
+        }
+        self.end_step(thread);
+        !self.is_coarsened
+            && !self.has_ready()
+            && self.follows(script).is_ok()
+            && self.begin_step(next).is_some()
+    }
+
+    /// Whether the last event is that of the script.
+    pub(crate) fn follows(&self, script: &Execution) -> Result<(), Divergence> {
+        let last = EventId(self.events - 1);
+        let event = script.event(last);
+        event.must_be(last, self.op, (self.before, self.after))
+    }
+}
