@@ -11,6 +11,9 @@ impl Model {
     /// Begins with these events.
     pub(crate) fn begin_with(&mut self, execution: &Execution) -> Result<(), Interrupt> {
         self.reset();
+        if self.engine().is_coarsened {
+            return Err(Interrupt::Coarsened);
+        }
         if self.engine().grain == Grain::Accesses {
             self.engine_mut().script = execution;
         }
@@ -19,7 +22,7 @@ impl Model {
         result
     }
 
-    /// Performs the events of the execution, which begins.
+    /// Performs the events of the execution, which has begun.
     fn follow(&mut self, execution: &Execution) -> Result<(), Interrupt> {
         while let at @ EventId(number) = self.engine().event()
             && (number as usize) < execution.len()
