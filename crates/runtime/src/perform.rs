@@ -78,27 +78,11 @@ pub(crate) fn visible<R>(
     announce: impl FnOnce(&mut Engine),
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
-    let engine = enter();
-    // SAFETY: the engine is alive while its threads run. The references end before each switch.
-    unsafe {
-        if !(*engine.as_ptr()).is_tearing_down {
-            announce(&mut *engine.as_ptr());
-            if (*engine.as_ptr()).runs_on() {
-                forget_registers();
-            } else {
-                switch(engine);
-            }
-        }
-        if (*engine.as_ptr()).is_tearing_down {
-            torn(engine);
-        }
-        let result = effect(&mut *engine.as_ptr());
-        if (*engine.as_ptr()).watch.reads {
-            clean(engine, LEFT_BY_CALLS);
-        }
-        leave(engine);
-        result
-    }
+    let goes_on = |engine: &mut Engine| {
+        announce(engine);
+        engine.runs_on()
+    };
+    perform_when(goes_on, effect)
 }
 
 /// Performs an operation that has no access, so that it commutes with every other: a step of its own
@@ -108,17 +92,35 @@ pub(crate) fn commuting<R>(
     announce: impl FnOnce(&mut Engine),
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
+    let goes_on = |engine: &mut Engine| match engine.grain {
+        Grain::Operations => {
+            announce(engine);
+            false
+        }
+        Grain::Accesses => {
+            let goes_on = engine.begin_part();
+            if !goes_on {
+                engine.halt(Halt::Bound(Bound::Events));
+            }
+            goes_on
+        }
+    };
+    perform_when(goes_on, effect)
+}
+
+/// Performs an operation at once, or when the model runs the thread again if it does not go on.
+#[inline(always)]
+fn perform_when<R>(
+    goes_on: impl FnOnce(&mut Engine) -> bool,
+    effect: impl FnOnce(&mut Engine) -> R,
+) -> R {
     let engine = enter();
-    // SAFETY: as in `visible`.
+    // SAFETY: the engine is alive while its threads run. The references end before each switch.
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
-            if (*engine.as_ptr()).grain == Grain::Operations {
-                announce(&mut *engine.as_ptr());
-                switch(engine);
-            } else if (*engine.as_ptr()).begin_part() {
+            if goes_on(&mut *engine.as_ptr()) {
                 forget_registers();
             } else {
-                (*engine.as_ptr()).halt(Halt::Bound(Bound::Events));
                 switch(engine);
             }
         }
@@ -138,7 +140,7 @@ pub(crate) fn commuting<R>(
 #[inline(always)]
 pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut Engine)) {
     let engine = enter();
-    // SAFETY: as in `visible`.
+    // SAFETY: as in `perform_when`.
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
             if (*engine.as_ptr()).is_over_at_once(wait) {
@@ -168,7 +170,7 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
 #[inline(always)]
 pub(crate) fn silently<R>(effect: impl FnOnce(&mut Engine) -> R) -> R {
     let engine = enter();
-    // SAFETY: as in `visible`.
+    // SAFETY: as in `perform_when`.
     let result = effect(unsafe { &mut *engine.as_ptr() });
     leave(engine);
     result
@@ -210,7 +212,7 @@ pub(crate) fn extend(address: usize, old: usize, new: usize) -> bool {
 #[inline(never)]
 pub(crate) fn halt(why: Halt) {
     let engine = enter();
-    // SAFETY: as in `visible`.
+    // SAFETY: as in `perform_when`.
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
             (*engine.as_ptr()).halt(why);
