@@ -58,7 +58,8 @@ fn work(me: &Process<Request>, is_sound: bool) {
 fn ask(me: &Process<Event>, worker: &Pid<Request>) -> bool {
     let monitor = me.monitor(worker, |_| Event::Crash);
     worker.send(me.pid());
-    let event = me.receive();
+    // The supervisor may be told of a crash first, and the next worker be started before the client knows.
+    let event = me.receive_if(|event| !is_start(event));
     me.demonitor(worker, &monitor);
     matches!(event, Event::Answer)
 }

@@ -1,7 +1,10 @@
 //! What is reported, and how: deadlocks, panics, messages that nobody receives.
 
 use actors::{Delivery, Down, ExitReason, Policy, Process, System};
+use mazurka::sync::Arc;
+use mazurka::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use mazurka::{Checker, Failure, FailureKind, Report, Style, Verdict};
+use std::time::Duration;
 
 fn system() -> System {
     System::new(Delivery::MailboxOrder)
@@ -142,7 +145,7 @@ fn a_failure_that_was_met_before_objects_became_coarser_is_shown() {
         let other = system.spawn("other", |_: &Process<()>| ());
         system.spawn("watcher", move |me: &Process<Down>| {
             me.monitor(&other, |down| down);
-            me.receive_within(std::time::Duration::ZERO);
+            me.receive_within(Duration::ZERO);
             me.receive();
             other.exit(ExitReason::Killed);
         });
@@ -172,4 +175,37 @@ fn a_message_is_an_arrow_to_the_process_that_receives_it() {
                 || shown.text(Style::default()).contains('◀')
         );
     }
+}
+
+/// The children of two parents monitor a worker. The one that was made first panics if it sees that the
+/// other was told of the worker's end before it.
+fn children_of_two(system: System) {
+    let [is_made, is_told] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+    let worker = system.spawn("worker", |me: &Process<()>| me.receive());
+    let (flags, patient) = ((Arc::clone(&is_made), Arc::clone(&is_told)), worker.clone());
+    system.spawn("one parent", move |me: &Process<()>| {
+        let is_second = flags.0.load(SeqCst);
+        me.system().spawn("second", move |me: &Process<Down>| {
+            me.monitor(&patient, |down| down);
+            me.receive();
+            flags.1.store(is_second, SeqCst);
+        });
+    });
+    system.spawn("other parent", move |me: &Process<()>| {
+        is_made.store(true, SeqCst);
+        me.system().spawn("first", move |me: &Process<Down>| {
+            me.monitor(&worker, |down| down);
+            worker.send(());
+            if is_told.load(SeqCst) {
+                let down = me.receive_within(Duration::ZERO);
+                assert!(down.is_some(), "told later");
+            }
+        });
+    });
+}
+
+#[test]
+fn a_schedule_fits_whichever_process_was_made_first() {
+    let failure = failure(|| children_of_two(system()));
+    assert_eq!(failure.message, "told later");
 }

@@ -3,18 +3,19 @@
 //! A link is known to both processes, each of whose relations is an object of its own: to link is a write of
 //! the one, then of the other. The end of a process writes its relations, and then tells all of them.
 
-use std::collections::BTreeMap;
-
 /// The links and monitors of a process; `P` is a process and `A` how to reach it.
+///
+/// Both are kept in the order in which they were made. To make one is a write, so this order is the same in
+/// all executions of a trace, whatever the ids of processes are.
 #[derive(Clone, Debug)]
 pub struct Relations<P, A> {
-    links: BTreeMap<P, A>,
-    /// By watcher and its number of the monitor.
-    monitors: BTreeMap<(P, u32), A>,
+    links: Vec<(P, A)>,
+    /// Watchers with their numbers of the monitor.
+    monitors: Vec<((P, u32), A)>,
     has_ended: bool,
 }
 
-/// Who is to be told of an end.
+/// Who is to be told of an end, in the order in which they became related.
 #[derive(Clone, Debug)]
 pub struct Related<P, A> {
     /// Linked processes.
@@ -23,49 +24,51 @@ pub struct Related<P, A> {
     pub monitors: Vec<((P, u32), A)>,
 }
 
-impl<P: Ord, A> Default for Relations<P, A> {
+impl<P, A> Default for Relations<P, A> {
     fn default() -> Relations<P, A> {
         Relations {
-            links: BTreeMap::new(),
-            monitors: BTreeMap::new(),
+            links: Vec::new(),
+            monitors: Vec::new(),
             has_ended: false,
         }
     }
 }
 
-impl<P: Ord, A> Relations<P, A> {
-    /// Links the process with another; whether it has not ended.
+impl<P: PartialEq, A> Relations<P, A> {
+    /// Links the process with another, unless it is linked already; whether it has not ended.
     pub fn link(&mut self, other: P, address: A) -> bool {
-        if !self.has_ended {
-            self.links.insert(other, address);
+        let is_linked = self.links.iter().any(|(linked, _)| *linked == other);
+        if !self.has_ended && !is_linked {
+            self.links.push((other, address));
         }
         !self.has_ended
     }
 
     /// Takes a link away.
     pub fn unlink(&mut self, other: &P) {
-        self.links.remove(other);
+        self.links.retain(|(linked, _)| linked != other);
     }
 
-    /// Another process watches this one; whether it has not ended.
+    /// Another process watches this one by a monitor with a number of its own; whether it has not ended.
     pub fn monitor(&mut self, watcher: P, number: u32, address: A) -> bool {
         if !self.has_ended {
-            self.monitors.insert((watcher, number), address);
+            self.monitors.push(((watcher, number), address));
         }
         !self.has_ended
     }
 
     /// Another process watches no longer.
     pub fn demonitor(&mut self, watcher: P, number: u32) {
-        self.monitors.remove(&(watcher, number));
+        let monitor = (watcher, number);
+        self.monitors.retain(|(other, _)| *other != monitor);
     }
 
     /// The process ends; gives who is to be told.
     pub fn end(&mut self) -> Related<P, A> {
         self.has_ended = true;
         Related {
-            links: std::mem::take(&mut self.links).into_iter().collect(),
-            monitors: std::mem::take(&mut self.monitors).into_iter().collect(),
+            links: std::mem::take(&mut self.links),
+            monitors: std::mem::take(&mut self.monitors),
         }
     }
 
@@ -93,5 +96,20 @@ mod tests {
         assert_eq!(related.links, [(1, ()), (3, ())]);
         assert_eq!(related.monitors, [((7, 1), ())]);
         assert!(!relations.is_alive() && !relations.link(4, ()) && !relations.monitor(7, 2, ()));
+    }
+
+    #[test]
+    fn who_became_related_first_is_told_first() {
+        let mut relations = Relations::default();
+        for other in [3, 1, 2, 3] {
+            relations.link(other, ());
+        }
+        for (watcher, number) in [(8, 1), (7, 0), (8, 0)] {
+            relations.monitor(watcher, number, ());
+        }
+        let related = relations.end();
+        assert_eq!(related.links, [(3, ()), (1, ()), (2, ())]);
+        let monitors = [((8, 1), ()), ((7, 0), ()), ((8, 0), ())];
+        assert_eq!(related.monitors, monitors);
     }
 }
