@@ -332,7 +332,7 @@ fn carry(to: &Address, text: String, act: impl FnOnce(&Address, Option<Posted>) 
         act(&to, Some(posted));
     };
     runtime::spawn_at(location, Some("network".to_owned()), Box::new(carrier));
-    runtime::tell(|| text);
+    posted.sent(|| text);
 }
 
 /// Puts a notice into the mailbox.

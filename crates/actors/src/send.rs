@@ -70,7 +70,7 @@ impl<M: Message> Pid<M> {
             runtime::stand_at(Some(location));
             inbox.bring(posted, message);
         });
-        runtime::tell(|| text);
+        posted.sent(|| text);
     }
 }
 

@@ -167,13 +167,18 @@ fn a_message_is_an_arrow_to_the_process_that_receives_it() {
         let shown = &failure.interleaving;
         let received = shown.rows.iter().find(|row| row.text == "receive() -> 1");
         let received = received.expect("the message is received");
-        let arrival = &shown.rows[received.sent_in.expect("it came in")];
-        assert_eq!(arrival.sent_to, Some(received.thread), "{delivery:?}");
+        let row = received.sent_in.expect("it was sent");
+        let send = &shown.rows[row];
+        assert_eq!(send.text, "send(1) to listener", "{delivery:?}");
+        assert_eq!(shown.threads[send.thread], "speaker");
+        assert_eq!(send.sent_to, Some(received.thread), "{delivery:?}");
         assert_eq!(shown.threads[received.thread], "listener");
-        assert!(
-            shown.text(Style::default()).contains('▶')
-                || shown.text(Style::default()).contains('◀')
-        );
+        let text = shown.text(Style::default());
+        let told = format!("(from {})", row + 1);
+        assert!(text.contains(&told), "{text}");
+        let mut lines = text.lines();
+        let line = lines.find(|line| line.contains("send(1)"));
+        assert!(line.is_some_and(|line| line.contains(['▶', '◀'])), "{text}");
     }
 }
 

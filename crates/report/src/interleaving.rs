@@ -31,10 +31,10 @@ pub struct Row {
     pub location: Option<String>,
     /// Whether it is the event in which the failure showed.
     pub failed: bool,
-    /// Of a message that came in: the column of the process that it is for.
+    /// Of a message that is sent, or that a network brings: the column of the process that it is for.
     #[serde(default)]
     pub sent_to: Option<usize>,
-    /// Of a message that was received: the row in which it came in.
+    /// Of a message that was received: the row in which it was sent.
     #[serde(default)]
     pub sent_in: Option<usize>,
 }

@@ -274,6 +274,17 @@ impl Network {
 }
 
 impl Posted {
+    /// The event at hand is the one that sends the letter: says what it does, for people. No event.
+    pub fn sent(&self, text: impl FnOnce() -> String) {
+        silently(|engine| {
+            engine.record(|_| text());
+            let event = engine.event();
+            if engine.watch.records {
+                engine.recorder.note_send(self.key(), event);
+            }
+        });
+    }
+
     /// Waits until the letter may come in.
     #[track_caller]
     pub fn wait(&self) {
@@ -291,6 +302,7 @@ impl Posted {
     #[track_caller]
     pub fn deliver(&self, to: &Mailbox, text: impl FnOnce() -> String) -> Option<usize> {
         let position = to.arrive(Order::DELIVER, text);
+        silently(|engine| engine.recorder.note_delivery(self.key()));
         self.arrived();
         position
     }
@@ -309,5 +321,10 @@ impl Posted {
     pub fn received(&self) {
         self.network
             .with(|letters, process| letters.receive(process, self.ticket));
+        silently(|engine| engine.recorder.note_origin(self.key()));
+    }
+
+    fn key(&self) -> (u32, Ticket) {
+        (self.network.number, self.ticket)
     }
 }

@@ -4,6 +4,7 @@ use crate::atomic::Value;
 use crate::engine::Engine;
 use crate::source::Place;
 use explore::{EventId, ObjectId, Op, OpKind, ThreadId, Token};
+use objects::Ticket;
 use std::collections::BTreeMap;
 
 /// The events of an execution as text, and the names of its objects.
@@ -25,6 +26,8 @@ pub(crate) struct Recorder {
     failed: bool,
     sent_to: Option<ThreadId>,
     sent_in: Option<EventId>,
+    /// The events that sent the letters of the networks, by network and letter.
+    sends: BTreeMap<(u32, Ticket), EventId>,
 }
 
 pub(crate) struct Recorded {
@@ -32,9 +35,9 @@ pub(crate) struct Recorded {
     pub(crate) location: Place,
     pub(crate) text: String,
     pub(crate) failed: bool,
-    /// Whom the message is for that it brought in.
+    /// Whom the message is for that it sent or brought in.
     pub(crate) sent_to: Option<ThreadId>,
-    /// Where the message came in that it received.
+    /// Where the message was sent that it received.
     pub(crate) sent_in: Option<EventId>,
 }
 
@@ -62,6 +65,25 @@ impl Recorder {
     /// The event at hand receives a message that this one brought.
     pub(crate) fn note_receipt(&mut self, arrival: EventId) {
         self.sent_in = Some(arrival);
+    }
+
+    /// The event sends a letter that a network is to bring.
+    pub(crate) fn note_send(&mut self, letter: (u32, Ticket), send: EventId) {
+        self.sends.insert(letter, send);
+    }
+
+    /// The event at hand brings this letter.
+    pub(crate) fn note_delivery(&mut self, letter: (u32, Ticket)) {
+        if let Some(send) = self.sends.get(&letter) {
+            self.events[send.index()].sent_to = self.sent_to;
+        }
+    }
+
+    /// The event at hand receives this letter, which a network brought.
+    pub(crate) fn note_origin(&mut self, letter: (u32, Ticket)) {
+        if let Some(&send) = self.sends.get(&letter) {
+            self.sent_in = Some(send);
+        }
     }
 
     pub(crate) fn end_event(&mut self, op: Op) {
