@@ -280,6 +280,45 @@ fn a_state_machine_touches_several_objects_at_once() {
     assert!(report.executions < 6 && report.verdict == Verdict::Verified);
 }
 
+/// Expects a number that nobody has set.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Unset;
+
+impl Task for Unset {
+    type Touches = Object<u32>;
+    type Output = ();
+
+    fn method(&self) -> &'static str {
+        "unset"
+    }
+
+    fn segment(&mut self, number: &mut u32, _: &mut Calls) -> Next<Unset> {
+        assert_eq!(*number, 0, "it is set");
+        Next::Done(())
+    }
+}
+
+/// The first execution is in good order; that of the other order fails in the run that compares their states.
+#[test]
+fn a_failure_of_a_run_beside_the_exploration_is_reported_with_a_schedule() {
+    let program = || {
+        let number = Object::new(0);
+        number.start(Unset);
+        number.start(Set);
+    };
+    let first = || Checker::new().max_executions(1).keep_going(true);
+    let no_runs_beside = first().algorithm(Algorithm::Source).check(program);
+    assert!(no_runs_beside.errors.is_empty());
+    let found = first().algorithm(Algorithm::ContextSensitive);
+    let found = found.check(program);
+    assert_eq!((found.executions, found.errors.len()), (1, 1));
+    let failure = &found.errors[0];
+    assert!(failure.message.contains("it is set"), "{failure:?}");
+    assert!(failure.interleaving.rows.iter().any(|row| row.failed));
+    let again = Checker::new().replay(&failure.schedule, program).unwrap();
+    assert_eq!(again.errors[0].message, failure.message);
+}
+
 /// Two tasks add to one counter, and the main thread awaits both.
 fn two_additions() {
     let counter = Object::new(0);
