@@ -3,7 +3,7 @@
 use actors::{Delivery, Down, ExitReason, Policy, Process, System};
 use mazurka::sync::Arc;
 use mazurka::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use mazurka::{Checker, Failure, FailureKind, Report, Style, Verdict};
+use mazurka::{Checker, Failure, FailureKind, Report, Style, Verdict, choose};
 use std::time::Duration;
 
 fn system() -> System {
@@ -121,6 +121,25 @@ fn an_unhandled_message_is_a_warning_or_an_error_or_nothing() {
     assert_eq!(failure.message, text);
     let report = verified(|| one_too_many(system().unhandled(Policy::Allow)));
     assert!(report.warnings.is_empty());
+}
+
+#[test]
+fn a_resumed_search_reports_the_warnings_of_the_one_before() {
+    let program = || {
+        if choose(2) == 0 {
+            one_too_many(system());
+        }
+    };
+    let file = format!("mazurka-actors-{}-warnings", std::process::id());
+    let file = std::env::temp_dir().join(file);
+    let whole = Checker::new().check(program);
+    let first = Checker::new().max_executions(whole.executions - 1);
+    let first = first.checkpoint(&file).check(program);
+    assert_eq!(first.warnings, ["a message to once was never received"]);
+    let rest = Checker::new().resume(&file).check(program);
+    assert_eq!(rest.executions, whole.executions);
+    assert_eq!(rest.warnings, first.warnings);
+    std::fs::remove_file(file).unwrap();
 }
 
 #[test]

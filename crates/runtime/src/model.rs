@@ -88,6 +88,11 @@ impl Model {
         self.engine().warnings.borrow().iter().cloned().collect()
     }
 
+    /// What was noticed in executions before, which another model ran.
+    pub fn warned(&mut self, warnings: Vec<String>) {
+        self.engine_mut().warnings.get_mut().extend(warnings);
+    }
+
     /// Why the execution at hand has no fingerprint, if it has none.
     pub fn opaque(&self) -> Option<Opaque> {
         self.engine().opaque()

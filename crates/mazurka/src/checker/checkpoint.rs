@@ -29,6 +29,8 @@ pub(crate) struct State<'s> {
     pub task: Task,
     pub tally: Cow<'s, Tally>,
     pub failures: Cow<'s, Failures>,
+    /// What was noticed that is no failure.
+    pub warnings: Vec<String>,
     /// Threads and objects by their ids, and which objects are coarse.
     pub names: Cow<'s, Names>,
     /// Wall clock of the search so far.
@@ -114,7 +116,7 @@ impl State<'static> {
         };
         let bytes = slots::read(path).map_err(|error| unreadable(reason_of(&error)))?;
         let (state, strategy) = postcard::take_from_bytes::<State<'static>>(&bytes)
-            .map_err(|_| unreadable("it was written by another version".to_owned()))?;
+            .map_err(|_| unreadable(slots::OTHER_VERSION.to_owned()))?;
         match state.task.difference(task) {
             None => Ok((state, strategy.to_vec())),
             Some((what, found, asked)) => Err(CheckError::ForeignCheckpoint {

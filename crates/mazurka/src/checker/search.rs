@@ -93,7 +93,8 @@ impl Search {
                     path: checker.resume.clone().unwrap_or_default(),
                     reason: error.to_string(),
                 })?;
-                let model = Model::with_names(config, state.names.into_owned(), program);
+                let mut model = Model::with_names(config, state.names.into_owned(), program);
+                model.warned(state.warnings);
                 (
                     model,
                     strategy,
@@ -296,6 +297,7 @@ impl Search {
             task: Task::of(&self.checker),
             tally: Cow::Borrowed(&self.tally),
             failures: Cow::Borrowed(&self.failures),
+            warnings: self.model.warnings(),
             names: Cow::Borrowed(self.model.names()),
             elapsed_s: self.brake.elapsed_s(),
         }

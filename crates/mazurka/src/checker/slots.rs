@@ -8,7 +8,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-const MAGIC: [u8; 8] = *b"MZK-CHK1";
+/// Its last digit is the version of the format, of the payload's too: whoever changes either raises it.
+const MAGIC: [u8; 8] = *b"MZK-CHK2";
+/// Why a checkpoint is not read whose format is not this one.
+pub(crate) const OTHER_VERSION: &str = "it was written by another version";
 const FILE_HEADER: u64 = 16;
 const SLOT_HEADER: usize = 24;
 
@@ -84,7 +87,10 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut content = vec![0; MAGIC.len()];
     file.read_exact(&mut content).map_err(|_| no_checkpoint())?;
     if content != MAGIC {
-        return Err(no_checkpoint());
+        return Err(match is_checkpoint(&content) {
+            true => io::Error::new(io::ErrorKind::InvalidData, OTHER_VERSION),
+            false => no_checkpoint(),
+        });
     }
     file.read_to_end(&mut content)?;
     newest(&content).ok_or_else(no_checkpoint)
@@ -158,11 +164,17 @@ fn refuse_foreign(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    if start.is_empty() || start == MAGIC {
+    if start.is_empty() || is_checkpoint(&start) {
         return Ok(());
     }
     let why = format!("{} is no checkpoint and is left as it is", path.display());
     Err(io::Error::new(io::ErrorKind::AlreadyExists, why))
+}
+
+/// Whether a file that begins like this is a checkpoint, of whatever version.
+fn is_checkpoint(start: &[u8]) -> bool {
+    let (_, family) = MAGIC.split_last().expect("it is not empty");
+    start.len() == MAGIC.len() && start.starts_with(family)
 }
 
 fn fresh_path(path: &Path) -> PathBuf {
@@ -243,6 +255,19 @@ mod tests {
             Slots::create(&path, state).unwrap();
             assert_eq!(read(&path).unwrap(), state);
         }
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_checkpoint_of_an_older_version_is_not_read_but_replaced() {
+        let path = path("older");
+        Slots::create(&path, b"state").unwrap();
+        let mut content = fs::read(&path).unwrap();
+        content[MAGIC.len() - 1] = b'1';
+        fs::write(&path, content).unwrap();
+        assert_eq!(read(&path).unwrap_err().to_string(), OTHER_VERSION);
+        Slots::create(&path, b"other").unwrap();
+        assert_eq!(read(&path).unwrap(), b"other");
         fs::remove_file(path).unwrap();
     }
 
