@@ -268,3 +268,52 @@ fn a_thread_that_waits_after_main_is_an_error_unless_allowed() {
     let report = Checker::new().waiting_after_main(true).check(program);
     assert_eq!(report.verdict, Verdict::Verified);
 }
+
+#[test]
+fn a_panic_in_a_scope_that_never_ends_is_the_same_failure_when_it_is_repeated() {
+    fn threads(panics_first: bool, other: fn()) -> impl Fn() {
+        move || {
+            thread::scope(|scope| {
+                let panics = || {
+                    scope.spawn(|| panic!("nobody joins"));
+                };
+                if panics_first {
+                    panics();
+                }
+                scope.spawn(other);
+                if !panics_first {
+                    panics();
+                }
+            });
+        }
+    }
+    let others: [fn(); 3] = [
+        || thread::park(),
+        || mazurka::assume(false),
+        || {
+            let never = AtomicU32::new(0);
+            while never.load(SeqCst) == 0 {
+                thread::yield_now();
+            }
+        },
+    ];
+    for panics_first in [true, false] {
+        for other in others {
+            let report = Checker::new().check(threads(panics_first, other));
+            assert_eq!(report.errors[0].kind, FailureKind::Panic);
+            let again =
+                Checker::new().replay(&report.errors[0].schedule, threads(panics_first, other));
+            assert_eq!(again.unwrap().errors[0].kind, FailureKind::Panic);
+        }
+    }
+}
+
+#[test]
+fn threads_are_named_by_their_whole_spawn_path() {
+    let report = Checker::new().check(|| {
+        let outer = thread::spawn(|| thread::spawn(thread::park).join());
+        let _ = outer.join();
+    });
+    let message = &report.errors[0].message;
+    assert!(message.contains("T0.0 is parked"), "{message}");
+}

@@ -64,6 +64,8 @@ pub(crate) struct Engine {
     /// Threads that run on before the step is over: they were started, or their wait has ended.
     ready: VecDeque<ThreadId>,
     pub(crate) grain: Grain,
+    /// Where every operation is a step: threads that would run on by accesses, in that order.
+    pub(crate) woken: VecDeque<ThreadId>,
     /// The events to come, while an execution is repeated.
     pub(crate) script: *const Execution,
     /// Whether an event has begun and not ended.
@@ -233,6 +235,7 @@ impl Engine {
             conditional: Vec::new(),
             ready: VecDeque::new(),
             grain: Grain::default(),
+            woken: VecDeque::new(),
             script: ptr::null(),
             is_in_event: false,
             watch: Watch {
@@ -273,6 +276,7 @@ impl Engine {
         self.waiting.clear();
         self.conditional.clear();
         self.ready.clear();
+        self.woken.clear();
         self.script = ptr::null();
         self.is_in_event = false;
         self.next_edges.clear();
@@ -323,6 +327,9 @@ impl Engine {
         self.born.push(id);
         self.live += 1;
         self.ready.push_back(id);
+        if self.grain == Grain::Operations {
+            self.woken.push_back(id);
+        }
     }
 
     /// The first event of the thread comes after its spawn.

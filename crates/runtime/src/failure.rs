@@ -140,7 +140,7 @@ impl Engine {
 
     /// How the execution at hand ended.
     pub(crate) fn outcome(&self) -> Outcome {
-        if self.failures.len() > 0 || self.unjoined_panic().is_some() {
+        if self.failures.len() > 0 || self.is_panic_left() {
             return Outcome::Failed;
         }
         if self.is_quiet() {
@@ -195,12 +195,23 @@ impl Engine {
             })
     }
 
+    /// Whether a thread panicked that nobody joined.
+    fn is_panic_left(&self) -> bool {
+        let panicked = |thread: &ThreadId| self.threads[thread.index()].panic.is_some();
+        self.born().iter().any(panicked)
+    }
+
+    /// The threads in the order of their spawn paths, which does not depend on the schedule.
+    fn by_name(&self) -> Vec<ThreadId> {
+        let mut threads = self.born().to_vec();
+        threads.sort_by_cached_key(|&thread| self.names.path(thread));
+        threads
+    }
+
     /// A thread that panicked and that nobody joined.
     fn unjoined_panic(&self) -> Option<ThreadId> {
-        self.born()
-            .iter()
-            .copied()
-            .find(|thread| self.threads[thread.index()].panic.is_some())
+        let panicked = |thread: &ThreadId| self.threads[thread.index()].panic.is_some();
+        self.by_name().into_iter().find(panicked)
     }
 
     /// What went wrong, if the outcome is a bug.
@@ -227,9 +238,8 @@ impl Engine {
 
     fn deadlock(&self) -> Shown {
         let waiting: Vec<ThreadId> = self
-            .born()
-            .iter()
-            .copied()
+            .by_name()
+            .into_iter()
             .filter(|thread| {
                 matches!(self.pending[thread.index()], Pending::Waiting(_))
                     || self.threads[thread.index()].condition.is_some()
@@ -253,9 +263,8 @@ impl Engine {
 
     fn stuck(&self) -> Shown {
         let spinning: Vec<ThreadId> = self
-            .born()
-            .iter()
-            .copied()
+            .by_name()
+            .into_iter()
             .filter(|thread| self.pending[thread.index()] == Pending::Halted(Halt::Await))
             .collect();
         let message = spinning
@@ -380,7 +389,10 @@ impl Engine {
         match &self.threads[id.index()].name {
             Some(name) => name.clone(),
             None if id == ThreadId::MAIN => "main".to_owned(),
-            None => format!("T{}", self.names.spawn_path(id).trim_start_matches("0.")),
+            None => {
+                let numbers: Vec<String> = self.names.path(id).iter().map(u32::to_string).collect();
+                format!("T{}", numbers.join("."))
+            }
         }
     }
 }

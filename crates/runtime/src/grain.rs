@@ -32,22 +32,29 @@ impl Model {
         self.step_by_operations();
         self.reset();
         let mut refined = Schedule::new();
+        self.step_through(&mut refined, ThreadId::MAIN)?;
         for &step in schedule {
-            self.step_through(&mut refined, step.thread)?;
             self.step(step)?;
             refined.push(step);
+            self.step_through(&mut refined, step.thread)?;
         }
-        let last = schedule.last().map_or(ThreadId::MAIN, |step| step.thread);
-        self.step_through(&mut refined, last)?;
         Ok(refined)
     }
 
-    /// Performs the operations that can be performed and commute with all others, those of `first` first.
-    fn step_through(&mut self, steps: &mut Schedule, first: ThreadId) -> Result<(), Interrupt> {
-        while let Some(thread) = self.engine().next_commuting(first) {
-            let step = Step::of(thread);
-            self.step(step)?;
-            steps.push(step);
+    /// Performs the operations that can be performed and commute with all others, in the order in which
+    /// they are parts of the step: first those of its thread, then those of threads that it started, then
+    /// those of threads whose waits it has ended.
+    fn step_through(&mut self, steps: &mut Schedule, thread: ThreadId) -> Result<(), Interrupt> {
+        let mut granted = std::mem::take(&mut self.engine_mut().woken);
+        let mut next = Some(thread);
+        while let Some(thread) = next {
+            while self.engine().can_commute(thread) {
+                let step = Step::of(thread);
+                self.step(step)?;
+                steps.push(step);
+            }
+            let woken = self.engine_mut().woken.pop_front();
+            next = woken.or_else(|| granted.pop_front());
         }
         Ok(())
     }
@@ -68,17 +75,11 @@ impl Engine {
         true
     }
 
-    /// A thread that can perform an operation which commutes with all others, `first` if it can.
-    fn next_commuting(&self, first: ThreadId) -> Option<ThreadId> {
-        let can = |thread: ThreadId| {
-            let request = self.pending.get(thread.index()).and_then(Pending::enabled);
-            request.is_some_and(|request| {
-                request.op.kind == OpKind::Spawn || self.wait_of(thread).is_some()
-            })
-        };
-        let others = self.born.iter().copied();
-        std::iter::once(first)
-            .chain(others)
-            .find(|&thread| can(thread))
+    /// Whether the thread can perform an operation that commutes with all others.
+    fn can_commute(&self, thread: ThreadId) -> bool {
+        let request = self.pending.get(thread.index()).and_then(Pending::enabled);
+        request.is_some_and(|request| {
+            request.op.kind == OpKind::Spawn || self.wait_of(thread).is_some()
+        })
     }
 }

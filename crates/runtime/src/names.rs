@@ -117,6 +117,17 @@ impl Names {
         }
     }
 
+    /// The numbers of a spawn path; they order threads in the same way in every process.
+    pub(crate) fn path(&self, thread: ThreadId) -> Vec<u32> {
+        if thread == ThreadId::MAIN {
+            return Vec::new();
+        }
+        let named = &self.threads[thread.index()];
+        let mut path = self.path(named.parent);
+        path.push(named.number);
+        path
+    }
+
     /// The schedule in names that do not depend on the process.
     pub fn save(&self, schedule: &Schedule) -> Vec<SavedStep> {
         schedule

@@ -46,12 +46,20 @@ pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) 
     assert!(before.is_none(), "a scope is opened inside itself");
     let result = catch_unwind(AssertUnwindSafe(body));
     let location = Location::caller();
-    let mut has_panicked = false;
     // Threads of the scope may start more of them.
+    let mut ended = Vec::new();
     while let Some(thread) = scope.next_to_join() {
-        has_panicked |= join_scoped(thread, location);
-        has_panicked |= scope.join_ended();
+        await_scoped(thread, location);
+        ended.push(thread);
+        scope.join_ended(&mut ended);
     }
+    // Who panicked is noticed when all have ended, so that it does not depend on the order of the joins.
+    let has_panicked = silently(|engine| {
+        let panics = ended
+            .iter()
+            .map(|thread| engine.threads[thread.index()].panic.take());
+        panics.flatten().count() > 0
+    });
     scope.threads.replace(None);
     match result {
         Err(panic) => resume_unwind(panic),
@@ -60,16 +68,14 @@ pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) 
     }
 }
 
-/// Waits for the end of a thread that was perhaps joined before; whether it panicked unseen.
-fn join_scoped(thread: ThreadId, location: &'static Location<'static>) -> bool {
+/// Waits for the end of a thread that was perhaps joined before.
+fn await_scoped(thread: ThreadId, location: &'static Location<'static>) {
     let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
-    let mut has_panicked = false;
     perform::wait(op, Wait::Join(thread), location, |engine| {
-        has_panicked = engine.threads[thread.index()].panic.take().is_some();
+        let has_panicked = engine.threads[thread.index()].panic.is_some();
         let how = if has_panicked { " -> panicked" } else { "" };
         engine.record_thread(thread, |name| format!("{name}.join(){how}"));
     });
-    has_panicked
 }
 
 impl<'scope> Scope<'scope> {
@@ -109,21 +115,18 @@ impl<'scope> Scope<'scope> {
         thread
     }
 
-    /// Joins the youngest threads as long as they have ended and joins are no steps; whether one of them
-    /// panicked unseen.
-    fn join_ended(&self) -> bool {
+    /// Joins the youngest threads as long as they have ended and joins are no steps.
+    fn join_ended(&self, ended: &mut Vec<ThreadId>) {
         let mut threads = self.threads.borrow_mut();
         let threads = threads.as_mut().expect("a scope that joins is open");
         silently(|engine| {
-            let mut has_panicked = false;
             while let Some(&thread) = threads.last()
                 && engine.joins_at_once(thread)
             {
                 threads.pop();
-                has_panicked |= engine.threads[thread.index()].panic.take().is_some();
+                ended.push(thread);
             }
-            has_panicked
-        })
+        });
     }
 
     /// A thread of the scope that is not joined. Joins commute: people see them in the order of the

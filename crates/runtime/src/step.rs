@@ -196,6 +196,7 @@ impl Engine {
             }
             Pending::Waiting(request) if is_granted => {
                 self.pending[thread.index()] = Pending::Enabled(request);
+                self.woken.push_back(thread);
             }
             _ => {}
         }
