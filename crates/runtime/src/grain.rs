@@ -61,6 +61,13 @@ impl Model {
 }
 
 impl Engine {
+    /// Whether a thread may go on without a switch where it could have been suspended. Not where the await
+    /// rule compares registers: a switch leaves others behind.
+    #[inline(always)]
+    pub(crate) fn may_go_on(&self) -> bool {
+        !self.watch.reads
+    }
+
     /// The thread that runs performs an operation as part of the step at hand; false if that would be
     /// one too many.
     #[inline(always)]

@@ -39,7 +39,7 @@ impl Engine {
     /// execution at hand is repeated, and that is what comes next.
     #[inline(always)]
     pub(crate) fn runs_on(&mut self) -> bool {
-        !self.script.is_null() && self.runs_on_in_script()
+        !self.script.is_null() && self.may_go_on() && self.runs_on_in_script()
     }
 
     #[inline(never)]

@@ -103,7 +103,10 @@ impl Engine {
     /// Whether the thread that runs need not be suspended for this wait.
     #[inline]
     pub(crate) fn is_over_at_once(&mut self, wait: Wait) -> bool {
-        self.grain == Grain::Accesses && self.objects.is_granted(wait) && self.begin_part()
+        self.grain == Grain::Accesses
+            && self.may_go_on()
+            && self.objects.is_granted(wait)
+            && self.begin_part()
     }
 
     /// The thread that runs is about to wait.
@@ -114,7 +117,10 @@ impl Engine {
         self.threads[index].wait = Some(wait);
         self.pending[index] = match (self.objects.is_granted(wait), self.grain) {
             (true, Grain::Operations) => Pending::Enabled(request),
-            // It would have gone on if it might.
+            (true, Grain::Accesses) if self.begin_part() => {
+                self.is_ready(self.running);
+                Pending::Waiting(request)
+            }
             (true, Grain::Accesses) => Pending::Halted(Halt::Bound(Bound::Events)),
             (false, _) => {
                 self.waiting.push((self.running, op.object));
@@ -157,6 +163,7 @@ impl Engine {
     /// Joins the thread without a step of its own, if that is possible.
     pub(crate) fn joins_at_once(&mut self, thread: ThreadId) -> bool {
         let is_possible = self.grain == Grain::Accesses
+            && self.may_go_on()
             && !self.is_tearing_down
             && self.objects.ends[thread.index()].is_finished()
             && self.begin_part();

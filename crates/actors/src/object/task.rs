@@ -14,7 +14,7 @@ type Place = &'static Location<'static>;
 ///
 /// See [tasks as state machines](super#tasks-as-state-machines).
 pub trait Task: Clone + Eq + Hash + Send + 'static {
-    /// What each of its segments touches: an [`Object`], or a tuple of them (its access set). A segment gets
+    /// What each of its segments touches: an [`Object`](crate::object::Object), or a tuple of them (its access set). A segment gets
     /// `&mut S` for an `Object<S>`, and a tuple of such for a tuple; a condition gets `&S` likewise.
     type Touches: Parts;
     /// What its future holds at its end.
