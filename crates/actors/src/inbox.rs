@@ -4,6 +4,7 @@ use crate::exit::{Down, Ending, Exit, ExitReason};
 use crate::system::Shared;
 use crate::{Message, ProcessId};
 use runtime::{Coarsening, Mailbox, Posted, Relations, Signals, State};
+use std::hash::Hash;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +17,7 @@ pub(crate) struct Letter<M> {
 }
 
 /// What a letter says.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Content<M> {
     Message(M),
     /// To a process that traps exits.
@@ -63,6 +64,10 @@ pub(crate) struct Inbox<M> {
 
 struct Letters<M> {
     there: Vec<Option<Letter<M>>>,
+    /// Letters at smaller positions are known to the process to have come in.
+    known: usize,
+    /// How many came in that nobody received, once the process has ended.
+    left: usize,
     /// The process has ended: letters are dropped.
     is_closed: bool,
 }
@@ -133,15 +138,28 @@ impl<M> Inbox<M> {
             },
             letters: Mutex::new(Letters {
                 there: Vec::new(),
+                known: 0,
+                left: 0,
                 is_closed: false,
             }),
         }
+    }
+
+    /// Letters before this position are known to the process to have come in.
+    pub(crate) fn known(&self) -> usize {
+        self.letters().known
+    }
+
+    /// The process knows letters before this position to have come in.
+    pub(crate) fn know(&self, count: usize) {
+        self.letters().known = count;
     }
 
     /// A letter has come in at this position.
     pub(crate) fn put(&self, position: usize, letter: Letter<M>) {
         let mut letters = self.letters();
         if letters.is_closed {
+            letters.left += 1;
             drop(letters);
             return drop(letter);
         }
@@ -161,6 +179,7 @@ impl<M> Inbox<M> {
         let mut letters = self.letters();
         letters.is_closed = true;
         let there = std::mem::take(&mut letters.there);
+        letters.left += there.iter().flatten().count();
         drop(letters);
         drop(there);
         let related = self.control.relations.silently(Relations::end);
@@ -170,6 +189,35 @@ impl<M> Inbox<M> {
     /// Never held while another process runs.
     fn letters(&self) -> MutexGuard<'_, Letters<M>> {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<M: Message + Eq + Hash> Inbox<M> {
+    /// The mailbox and what belongs to the process tell their state from now on.
+    ///
+    /// Signals and relations have one state as long as nobody uses them. Where they are used, which the
+    /// exploration learns, they tell none.
+    pub(crate) fn tell_state(self: &Arc<Inbox<M>>) {
+        let own = Arc::clone(self);
+        runtime::tell_state_of(self.control.mailbox.object(), move || own.snapshot());
+        let control = &self.control;
+        if !control.is_signalled(false) {
+            runtime::tell_state_of(control.signals.object(), || ());
+        }
+        if !control.is_related(false) && !control.is_registered(false) {
+            runtime::tell_state_of(control.relations.object(), || ());
+        }
+    }
+
+    /// The letters that are not received, in order; which are known to the process; how many will never be
+    /// received. The positions do not matter, as what was received counts for nothing any more.
+    fn snapshot(&self) -> (Vec<Content<M>>, usize, usize, bool) {
+        let letters = self.letters();
+        let known = letters.there.iter().take(letters.known);
+        let known = known.flatten().count();
+        let there = letters.there.iter().flatten();
+        let contents = there.map(|letter| letter.content.clone()).collect();
+        (contents, known, letters.left, letters.is_closed)
     }
 }
 

@@ -35,6 +35,8 @@
 //!
 //! With [`Delivery::Unordered`] the same model panics: the question may overtake what was to be added.
 //!
+//! A process can also be a state machine, a [`Behaviour`], which tells its state.
+//!
 //! [`object`] has concurrent objects whose tasks run atomically between release points, as in ABS.
 //!
 //! # What is one step
@@ -46,8 +48,10 @@
 
 #![forbid(unsafe_code)]
 
+mod behaviour;
 mod exit;
 mod inbox;
+mod machine;
 mod message;
 pub mod object;
 mod pid;
@@ -59,6 +63,7 @@ mod send;
 mod system;
 mod table;
 
+pub use behaviour::{Actions, Behaviour, Input, Next};
 pub use exit::{Down, Exit, ExitReason};
 pub use message::Message;
 pub use pid::{Pid, ProcessId};

@@ -14,8 +14,6 @@ use std::sync::Arc;
 /// The process at hand: what its code can do.
 pub struct Process<M> {
     pid: Pid<M>,
-    /// Letters at smaller positions are known to have come in.
-    pub(crate) known: Cell<usize>,
     /// What the process is told of an exit signal, if it traps them.
     pub(crate) on_exit: RefCell<Option<Told<Exit, M>>>,
     /// What the process is told of the end of another, for each of its monitors.
@@ -66,7 +64,6 @@ impl<M: Message> Process<M> {
     ) {
         let process = Process {
             pid,
-            known: Cell::new(0),
             on_exit: RefCell::default(),
             on_down: RefCell::default(),
             monitors: Cell::new(0),

@@ -35,7 +35,7 @@ impl<M: Message> Process<M> {
     pub fn receive_if(&self, fits: impl Fn(&M) -> bool) -> M {
         let mut position = 0;
         loop {
-            let is_known = position < self.known.get();
+            let is_known = position < self.inbox().known();
             if !is_known {
                 self.wait_for(position);
             }
@@ -76,12 +76,12 @@ impl<M: Message> Process<M> {
             return Some(self.receive_if(fits));
         }
         self.control().system.checkpoint();
-        let known = self.known.get();
+        let known = self.inbox().known();
         if let Some(message) = self.receive_among(0..known, &fits, true) {
             return Some(message);
         }
         let count = self.control().mailbox.look();
-        self.known.set(count);
+        self.inbox().know(count);
         let message = self.receive_among(known..count, &fits, false);
         if message.is_none() {
             runtime::tell(|| "receive() -> no message in time".to_owned());
@@ -95,7 +95,7 @@ impl<M: Message> Process<M> {
     #[track_caller]
     fn wait_for(&self, position: usize) {
         self.control().mailbox.wait(position);
-        self.known.set(position + 1);
+        self.inbox().know(position + 1);
     }
 
     #[track_caller]
@@ -123,7 +123,11 @@ impl<M: Message> Process<M> {
             return None;
         }
         if is_known {
+            // It stays in the mailbox, which tells its state, until the event is performed.
+            let content = Content::Message(message.clone());
+            self.inbox().put(position, Letter { content, posted });
             self.control().mailbox.wait(position);
+            drop(self.inbox().take(position));
         }
         runtime::tell(|| format!("receive() -> {message:?}"));
         self.control().mailbox.receive(position);

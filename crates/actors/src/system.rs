@@ -1,7 +1,7 @@
 //! A system of processes: how messages travel, and who is started.
 
 use crate::inbox::{Address, Inbox};
-use crate::{Message, Pid, Process, ProcessId};
+use crate::{Behaviour, Message, Pid, Process, ProcessId, machine};
 use runtime::{Delivery, Directory, Network, Policy, State, ThreadId};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -42,6 +42,15 @@ pub(crate) struct Options {
 pub(crate) struct Budget {
     pub(crate) losses: u32,
     pub(crate) duplicates: u32,
+}
+
+impl Options {
+    /// Whether what is on its way is known from the mailboxes alone.
+    fn tells_state(&self) -> bool {
+        self.delivery == Delivery::MailboxOrder
+            && self.budget.losses == 0
+            && self.budget.duplicates == 0
+    }
 }
 
 impl System {
@@ -106,14 +115,19 @@ impl System {
             Delivery::MailboxOrder => None,
             delivery => Some(Network::new(delivery)),
         };
+        let shared = Shared {
+            network,
+            options,
+            directory: State::new("names", Directory::default()),
+            budgets: Mutex::default(),
+            running: Mutex::default(),
+        };
+        if options.tells_state() {
+            // A process that has a name tells no state, so the names are always the same.
+            runtime::tell_state_of(shared.directory.object(), || ());
+        }
         System {
-            shared: Arc::new(Shared {
-                network,
-                options,
-                directory: State::new("names", Directory::default()),
-                budgets: Mutex::default(),
-                running: Mutex::default(),
-            }),
+            shared: Arc::new(shared),
         }
     }
 
@@ -159,6 +173,29 @@ impl System {
         })
     }
 
+    /// Starts a process that is a state machine. Its name is for people.
+    ///
+    /// If all processes of a system are, messages come in in mailbox order, and nobody uses links, signals,
+    /// names or tables, then the system tells its state: see [`Behaviour`].
+    #[track_caller]
+    pub fn spawn_machine<B: Behaviour>(&self, name: &str, behaviour: B) -> Pid<B::Message> {
+        self.shared.checkpoint();
+        let pid = self.address(name);
+        pid.inbox.tell_state();
+        self.start_machine(&pid, behaviour, Location::caller());
+        pid
+    }
+
+    /// Starts the state machine with this address, shown to be at this place.
+    pub(crate) fn start_machine<B: Behaviour>(
+        &self,
+        pid: &Pid<B::Message>,
+        behaviour: B,
+        start: &'static Location<'static>,
+    ) {
+        self.start_at(start, pid, machine::body(behaviour, start));
+    }
+
     /// The address of a process that is about to be started.
     #[track_caller]
     pub(crate) fn address<M>(&self, name: &str) -> Pid<M> {
@@ -174,10 +211,19 @@ impl System {
         pid: &Pid<M>,
         body: impl FnOnce(&Process<M>) + Send + 'static,
     ) {
+        self.start_at(Location::caller(), pid, body);
+    }
+
+    fn start_at<M: Message>(
+        &self,
+        start: &'static Location<'static>,
+        pid: &Pid<M>,
+        body: impl FnOnce(&Process<M>) + Send + 'static,
+    ) {
         let name = pid.name().to_owned();
         let own = pid.clone();
-        let start = Location::caller();
-        let thread = runtime::spawn(Some(name), move || Process::run(own, body, start));
+        let run = Box::new(move || Process::run(own, body, start));
+        let thread = runtime::spawn_at(start, Some(name), run);
         if let Some(network) = &self.shared.network {
             network.spawned(thread);
         }

@@ -9,6 +9,7 @@ pub(crate) const ALL: &[Entry] = &[
     aba_treiber_fixed::ENTRY,
     abba_deadlock::ENTRY,
     abba_deadlock_fixed::ENTRY,
+    accumulator::ENTRY,
     assume_order::ENTRY,
     barrier_reuse::ENTRY,
     barrier_reuse_fixed::ENTRY,
@@ -144,6 +145,8 @@ mod aba_treiber_fixed;
 mod abba_deadlock;
 #[path = "../../../corpus/abba-deadlock-fixed/program.rs"]
 mod abba_deadlock_fixed;
+#[path = "../../../corpus/accumulator/program.rs"]
+mod accumulator;
 #[path = "../../../corpus/assume-order/program.rs"]
 mod assume_order;
 #[path = "../../../corpus/barrier-reuse/program.rs"]

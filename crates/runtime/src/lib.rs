@@ -92,7 +92,7 @@ pub use poison::Poison;
 pub use rwlock::{Place, RwLock};
 pub use scope::{Scope, scope};
 pub use semaphore::Semaphore;
-pub use snapshot::{Opaque, learn, tell_state, tell_state_of};
+pub use snapshot::{Opaque, learn, operations, tell_state, tell_state_of};
 pub use state::State;
 pub use thread::{
     Panic, await_end, current, is_finished, is_in_model, is_over, join, name, panicking,

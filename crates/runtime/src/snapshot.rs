@@ -96,6 +96,11 @@ pub fn learn<V: Clone + Eq + Hash + 'static>(value: &V) {
     });
 }
 
+/// How many operations the thread at hand has performed.
+pub fn operations() -> u32 {
+    silently(|engine| engine.thread().operations)
+}
+
 /// Who tells its state in the execution at hand.
 #[derive(Default)]
 pub(crate) struct Snapshots {
@@ -131,7 +136,7 @@ pub enum Opaque {
     Main,
     /// Objects that do not tell their state.
     #[error(
-        "it uses objects that tell no state: locks, atomic variables, park tokens, plain memory…"
+        "it uses objects that tell no state: locks, atomic variables, park tokens, plain memory, mailboxes of closures, links and names of processes…"
     )]
     Object,
     /// The await rule looks at stacks.
@@ -227,10 +232,10 @@ impl Engine {
 
     /// The main thread performed the operation at hand, or learnt how a thread ended.
     pub(crate) fn watch_main(&mut self) {
-        // Who awaits a future, or performs a segment, says what it learns.
+        // Who awaits a future, or performs a segment, says what it learns; who sends a letter learns nothing.
         let is_position = matches!(
             self.op.kind,
-            OpKind::Spawn | OpKind::Join | OpKind::End | OpKind::Segment
+            OpKind::Spawn | OpKind::Join | OpKind::End | OpKind::Segment | OpKind::Send
         );
         self.snapshots.main_has_learnt |= !is_position;
     }

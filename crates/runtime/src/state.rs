@@ -34,6 +34,11 @@ impl<T> State<T> {
         }
     }
 
+    /// The name of the object, the same in all executions.
+    pub fn object(&self) -> ObjectId {
+        self.object
+    }
+
     /// A part of the object `whole` that is named by `key`, the same in all executions. Keys with the
     /// same number are one object, which is only coarser.
     pub fn part_of<U>(whole: &State<U>, key: u64, value: T) -> State<T> {

@@ -1,0 +1,69 @@
+//! What systems of state machines come to, seen from outside of the model.
+#![allow(dead_code, reason = "each test uses a part")]
+
+use explore::{Outcome, Strategy};
+use mazurka::{Checker, Observer, Report};
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+
+/// Where processes show their states outside of the model. It is no part of their state.
+#[derive(Clone, Default)]
+pub struct Window(Arc<Mutex<BTreeMap<String, String>>>);
+
+impl Window {
+    pub fn show(&self, process: &str, state: impl ToString) {
+        let mut shown = self.0.lock().unwrap();
+        shown.insert(process.to_owned(), state.to_string());
+    }
+}
+
+impl PartialEq for Window {
+    fn eq(&self, _: &Window) -> bool {
+        true
+    }
+}
+
+impl Eq for Window {}
+
+impl Hash for Window {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// The last states that were shown, and how the execution ended.
+pub type Finals = BTreeSet<(BTreeMap<String, String>, Outcome)>;
+
+/// Looks through the window at the end of each execution.
+struct Collector {
+    window: Window,
+    finals: Arc<Mutex<Finals>>,
+}
+
+impl Observer for Collector {
+    fn ended(&mut self, outcome: Outcome, _: &dyn Strategy) -> ControlFlow<()> {
+        let shown = std::mem::take(&mut *self.window.0.lock().unwrap());
+        if outcome.is_maximal() {
+            self.finals.lock().unwrap().insert((shown, outcome));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn restarted(&mut self) {
+        self.window.0.lock().unwrap().clear();
+        self.finals.lock().unwrap().clear();
+    }
+}
+
+/// Explores the system to its end, also after bugs.
+pub fn explored(checker: Checker, body: impl Fn(&Window) + 'static) -> (Finals, Report) {
+    let collector = Collector {
+        window: Window::default(),
+        finals: Arc::default(),
+    };
+    let (window, finals) = (collector.window.clone(), Arc::clone(&collector.finals));
+    let checker = checker.keep_going(true);
+    let report = checker.observer(collector).check(move || body(&window));
+    let finals = finals.lock().unwrap().clone();
+    (finals, report)
+}
