@@ -79,6 +79,7 @@
 pub mod cell;
 mod checker;
 mod choice;
+pub mod future;
 pub mod hint;
 mod model;
 pub mod sync;

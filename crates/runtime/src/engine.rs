@@ -123,6 +123,7 @@ pub(crate) struct Objects {
     pub(crate) channels: Pool<objects::Channel>,
     pub(crate) mailboxes: Pool<MailboxState>,
     pub(crate) networks: Pool<objects::Network>,
+    pub(crate) notifies: Pool<objects::Park>,
     /// Indexed by thread.
     pub(crate) parks: Vec<objects::Park>,
     /// Indexed by thread.
@@ -491,5 +492,6 @@ impl Objects {
         self.channels.clear();
         self.mailboxes.clear();
         self.networks.clear();
+        self.notifies.clear();
     }
 }

@@ -325,7 +325,7 @@ impl Engine {
             .collect();
         let what = match request.op.kind {
             OpKind::Join => return format!("waits for the end of {}", holders.join(", ")),
-            OpKind::ParkWait => return "is parked".to_owned(),
+            OpKind::ParkWait if matches!(wait, Wait::Park(_)) => return "is parked".to_owned(),
             OpKind::LetterWait => return self.waits_for_letter(wait),
             _ => self
                 .recorder

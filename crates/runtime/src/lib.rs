@@ -45,6 +45,7 @@ mod mailbox;
 mod model;
 mod mutex;
 mod names;
+mod notify;
 mod object;
 mod once;
 mod panic_hook;
@@ -82,6 +83,7 @@ pub use mailbox::{Mailbox, Network, Policy, Posted, tell};
 pub use model::{Config, Model};
 pub use mutex::{Mutex, expire};
 pub use names::{Names, UnknownThread};
+pub use notify::Notify;
 pub use object::{Object, segment, segment_at};
 pub use objects::{
     Coarsening, Delivery, Directory, Related, Relations, Signalled, Signals, Strength, Unregistered,

@@ -19,6 +19,8 @@ pub(crate) enum Wait {
     Receive(u32, Ticket),
     /// The thread's own park token.
     Park(ThreadId),
+    /// A token that is no thread's.
+    Notify(u32),
     Join(ThreadId),
     /// The end of a thread, but not by a panic.
     Return(ThreadId),
@@ -41,6 +43,7 @@ impl Objects {
             Wait::Send(number, ticket) => self.channels.get(number).is_send_over(ticket),
             Wait::Receive(number, ticket) => self.channels.get(number).is_receive_over(ticket),
             Wait::Park(thread) => self.parks[thread.index()].is_granted(),
+            Wait::Notify(number) => self.notifies.get(number).is_granted(),
             Wait::Join(thread) => self.ends[thread.index()].is_finished(),
             Wait::Return(thread) => self.ends[thread.index()].has_returned(),
             Wait::Letter(number, position) => self.mailboxes.get(number).order.has(position),
@@ -60,6 +63,7 @@ impl Objects {
             Wait::Send(number, ticket) => self.channels.get(number).send_edges(ticket, edges),
             Wait::Receive(number, ticket) => self.channels.get(number).receive_edges(ticket, edges),
             Wait::Park(thread) => self.parks[thread.index()].edges(edges),
+            Wait::Notify(number) => self.notifies.get(number).edges(edges),
             Wait::Join(thread) | Wait::Return(thread) => self.ends[thread.index()].edges(edges),
             Wait::Letter(number, position) => {
                 self.mailboxes.get(number).order.edges(position, edges);
@@ -94,6 +98,7 @@ impl Objects {
             | Wait::Receive(..)
             | Wait::Letter(..)
             | Wait::Delivery(..)
+            | Wait::Notify(_)
             | Wait::Park(_) => Vec::new(),
         }
     }
@@ -150,7 +155,11 @@ impl Engine {
         if self.watch.races {
             match wait {
                 Wait::Park(thread) => self.happens_before.parked(thread),
-                Wait::Send(..) | Wait::Condvar(..) | Wait::Letter(..) | Wait::Delivery(..) => {}
+                Wait::Send(..)
+                | Wait::Condvar(..)
+                | Wait::Letter(..)
+                | Wait::Delivery(..)
+                | Wait::Notify(_) => {}
                 _ => self.happens_before.take_up(self.running, &edges),
             }
         }

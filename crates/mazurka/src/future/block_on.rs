@@ -1,0 +1,63 @@
+//! A thread that runs one future.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Polls the future until it is ready; in between the thread waits until the waker was called.
+///
+/// The waker is a token: calls before the thread waits are one. Nothing else wakes the thread, so a future that is
+/// pending and has given its waker to nobody is a deadlock.
+///
+/// ```
+/// use mazurka::future::{AtomicWaker, block_on};
+/// use mazurka::sync::Arc;
+/// use mazurka::sync::atomic::{AtomicBool, Ordering::{Acquire, Release}};
+/// use mazurka::thread;
+/// use std::future::poll_fn;
+/// use std::task::Poll;
+///
+/// mazurka::model(|| {
+///     let shared = Arc::new((AtomicBool::new(false), AtomicWaker::new()));
+///     thread::spawn({
+///         let shared = Arc::clone(&shared);
+///         move || {
+///             shared.0.store(true, Release);
+///             shared.1.wake();
+///         }
+///     });
+///     block_on(poll_fn(|context| {
+///         shared.1.register_by_ref(context.waker());
+///         match shared.0.load(Acquire) {
+///             true => Poll::Ready(()),
+///             false => Poll::Pending,
+///         }
+///     }));
+/// });
+/// ```
+#[track_caller]
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let token = Arc::new(Token(runtime::Notify::new()));
+    let waker = Waker::from(Arc::clone(&token));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => token.0.wait(),
+        }
+    }
+}
+
+/// What a waker gives to the thread.
+struct Token(runtime::Notify);
+
+impl Wake for Token {
+    fn wake(self: Arc<Token>) {
+        self.0.notify();
+    }
+
+    fn wake_by_ref(self: &Arc<Token>) {
+        self.0.notify();
+    }
+}

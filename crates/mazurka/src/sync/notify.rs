@@ -1,0 +1,67 @@
+//! A token that one thread waits for, which `std` does not have. As `loom::sync::Notify`.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// A token that anybody gives and one thread takes; what is given before it is taken is one token.
+///
+/// ```
+/// use mazurka::sync::{Arc, Notify};
+/// use mazurka::thread;
+///
+/// mazurka::model(|| {
+///     let ready = Arc::new(Notify::new());
+///     thread::spawn({
+///         let ready = Arc::clone(&ready);
+///         move || ready.notify()
+///     });
+///     ready.wait();
+/// });
+/// ```
+pub struct Notify {
+    token: runtime::Notify,
+    has_waiter: AtomicBool,
+}
+
+impl Notify {
+    /// Without a token.
+    #[track_caller]
+    pub fn new() -> Notify {
+        Notify {
+            token: runtime::Notify::new(),
+            has_waiter: AtomicBool::new(false),
+        }
+    }
+
+    /// Gives the token. What was done before is seen by who takes it.
+    #[track_caller]
+    pub fn notify(&self) {
+        self.token.notify();
+    }
+
+    /// Waits for the token and takes it.
+    ///
+    /// # Panics
+    ///
+    /// If another thread waits.
+    #[track_caller]
+    pub fn wait(&self) {
+        let others = self.has_waiter.swap(true, Relaxed);
+        assert!(!others, "only a single thread may wait on a `Notify`");
+        self.token.wait();
+        self.has_waiter.store(false, Relaxed);
+    }
+}
+
+impl Default for Notify {
+    #[track_caller]
+    fn default() -> Notify {
+        Notify::new()
+    }
+}
+
+impl fmt::Debug for Notify {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notify").finish_non_exhaustive()
+    }
+}

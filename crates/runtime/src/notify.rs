@@ -1,0 +1,64 @@
+//! A token that one thread waits for: like the park token, but of no thread.
+
+use crate::perform::{self, perform, silently};
+use crate::waiting::Wait;
+use explore::ObjectId;
+use objects::Park;
+use std::panic::Location;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+/// A token that anybody gives and one thread takes. What is given before it is taken is one token.
+#[derive(Debug)]
+pub struct Notify {
+    object: ObjectId,
+    number: u32,
+}
+
+impl Notify {
+    /// Without a token.
+    #[allow(clippy::new_without_default, reason = "it needs a model")]
+    #[track_caller]
+    pub fn new() -> Notify {
+        let location = Location::caller();
+        silently(|engine| {
+            let object = engine.create(Park::PARTS);
+            engine.name_object(object, "Notify", location);
+            let number = engine.objects.notifies.add(Park::clear, Park::default);
+            Notify { object, number }
+        })
+    }
+
+    /// Waits for the token and takes it. One thread at a time.
+    #[track_caller]
+    pub fn wait(&self) {
+        let location = Location::caller();
+        perform(Park::REQUEST.on(self.object), location, |engine| {
+            engine.objects.notifies.get_mut(self.number).request();
+            engine.record(|name| format!("{name}.wait() begins"));
+        });
+        let wait = Wait::Notify(self.number);
+        perform::wait(Park::WAIT.on(self.object), wait, location, |engine| {
+            if engine.watch.races {
+                engine
+                    .happens_before
+                    .load(engine.running, self.object, Acquire);
+            }
+            engine.record(|name| format!("{name}.wait() returns"));
+        });
+    }
+
+    /// Gives the token.
+    #[track_caller]
+    pub fn notify(&self) {
+        perform(Park::UNPARK.on(self.object), Location::caller(), |engine| {
+            let event = engine.event();
+            engine.objects.notifies.get_mut(self.number).unpark(event);
+            if engine.watch.races {
+                engine
+                    .happens_before
+                    .publish(engine.running, self.object, Release);
+            }
+            engine.record(|name| format!("{name}.notify()"));
+        });
+    }
+}
