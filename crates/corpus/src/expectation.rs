@@ -1,5 +1,6 @@
 //! What must come out of a program: the contents of `corpus/<name>/expect.toml`.
 
+use crate::native;
 use mazurka::{Algorithm, FailureKind};
 use serde::Deserialize;
 
@@ -22,6 +23,8 @@ pub struct Expectation {
     /// What is known for certain sizes.
     #[serde(default)]
     pub sizes: Vec<SizeExpectation>,
+    /// What differs for the C or C++ program of the same name.
+    pub native: Option<native::Section>,
 }
 
 /// The verdict of a finished search.

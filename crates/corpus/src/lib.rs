@@ -2,7 +2,8 @@
 //!
 //! Each program has a directory `corpus/<name>/` with `program.rs`, written against Mazurka's `sync` and
 //! `thread`, and `expect.toml`: its verdict and, for some sizes, how many traces it has and what was
-//! published about it. [`all`] lists them, [`parse`] reads `NAME:SIZE` as the command line has it.
+//! published about it. A directory may have a program in C or C++ instead or besides, see [`native`].
+//! [`all`] lists the Rust programs, [`parse`] reads `NAME:SIZE` as the command line has it.
 //!
 //! ```
 //! let instance = corpus::parse("lastzero:5").unwrap();
@@ -16,6 +17,7 @@
 mod entry;
 mod expectation;
 mod name;
+pub mod native;
 mod programs;
 
 pub use entry::{Entry, Instance, Parameter};

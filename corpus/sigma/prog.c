@@ -1,0 +1,29 @@
+/* sigma(N): main N times: idx = idx + 1, start a thread that does array[idx] = 1. The variables are plain and
+   race, which is the point: (2N-1)!! traces with --plain=sc; a data race without. */
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { MAX = 64 };
+
+static int idx;
+static int array[MAX + 1];
+
+static void *mark(void *unused) {
+    (void)unused;
+    array[idx] = 1;
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    int n = argc > 1 ? atoi(argv[1]) : 4;
+    if (n < 1 || n > MAX)
+        return 2;
+    pthread_t threads[MAX];
+    for (int i = 0; i < n; i++) {
+        idx = idx + 1;
+        pthread_create(&threads[i], NULL, mark, NULL);
+    }
+    for (int i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}

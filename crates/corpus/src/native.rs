@@ -1,0 +1,218 @@
+//! The C and C++ half of the corpus: `corpus/<name>/prog.c` or `prog.cpp`, compiled by the user's compiler
+//! and checked by the native front-end.
+//!
+//! Sizes are arguments of the program: `mutex:3,2` is `prog 3 2`. What must come out is in the same
+//! `expect.toml` as for the Rust program of that name, if there is one; a section `[native]` has what
+//! differs. Directories are read when asked for, so a program is added by adding a directory.
+
+use crate::expectation::{Expected, SizeExpectation};
+use serde::Deserialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A program in C or C++.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Program {
+    /// Its name, also that of its directory.
+    pub name: String,
+    /// Its only source file.
+    pub source: PathBuf,
+    /// What it is written in.
+    pub language: Language,
+    /// What must come out of it.
+    pub expectation: Expectation,
+}
+
+/// What a program is written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Language {
+    C,
+    Cpp,
+}
+
+/// What must come out of a native program, whatever algorithm runs it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expectation {
+    /// What a search finds.
+    pub verdict: Expected,
+    /// The kind of the bug, where the verdict is one.
+    pub failure: Option<Failure>,
+    /// Flags for the compiler besides those of the front-end and `-pthread`.
+    pub flags: Vec<String>,
+    /// The ways of treating plain accesses for which all this is so; at least one.
+    pub plain: Vec<Plain>,
+    /// Whether it has spin loops, so that the numbers of traces are of one build.
+    pub spins: bool,
+    /// What is known for certain sizes.
+    pub sizes: Vec<SizeExpectation>,
+}
+
+/// How plain accesses are treated: `--plain`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Plain {
+    /// They are checked for data races and do not interleave.
+    Race,
+    /// They interleave like atomic ones.
+    Sc,
+}
+
+/// A kind of bug that a native program can have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failure {
+    /// `assert` or `reach_error`; a panic of the Rust program of the same name.
+    #[serde(alias = "panic")]
+    Assertion,
+    /// Two unordered accesses, one of them a write and one not atomic.
+    DataRace,
+    /// Threads wait for each other for ever.
+    Deadlock,
+    /// Threads spin and nothing they read will change.
+    Stuck,
+    /// A synchronisation object was misused.
+    Misuse,
+    /// `abort`, `std::terminate` among its callers.
+    Abort,
+    /// A signal of the processor: SIGSEGV, SIGBUS, SIGFPE, SIGILL.
+    Crash,
+    /// A loop in which nothing is visible to the checker.
+    EndlessLoop,
+    /// Freed memory was accessed.
+    UseAfterFree,
+    /// Memory was freed twice.
+    DoubleFree,
+    /// Memory is not freed at the end and nothing points to it.
+    Leak,
+}
+
+/// What is expected of the native program where it is not what the rest of the file says.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    /// Another verdict.
+    pub verdict: Option<Expected>,
+    /// Another kind of bug.
+    pub failure: Option<Failure>,
+    /// Flags for the compiler.
+    #[serde(default)]
+    pub flags: Vec<String>,
+    /// Ways of treating plain accesses; the default is a race check.
+    pub plain: Option<Vec<Plain>>,
+    /// Other sizes; an empty list where no number of traces is known.
+    pub sizes: Option<Vec<SizeExpectation>>,
+}
+
+/// A directory of programs that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// A directory or file that cannot be read.
+    #[error("cannot read {path}: {error}")]
+    Unreadable {
+        /// What cannot be read.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// An `expect.toml` that means nothing.
+    #[error("{path}: {error}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        error: Box<toml::de::Error>,
+    },
+}
+
+impl Program {
+    /// Its arguments at a size.
+    pub fn arguments(size: &SizeExpectation) -> Vec<String> {
+        size.size.iter().map(u32::to_string).collect()
+    }
+}
+
+/// The directory of the corpus in the source tree of this build.
+pub fn directory() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus"))
+}
+
+/// The C and C++ programs of a directory, in alphabetical order.
+///
+/// ```
+/// let programs = corpus::native::read(corpus::native::directory()).unwrap();
+/// let mutex = programs.iter().find(|program| program.name == "mutex").unwrap();
+/// assert_eq!(mutex.expectation.sizes[0].executions, 6);
+/// ```
+pub fn read(directory: &Path) -> Result<Vec<Program>, ReadError> {
+    let entries = fs::read_dir(directory).map_err(|error| unreadable(directory, error))?;
+    let mut programs = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| unreadable(directory, error))?;
+        programs.extend(read_program(&entry.path())?);
+    }
+    programs.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    Ok(programs)
+}
+
+/// An `expect.toml`, as far as it concerns a native program.
+#[derive(Deserialize)]
+struct File {
+    verdict: Expected,
+    failure: Option<toml::Value>,
+    #[serde(default)]
+    spins: bool,
+    #[serde(default)]
+    sizes: Vec<SizeExpectation>,
+    native: Option<Section>,
+}
+
+const SOURCES: [(&str, Language); 2] = [("prog.c", Language::C), ("prog.cpp", Language::Cpp)];
+
+fn read_program(directory: &Path) -> Result<Option<Program>, ReadError> {
+    let sources = SOURCES.map(|(file, language)| (directory.join(file), language));
+    let Some((source, language)) = sources.into_iter().find(|(path, _)| path.is_file()) else {
+        return Ok(None);
+    };
+    let path = directory.join("expect.toml");
+    let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, error))?;
+    let malformed = |error| ReadError::Malformed {
+        path: path.clone(),
+        error: Box::new(error),
+    };
+    let expectation = toml::from_str(&text)
+        .and_then(expectation)
+        .map_err(malformed)?;
+    let name = directory.file_name().expect("it was listed by its name");
+    Ok(Some(Program {
+        name: name.to_string_lossy().into_owned(),
+        source,
+        language,
+        expectation,
+    }))
+}
+
+fn expectation(file: File) -> Result<Expectation, toml::de::Error> {
+    let native = file.native.unwrap_or_default();
+    // A kind that only Rust programs have matters only where `[native]` has no other.
+    let failure = match (native.failure, file.failure) {
+        (Some(failure), _) => Some(failure),
+        (None, Some(failure)) if native.verdict.is_none() => Some(failure.try_into()?),
+        (None, _) => None,
+    };
+    Ok(Expectation {
+        verdict: native.verdict.unwrap_or(file.verdict),
+        failure,
+        flags: native.flags,
+        plain: native.plain.unwrap_or_else(|| vec![Plain::Race]),
+        spins: file.spins,
+        sizes: native.sizes.unwrap_or(file.sizes),
+    })
+}
+
+fn unreadable(path: &Path, error: std::io::Error) -> ReadError {
+    ReadError::Unreadable {
+        path: path.to_owned(),
+        error,
+    }
+}

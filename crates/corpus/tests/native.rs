@@ -1,0 +1,165 @@
+//! The programs in C and C++ are in order: what is expected of them can be read, and each is what it says
+//! also without the checker.
+
+use corpus::Expected;
+use corpus::native::{self, Language, Program};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Runs of a correct program without the checker.
+const RUNS: usize = 10;
+
+/// What the checker's header declares, for runs without it: atomic blocks are one lock, values are 0.
+const VERIFIER: &str = "
+    #include <pthread.h>
+    #include <stdlib.h>
+    static pthread_mutex_t atomic_block = PTHREAD_MUTEX_INITIALIZER;
+    void __VERIFIER_atomic_begin(void) { pthread_mutex_lock(&atomic_block); }
+    void __VERIFIER_atomic_end(void) { pthread_mutex_unlock(&atomic_block); }
+    void __VERIFIER_assume(int holds) { if (!holds) exit(0); }
+    int __VERIFIER_nondet_int(void) { return 0; }
+    void reach_error(void) { abort(); }
+    unsigned mazurka_choose(unsigned alternatives) { (void)alternatives; return 0; }
+    void mazurka_assume(int holds) { if (!holds) exit(0); }
+";
+
+#[test]
+fn every_directory_has_a_program_and_an_expectation() {
+    for entry in fs::read_dir(native::directory()).unwrap() {
+        let path = entry.unwrap().path();
+        let is_directory = path.is_dir() && !path.ends_with("projects");
+        let has = |file: &str| path.join(file).is_file();
+        let has_program = has("program.rs") || has("prog.c") || has("prog.cpp");
+        assert!(
+            !is_directory || has_program && has("expect.toml"),
+            "{path:?}"
+        );
+    }
+}
+
+#[test]
+fn every_native_expectation_can_be_read_and_fits_its_program() {
+    for Program {
+        name, expectation, ..
+    } in programs()
+    {
+        let is_bug = expectation.verdict == Expected::Bug;
+        assert_eq!(
+            is_bug,
+            expectation.failure.is_some(),
+            "{name}: {expectation:?}"
+        );
+        assert!(!expectation.plain.is_empty(), "{name} is checked somehow");
+        for expected in &expectation.sizes {
+            let mut same = expectation
+                .sizes
+                .iter()
+                .filter(|other| other.size == expected.size);
+            assert!(
+                same.nth(1).is_none(),
+                "{name}:{:?} is there once",
+                expected.size
+            );
+        }
+    }
+}
+
+#[test]
+fn every_native_fixed_twin_verifies_and_its_original_has_a_bug() {
+    let programs = programs();
+    let verdict = |name: &str| {
+        let program = programs.iter().find(|program| program.name == name);
+        program.map(|program| program.expectation.verdict)
+    };
+    for program in &programs {
+        if let Some(original) = program.name.strip_suffix("-fixed") {
+            assert_eq!(
+                program.expectation.verdict,
+                Expected::Verified,
+                "{program:?}"
+            );
+            assert_eq!(verdict(original), Some(Expected::Bug), "{original}");
+        }
+    }
+}
+
+#[test]
+fn every_program_is_compiled_without_a_warning_by_each_compiler() {
+    for [c, cpp] in [["gcc", "g++"], ["clang", "clang++"]] {
+        if !is_installed(c) {
+            println!("{c} is missing: nothing is compiled with it");
+            continue;
+        }
+        for program in programs() {
+            let compiler = match program.language {
+                Language::C => c,
+                Language::Cpp => cpp,
+            };
+            let object = scratch(&format!("{}-{c}.o", program.name));
+            let mut command = compile(compiler, &program, &object);
+            succeeds(command.args(["-c", "-fsanitize=thread", "-Werror"]));
+        }
+    }
+}
+
+#[test]
+fn every_correct_program_runs_to_an_end_without_the_checker() {
+    let verifier = scratch("verifier.c");
+    fs::write(&verifier, VERIFIER).unwrap();
+    let stubs = scratch("verifier.o");
+    succeeds(
+        Command::new("gcc")
+            .arg("-c")
+            .arg(&verifier)
+            .arg("-o")
+            .arg(&stubs),
+    );
+    for program in programs() {
+        if program.expectation.verdict == Expected::Bug {
+            continue;
+        }
+        let compiler = match program.language {
+            Language::C => "gcc",
+            Language::Cpp => "g++",
+        };
+        let executable = scratch(&program.name);
+        succeeds(compile(compiler, &program, &executable).arg(&stubs));
+        for _ in 0..RUNS {
+            succeeds(&mut Command::new(&executable));
+        }
+    }
+}
+
+fn programs() -> Vec<Program> {
+    native::read(native::directory()).unwrap()
+}
+
+fn compile(compiler: &str, program: &Program, output: &Path) -> Command {
+    let mut command = Command::new(compiler);
+    command
+        .args(["-O0", "-g", "-Wall", "-Wextra", "-pthread"])
+        .args(&program.expectation.flags)
+        .arg(&program.source)
+        .arg("-o")
+        .arg(output);
+    command
+}
+
+fn succeeds(command: &mut Command) {
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{errors}",
+        output.status
+    );
+}
+
+fn is_installed(compiler: &str) -> bool {
+    Command::new(compiler).arg("--version").output().is_ok()
+}
+
+fn scratch(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(file)
+}
