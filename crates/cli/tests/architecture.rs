@@ -6,12 +6,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crate, what it may depend on, what only its tests may besides.
-const ARROWS: [(&str, &[&str], &[&str]); 9] = [
+const ARROWS: [(&str, &[&str], &[&str]); 10] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
     ("runtime", &["explore", "objects", "report"], &["testkit"]),
-    ("mazurka", &["explore", "report", "runtime"], &[]),
+    ("macros", &[], &[]),
+    ("mazurka", &["explore", "macros", "report", "runtime"], &[]),
     (
         "actors",
         &["runtime"],

@@ -5,6 +5,7 @@ mod checkpoint;
 mod error;
 mod failures;
 mod findings;
+mod limits;
 mod linearisation;
 mod memory;
 mod refit;

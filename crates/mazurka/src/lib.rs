@@ -83,15 +83,77 @@ pub mod future;
 pub mod hint;
 mod model;
 pub mod sync;
+mod test_case;
 pub mod thread;
 
 pub use checker::{CheckError, Checker};
 pub use choice::{assume, choose};
 pub use explore::{Algorithm, Observer, States};
+/// Makes a function a test that is run in every interleaving.
+///
+/// ```
+/// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+/// use mazurka::thread;
+///
+/// #[mazurka::test]
+/// fn no_update_is_lost() {
+///     let count = AtomicU32::new(0);
+///     thread::scope(|scope| {
+///         for _ in 0..2 {
+///             scope.spawn(|| count.fetch_add(1, SeqCst));
+///         }
+///     });
+///     assert_eq!(count.load(SeqCst), 2);
+/// }
+///
+/// /// This one is to fail: the test passes if it does, with this text in the failure.
+/// #[mazurka::test(algorithm = "optimal", fails = "an update was lost")]
+/// fn an_update_is_lost() {
+///     let count = AtomicU32::new(0);
+///     thread::scope(|scope| {
+///         for _ in 0..2 {
+///             scope.spawn(|| count.store(count.load(SeqCst) + 1, SeqCst));
+///         }
+///     });
+///     assert_eq!(count.load(SeqCst), 2, "an update was lost");
+/// }
+/// ```
+///
+/// | option | |
+/// | --- | --- |
+/// | `algorithm = "optimal"` | [`Checker::algorithm`], by the name that the command line knows |
+/// | `max_executions = 1000`, `time_limit = "30s"` | stop there |
+/// | `preemptions = 2` | [`Checker::preemptions`] |
+/// | `max_events = 500`, `timeouts = 3` | [`Checker::max_events`], [`Checker::timeouts`] |
+/// | `seed = 7` | [`Checker::seed`] |
+/// | `keep_going`, `panics_fail`, `waiting_after_main` | as the methods of [`Checker`] |
+/// | `fails`, `fails = "text"` | the test passes if the model has a bug, with this text in its kind or message |
+///
+/// A limit that the attribute itself sets may be met: the test then passes and prints what was not explored.
+/// Any other limit that is met is a failure of the test, as a bug is.
+///
+/// The function may return a `Result`, and may be `async` (it is blocked on). Its other attributes
+/// (`#[ignore]`, `#[should_panic]`, `#[cfg]`) stay what they are. A failure is shown once, with the line that repeats
+/// it: `MAZURKA_REPLAY=FILE cargo test …`, or `cargo nextest run …` if that ran the test.
+///
+/// What is wrong in an attribute is told when the test is compiled:
+///
+/// ```compile_fail
+/// #[mazurka::test(algorithm = "dpor")] // no algorithm is called "dpor"; there are exhaustive, sleep, …
+/// fn model() {}
+/// ```
+///
+/// ```compile_fail
+/// #[mazurka::test] // a model takes no arguments: nobody calls it with any
+/// fn model(n: u32) {}
+/// ```
+pub use macros::test;
 pub use model::model;
 pub use report::{
-    Conditions, Failure, FailureKind, Interleaving, Report, ScheduleFile, Style, Verdict,
+    Conditions, Failure, FailureKind, Interleaving, Limit, Report, ScheduleFile, Style, Verdict,
 };
+#[doc(hidden)]
+pub use test_case::{Returned, TestCase};
 
 /// The directory of the sources of this library.
 fn sources() -> Option<&'static str> {

@@ -22,7 +22,7 @@ mod text;
 pub use comparison::{Comparison, Measured, Published};
 pub use interleaving::{Interleaving, Racing, Row};
 pub use layout::{Style, wrap};
-pub use outcome::{Failure, FailureKind, Report, Verdict, bound_name};
+pub use outcome::{Failure, FailureKind, Limit, Report, Verdict, bound_name};
 pub use place::place;
 pub use progress::{Progress, Snapshot};
 pub use schedule_file::{Conditions, SavedStep, ScheduleFile, ScheduleFileError, ScheduleProblem};

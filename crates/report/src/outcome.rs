@@ -41,6 +41,9 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// Why the search is not complete, for people: bounds that were met, limits that were reached.
     pub bounds: Vec<String>,
+    /// The same for programs, in the same order.
+    #[serde(default)]
+    pub limits: Vec<Limit>,
     /// Runs beside these executions, for comparing states.
     pub probes: u64,
     /// Events that were performed in all executions, replayed ones included, runs for comparing states not.
@@ -53,6 +56,44 @@ pub struct Report {
     pub elapsed_s: f64,
     /// Peak resident memory of the process in bytes, 0 where the system does not tell.
     pub peak_rss_bytes: u64,
+}
+
+/// Why a search is not complete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// It was to stop after as many executions.
+    Executions,
+    /// It was to stop after some time.
+    Time,
+    /// It was interrupted.
+    Interrupted,
+    /// An observer wanted no more.
+    Observer,
+    /// A data race decides what the program does: the same steps do not lead to the same.
+    Race,
+    /// One schedule was repeated.
+    Replay,
+    /// The algorithm tries executions and proves nothing.
+    Algorithm,
+    /// Executions were cut as published, which loses some.
+    PublishedCuts,
+    /// Executions with more preemptions were cut.
+    Preemptions,
+    /// A thread stopped after as many operations.
+    Events,
+    /// A thread stopped after as many expired timeouts.
+    Timeouts,
+}
+
+impl From<Bound> for Limit {
+    fn from(bound: Bound) -> Limit {
+        match bound {
+            Bound::Preemptions => Limit::Preemptions,
+            Bound::Events => Limit::Events,
+            Bound::Timeouts => Limit::Timeouts,
+        }
+    }
 }
 
 /// What went wrong, in an execution that shows it.

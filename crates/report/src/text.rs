@@ -204,6 +204,7 @@ mod tests {
             errors: Vec::new(),
             warnings: Vec::new(),
             bounds: Vec::new(),
+            limits: Vec::new(),
             probes: 0,
             events: 2_217_600,
             max_depth: 64,

@@ -1,8 +1,8 @@
 //! What stops a search from outside, a limit of time or a flag: looked at about every millisecond, however
 //! short the executions are, and in the middle of long ones.
 
-use super::search::Limit;
 use explore::{Execution, Fingerprint, Interrupt, Outcome, Pending, Performed, Program, Step};
+use report::Limit;
 use runtime::Model;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -80,7 +80,7 @@ impl Brake {
         let is_stopped = self.stop.as_ref().is_some_and(|stop| stop.load(Relaxed));
         let is_late = self.limit.is_some_and(|limit| now - self.started >= limit);
         self.pulled = match (is_stopped, is_late) {
-            (true, _) => Some(Limit::Stop),
+            (true, _) => Some(Limit::Interrupted),
             (false, true) => Some(Limit::Time),
             (false, false) => None,
         };
@@ -149,7 +149,7 @@ mod tests {
         assert!(brake.stride > 4, "looks become rare where steps are short");
         stop.store(true, Relaxed);
         let seen = (0..1024).find_map(|_| brake.pulled());
-        assert_eq!(seen, Some(Limit::Stop));
+        assert_eq!(seen, Some(Limit::Interrupted));
         assert!(brake.elapsed_s() >= 3.0);
     }
 }

@@ -4,10 +4,9 @@ use super::CheckError;
 use super::failures::{Sighting, Symptom};
 use super::linearisation::{switches, with_few_switches};
 use super::memory::peak_rss_bytes;
-use super::search::{Limit, Search, UntilEnded, diverged, symptom_of};
-use explore::{Algorithm, Bound, Outcome, Replay, Schedule, Strategy};
-use report::quantity::{count, counted};
-use report::{Failure, Report, ScheduleFile, Verdict, bound_name};
+use super::search::{Search, UntilEnded, diverged, symptom_of};
+use explore::{Outcome, Replay, Schedule, Strategy};
+use report::{Failure, Report, ScheduleFile, Verdict};
 
 impl Search {
     /// The report of a search that has ended.
@@ -32,7 +31,8 @@ impl Search {
 
     /// What is known with these failures.
     pub(super) fn report_of(&self, errors: Vec<Failure>) -> Report {
-        let bounds = self.bounds();
+        let limits = self.limits();
+        let bounds: Vec<String> = limits.iter().map(|&limit| self.told(limit)).collect();
         Report {
             verdict: match (errors.is_empty(), bounds.is_empty()) {
                 (false, _) => Verdict::Bug,
@@ -48,6 +48,7 @@ impl Search {
             errors,
             warnings: self.model.warnings(),
             bounds,
+            limits,
             probes: self.tally.probes,
             events: self.tally.events,
             max_depth: self.tally.max_depth,
@@ -55,65 +56,6 @@ impl Search {
             elapsed_s: self.brake.elapsed_s(),
             peak_rss_bytes: peak_rss_bytes(),
         }
-    }
-
-    /// Why the search is not complete.
-    fn bounds(&self) -> Vec<String> {
-        let mut bounds = Vec::new();
-        match self.halt {
-            None => {}
-            Some(Limit::Executions) => {
-                let executions = counted(self.tally.runs(), "execution");
-                let given_up = match self.tally.given_up {
-                    0 => String::new(),
-                    given_up => {
-                        format!(", {} of them before the search began anew", count(given_up))
-                    }
-                };
-                bounds.push(format!("stopped after {executions}{given_up}"));
-            }
-            Some(Limit::Time) => {
-                let limit = self.checker.time_limit.unwrap_or_default();
-                bounds.push(format!("stopped after {limit:?}"));
-            }
-            Some(Limit::Stop) => bounds.push("interrupted".to_owned()),
-            Some(Limit::Observer) => bounds.push("stopped by an observer".to_owned()),
-            Some(Limit::Race) => {
-                bounds.push("a data race decides what the program does".to_owned());
-            }
-            Some(Limit::Replay) => bounds.push("one schedule was repeated".to_owned()),
-        }
-        if !self.checker.algorithm.proves() {
-            bounds.push(format!(
-                "{} tries executions and proves nothing",
-                self.checker.algorithm
-            ));
-        }
-        if self.checker.options.published_cuts {
-            bounds.push(
-                "cuts as published lose executions: nothing is proven, and a bug may be missed"
-                    .to_owned(),
-            );
-        }
-        bounds.extend(self.tally.bounds.iter().map(|&bound| self.bound(bound)));
-        bounds
-    }
-
-    fn bound(&self, bound: Bound) -> String {
-        let limit = match bound {
-            Bound::Preemptions => self.checker.options.preemptions.unwrap_or(0),
-            Bound::Events => self.checker.conditions.max_events,
-            Bound::Timeouts => self.checker.conditions.timeouts,
-        };
-        let promise = match (bound, self.checker.algorithm) {
-            (Bound::Preemptions, algorithm) if algorithm != Algorithm::Exhaustive => {
-                format!(
-                    "; {algorithm} looks for bugs within it, only exhaustive tries every execution"
-                )
-            }
-            (Bound::Preemptions | Bound::Events | Bound::Timeouts, _) => String::new(),
-        };
-        format!("at most {limit} {}{promise}", bound_name(bound))
     }
 
     /// The failure with the execution that shows it, the threads' turns grouped if that still shows it.

@@ -9,7 +9,7 @@ use super::{CheckError, Checker};
 use explore::{
     Bound, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Schedule, Step, Strategy,
 };
-use report::{Report, ScheduleFile};
+use report::{Limit, Report, ScheduleFile};
 use runtime::{Config, Model};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -24,18 +24,6 @@ pub(super) struct Search {
     /// Why the search ended before it was done.
     pub(super) halt: Option<Limit>,
     pub(super) brake: Brake,
-}
-
-/// Why a search ended before it was done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Limit {
-    Executions,
-    Time,
-    Stop,
-    Observer,
-    /// A value that is raced for is not the same after the same steps.
-    Race,
-    Replay,
 }
 
 /// Ends [`explore::explore()`] after one execution.

@@ -1,0 +1,152 @@
+//! From a function with the attribute to a test of the standard library.
+
+use crate::options;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, Error, Ident, ItemFn, Result, ReturnType, Signature};
+
+/// The test that the function becomes; with an error where it cannot become one.
+pub fn expand(options: TokenStream, function: TokenStream) -> TokenStream {
+    let parsed: Result<ItemFn> = syn::parse2(function.clone());
+    let test = parsed.and_then(|parsed| test(options, &parsed));
+    // The function stays where it was, so that nothing else is complained of.
+    test.unwrap_or_else(|error| {
+        let complaint = error.to_compile_error();
+        quote!(#complaint #[allow(dead_code)] #function)
+    })
+}
+
+fn test(options: TokenStream, function: &ItemFn) -> Result<TokenStream> {
+    let ItemFn {
+        attrs,
+        vis,
+        sig,
+        block,
+        ..
+    } = function;
+    check(sig, attrs)?;
+    let calls = options::calls(options)?;
+    let (name, output) = (&sig.ident, &sig.output);
+    let asyncness = &sig.asyncness;
+    let call = call(name, sig);
+    Ok(quote! {
+        #[::core::prelude::v1::test]
+        #(#attrs)*
+        #vis fn #name() {
+            #asyncness fn #name() #output #block
+            ::mazurka::TestCase::new(
+                ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)),
+                ::core::env!("CARGO_PKG_NAME"),
+            )
+            #calls
+            .run(|| #call);
+        }
+    })
+}
+
+/// What the model runs.
+fn call(name: &Ident, sig: &Signature) -> TokenStream {
+    let call = match sig.asyncness {
+        Some(_) => quote!(::mazurka::future::block_on(#name())),
+        None => quote!(#name()),
+    };
+    match sig.output {
+        ReturnType::Default => call,
+        ReturnType::Type(..) => quote!(::mazurka::Returned::expect(#call)),
+    }
+}
+
+/// Whether the function can be run again and again.
+fn check(sig: &Signature, attrs: &[Attribute]) -> Result<()> {
+    let refuse = |span: &dyn quote::ToTokens, message: &str| {
+        Err(Error::new_spanned(span.to_token_stream(), message))
+    };
+    if let Some(first) = sig.inputs.first() {
+        return refuse(
+            first,
+            "a model takes no arguments: nobody calls it with any",
+        );
+    }
+    if !sig.generics.params.is_empty() {
+        return refuse(
+            &sig.generics,
+            "a model is not generic: nobody says for what",
+        );
+    }
+    if matches!(sig.safety, syn::Safety::Unsafe(_)) {
+        return refuse(
+            &sig.safety,
+            "a model is a safe function: nobody sees to what it asks for",
+        );
+    }
+    if let Some(own) = attrs.iter().find(|attribute| is_test(attribute)) {
+        return refuse(
+            own,
+            "`#[mazurka::test]` makes this a test already; take away the other `#[test]`",
+        );
+    }
+    Ok(())
+}
+
+fn is_test(attribute: &Attribute) -> bool {
+    let last = attribute.path().segments.last();
+    last.is_some_and(|segment| segment.ident == "test")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expanded(options: &str, function: &str) -> String {
+        let tokens = expand(options.parse().unwrap(), function.parse().unwrap());
+        tokens.to_string().replace(' ', "")
+    }
+
+    #[test]
+    fn other_attributes_stay_and_the_body_is_run_by_the_model() {
+        let expanded = expanded(
+            "preemptions = 2",
+            "#[ignore] #[should_panic(expected = \"x\")] fn model() { one(); }",
+        );
+        let expected = "#[::core::prelude::v1::test]#[ignore]#[should_panic(expected=\"x\")]fnmodel(){fnmodel(){one();}";
+        assert!(expanded.starts_with(expected), "{expanded}");
+        assert!(
+            expanded.ends_with(".preemptions(2).run(||model());}"),
+            "{expanded}"
+        );
+    }
+
+    #[test]
+    fn what_is_returned_is_looked_at_and_futures_are_blocked_on() {
+        let result = expanded("", "fn model() -> Result<(), String> { Ok(()) }");
+        assert!(
+            result.contains(".run(||::mazurka::Returned::expect(model()))"),
+            "{result}"
+        );
+        let future = expanded("", "async fn model() {}");
+        assert!(future.contains("{asyncfnmodel(){}"), "{future}");
+        assert!(
+            future.contains(".run(||::mazurka::future::block_on(model()))"),
+            "{future}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_a_model_is_refused_with_a_reason_and_left_as_it_is() {
+        for (function, told) in [
+            ("fn model(n: u32) {}", "amodeltakesnoarguments"),
+            ("fn model<T>() {}", "amodelisnotgeneric"),
+            ("unsafe fn model() {}", "amodelisasafefunction"),
+            ("#[test] fn model() {}", "takeawaytheother`#[test]`"),
+            (
+                "#[core::prelude::v1::test] fn model() {}",
+                "takeawaytheother",
+            ),
+        ] {
+            let expanded = expanded("", function);
+            assert!(expanded.contains(told), "{expanded}");
+            assert!(expanded.ends_with(&function.replace(' ', "")), "{expanded}");
+        }
+        assert!(expanded("", "struct Model;").contains("compile_error"));
+    }
+}

@@ -1,0 +1,255 @@
+//! What stands in the parentheses of `#[mazurka::test(…)]`.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use std::time::Duration;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Error, Ident, LitBool, LitInt, LitStr, Result, Token};
+
+/// The algorithms by the names that the command line knows, and their variants.
+const ALGORITHMS: [(&str, &str); 9] = [
+    ("exhaustive", "Exhaustive"),
+    ("sleep", "Sleep"),
+    ("classic", "Classic"),
+    ("source", "Source"),
+    ("context-sensitive", "ContextSensitive"),
+    ("optimal", "Optimal"),
+    ("parsimonious", "Parsimonious"),
+    ("random", "Random"),
+    ("pct", "Pct"),
+];
+
+/// The options that there are, with what they take.
+const KNOWN: [(&str, Takes); 11] = [
+    ("algorithm", Takes::Algorithm),
+    ("max_executions", Takes::Number),
+    ("time_limit", Takes::Time),
+    ("preemptions", Takes::Number),
+    ("max_events", Takes::Number),
+    ("timeouts", Takes::Number),
+    ("seed", Takes::Number),
+    ("keep_going", Takes::Flag),
+    ("panics_fail", Takes::Flag),
+    ("waiting_after_main", Takes::Flag),
+    ("fails", Takes::Failure),
+];
+
+/// The value of an option.
+#[derive(Clone, Copy)]
+enum Takes {
+    Algorithm,
+    Number,
+    Time,
+    Flag,
+    Failure,
+}
+
+/// One option, as calls of a `mazurka::TestCase`.
+struct TestOption {
+    name: Ident,
+    call: TokenStream,
+}
+
+/// All options, as calls of a `mazurka::TestCase`.
+pub fn calls(options: TokenStream) -> Result<TokenStream> {
+    let parser = Punctuated::<TestOption, Token![,]>::parse_terminated;
+    let options = syn::parse::Parser::parse2(parser, options)?;
+    let mut calls = TokenStream::new();
+    for (position, option) in options.iter().enumerate() {
+        let is_same = |other: &&TestOption| other.name == option.name;
+        if options.iter().take(position).any(|other| is_same(&other)) {
+            let message = format!("`{}` is given twice", option.name);
+            return Err(Error::new(option.name.span(), message));
+        }
+        calls.extend(option.call.clone());
+    }
+    Ok(calls)
+}
+
+impl Parse for TestOption {
+    fn parse(input: ParseStream) -> Result<TestOption> {
+        if !input.peek(Ident::peek_any) {
+            return Err(input.error(format!("expected an option: {}", names())));
+        }
+        let name = Ident::parse_any(input)?;
+        let known = KNOWN.iter().find(|(known, _)| name == known);
+        let Some(&(_, takes)) = known else {
+            let message = format!("no option is called `{name}`; there are {}", names());
+            return Err(Error::new(name.span(), message));
+        };
+        let call = match takes {
+            Takes::Algorithm => algorithm(&name, input),
+            Takes::Number => number(&name, input),
+            Takes::Time => time(&name, input),
+            Takes::Flag => flag(&name, input),
+            Takes::Failure => failure(&name, input),
+        }?;
+        Ok(TestOption { name, call })
+    }
+}
+
+fn algorithm(name: &Ident, input: ParseStream) -> Result<TokenStream> {
+    let text: LitStr = value(name, input, "the name of an algorithm, as \"optimal\"")?;
+    let chosen = text.value();
+    match ALGORITHMS.iter().find(|(known, _)| *known == chosen) {
+        Some((_, variant)) => {
+            let variant = Ident::new(variant, text.span());
+            Ok(quote!(.#name(::mazurka::Algorithm::#variant)))
+        }
+        None => {
+            let known = ALGORITHMS.map(|(known, _)| known).join(", ");
+            let message = format!("no algorithm is called {chosen:?}; there are {known}");
+            Err(Error::new(text.span(), message))
+        }
+    }
+}
+
+fn number(name: &Ident, input: ParseStream) -> Result<TokenStream> {
+    let number: LitInt = value(name, input, "a number, as 1000")?;
+    number.base10_parse::<u64>().map_err(|_| {
+        let message = format!("`{name}` takes a number of at most 64 bits, as 1000");
+        Error::new(number.span(), message)
+    })?;
+    Ok(quote_spanned!(number.span()=> .#name(#number)))
+}
+
+fn time(name: &Ident, input: ParseStream) -> Result<TokenStream> {
+    let text: LitStr = value(name, input, "a time, as \"30s\"")?;
+    let Some(limit) = duration(&text.value()) else {
+        let message = format!(
+            "{:?} is no time; write a number with ms, s, m or h behind it, like \"30s\"",
+            text.value()
+        );
+        return Err(Error::new(text.span(), message));
+    };
+    let (seconds, nanoseconds) = (limit.as_secs(), limit.subsec_nanos());
+    Ok(quote!(.#name(::core::time::Duration::new(#seconds, #nanoseconds))))
+}
+
+fn flag(name: &Ident, input: ParseStream) -> Result<TokenStream> {
+    if !input.peek(Token![=]) {
+        return Ok(quote!(.#name(true)));
+    }
+    let value: LitBool = value(name, input, "true or false")?;
+    Ok(quote!(.#name(#value)))
+}
+
+/// `fails`, or `fails = "text"`.
+fn failure(name: &Ident, input: ParseStream) -> Result<TokenStream> {
+    if !input.peek(Token![=]) {
+        return Ok(quote!(.#name("")));
+    }
+    let text: LitStr = value(name, input, "a part of the failure, as \"deadlock\"")?;
+    if text.value().is_empty() {
+        let message =
+            "an empty text is in every message; write `fails` alone if any failure will do";
+        return Err(Error::new(text.span(), message));
+    }
+    Ok(quote!(.#name(#text)))
+}
+
+/// What stands behind the `=`.
+fn value<T: Parse>(name: &Ident, input: ParseStream, expected: &str) -> Result<T> {
+    let told = |span: Span| Error::new(span, format!("`{name}` takes {expected}"));
+    if !input.peek(Token![=]) {
+        return Err(told(name.span()));
+    }
+    input.parse::<Token![=]>()?;
+    let span = input.span();
+    input.parse().map_err(|_| told(span))
+}
+
+/// `30s`, `5m`, `1.5h`, `250ms`.
+fn duration(text: &str) -> Option<Duration> {
+    let unit = text.find(|letter: char| letter.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(unit);
+    let seconds = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    let number: f64 = number.parse().ok()?;
+    let limit = Duration::try_from_secs_f64(number * seconds).ok()?;
+    (!limit.is_zero()).then_some(limit)
+}
+
+fn names() -> String {
+    KNOWN.map(|(name, _)| name).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without the spaces that tokens are printed with.
+    fn shown(options: &str) -> String {
+        let tokens = options.parse().unwrap();
+        match calls(tokens) {
+            Ok(calls) => calls.to_string().replace(' ', ""),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn options_become_calls() {
+        assert_eq!(shown(""), "");
+        assert_eq!(
+            shown("algorithm = \"context-sensitive\", max_executions = 1_000,"),
+            ".algorithm(::mazurka::Algorithm::ContextSensitive).max_executions(1_000)"
+        );
+        assert_eq!(
+            shown("time_limit = \"1.5s\", panics_fail, keep_going = false"),
+            ".time_limit(::core::time::Duration::new(1u64,500000000u32)).panics_fail(true).keep_going(false)"
+        );
+        assert_eq!(shown("fails = \"lost\""), ".fails(\"lost\")");
+        assert_eq!(shown("fails"), ".fails(\"\")");
+    }
+
+    #[test]
+    fn mistakes_are_told_with_what_there_is() {
+        for (options, told) in [
+            (
+                "preemption = 2",
+                "no option is called `preemption`; there are algorithm, max_executions",
+            ),
+            (
+                "algorithm = \"dpor\"",
+                "no algorithm is called \"dpor\"; there are exhaustive, sleep",
+            ),
+            (
+                "algorithm = optimal",
+                "`algorithm` takes the name of an algorithm, as \"optimal\"",
+            ),
+            ("algorithm", "`algorithm` takes the name of an algorithm"),
+            (
+                "max_executions = \"many\"",
+                "`max_executions` takes a number, as 1000",
+            ),
+            ("preemptions = -1", "`preemptions` takes a number"),
+            (
+                "max_executions = 99999999999999999999",
+                "`max_executions` takes a number of at most 64 bits",
+            ),
+            ("time_limit = 30", "`time_limit` takes a time, as \"30s\""),
+            (
+                "time_limit = \"soon\"",
+                "\"soon\" is no time; write a number with ms",
+            ),
+            ("time_limit = \"0s\"", "\"0s\" is no time"),
+            ("panics_fail = 1", "`panics_fail` takes true or false"),
+            ("fails = \"\"", "write `fails` alone if any failure will do"),
+            ("fails, fails = \"lost\"", "`fails` is given twice"),
+            ("\"optimal\"", "expected an option: algorithm"),
+        ] {
+            let message = shown(options);
+            assert!(
+                message.starts_with(told) || message.contains(told),
+                "{options}: {message}"
+            );
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! A model as a test: a check with what the test expects of it, and the failure that it shows.
+
+mod place;
+mod returned;
+mod runner;
+
+pub use returned::Returned;
+pub(crate) use runner::name_of_test;
+
+use crate::{Algorithm, Checker, Report, ScheduleFile, Verdict};
+use report::{Failure, Limit, Style};
+use runner::Runner;
+use std::path::Path;
+use std::time::Duration;
+
+/// The variable with the schedule file that a test is to repeat.
+pub(crate) const REPLAY: &str = "MAZURKA_REPLAY";
+
+/// What one execution leaves to do.
+const UNSET: &str = "without the variable all interleavings are checked";
+
+/// A model that is a test. `#[mazurka::test]` makes one; its options are the methods of this type.
+///
+/// ```
+/// mazurka::TestCase::new("crate::tests::two_choices", "crate")
+///     .max_executions(10)
+///     .run(|| assert!(mazurka::choose(2) < 2));
+/// ```
+#[must_use = "the model is checked by `run`"]
+pub struct TestCase {
+    checker: Checker,
+    runner: Runner,
+    /// The name of the test as its runner knows it.
+    name: String,
+    /// A part of the failure that is expected; any will do if it is empty.
+    fails: Option<String>,
+    /// The limits that were asked for: that they are met is no failure of the test.
+    limits: Vec<Limit>,
+}
+
+impl TestCase {
+    /// The test at this path of modules, which begins with that of its crate, in a package of cargo.
+    pub fn new(path: &str, package: &str) -> TestCase {
+        let (_, name) = path.split_once("::").unwrap_or(("", path));
+        TestCase::named(name, Some(package.to_owned()))
+    }
+
+    /// The test with this name, in a package of cargo if there is one.
+    pub(crate) fn named(name: &str, package: Option<String>) -> TestCase {
+        TestCase {
+            checker: Checker::new().name(name),
+            runner: Runner::of(package),
+            name: name.to_owned(),
+            fails: None,
+            limits: Vec::new(),
+        }
+    }
+
+    /// As [`Checker::algorithm`]. That `random` and `pct` prove nothing is no failure of the test.
+    pub fn algorithm(self, algorithm: Algorithm) -> TestCase {
+        let case = self.checked(|checker| checker.algorithm(algorithm));
+        match algorithm.proves() {
+            true => case,
+            false => case.permit(Limit::Algorithm).permit(Limit::Executions),
+        }
+    }
+
+    /// As [`Checker::max_executions`]; to stop there is no failure of the test.
+    pub fn max_executions(self, executions: u64) -> TestCase {
+        self.checked(|checker| checker.max_executions(executions))
+            .permit(Limit::Executions)
+    }
+
+    /// As [`Checker::time_limit`]; to stop there is no failure of the test.
+    pub fn time_limit(self, limit: Duration) -> TestCase {
+        self.checked(|checker| checker.time_limit(limit))
+            .permit(Limit::Time)
+    }
+
+    /// As [`Checker::preemptions`]; to cut executions there is no failure of the test.
+    pub fn preemptions(self, preemptions: u32) -> TestCase {
+        self.checked(|checker| checker.preemptions(preemptions))
+            .permit(Limit::Preemptions)
+    }
+
+    /// As [`Checker::max_events`]; to stop a thread there is no failure of the test.
+    pub fn max_events(self, events: u32) -> TestCase {
+        self.checked(|checker| checker.max_events(events))
+            .permit(Limit::Events)
+    }
+
+    /// As [`Checker::timeouts`]; to stop a thread there is no failure of the test.
+    pub fn timeouts(self, timeouts: u32) -> TestCase {
+        self.checked(|checker| checker.timeouts(timeouts))
+            .permit(Limit::Timeouts)
+    }
+
+    /// As [`Checker::seed`].
+    pub fn seed(self, seed: u64) -> TestCase {
+        self.checked(|checker| checker.seed(seed))
+    }
+
+    /// As [`Checker::keep_going`].
+    pub fn keep_going(self, keeps_going: bool) -> TestCase {
+        self.checked(|checker| checker.keep_going(keeps_going))
+    }
+
+    /// As [`Checker::panics_fail`].
+    pub fn panics_fail(self, fail: bool) -> TestCase {
+        self.checked(|checker| checker.panics_fail(fail))
+    }
+
+    /// As [`Checker::waiting_after_main`].
+    pub fn waiting_after_main(self, may_wait: bool) -> TestCase {
+        self.checked(|checker| checker.waiting_after_main(may_wait))
+    }
+
+    /// The test passes if the model has a bug whose kind or message contains this text; any bug will do if
+    /// it is empty.
+    pub fn fails(self, text: &str) -> TestCase {
+        TestCase {
+            fails: Some(text.to_owned()),
+            ..self
+        }
+    }
+
+    /// Checks the model, or repeats the schedule that `MAZURKA_REPLAY` names if it is of this test.
+    ///
+    /// # Panics
+    ///
+    /// With the whole report unless the model is what the test expects, and if it cannot be checked.
+    #[track_caller]
+    pub fn run(mut self, model: impl Fn() + 'static) {
+        let checker = std::mem::take(&mut self.checker);
+        let report = match schedule_to_repeat(&self.name) {
+            Some(schedule) => {
+                let report = checker.replay(&schedule, model);
+                if report.as_ref().is_ok_and(|report| report.errors.is_empty()) {
+                    eprintln!(
+                        "{}: the schedule of {REPLAY} shows no bug any more; {UNSET}",
+                        self.name
+                    );
+                    return;
+                }
+                report
+            }
+            None => checker.try_check(model),
+        };
+        match report {
+            Ok(report) => self.judge(report),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[track_caller]
+    fn judge(&self, report: Report) {
+        match (report.verdict, &self.fails) {
+            (Verdict::Verified, None) => {}
+            (Verdict::Bug, Some(text)) if report.errors.iter().any(|error| shows(error, text)) => {}
+            (Verdict::Bounded, None) if self.permits(&report) => {
+                eprintln!("{}", report.text(Style::default()));
+            }
+            (_, None) => panic!("{}", self.shown(report)),
+            (_, Some(text)) => panic!("expected {}\n{}", expected(text), self.shown(report)),
+        }
+    }
+
+    /// Whether nothing else was cut off than what the test itself asked to.
+    fn permits(&self, report: &Report) -> bool {
+        let mut limits = report.limits.iter();
+        limits.all(|limit| self.limits.contains(limit))
+    }
+
+    /// The report for the output of a test, with the command that repeats the failure.
+    fn shown(&self, mut report: Report) -> String {
+        let is_repeated = report.limits.contains(&Limit::Replay);
+        if let Some(first) = report.errors.first_mut().filter(|_| !is_repeated) {
+            let path = place::place_for(&self.name);
+            match first.schedule.save(&path) {
+                Ok(()) => {
+                    let path = path.display().to_string();
+                    first.repeat_with = Some(self.runner.command(REPLAY, &path, &self.name));
+                    first.saved_as = Some(path);
+                }
+                Err(error) => report.warnings.push(error.to_string()),
+            }
+        }
+        format!("\n{}", report.text(Style::default()))
+    }
+
+    fn checked(mut self, tell: impl FnOnce(Checker) -> Checker) -> TestCase {
+        self.checker = tell(self.checker);
+        self
+    }
+
+    fn permit(mut self, limit: Limit) -> TestCase {
+        self.limits.push(limit);
+        self
+    }
+}
+
+/// Whether the failure is one that this text tells of.
+fn shows(failure: &Failure, text: &str) -> bool {
+    failure.message.contains(text) || failure.kind.name().contains(text)
+}
+
+fn expected(text: &str) -> String {
+    match text {
+        "" => "a failure".to_owned(),
+        text => format!("a failure with {text:?}"),
+    }
+}
+
+/// The schedule that the environment names, if it is of this test.
+#[track_caller]
+fn schedule_to_repeat(name: &str) -> Option<ScheduleFile> {
+    let path = std::env::var_os(REPLAY)?;
+    match ScheduleFile::load(Path::new(&path)) {
+        Ok(schedule) => (schedule.program == name).then_some(schedule),
+        Err(error) => panic!("{REPLAY}: {error}"),
+    }
+}

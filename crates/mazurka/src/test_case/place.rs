@@ -1,0 +1,56 @@
+//! Where the schedule of a failing test goes.
+
+use std::path::{Path, PathBuf};
+
+/// To cargo's target directory, in which the test lies, else to the temporary files. Tests of the same name
+/// in several programs have files of their own.
+pub(super) fn place_for(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap_or_default();
+    let program = program_of(&test).unwrap_or("model");
+    let file = format!("{program}-{name}");
+    let file = file.replace(
+        |letter: char| !letter.is_alphanumeric() && letter != '_',
+        "-",
+    );
+    target_of(&test)
+        .unwrap_or_else(std::env::temp_dir)
+        .join(format!("{file}.schedule.json"))
+}
+
+/// `TARGET/PROFILE/deps/TEST` → `TARGET`
+fn target_of(test: &Path) -> Option<PathBuf> {
+    let directory = test.parent()?;
+    let is_of_cargo = directory.file_name()? == "deps";
+    is_of_cargo.then(|| directory.ancestors().nth(2).map(Path::to_owned))?
+}
+
+/// `…/deps/counter-1f2e3d4c5b6a7980` → `counter`
+fn program_of(test: &Path) -> Option<&str> {
+    let name = test.file_stem()?.to_str()?;
+    let (program, _) = name.rsplit_once('-').unwrap_or((name, ""));
+    Some(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_of_cargo_lies_in_its_target_directory() {
+        let target = |path: &str| target_of(Path::new(path));
+        assert_eq!(
+            target("/a/target/debug/deps/test-1f"),
+            Some(PathBuf::from("/a/target"))
+        );
+        assert_eq!(target("/usr/bin/test"), None);
+        assert_eq!(target(""), None);
+    }
+
+    #[test]
+    fn the_file_is_named_by_the_program_and_the_test() {
+        let place = place_for("tests::is_lost");
+        let name = place.file_name().unwrap().to_str().unwrap();
+        assert_eq!(name, "mazurka-tests--is_lost.schedule.json");
+        assert_eq!(program_of(Path::new("/a/deps/plain")), Some("plain"));
+    }
+}
