@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crate, what it may depend on, what only its tests may besides.
-const ARROWS: [(&str, &[&str], &[&str]); 10] = [
+const ARROWS: [(&str, &[&str], &[&str]); 11] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
@@ -18,6 +18,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 10] = [
         &["runtime"],
         &["explore", "mazurka", "report", "testkit"],
     ),
+    ("native", &[], &[]),
     ("corpus", &["actors", "mazurka"], &[]),
     ("testkit", &["explore", "objects"], &[]),
     ("cli", &["corpus", "explore", "mazurka", "report"], &[]),

@@ -1,0 +1,160 @@
+//! What kind of file a user wants to have checked: only a program that was built with the wrapper can be.
+
+use crate::RUNTIME_LIBRARY;
+use object::read::elf::{Dynamic, ElfFile64, FileHeader as _, ProgramHeader as _};
+use object::{LittleEndian, Object, ObjectSymbol, elf};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// A program that can be checked: it has our hooks, and our library as one that it needs.
+#[derive(Debug)]
+pub struct Binary {
+    needed: Vec<String>,
+}
+
+/// Why a file cannot be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum BinaryError {
+    /// It cannot be read.
+    #[error("{}: cannot read this program: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// It is no program for this kind of machine.
+    #[error("{}: this is {what}; Mazurka checks x86-64 programs of Linux, and sources in C and C++", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        what: &'static str,
+    },
+    /// It is linked in a way that leaves our library out.
+    #[error("{}: this program is linked statically, so its calls of the system's libraries cannot be seen; link it without -static", .0.display())]
+    Static(PathBuf),
+    /// It has hooks, but those of the thread sanitizer's own library.
+    #[error("{}: this program was built for the thread sanitizer; build it with `mazurka cc` or `mazurka c++` in place of the compiler, without -fsanitize=thread", .0.display())]
+    ThreadSanitizer(PathBuf),
+    /// It was not built with the wrapper.
+    #[error("{}: this program was not built with Mazurka; build it with `mazurka cc` or `mazurka c++` in place of the compiler (CC=\"mazurka cc\"), or check its sources", .0.display())]
+    NotInstrumented(PathBuf),
+}
+
+type Elf<'data> = ElfFile64<'data, LittleEndian>;
+
+impl Binary {
+    /// Looks whether a file is a program that was built with `mazurka cc` or `mazurka c++`.
+    ///
+    /// ```
+    /// use mazurka_native::Binary;
+    /// let refused = Binary::recognise("/bin/sh".as_ref()).unwrap_err();
+    /// assert!(refused.to_string().contains("mazurka cc"));
+    /// ```
+    ///
+    /// # Errors
+    /// If it is not, with what it is instead.
+    pub fn recognise(path: &Path) -> Result<Binary, BinaryError> {
+        let data = read(path)?;
+        let elf = parse(path, &data)?;
+        let needed = needed(&elf);
+        let mut segments = elf.elf_program_headers().iter();
+        let has_interpreter = segments.any(|header| header.p_type(LittleEndian) == elf::PT_INTERP);
+        if !has_interpreter {
+            return Err(match is_program(&elf) {
+                true => BinaryError::Static(path.to_owned()),
+                false => foreign(path, "a shared library, not a program"),
+            });
+        }
+        if needed.iter().any(|name| name == RUNTIME_LIBRARY) {
+            return Ok(Binary { needed });
+        }
+        let is_for_thread_sanitizer = needed.iter().any(|name| name.starts_with("libtsan.so"))
+            || elf
+                .symbols()
+                .any(|symbol| symbol.is_definition() && symbol.name() == Ok("__tsan_init"));
+        Err(match is_for_thread_sanitizer {
+            true => BinaryError::ThreadSanitizer(path.to_owned()),
+            false => BinaryError::NotInstrumented(path.to_owned()),
+        })
+    }
+
+    /// The libraries that it asks for by itself.
+    pub fn needed(&self) -> &[String] {
+        &self.needed
+    }
+}
+
+/// Whether a file calls hooks, so was compiled with them; false for what cannot be read.
+pub fn has_hooks(path: &Path) -> bool {
+    let Ok(data) = fs::read(path) else {
+        return false;
+    };
+    let Ok(elf) = Elf::parse(&*data) else {
+        return false;
+    };
+    elf.dynamic_symbols().any(|symbol| {
+        symbol
+            .name_bytes()
+            .is_ok_and(|name| name.starts_with(b"__tsan_"))
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, BinaryError> {
+    fs::read(path).map_err(|error| BinaryError::Unreadable {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+fn parse<'data>(path: &Path, data: &'data [u8]) -> Result<Elf<'data>, BinaryError> {
+    if !data.starts_with(&elf::ELFMAG) {
+        let what = match data.starts_with(b"#!") {
+            true => "a script",
+            false => "no program",
+        };
+        return Err(foreign(path, what));
+    }
+    let elf = Elf::parse(data)
+        .map_err(|_| foreign(path, "a program for another machine, or a damaged one"))?;
+    if elf.architecture() != object::Architecture::X86_64 {
+        return Err(foreign(path, "a program for another machine"));
+    }
+    match elf.elf_header().e_type(LittleEndian) {
+        elf::ET_EXEC | elf::ET_DYN => Ok(elf),
+        elf::ET_REL => Err(foreign(path, "an object file that is not linked")),
+        _ => Err(foreign(path, "no program")),
+    }
+}
+
+fn foreign(path: &Path, what: &'static str) -> BinaryError {
+    BinaryError::Foreign {
+        path: path.to_owned(),
+        what,
+    }
+}
+
+/// The libraries that the dynamic linker looks for, in its order.
+fn needed(elf: &Elf<'_>) -> Vec<String> {
+    let Ok(libraries) = elf.import_libraries() else {
+        return Vec::new();
+    };
+    libraries
+        .filter_map(Result::ok)
+        .map(|library| String::from_utf8_lossy(library.name()).into_owned())
+        .collect()
+}
+
+/// Whether a file without a dynamic linker is a program, which may be relocatable as libraries are.
+fn is_program(elf: &Elf<'_>) -> bool {
+    let is_fixed = elf.elf_header().e_type(LittleEndian) == elf::ET_EXEC;
+    let Ok(table) = elf
+        .elf_section_table()
+        .dynamic_table(LittleEndian, elf.data())
+    else {
+        return is_fixed;
+    };
+    let says_so = |entry: Dynamic| entry.tag == elf::DT_FLAGS_1 && entry.val & elf::DF_1_PIE.0 != 0;
+    is_fixed || table.iter().any(says_so)
+}

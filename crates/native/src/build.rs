@@ -1,0 +1,195 @@
+//! Builds the sources that a user names into a program, in a folder that goes away with it.
+
+use crate::{Compiler, Instrumented, Language, RuntimeLibrary};
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// What is to be built.
+#[derive(Clone, Copy, Debug)]
+pub struct Build<'a> {
+    /// With what.
+    pub compiler: &'a Compiler,
+    /// The library that hooks call.
+    pub library: &'a RuntimeLibrary,
+    /// Sources, objects and libraries, in the order of the command line.
+    pub files: &'a [PathBuf],
+    /// The user's flags; they win over ours.
+    pub flags: &'a [OsString],
+}
+
+/// A program that was built. Its file is removed with this value.
+#[derive(Debug)]
+pub struct Built {
+    folder: TempDir,
+    time: Duration,
+}
+
+/// Why there is no program.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The compiler refuses, and has said why.
+    #[error("the compiler ended with {status}; what it said is above")]
+    Compiler {
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// The compiler was stopped from outside.
+    #[error("interrupted while compiling")]
+    Interrupted,
+    /// A flag that makes something else than a program.
+    #[error(
+        "{flag}: with this flag the compiler makes {instead}; leave it out, or build with `mazurka cc` and check the program"
+    )]
+    Flag {
+        /// The flag.
+        flag: String,
+        /// What comes out with it.
+        instead: &'static str,
+    },
+    /// The compiler says that all is well, and there is nothing.
+    #[error("{compiler}: the compiler succeeded but made no program; choose another with --cc")]
+    Nothing {
+        /// Its name.
+        compiler: String,
+    },
+    /// The system refuses something.
+    #[error("cannot {what}: {error}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// The name of the program in its folder.
+const PROGRAM: &str = "program";
+
+const OTHER_PURPOSES: [(&str, &str); 11] = [
+    ("-c", "object files"),
+    ("-S", "assembly"),
+    ("-E", "preprocessed text"),
+    ("-M", "a list of dependencies"),
+    ("-MM", "a list of dependencies"),
+    ("-fsyntax-only", "nothing"),
+    ("-r", "an object file"),
+    ("-shared", "a shared library"),
+    (
+        "-static",
+        "a program whose calls of libraries cannot be seen",
+    ),
+    (
+        "-static-pie",
+        "a program whose calls of libraries cannot be seen",
+    ),
+    ("-o", "its output elsewhere"),
+];
+
+impl Build<'_> {
+    /// Runs the compiler. Its messages go where those of this process go, unchanged.
+    ///
+    /// # Errors
+    /// If the compiler refuses or cannot be run, or if the flags ask for something else than a program.
+    pub fn run(&self) -> Result<Built, BuildError> {
+        self.makes_a_program()?;
+        let folder = tempfile::Builder::new()
+            .prefix("mazurka-")
+            .tempdir()
+            .map_err(|error| BuildError::System {
+                what: "create a temporary folder",
+                error,
+            })?;
+        let program = folder.path().join(PROGRAM);
+        let mut arguments = self.inputs();
+        arguments.extend_from_slice(self.flags);
+        arguments.extend(["-o".into(), program.clone().into_os_string()]);
+        let start = Instant::now();
+        let status = Instrumented::new(self.compiler, self.library, &arguments)
+            .and_then(|mut instrumented| instrumented.command().status())
+            .map_err(|error| BuildError::System {
+                what: "run the compiler",
+                error,
+            })?;
+        let built = Built {
+            folder,
+            time: start.elapsed(),
+        };
+        match status {
+            _ if status.success() && program.is_file() => Ok(built),
+            _ if status.success() => Err(BuildError::Nothing {
+                compiler: self.compiler.name(),
+            }),
+            _ if status.signal().is_some() => Err(BuildError::Interrupted),
+            _ => Err(BuildError::Compiler { status }),
+        }
+    }
+
+    /// Whether the user's flags raise the optimisation, which merges plain accesses before they get their hooks.
+    ///
+    /// ```
+    /// # use mazurka_native::Build;
+    /// let flags = |line: &str| line.split(' ').map(Into::into).collect::<Vec<_>>();
+    /// assert!(Build::optimises(&flags("-O0 -O2")));
+    /// assert!(!Build::optimises(&flags("-O2 -O0 -DNDEBUG")));
+    /// ```
+    pub fn optimises(flags: &[OsString]) -> bool {
+        let mut levels = flags
+            .iter()
+            .filter_map(|flag| flag.to_str()?.strip_prefix("-O"));
+        levels.next_back().is_some_and(|level| level != "0")
+    }
+
+    /// The files, each in its own language: a C++ compiler would take C for C++.
+    fn inputs(&self) -> Vec<OsString> {
+        let is_mixed = Language::of_all(self.files) == Some(Language::CPlusPlus);
+        let mut arguments = Vec::new();
+        for file in self.files {
+            match Language::of(file) {
+                Some(Language::C) if is_mixed => {
+                    arguments.extend(["-x".into(), "c".into(), named(file)]);
+                    arguments.extend(["-x".into(), "none".into()]);
+                }
+                Some(_) | None => arguments.push(named(file)),
+            }
+        }
+        arguments
+    }
+
+    fn makes_a_program(&self) -> Result<(), BuildError> {
+        let other = OTHER_PURPOSES
+            .iter()
+            .find(|(flag, _)| self.flags.iter().any(|given| given == flag));
+        match other {
+            Some((flag, instead)) => Err(BuildError::Flag {
+                flag: (*flag).to_owned(),
+                instead,
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Built {
+    /// The program.
+    pub fn program(&self) -> PathBuf {
+        self.folder.path().join(PROGRAM)
+    }
+
+    /// How long compiling and linking took.
+    pub fn time(&self) -> Duration {
+        self.time
+    }
+}
+
+/// A file whose name begins like an option is named so that it is none.
+fn named(file: &Path) -> OsString {
+    match file.to_string_lossy().starts_with(['-', '@']) {
+        true => Path::new(".").join(file).into_os_string(),
+        false => file.as_os_str().to_owned(),
+    }
+}

@@ -1,0 +1,350 @@
+//! Which compiler there is: gcc or clang, of which version, for which language.
+
+use crate::Language;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+/// A compiler that can be run.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    /// The program, then arguments that always come first: `ccache gcc -m64`. Not empty.
+    words: Vec<OsString>,
+    family: Family,
+    version: u32,
+}
+
+/// Whose flags a compiler takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// GNU's compiler.
+    Gcc,
+    /// LLVM's compiler.
+    Clang,
+}
+
+/// Why there is no compiler.
+#[derive(Debug, thiserror::Error)]
+pub enum CompilerError {
+    /// None of the usual ones is there.
+    #[error(
+        "no {} compiler: there is no {} here; install gcc or clang, or name one with --cc or {variable}",
+        match .language { Language::C => "C", Language::CPlusPlus => "C++" },
+        .tried.join(", no ")
+    )]
+    Absent {
+        /// What it is needed for.
+        language: Language,
+        /// The commands that are not there.
+        tried: Vec<String>,
+        /// The environment variable that chooses.
+        variable: &'static str,
+    },
+    /// The one that was chosen cannot be run.
+    #[error("{command}: this compiler cannot be run: {error}; choose another with --cc or CC")]
+    CannotRun {
+        /// The command.
+        command: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// It is neither gcc nor clang.
+    #[error(
+        "{command}: this is neither gcc nor clang, it says of itself {says:?}; choose gcc or clang with --cc or CC"
+    )]
+    Unknown {
+        /// The command.
+        command: String,
+        /// The first line about its version.
+        says: String,
+    },
+}
+
+/// Reads an environment variable: `|name| std::env::var_os(name)`, or what a test says.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+impl Compiler {
+    /// The compiler of a program: the one that the user has `chosen`, else the one that CC or CXX names, else the
+    /// first of the usual ones that is there.
+    ///
+    /// ```
+    /// use mazurka_native::{Compiler, Language};
+    /// # fn main() -> Result<(), mazurka_native::CompilerError> {
+    /// let compiler = Compiler::find(Language::C, None, &|name| std::env::var_os(name))?;
+    /// println!("{:?} {}", compiler.family(), compiler.version());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If it cannot be run, is neither gcc nor clang, or none is there.
+    pub fn find(
+        language: Language,
+        chosen: Option<&OsStr>,
+        environment: Environment<'_>,
+    ) -> Result<Compiler, CompilerError> {
+        if let Some(chosen) = chosen {
+            return Compiler::chosen(language, chosen);
+        }
+        let variable = match language {
+            Language::C => "CC",
+            Language::CPlusPlus => "CXX",
+        };
+        match environment(variable).map(|value| words(&value)) {
+            Some(words) if !words.is_empty() && !is_this_wrapper(&words) => {
+                Compiler::identified(words)
+            }
+            Some(_) | None => Compiler::usual(language, variable),
+        }
+    }
+
+    /// The compiler that `mazurka cc` or `mazurka c++` stands for: the one that MAZURKA_CC or MAZURKA_CXX names, else
+    /// the first of the usual ones. CC and CXX are not asked: they name the wrapper.
+    ///
+    /// # Errors
+    /// If it cannot be run, is neither gcc nor clang, or none is there.
+    pub fn behind_wrapper(
+        language: Language,
+        environment: Environment<'_>,
+    ) -> Result<Compiler, CompilerError> {
+        let variable = match language {
+            Language::C => "MAZURKA_CC",
+            Language::CPlusPlus => "MAZURKA_CXX",
+        };
+        match environment(variable).map(|value| words(&value)) {
+            Some(words) if !words.is_empty() => Compiler::identified(words),
+            Some(_) | None => Compiler::usual(language, variable),
+        }
+    }
+
+    /// Whose flags it takes.
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// The first number of its version: 12 for 12.2.0.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The command, with the arguments that always come first.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]);
+        command
+    }
+
+    /// As a person would type it.
+    pub fn name(&self) -> String {
+        shown(&self.words)
+    }
+
+    /// For C++ the sibling of the chosen compiler, where it has one: `clang-19` → `clang++-19`.
+    fn chosen(language: Language, chosen: &OsStr) -> Result<Compiler, CompilerError> {
+        let words = words(chosen);
+        if let (Language::CPlusPlus, [program]) = (language, &words[..])
+            && let Some(sibling) = for_c_plus_plus(program)
+            && let Ok(compiler) = Compiler::identified(vec![sibling])
+        {
+            return Ok(compiler);
+        }
+        let words = if words.is_empty() {
+            vec![chosen.to_owned()]
+        } else {
+            words
+        };
+        Compiler::identified(words)
+    }
+
+    fn usual(language: Language, variable: &'static str) -> Result<Compiler, CompilerError> {
+        let usual = match language {
+            Language::C => ["cc", "gcc", "clang"],
+            Language::CPlusPlus => ["c++", "g++", "clang++"],
+        };
+        for command in usual {
+            match Compiler::identified(vec![command.into()]) {
+                Err(CompilerError::CannotRun { error, .. })
+                    if error.kind() == io::ErrorKind::NotFound => {}
+                known => return known,
+            }
+        }
+        Err(CompilerError::Absent {
+            language,
+            tried: usual.map(str::to_owned).to_vec(),
+            variable,
+        })
+    }
+
+    fn identified(words: Vec<OsString>) -> Result<Compiler, CompilerError> {
+        let output = Command::new(&words[0])
+            .args(&words[1..])
+            .arg("--version")
+            // Messages are read here, so they must be in no other language.
+            .env("LC_ALL", "C")
+            .output()
+            .map_err(|error| CompilerError::CannotRun {
+                command: shown(&words),
+                error,
+            })?;
+        let says = String::from_utf8_lossy(&output.stdout);
+        match identity(&says) {
+            Some((family, version)) => Ok(Compiler {
+                words,
+                family,
+                version,
+            }),
+            None => Err(CompilerError::Unknown {
+                command: shown(&words),
+                says: says.lines().next().unwrap_or_default().to_owned(),
+            }),
+        }
+    }
+}
+
+/// `gcc (Debian 12.2.0-14) 12.2.0`, `Debian clang version 14.0.6`.
+fn identity(says: &str) -> Option<(Family, u32)> {
+    let first = says.lines().next()?;
+    if let Some((_, version)) = first.split_once("clang version ") {
+        return Some((Family::Clang, major(version)?));
+    }
+    let is_gcc = says.contains("see the source for copying conditions");
+    let without_packager = first
+        .rsplit_once(") ")
+        .map_or(first, |(_, version)| version);
+    let version = without_packager
+        .split_whitespace()
+        .find_map(major)
+        .filter(|_| is_gcc)?;
+    Some((Family::Gcc, version))
+}
+
+fn major(version: &str) -> Option<u32> {
+    version.split('.').next()?.trim().parse().ok()
+}
+
+/// `gcc` → `g++`, `/opt/bin/clang-19` → `/opt/bin/clang++-19`.
+fn for_c_plus_plus(program: &OsStr) -> Option<OsString> {
+    let path = Path::new(program);
+    let name = path.file_name()?.to_str()?;
+    if name.contains("++") {
+        return None;
+    }
+    let sibling = [("gcc", "g++"), ("clang", "clang++"), ("cc", "c++")]
+        .iter()
+        .find(|(c, _)| name.contains(c))
+        .map(|(c, c_plus_plus)| name.replacen(c, c_plus_plus, 1))?;
+    Some(path.with_file_name(sibling).into_os_string())
+}
+
+/// Whether a command is `mazurka cc`, which would come back here for ever.
+fn is_this_wrapper(words: &[OsString]) -> bool {
+    Path::new(&words[0]).file_stem() == Some(OsStr::new("mazurka"))
+}
+
+/// The words of a variable like CC, which make and cmake split at spaces, too.
+fn words(value: &OsStr) -> Vec<OsString> {
+    match value.to_str() {
+        // A program whose name has spaces is one word.
+        Some(_) if Path::new(value).is_file() => vec![value.to_owned()],
+        Some(text) => text.split_whitespace().map(OsString::from).collect(),
+        None => vec![value.to_owned()],
+    }
+}
+
+fn shown(words: &[OsString]) -> String {
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compilers_are_known_by_what_they_say_of_their_version() {
+        let free =
+            "\nCopyright (C) 2022\nThis is free software; see the source for copying conditions.\n";
+        for (says, family, version) in [
+            (
+                format!("gcc (Debian 12.2.0-14+deb12u1) 12.2.0{free}"),
+                Family::Gcc,
+                12,
+            ),
+            (format!("cc (GCC) 14.1.1 20240522{free}"), Family::Gcc, 14),
+            (
+                format!("x86_64-conda-linux-gnu-gcc 9.4.0{free}"),
+                Family::Gcc,
+                9,
+            ),
+            (
+                "Debian clang version 14.0.6\nTarget: x86_64".to_owned(),
+                Family::Clang,
+                14,
+            ),
+            (
+                "clang version 19.1.7 (3~deb12u1)".to_owned(),
+                Family::Clang,
+                19,
+            ),
+        ] {
+            assert_eq!(identity(&says), Some((family, version)), "{says}");
+        }
+        assert_eq!(identity("tcc version 0.9.27 (x86_64 Linux)"), None);
+        assert_eq!(identity(""), None);
+    }
+
+    #[test]
+    fn the_sibling_for_c_plus_plus_has_the_same_version_and_place() {
+        for (c, c_plus_plus) in [
+            ("gcc", Some("g++")),
+            ("/opt/bin/clang-19", Some("/opt/bin/clang++-19")),
+            ("x86_64-linux-gnu-gcc-12", Some("x86_64-linux-gnu-g++-12")),
+            ("cc", Some("c++")),
+            ("clang++-14", None),
+            ("icx", None),
+        ] {
+            assert_eq!(
+                for_c_plus_plus(c.as_ref()),
+                c_plus_plus.map(OsString::from),
+                "{c}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_variable_that_names_the_wrapper_is_not_followed() {
+        let environment =
+            |name: &str| (name == "CC").then(|| OsString::from("/usr/local/bin/mazurka cc"));
+        let compiler = Compiler::find(Language::C, None, &environment).unwrap();
+        assert!(!compiler.name().contains("mazurka"), "{}", compiler.name());
+    }
+
+    #[test]
+    fn a_compiler_that_is_not_there_is_named() {
+        let chosen = OsStr::new("no-such-compiler");
+        let error = Compiler::find(Language::C, Some(chosen), &|_| None).unwrap_err();
+        assert!(
+            error.to_string().starts_with("no-such-compiler: "),
+            "{error}"
+        );
+        assert!(error.to_string().contains("--cc"), "{error}");
+    }
+
+    #[test]
+    fn a_program_that_is_no_compiler_is_refused() {
+        let error = Compiler::find(Language::C, Some(OsStr::new("true")), &|_| None).unwrap_err();
+        assert!(matches!(error, CompilerError::Unknown { .. }), "{error}");
+    }
+
+    #[test]
+    fn the_wrapper_asks_its_own_variables() {
+        let environment = |name: &str| match name {
+            "MAZURKA_CC" => Some(OsString::from("gcc -m64")),
+            _ => Some(OsString::from("mazurka cc")),
+        };
+        let compiler = Compiler::behind_wrapper(Language::C, &environment).unwrap();
+        assert_eq!(compiler.name(), "gcc -m64");
+        assert_eq!(compiler.family(), Family::Gcc);
+    }
+}

@@ -1,0 +1,26 @@
+//! C and C++ programs, seen from outside: how they are compiled for a check, what their binaries contain, and what
+//! their addresses are called.
+//!
+//! * [`Compiler`], [`Instrumented`] and [`Build`] run the user's own compiler, with hooks added.
+//! * [`Binary`] tells whether a program can be checked.
+//!
+//! Nothing here prints, and nothing runs a program under check: that is what the runtime library does, in the program's
+//! own process.
+
+#![forbid(unsafe_code)]
+
+mod binary;
+mod build;
+mod compiler;
+mod instrumentation;
+mod invocation;
+mod language;
+mod runtime_library;
+
+pub use binary::{Binary, BinaryError, has_hooks};
+pub use build::{Build, BuildError, Built};
+pub use compiler::{Compiler, CompilerError, Environment, Family};
+pub use instrumentation::Instrumented;
+pub use invocation::Invocation;
+pub use language::Language;
+pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};
