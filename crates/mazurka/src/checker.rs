@@ -60,6 +60,7 @@ pub struct Checker {
     pub(crate) resume: Option<PathBuf>,
     pub(crate) observer: Box<dyn Observer>,
     pub(crate) stop: Option<Arc<AtomicBool>>,
+    pub(crate) patience: Option<Duration>,
 }
 
 impl Default for Checker {
@@ -85,6 +86,7 @@ impl Checker {
             resume: None,
             observer: Box::new(()),
             stop: None,
+            patience: None,
         }
     }
 
@@ -211,6 +213,15 @@ impl Checker {
     pub fn stop(self, stop: Arc<AtomicBool>) -> Checker {
         Checker {
             stop: Some(stop),
+            ..self
+        }
+    }
+
+    /// How long a thread may be blocked in a lock that is not of Mazurka before that is a failure (default 5 s).
+    /// Looked for on Linux with x86-64.
+    pub fn patience(self, patience: Duration) -> Checker {
+        Checker {
+            patience: Some(patience),
             ..self
         }
     }

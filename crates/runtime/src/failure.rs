@@ -4,11 +4,17 @@ use crate::engine::Engine;
 use crate::object::Condition;
 use crate::thread::Panic;
 use crate::trace::Shown;
-use crate::trap::{self, Trap};
+use crate::trap::Trap;
 use crate::waiting::Wait;
 use explore::{Access, Halt, OpKind, Outcome, Pending, Request, ThreadId};
 use report::FailureKind;
 use std::ptr::NonNull;
+
+/// What is told of a thread that waits for another one in the operating system.
+const BLOCKED: &str = "is blocked in a lock or channel that is not of mazurka, probably because another thread of the \
+    model holds it across an operation of mazurka: all threads of a model are run by one thread of the operating \
+    system, so nobody can give it back. Use the types of mazurka::sync there, or give the lock back before the \
+    operation";
 
 /// A panic as the hook saw it.
 #[derive(Clone, Debug)]
@@ -93,9 +99,10 @@ impl Engine {
 
     /// The thread was ended by a signal.
     #[cold]
-    pub(crate) fn trapped(&mut self, id: ThreadId, engine: NonNull<Engine>) {
-        let (kind, message) = match trap::take() {
+    pub(crate) fn trapped(&mut self, id: ThreadId, trap: Option<Trap>, engine: NonNull<Engine>) {
+        let (kind, message) = match trap {
             Some(Trap::Abort) => (FailureKind::Abort, "aborted"),
+            Some(Trap::Blocked) => (FailureKind::Misuse, BLOCKED),
             Some(Trap::StackOverflow) | None => (FailureKind::StackOverflow, "exhausted its stack"),
         };
         self.give_up(id, engine);

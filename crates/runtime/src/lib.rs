@@ -70,6 +70,7 @@ mod token;
 mod trace;
 mod trap;
 mod waiting;
+mod watchdog;
 
 pub use allocator::ModelAllocator;
 pub use atomic::{Atomic, Value, fence};

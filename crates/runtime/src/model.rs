@@ -5,6 +5,8 @@ use crate::engine::Engine;
 use crate::names::Names;
 use crate::snapshot::Opaque;
 use crate::trace::{Shown, Trace};
+use crate::trap::Trap;
+use crate::watchdog::Watch;
 use crate::{panic_hook, perform, trap};
 use explore::{
     Divergence, Execution, Fingerprint, Found, Interrupt, Outcome, Pending, Performed, Program,
@@ -12,6 +14,7 @@ use explore::{
 };
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// How a closure is run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,6 +29,8 @@ pub struct Config {
     pub waiting_after_main: bool,
     /// Bytes of the stack of a thread.
     pub stack_size: usize,
+    /// How long the thread of the operating system that runs the model may be blocked before that is a failure.
+    pub patience: Duration,
     /// The directory of the sources of a library on top of this one, with the last slash: places in them are not
     /// shown, since they tell nothing of the program.
     pub library: Option<&'static str>,
@@ -39,6 +44,7 @@ impl Default for Config {
             panics_fail: false,
             waiting_after_main: false,
             stack_size: 256 * 1024,
+            patience: Duration::from_secs(5),
             library: None,
         }
     }
@@ -49,6 +55,7 @@ impl Default for Config {
 /// Panics where it is reset inside a model: models do not nest.
 pub struct Model {
     engine: NonNull<Engine>,
+    watch: Watch,
 }
 
 impl Model {
@@ -62,9 +69,11 @@ impl Model {
         assert!(perform::current().is_none(), "{NESTED}");
         panic_hook::install();
         trap::install();
+        let watch = Watch::begin(config.patience);
         let engine = Box::new(Engine::new(config, names, Rc::new(body)));
         Model {
             engine: NonNull::from(Box::leak(engine)),
+            watch,
         }
     }
 
@@ -154,10 +163,20 @@ impl Model {
         // SAFETY: the fibre stays where it is until the model is dropped. No reference to the engine
         // is left while the coroutine uses it.
         if !unsafe { (*fibre).resume() } {
-            perform::enter_root();
-            let engine = self.engine;
-            self.engine_mut().trapped(thread, engine);
+            self.trapped(thread);
         }
+    }
+
+    /// The coroutine of the thread was ended by a signal.
+    #[cold]
+    fn trapped(&mut self, thread: ThreadId) {
+        perform::enter_root();
+        let engine = self.engine;
+        let trap = trap::take();
+        if trap == Some(Trap::Blocked) {
+            self.watch.hurry();
+        }
+        self.engine_mut().trapped(thread, trap, engine);
     }
 
     /// Performs an operation; where the steps to come are known, also the next ones of the same thread.

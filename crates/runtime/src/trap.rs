@@ -1,4 +1,5 @@
-//! Stack overflows and aborts of the program under test end the thread, not the process.
+//! Stack overflows, aborts and waits in the operating system for good of the program under test end the thread,
+//! not the process.
 //!
 //! A signal handler that finds a coroutine running makes it return, as if it had come to its end; what
 //! is on its stack leaks. Signals that have another cause go to the handler that was there before.
@@ -13,6 +14,8 @@ use std::ptr::{self, NonNull};
 pub(crate) enum Trap {
     StackOverflow,
     Abort,
+    /// It waited for what no other thread could do meanwhile.
+    Blocked,
 }
 
 thread_local! {
@@ -48,15 +51,16 @@ pub(crate) use linux::install;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux {
     use super::{RUNNING, TRAPPED, Trap};
+    use crate::watchdog;
     use corosensei::trap::TrapHandlerRegs;
     use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
     use std::mem::{self, MaybeUninit};
     use std::ptr;
     use std::sync::OnceLock;
 
-    /// The handlers that were there before, for SIGSEGV, SIGBUS and SIGABRT.
-    static PREVIOUS: OnceLock<[sigaction; 3]> = OnceLock::new();
-    const SIGNALS: [c_int; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT];
+    /// The handlers that were there before, for `SIGNALS`.
+    static PREVIOUS: OnceLock<[sigaction; 4]> = OnceLock::new();
+    const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT, watchdog::SIGNAL];
 
     /// Installs the handlers, once for the process, and sees to it that they have a stack here.
     pub(crate) fn install() {
@@ -69,6 +73,9 @@ mod linux {
                     let mut action: sigaction = mem::zeroed();
                     action.sa_sigaction = on_signal as extern "C" fn(_, _, _) as usize;
                     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+                    if signal == watchdog::SIGNAL {
+                        action.sa_flags |= libc::SA_RESTART;
+                    }
                     let mut previous: sigaction = mem::zeroed();
                     libc::sigaction(signal, &raw const action, &raw mut previous);
                     previous
@@ -123,8 +130,14 @@ mod linux {
         if !handler.stack_ptr_in_bounds(stack_pointer) {
             return false;
         }
+        let instruction = registers[libc::REG_RIP as usize] as usize;
         let trap = if signal == libc::SIGABRT {
             Trap::Abort
+        } else if signal == watchdog::SIGNAL {
+            if !watchdog::is_accused(stack_pointer, instruction) {
+                return false;
+            }
+            Trap::Blocked
         // SAFETY: the field is there for SIGSEGV and SIGBUS.
         } else if fibre.is_guard(unsafe { info.si_addr() } as usize) {
             Trap::StackOverflow
@@ -162,6 +175,7 @@ mod linux {
         // SAFETY: the handler is called as the kernel would have called it.
         unsafe {
             match previous.sa_sigaction {
+                libc::SIG_DFL | libc::SIG_IGN if signal == watchdog::SIGNAL => {}
                 libc::SIG_DFL | libc::SIG_IGN => {
                     // The signal comes again when the handler returns, and finds the old action.
                     libc::sigaction(signal, &raw const previous, ptr::null_mut());

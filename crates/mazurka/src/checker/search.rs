@@ -294,13 +294,15 @@ impl Search {
 
 /// What the model is told.
 fn config_of(checker: &Checker) -> Config {
+    let default = Config::default();
     Config {
         max_events: checker.conditions.max_events,
         timeouts: checker.conditions.timeouts,
         panics_fail: checker.conditions.panics_fail,
         waiting_after_main: checker.conditions.waiting_after_main,
         library: crate::sources(),
-        ..Config::default()
+        patience: checker.patience.unwrap_or(default.patience),
+        ..default
     }
 }
 

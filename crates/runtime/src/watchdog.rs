@@ -1,0 +1,239 @@
+//! Notices that a thread of the operating system that runs a model is blocked for good: a thread of the
+//! model waits for a lock that another one holds which cannot run meanwhile.
+//!
+//! A thread beside looks now and then whether the kernel has one that runs a model wait for a futex, without a
+//! limit of time, at the same place and without a switch since the last look. Locks, channels and parking of the
+//! standard library wait like this, also for other threads of the operating system; hence the patience. Who
+//! waits for such a thread to end is not blocked for good. After that a signal ends the coroutine (see `trap`).
+//! Elsewhere than on Linux with x86-64 nobody looks, and such a program hangs.
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) use linux::{SIGNAL, Watch, is_accused};
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub(crate) use elsewhere::Watch;
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+mod elsewhere {
+    use std::time::Duration;
+
+    /// Nobody watches.
+    pub(crate) struct Watch;
+
+    impl Watch {
+        pub(crate) fn begin(_patience: Duration) -> Watch {
+            Watch
+        }
+
+        pub(crate) fn hurry(&self) {}
+    }
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod linux {
+    use std::fs;
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
+    use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    /// Ends a coroutine that blocks. Ignored by default, so nothing happens where it comes too late.
+    pub(crate) const SIGNAL: libc::c_int = libc::SIGURG;
+
+    /// Between two looks.
+    const PAUSE: Duration = Duration::from_millis(50);
+
+    /// The patience with a model that has blocked before: it does so again when it is shown.
+    const SHORT: Duration = Duration::from_millis(150);
+
+    /// Looks without anybody to look at before the watchdog waits to be woken.
+    const IDLE_LOOKS: u32 = 20;
+
+    static WATCHED: Mutex<Vec<Watched>> = Mutex::new(Vec::new());
+    /// Somebody is to be watched while the watchdog waits for that.
+    static BEGUN: Condvar = Condvar::new();
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+
+    /// Who is accused of being blocked for good: the thread, its stack pointer and its instruction.
+    static ACCUSED: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
+
+    /// A thread that runs a model.
+    struct Watched {
+        id: u64,
+        thread: libc::pid_t,
+        patience: Duration,
+        /// Where it was blocked at the last look, and since when.
+        blocked: Option<(Blocked, Instant)>,
+    }
+
+    /// Where a thread waits for a futex.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    struct Blocked {
+        stack: usize,
+        instruction: usize,
+        /// How often it has been given up for another thread.
+        switches: Vec<String>,
+    }
+
+    /// A model that is watched until this is dropped.
+    pub(crate) struct Watch(u64);
+
+    impl Watch {
+        /// Watches the calling thread, which runs a model.
+        pub(crate) fn begin(patience: Duration) -> Watch {
+            static STARTED: Once = Once::new();
+            STARTED.call_once(|| {
+                let watchdog = thread::Builder::new().name("mazurka watchdog".to_owned());
+                // Without it programs that block for good hang, and nothing else is amiss.
+                let _ = watchdog.spawn(watch);
+            });
+            let id = NEXT.fetch_add(1, SeqCst);
+            // SAFETY: the call has no conditions.
+            let thread = unsafe { libc::gettid() };
+            let mut watched = watched();
+            watched.push(Watched {
+                id,
+                thread,
+                patience,
+                blocked: None,
+            });
+            if watched.len() == 1 {
+                BEGUN.notify_one();
+            }
+            Watch(id)
+        }
+
+        /// The model has blocked: next time the patience is short.
+        pub(crate) fn hurry(&self) {
+            let mut watched = watched();
+            if let Some(own) = watched.iter_mut().find(|other| other.id == self.0) {
+                own.patience = own.patience.min(SHORT);
+                own.blocked = None;
+            }
+        }
+    }
+
+    impl Drop for Watch {
+        fn drop(&mut self) {
+            watched().retain(|watched| watched.id != self.0);
+        }
+    }
+
+    fn watched() -> MutexGuard<'static, Vec<Watched>> {
+        WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the watchdog does.
+    fn watch() {
+        let mut idle = 0;
+        loop {
+            let mut all = watched();
+            idle = if all.is_empty() { idle + 1 } else { 0 };
+            if idle > IDLE_LOOKS {
+                let is_empty = |all: &mut Vec<Watched>| all.is_empty();
+                all = BEGUN
+                    .wait_while(all, is_empty)
+                    .unwrap_or_else(PoisonError::into_inner);
+                idle = 0;
+            }
+            all.iter_mut().for_each(look);
+            drop(all);
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn look(watched: &mut Watched) {
+        let Some(blocked) = blocked(watched.thread) else {
+            watched.blocked = None;
+            return;
+        };
+        match &watched.blocked {
+            Some((before, since)) if *before == blocked => {
+                if since.elapsed() >= watched.patience {
+                    accuse(watched.thread, &blocked);
+                }
+            }
+            Some(_) | None => watched.blocked = Some((blocked, Instant::now())),
+        }
+    }
+
+    /// Where the thread waits for a futex without a limit of time, if it does.
+    fn blocked(thread: libc::pid_t) -> Option<Blocked> {
+        let call = fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).ok()?;
+        let (stack, instruction) = futex_wait(&call)?;
+        let status = fs::read_to_string(format!("/proc/self/task/{thread}/status")).ok()?;
+        let switches = status.lines().filter(|line| line.contains("ctxt_switches"));
+        Some(Blocked {
+            stack,
+            instruction,
+            switches: switches.map(str::to_owned).collect(),
+        })
+    }
+
+    /// `202 ADDRESS OPERATION VALUE TIMEOUT … STACK INSTRUCTION`: stack pointer and instruction, unless there is a
+    /// limit of time or the value is a living thread, whose end is awaited.
+    fn futex_wait(call: &str) -> Option<(usize, usize)> {
+        let mut words = call.split_whitespace();
+        let number: libc::c_long = words.next()?.parse().ok()?;
+        let words: Vec<usize> = words.map_while(hexadecimal).collect();
+        let [_, _, value, timeout, .., stack, instruction] = words[..] else {
+            return None;
+        };
+        let is_wait = number == libc::SYS_futex && timeout == 0;
+        let is_join = || fs::exists(format!("/proc/self/task/{value}")).unwrap_or(false);
+        (is_wait && !is_join()).then_some((stack, instruction))
+    }
+
+    fn hexadecimal(word: &str) -> Option<usize> {
+        usize::from_str_radix(word.strip_prefix("0x")?, 16).ok()
+    }
+
+    /// Sends the signal; one who is accused meanwhile is the one who is ended.
+    fn accuse(thread: libc::pid_t, blocked: &Blocked) {
+        let Ok(id) = usize::try_from(thread) else {
+            return;
+        };
+        ACCUSED[0].store(0, SeqCst);
+        ACCUSED[1].store(blocked.stack, SeqCst);
+        ACCUSED[2].store(blocked.instruction, SeqCst);
+        ACCUSED[0].store(id, SeqCst);
+        // SAFETY: the call has no conditions; a thread that is gone gets nothing.
+        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, SIGNAL) };
+    }
+
+    /// Whether the calling thread is the accused one, and still where it was. For a signal handler.
+    pub(crate) fn is_accused(stack: usize, instruction: usize) -> bool {
+        /// The call begins again after the handler: the kernel has gone back to its instruction.
+        const SYSCALL: usize = 2;
+        // SAFETY: the call has no conditions.
+        let thread = unsafe { libc::gettid() };
+        let [accused, its_stack, its_instruction] =
+            ACCUSED.each_ref().map(|part| part.load(SeqCst));
+        let is_there = instruction == its_instruction || instruction + SYSCALL == its_instruction;
+        usize::try_from(thread) == Ok(accused) && stack == its_stack && is_there
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn only_a_wait_without_a_limit_of_time_blocks_for_good() {
+            let call = "202 0x7f00 0x189 0x2 0x0 0x0 0xffffffff 0x7ffe10 0x7f7f20\n";
+            assert_eq!(futex_wait(call), Some((0x7ffe10, 0x7f7f20)));
+            let timed = call.replace("0x2 0x0", "0x2 0x7ffe50");
+            assert_eq!(futex_wait(&timed), None);
+            assert_eq!(futex_wait(&call.replace("202", "0")), None);
+            assert_eq!(futex_wait("running\n"), None);
+            assert_eq!(futex_wait(""), None);
+        }
+
+        #[test]
+        fn who_waits_for_the_end_of_a_thread_is_not_blocked_for_good() {
+            // SAFETY: the call has no conditions.
+            let own = unsafe { libc::gettid() };
+            let call = format!("202 0x7f00 0x109 {own:#x} 0x0 0x0 0xffffffff 0x7ffe10 0x7f7f20");
+            assert_eq!(futex_wait(&call), None);
+        }
+    }
+}
