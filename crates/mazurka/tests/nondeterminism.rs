@@ -128,3 +128,34 @@ fn an_order_that_depends_on_random_seeds_is_refused() {
         "{result:?}"
     );
 }
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn a_failure_that_is_another_one_when_it_is_recorded_is_refused() {
+    let runs = AtomicU64::new(0);
+    let result = Checker::new().try_check(move || {
+        let x = AtomicU32::new(0);
+        x.store(1, SeqCst);
+        assert!(runs.fetch_add(1, SeqCst) > 0, "only the first time");
+        std::process::abort();
+    });
+    let error = result.expect_err("the program is not deterministic");
+    let text = error.to_string();
+    assert!(matches!(error, CheckError::Inconstant { .. }), "{text}");
+    assert!(
+        text.contains("(panic) led to another one (abort)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_failure_that_does_not_come_again_is_refused() {
+    let runs = AtomicU64::new(0);
+    let result = Checker::new().try_check(move || {
+        assert!(runs.fetch_add(1, SeqCst) > 0, "only the first time");
+    });
+    let error = result
+        .expect_err("the program is not deterministic")
+        .to_string();
+    assert!(error.contains("(panic) led to none"), "{error}");
+}

@@ -124,14 +124,18 @@ fn perform_when<R>(
                 switch(engine);
             }
         }
+        let mut has_caught = false;
         if (*engine.as_ptr()).is_tearing_down {
-            torn(engine);
+            has_caught = torn(engine);
         }
         let result = effect(&mut *engine.as_ptr());
         if (*engine.as_ptr()).watch.reads {
             clean(engine, LEFT_BY_CALLS);
         }
         leave(engine);
+        if has_caught {
+            resume_unwind(Box::new(TearDown));
+        }
         result
     }
 }
@@ -304,14 +308,15 @@ fn forget_registers() {
 }
 
 /// An operation of a thread that is unwound: the first one begins to unwind, those of destructors take
-/// effect without a switch.
+/// effect without a switch. Whether the thread has caught what unwound it, so that it is to be unwound again after
+/// the operation. (A thread that catches while another one is being unwound, too, is not noticed.)
 ///
 /// # Safety
 ///
 /// As for [`switch`].
 #[cold]
 #[inline(never)]
-unsafe fn torn(engine: NonNull<Engine>) {
+unsafe fn torn(engine: NonNull<Engine>) -> bool {
     // SAFETY: the engine is alive and nobody else uses it.
     let thread = unsafe { (*engine.as_ptr()).thread() };
     thread.torn += 1;
@@ -321,9 +326,11 @@ unsafe fn torn(engine: NonNull<Engine>) {
             unsafe { switch(engine) };
         }
     }
-    let unwinds_already = thread.noticed.is_some() && std::thread::panicking();
+    let is_panicking = std::thread::panicking();
+    let unwinds_already = thread.noticed.is_some() && is_panicking;
     if thread.torn == 1 && !unwinds_already {
         leave(engine);
         resume_unwind(Box::new(TearDown));
     }
+    !is_panicking
 }

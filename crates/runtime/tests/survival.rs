@@ -320,3 +320,28 @@ fn what_waits_for_a_lost_thread_is_dropped() {
     assert_eq!(found, [(Outcome::Failed, 1)]);
     assert_eq!(live.get(), 0);
 }
+
+#[test]
+fn a_thread_that_catches_its_tear_down_is_unwound_by_its_next_operation() {
+    let went_on = counter();
+    let caught = counter();
+    let found = outcomes(move || {
+        let lock = Rc::new(Mutex::new());
+        let other = Rc::clone(&lock);
+        spawn(None, move || {
+            for _ in 0..100 {
+                let waits = catch_unwind(AssertUnwindSafe(|| {
+                    other.lock();
+                    other.lock();
+                }));
+                caught.set(caught.get() + 1);
+                drop(waits);
+                fence(SeqCst);
+                went_on.set(went_on.get() + 1);
+            }
+        });
+    });
+    assert_eq!(found, [(Outcome::Deadlock, 1)]);
+    assert!(caught.get() > 0);
+    assert_eq!(went_on.get(), 0);
+}

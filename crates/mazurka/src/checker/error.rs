@@ -1,6 +1,7 @@
 //! Why a check could not be done: wrong input, never a bug of the checked program.
 
 use explore::{Algorithm, Divergence, Found};
+use report::FailureKind;
 use runtime::Opaque;
 use std::path::PathBuf;
 
@@ -13,6 +14,17 @@ pub enum CheckError {
         told(.0)
     )]
     Nondeterministic(Divergence),
+    /// The same steps failed once and then failed otherwise, or not at all.
+    #[error(
+        "the program is not deterministic: the steps that led to a failure ({}) led to {} when they were repeated; take out clocks, random numbers, maps with random seeds and whatever outlives an execution",
+        before.name(), now.map_or("none".to_owned(), |now| format!("another one ({})", now.name()))
+    )]
+    Inconstant {
+        /// What the search met.
+        before: FailureKind,
+        /// What the same steps show when they are recorded for the report.
+        now: Option<FailureKind>,
+    },
     /// The schedule was recorded from another program.
     #[error("the schedule does not fit the program: {0}; was it changed since?")]
     Misfit(String),

@@ -11,6 +11,7 @@ use report::{Failure, Report, ScheduleFile, Verdict};
 impl Search {
     /// The report of a search that has ended.
     pub(super) fn report(mut self) -> Result<Report, CheckError> {
+        self.is_raced_for |= self.failures.contain_a_race();
         let sightings = std::mem::take(&mut self.failures.sightings);
         let mut errors = Vec::new();
         for sighting in sightings {
@@ -81,7 +82,13 @@ impl Search {
         // The recorded execution knows what the objects are called.
         let symptom = match trace.failure {
             Some(shown) if shown.kind == symptom.kind => Symptom::of(shown),
-            Some(_) | None => symptom,
+            Some(_) | None if self.is_raced_for => symptom,
+            other => {
+                return Err(CheckError::Inconstant {
+                    before: symptom.kind,
+                    now: other.map(|shown| shown.kind),
+                });
+            }
         };
         Ok(Failure {
             kind: symptom.kind,

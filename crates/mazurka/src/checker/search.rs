@@ -9,7 +9,7 @@ use super::{CheckError, Checker};
 use explore::{
     Bound, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Schedule, Step, Strategy,
 };
-use report::{Limit, Report, ScheduleFile};
+use report::{FailureKind, Limit, Report, ScheduleFile};
 use runtime::{Config, Model};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -24,6 +24,8 @@ pub(super) struct Search {
     /// Why the search ended before it was done.
     pub(super) halt: Option<Limit>,
     pub(super) brake: Brake,
+    /// Whether a value that is raced for may decide what the program does.
+    pub(super) is_raced_for: bool,
 }
 
 /// Ends [`explore::explore()`] after one execution.
@@ -102,6 +104,7 @@ impl Search {
             failures,
             halt: None,
             brake,
+            is_raced_for: false,
         })
     }
 
@@ -149,6 +152,7 @@ impl Search {
         let mut errors = Vec::new();
         if outcome.is_bug() {
             let symptom = symptom_of(&self.model);
+            self.is_raced_for = symptom.kind == FailureKind::DataRace;
             errors.push(self.shown(symptom, 1, execution.schedule())?);
         }
         Ok(self.report_of(errors))
