@@ -77,6 +77,8 @@ pub enum Failure {
     Abort,
     /// A signal of the processor: SIGSEGV, SIGBUS, SIGFPE, SIGILL.
     Crash,
+    /// A stack was exhausted.
+    StackOverflow,
     /// A loop in which nothing is visible to the checker.
     EndlessLoop,
     /// Freed memory was accessed.

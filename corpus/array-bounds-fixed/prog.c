@@ -1,0 +1,26 @@
+/* array-bounds-fixed: two threads count through one index into an array of pointers; each uses the number
+   that it has checked. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static int values[2] = {1, 2};
+static int *pointers[3] = {&values[0], &values[1], NULL};
+static atomic_int next = 1;
+static atomic_int sum;
+
+static void *take(void *unused) {
+    (void)unused;
+    int i = atomic_fetch_add(&next, 1);
+    if (i < 2)
+        atomic_fetch_add(&sum, *pointers[i]);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, take, NULL);
+    take(NULL);
+    pthread_join(thread, NULL);
+    return sum == 2 ? 0 : 1;
+}

@@ -1,0 +1,25 @@
+/* array-bounds: two threads count through one index into an array of pointers, look whether it is in bounds
+   and use it in two reads: one of them may use the null pointer at the end. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static int values[2] = {1, 2};
+static int *pointers[3] = {&values[0], &values[1], NULL};
+static atomic_int next = 1;
+static atomic_int sum;
+
+static void *take(void *unused) {
+    (void)unused;
+    if (atomic_load(&next) < 2)
+        atomic_fetch_add(&sum, *pointers[atomic_fetch_add(&next, 1)]);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, take, NULL);
+    take(NULL);
+    pthread_join(thread, NULL);
+    return sum == 2 ? 0 : 1;
+}

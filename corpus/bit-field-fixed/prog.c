@@ -1,0 +1,26 @@
+/* bit-field-fixed: two threads each write a bit-field of their own; a field of width zero keeps them in words
+   of their own. */
+#include <assert.h>
+#include <pthread.h>
+#include <stddef.h>
+
+static struct {
+    unsigned is_open : 1;
+    unsigned : 0;
+    unsigned is_dirty : 1;
+} state;
+
+static void *open_it(void *unused) {
+    (void)unused;
+    state.is_open = 1;
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, open_it, NULL);
+    state.is_dirty = 1;
+    pthread_join(thread, NULL);
+    assert(state.is_open && state.is_dirty);
+    return 0;
+}

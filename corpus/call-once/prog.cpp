@@ -1,0 +1,21 @@
+/* call-once: a table is made by who finds that it is not there; two threads may find that at once. */
+#include <cassert>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+static std::unique_ptr<std::vector<int>> table;
+
+static int square(int i) {
+    auto make = [] { table = std::make_unique<std::vector<int>>(std::vector<int>{0, 1, 4, 9}); };
+    if (!table)
+        make();
+    return (*table)[i];
+}
+
+int main() {
+    std::thread other([] { assert(square(2) == 4); });
+    assert(square(3) == 9);
+    other.join();
+}

@@ -1,0 +1,24 @@
+/* destroyed-mutex-fixed: main destroys the mutex when the worker has ended. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool is_finished;
+
+static void *worker(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&mutex);
+    atomic_store(&is_finished, true);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, worker, NULL);
+    pthread_join(thread, NULL);
+    pthread_mutex_destroy(&mutex);
+    return 0;
+}

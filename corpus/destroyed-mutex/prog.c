@@ -1,0 +1,29 @@
+/* destroyed-mutex: main destroys the mutex when it has seen the result, while the worker may still have to
+   unlock it. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool is_finished;
+
+static void *worker(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&mutex);
+    atomic_store(&is_finished, true);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, worker, NULL);
+    bool is_destroyed = atomic_load(&is_finished);
+    if (is_destroyed)
+        pthread_mutex_destroy(&mutex);
+    pthread_join(thread, NULL);
+    if (!is_destroyed)
+        pthread_mutex_destroy(&mutex);
+    return 0;
+}

@@ -1,0 +1,32 @@
+/* detached-thread: main waits until a detached thread has told its result, and frees what they share; the
+   thread writes to it once more. */
+#include <assert.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+
+struct job {
+    int result, times_told;
+};
+
+static sem_t told;
+
+static void *worker(void *argument) {
+    struct job *job = argument;
+    job->result = 42;
+    sem_post(&told);
+    job->times_told++;
+    return NULL;
+}
+
+int main(void) {
+    sem_init(&told, 0, 0);
+    struct job *job = calloc(1, sizeof *job);
+    pthread_t thread;
+    pthread_create(&thread, NULL, worker, job);
+    pthread_detach(thread);
+    sem_wait(&told);
+    assert(job->result == 42);
+    free(job);
+    return 0;
+}

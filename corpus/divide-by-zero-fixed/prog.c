@@ -1,0 +1,25 @@
+/* divide-by-zero-fixed: main takes the number of samples once, and divides by it if it is not zero. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static atomic_int samples = 4;
+
+static void *forget(void *unused) {
+    (void)unused;
+    atomic_store(&samples, 0);
+    return NULL;
+}
+
+static int mean(int sum) {
+    int number = atomic_load(&samples);
+    return number == 0 ? 0 : sum / number;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, forget, NULL);
+    int seen = mean(20);
+    pthread_join(thread, NULL);
+    return seen == 5 || seen == 0 ? 0 : 1;
+}

@@ -1,0 +1,25 @@
+/* divide-by-zero: main looks whether there are samples and divides by their number, which another thread may
+   set to zero in between. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static atomic_int samples = 4;
+
+static void *forget(void *unused) {
+    (void)unused;
+    atomic_store(&samples, 0);
+    return NULL;
+}
+
+static int mean(int sum) {
+    return atomic_load(&samples) == 0 ? 0 : sum / atomic_load(&samples);
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, forget, NULL);
+    int seen = mean(20);
+    pthread_join(thread, NULL);
+    return seen == 5 || seen == 0 ? 0 : 1;
+}

@@ -1,0 +1,23 @@
+/* double-free: the last of two owners frees what they share. To find out who is last, each counts down and
+   looks at the count in two steps; both may find zero. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static atomic_int owners = 2;
+
+static void *release(void *shared) {
+    atomic_fetch_sub(&owners, 1);
+    if (atomic_load(&owners) == 0)
+        free(shared);
+    return NULL;
+}
+
+int main(void) {
+    void *shared = malloc(16);
+    pthread_t thread;
+    pthread_create(&thread, NULL, release, shared);
+    release(shared);
+    pthread_join(thread, NULL);
+    return 0;
+}

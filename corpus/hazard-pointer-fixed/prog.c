@@ -1,0 +1,42 @@
+/* hazard-pointer-fixed: hazard pointers (Michael, TPDS 2004). The reader says which record it is about to
+   read, and looks again whether it is still the present one; what a reader has named is not freed. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static _Atomic(int *) present, hazard;
+
+static int *new_record(int value) {
+    int *record = malloc(sizeof *record);
+    *record = value;
+    return record;
+}
+
+static void *reader(void *unused) {
+    (void)unused;
+    int *record = atomic_load(&present);
+    atomic_store(&hazard, record);
+    while (atomic_load(&present) != record) {
+        record = atomic_load(&present);
+        atomic_store(&hazard, record);
+    }
+    assert(*record == 1 || *record == 2);
+    atomic_store(&hazard, NULL);
+    return NULL;
+}
+
+int main(void) {
+    atomic_store(&present, new_record(1));
+    pthread_t thread;
+    pthread_create(&thread, NULL, reader, NULL);
+    int *old = atomic_exchange(&present, new_record(2));
+    if (atomic_load(&hazard) != old) {
+        free(old);
+        old = NULL;
+    }
+    pthread_join(thread, NULL);
+    free(old);
+    free(atomic_load(&present));
+    return 0;
+}

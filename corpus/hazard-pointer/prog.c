@@ -1,0 +1,39 @@
+/* hazard-pointer: hazard pointers (Michael, TPDS 2004). The reader says which record it is about to read, but
+   does not look again whether the record is still the present one; the writer may have freed it in between.
+   */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static _Atomic(int *) present, hazard;
+
+static int *new_record(int value) {
+    int *record = malloc(sizeof *record);
+    *record = value;
+    return record;
+}
+
+static void *reader(void *unused) {
+    (void)unused;
+    int *record = atomic_load(&present);
+    atomic_store(&hazard, record);
+    assert(*record == 1 || *record == 2);
+    atomic_store(&hazard, NULL);
+    return NULL;
+}
+
+int main(void) {
+    atomic_store(&present, new_record(1));
+    pthread_t thread;
+    pthread_create(&thread, NULL, reader, NULL);
+    int *old = atomic_exchange(&present, new_record(2));
+    if (atomic_load(&hazard) != old) {
+        free(old);
+        old = NULL;
+    }
+    pthread_join(thread, NULL);
+    free(old);
+    free(atomic_load(&present));
+    return 0;
+}

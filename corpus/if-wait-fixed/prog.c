@@ -1,0 +1,36 @@
+/* if-wait-fixed: a consumer that was woken looks again whether there is an element. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdint.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static int queue[2], length;
+
+static void *receive(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&mutex);
+    while (length == 0)
+        pthread_cond_wait(&filled, &mutex);
+    int element = length > 0 ? queue[--length] : 0;
+    pthread_mutex_unlock(&mutex);
+    return (void *)(intptr_t)element;
+}
+
+int main(void) {
+    pthread_t consumers[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&consumers[i], NULL, receive, NULL);
+    for (int element = 1; element <= 2; element++) {
+        pthread_mutex_lock(&mutex);
+        queue[length++] = element;
+        pthread_mutex_unlock(&mutex);
+        pthread_cond_broadcast(&filled);
+    }
+    for (int i = 0; i < 2; i++) {
+        void *element;
+        pthread_join(consumers[i], &element);
+        assert(element != NULL);
+    }
+    return 0;
+}

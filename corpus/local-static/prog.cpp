@@ -1,0 +1,24 @@
+/* local-static: two threads meet at a static variable of a function, which is made at its first use. The bug is
+   in expect.toml: -fno-threadsafe-statics, so that both may make it. */
+#include <cassert>
+#include <string>
+#include <thread>
+
+static int made;
+
+struct Config {
+    std::string name;
+    Config() : name("a name that is too long to be inside the string") { made++; }
+};
+
+static const Config &config() {
+    static Config only;
+    return only;
+}
+
+int main() {
+    std::thread other([] { assert(config().name.size() > 20); });
+    assert(config().name.size() > 20);
+    other.join();
+    assert(made == 1);
+}

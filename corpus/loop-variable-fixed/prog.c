@@ -1,0 +1,27 @@
+/* loop-variable-fixed: each thread gets a pointer to a number of its own. */
+#include <assert.h>
+#include <pthread.h>
+#include <stddef.h>
+
+enum { THREADS = 2 };
+
+static int squares[THREADS + 1];
+
+static void *square(void *number) {
+    int i = *(int *)number;
+    squares[i] = i * i;
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[THREADS];
+    int numbers[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        pthread_create(&threads[i], NULL, square, &numbers[i]);
+    }
+    for (int k = 0; k < THREADS; k++)
+        pthread_join(threads[k], NULL);
+    assert(squares[0] == 0 && squares[1] <= 1);
+    return 0;
+}

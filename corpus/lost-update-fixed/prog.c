@@ -1,0 +1,23 @@
+/* lost-update-fixed: two threads count by fetch_add, which no other access can split. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static atomic_int count;
+
+static void *increment(void *unused) {
+    (void)unused;
+    atomic_fetch_add(&count, 1);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, increment, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert(count == 2);
+    return 0;
+}

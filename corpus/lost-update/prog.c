@@ -1,0 +1,24 @@
+/* lost-update: two threads count by load and store. Both may load before either stores, and one update is
+   lost. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static atomic_int count;
+
+static void *increment(void *unused) {
+    (void)unused;
+    atomic_store(&count, atomic_load(&count) + 1);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, increment, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert(count == 2);
+    return 0;
+}

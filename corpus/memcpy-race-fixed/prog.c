@@ -1,0 +1,34 @@
+/* memcpy-race-fixed: a record is copied by memcpy under the mutex under which another thread writes one of
+   its fields. */
+#include <assert.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+struct record {
+    char name[12];
+    int balance;
+};
+
+static struct record record = {"account", 100};
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *deposit(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&mutex);
+    record.balance += 20;
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, deposit, NULL);
+    struct record copy;
+    pthread_mutex_lock(&mutex);
+    memcpy(&copy, &record, sizeof copy);
+    pthread_mutex_unlock(&mutex);
+    assert(strcmp(copy.name, "account") == 0);
+    pthread_join(thread, NULL);
+    return 0;
+}

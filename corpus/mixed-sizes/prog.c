@@ -1,0 +1,32 @@
+/* mixed-sizes: a pair of 32-bit words is written in one atomic access of 64 bits, and read in two of 32: the
+   reader may get a word of each of two writes. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+static union {
+    _Atomic uint64_t both;
+    _Atomic uint32_t words[2];
+} pair;
+
+static uint64_t both_of(uint32_t word) {
+    return (uint64_t)word << 32 | word;
+}
+
+static void *writer(void *unused) {
+    (void)unused;
+    atomic_store(&pair.both, both_of(1));
+    atomic_store(&pair.both, both_of(2));
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, writer, NULL);
+    uint32_t first = atomic_load(&pair.words[0]);
+    uint32_t second = atomic_load(&pair.words[1]);
+    assert(first == second);
+    pthread_join(thread, NULL);
+    return 0;
+}

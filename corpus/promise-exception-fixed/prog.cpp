@@ -1,0 +1,25 @@
+/* promise-exception-fixed: a task fails with an exception if it comes too early. Main gets it by future.get()
+   and catches it. */
+#include <atomic>
+#include <cassert>
+#include <future>
+#include <stdexcept>
+
+static std::atomic<bool> is_open{false};
+
+static int read() {
+    if (!is_open)
+        throw std::runtime_error("not open");
+    return 42;
+}
+
+int main() {
+    auto result = std::async(std::launch::async, read);
+    is_open = true;
+    try {
+        int value = result.get();
+        assert(value == 42);
+    } catch (const std::runtime_error &) {
+        assert(is_open);
+    }
+}

@@ -1,0 +1,21 @@
+/* promise-exception: a task fails with an exception if it comes too early. Main gets it by future.get() and
+   does not catch it: std::terminate. */
+#include <atomic>
+#include <cassert>
+#include <future>
+#include <stdexcept>
+
+static std::atomic<bool> is_open{false};
+
+static int read() {
+    if (!is_open)
+        throw std::runtime_error("not open");
+    return 42;
+}
+
+int main() {
+    auto result = std::async(std::launch::async, read);
+    is_open = true;
+    int value = result.get();
+    assert(value == 42);
+}

@@ -1,0 +1,31 @@
+/* reference-count: the count of owners is relaxed, so nothing orders the last owner's write behind the
+   other's read. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static atomic_int owners = 2;
+static int value = 1;
+
+/* The last owner takes the value apart. */
+static void release(void) {
+    if (atomic_fetch_sub_explicit(&owners, 1, memory_order_relaxed) == 1)
+        value = 0;
+}
+
+static void *use(void *unused) {
+    (void)unused;
+    int seen = value;
+    (void)seen;
+    release();
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, use, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}

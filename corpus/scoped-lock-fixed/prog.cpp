@@ -1,0 +1,25 @@
+/* scoped-lock-fixed: two transfers between the same accounts, in opposite directions, lock both by
+   std::scoped_lock. */
+#include <cassert>
+#include <mutex>
+#include <thread>
+
+struct Account {
+    std::mutex mutex;
+    int balance = 100;
+};
+
+static Account left, right;
+
+static void transfer(Account &from, Account &to, int amount) {
+    std::scoped_lock both(from.mutex, to.mutex);
+    from.balance -= amount;
+    to.balance += amount;
+}
+
+int main() {
+    std::thread other([] { transfer(right, left, 10); });
+    transfer(left, right, 20);
+    other.join();
+    assert(left.balance == 90 && right.balance == 110);
+}

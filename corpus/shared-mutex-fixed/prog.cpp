@@ -1,0 +1,30 @@
+/* shared-mutex-fixed: a cache behind a std::shared_mutex is filled under the lock for writers. */
+#include <cassert>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+
+static std::shared_mutex mutex;
+static std::map<int, int> cache;
+
+static int square(int i) {
+    {
+        std::shared_lock<std::shared_mutex> reading(mutex);
+        auto found = cache.find(i);
+        if (found != cache.end())
+            return found->second;
+    }
+    std::unique_lock<std::shared_mutex> writing(mutex);
+    return cache[i] = i * i;
+}
+
+int main() {
+    std::thread other([] {
+        int nine = square(3);
+        assert(nine == 9);
+    });
+    int nine = square(3);
+    assert(nine == 9);
+    other.join();
+}

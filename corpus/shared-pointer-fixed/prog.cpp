@@ -1,0 +1,27 @@
+/* shared-pointer-fixed: one std::shared_ptr is assigned by a thread while another copies it, both under a
+   mutex. */
+#include <cassert>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+static std::shared_ptr<int> current = std::make_shared<int>(1);
+static std::mutex mutex;
+
+static std::shared_ptr<int> copy() {
+    std::lock_guard<std::mutex> guard(mutex);
+    return current;
+}
+
+int main() {
+    std::thread writer([] {
+        auto next = std::make_shared<int>(2);
+        std::lock_guard<std::mutex> guard(mutex);
+        current = next;
+    });
+    auto seen = copy();
+    assert(*seen == 1 || *seen == 2);
+    seen.reset();
+    writer.join();
+    assert(*current == 2);
+}

@@ -1,0 +1,28 @@
+/* spin-forever: each of two threads spins until the other sets its flag, and sets its own afterwards. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+static atomic_bool ping, pong;
+
+static void await(atomic_bool *flag) {
+    while (!atomic_load(flag))
+        ;
+}
+
+static void *player(void *unused) {
+    (void)unused;
+    await(&ping);
+    atomic_store(&pong, true);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, player, NULL);
+    await(&pong);
+    atomic_store(&ping, true);
+    pthread_join(thread, NULL);
+    return 0;
+}

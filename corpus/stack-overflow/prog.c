@@ -1,0 +1,28 @@
+/* stack-overflow: the depth of a recursion is checked and used in two reads; another thread may set it to a
+   number for which no stack is large enough in between. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static atomic_int depth = 10;
+
+static void *change(void *unused) {
+    (void)unused;
+    atomic_store(&depth, 1 << 30);
+    return NULL;
+}
+
+static int descend(int levels) {
+    volatile char frame[256];
+    frame[0] = 1;
+    return levels == 0 ? 0 : descend(levels - 1) + frame[0];
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, change, NULL);
+    int levels = atomic_load(&depth);
+    int reached = levels <= 100 ? descend(atomic_load(&depth)) : 0;
+    pthread_join(thread, NULL);
+    return reached == 0 || reached == 10 ? 0 : 1;
+}

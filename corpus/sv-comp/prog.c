@@ -1,0 +1,37 @@
+/* sv-comp: a program as SV-COMP has them: plain variables that are meant to interleave (--plain=sc), atomic
+   blocks, unknown values. The counter is read and written in two atomic blocks, not in one. */
+#include <pthread.h>
+#include <stddef.h>
+
+extern void __VERIFIER_assume(int);
+extern int __VERIFIER_nondet_int(void);
+extern void __VERIFIER_atomic_begin(void);
+extern void __VERIFIER_atomic_end(void);
+extern void reach_error(void);
+
+static int counter;
+
+static void *increment(void *unused) {
+    (void)unused;
+    __VERIFIER_atomic_begin();
+    int seen = counter;
+    __VERIFIER_atomic_end();
+    __VERIFIER_atomic_begin();
+    counter = seen + 1;
+    __VERIFIER_atomic_end();
+    return NULL;
+}
+
+int main(void) {
+    int start = __VERIFIER_nondet_int();
+    __VERIFIER_assume(0 <= start && start < 100);
+    counter = start;
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, increment, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    if (counter != start + 2)
+        reach_error();
+    return 0;
+}

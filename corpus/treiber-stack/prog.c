@@ -1,0 +1,52 @@
+/* treiber-stack: a Treiber stack of allocated nodes (IBM, 1986). A thread that pops frees the node at once,
+   though another may have read it as the top and be about to look at its successor. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct node {
+    struct node *next;
+    int value;
+};
+
+static _Atomic(struct node *) top;
+
+static struct node *push(int value) {
+    struct node *node = malloc(sizeof *node), *seen = atomic_load(&top);
+    node->value = value;
+    do
+        node->next = seen;
+    while (!atomic_compare_exchange_weak(&top, &seen, node));
+    return node;
+}
+
+/* 0 if the stack is empty. */
+static int pop(void) {
+    struct node *seen = atomic_load(&top);
+    while (seen != NULL && !atomic_compare_exchange_weak(&top, &seen, seen->next))
+        ;
+    if (seen == NULL)
+        return 0;
+    int value = seen->value;
+    free(seen);
+    return value;
+}
+
+static void *popper(void *unused) {
+    (void)unused;
+    return (void *)(intptr_t)pop();
+}
+
+int main(void) {
+    pthread_t thread;
+    for (int i = 0; i < 2; i++)
+        push(i + 1);
+    pthread_create(&thread, NULL, popper, NULL);
+    int mine = pop();
+    void *others;
+    pthread_join(thread, &others);
+    assert(mine + (int)(intptr_t)others == 3);
+    return 0;
+}

@@ -1,0 +1,15 @@
+/* unjoined-thread-fixed: main returns early if the worker has failed already, and joins it on every way out.
+   */
+#include <atomic>
+#include <thread>
+
+static std::atomic<bool> has_failed{false};
+
+int main() {
+    std::thread worker([] { has_failed = true; });
+    if (has_failed) {
+        worker.join();
+        return 0;
+    }
+    worker.join();
+}

@@ -1,0 +1,25 @@
+/* use-after-free-fixed: main frees a message when the thread that took it has ended. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+static atomic_bool was_taken;
+static int last_seen;
+
+static void *receiver(void *message) {
+    last_seen = *(int *)message;
+    atomic_store(&was_taken, true);
+    last_seen += *(int *)message;
+    return NULL;
+}
+
+int main(void) {
+    int *message = malloc(sizeof *message);
+    *message = 42;
+    pthread_t thread;
+    pthread_create(&thread, NULL, receiver, message);
+    pthread_join(thread, NULL);
+    free(message);
+    return 0;
+}

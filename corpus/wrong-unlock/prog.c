@@ -1,0 +1,32 @@
+/* wrong-unlock: a function unlocks on every way out, also on the one on which it has not locked; it may
+   unlock the mutex of another thread. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool is_closed;
+static int count;
+
+static void *increment(void *unused) {
+    (void)unused;
+    bool is_open = !atomic_load(&is_closed);
+    if (is_open) {
+        pthread_mutex_lock(&mutex);
+        count++;
+    }
+        pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, increment, NULL);
+    pthread_mutex_lock(&mutex);
+    count++;
+    atomic_store(&is_closed, true);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(thread, NULL);
+    return 0;
+}
