@@ -3,6 +3,7 @@
 //!
 //! * [`Compiler`], [`Instrumented`] and [`Build`] run the user's own compiler, with hooks added.
 //! * [`Binary`] tells whether a program can be checked.
+//! * [`Names`] and [`Images`] tell what its addresses are called: lines, functions, variables, values.
 //!
 //! Nothing here prints, and nothing runs a program under check: that is what the runtime library does, in the program's
 //! own process.
@@ -15,6 +16,7 @@ mod compiler;
 mod instrumentation;
 mod invocation;
 mod language;
+mod names;
 mod runtime_library;
 
 pub use binary::{Binary, BinaryError, has_hooks};
@@ -23,4 +25,5 @@ pub use compiler::{Compiler, CompilerError, Environment, Family};
 pub use instrumentation::Instrumented;
 pub use invocation::Invocation;
 pub use language::Language;
+pub use names::{Activation, Frame, Images, Memory, Names, NamesError, Registers, Variable};
 pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};

@@ -1,0 +1,304 @@
+//! What addresses are called: places in the source, functions, variables down to the member and the element.
+//!
+//! Everything is read from the debug information (DWARF 4 and 5) of the image, and from its symbols where there is none.
+//! Nothing is read before it is asked for. Not followed: pointers; virtual base classes; types in units of their own
+//! (`-fdebug-types-section`), whose variables have names without members.
+
+mod access_path;
+mod images;
+mod information;
+mod locals;
+mod location;
+mod symbols;
+mod table;
+mod types;
+mod unwinding;
+mod value;
+
+pub use images::{Activation, Images};
+pub use location::{Memory, Registers};
+
+use access_path::{Span, part};
+use information::{EntryId, Information, direct};
+use locals::Locals;
+use location::Machine;
+use object::{Object, ObjectSection, SectionKind};
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+use symbols::Symbols;
+use table::{Global, Table};
+use types::Types;
+use unwinding::{Unwinding, Unwound};
+use value::Kind;
+
+/// The names in one image: a program or a shared library. Addresses are those that the file has: the address in the
+/// process less the one where the image was loaded (`dlpi_addr`).
+///
+/// ```
+/// # fn main() -> Result<(), mazurka_native::NamesError> {
+/// use mazurka_native::Names;
+/// let names = Names::read(&std::env::current_exe().expect("this test is a program"))?;
+/// assert!(names.frames(1).is_empty());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Names {
+    symbols: Symbols,
+    information: Option<Information>,
+    table: OnceCell<Table>,
+    unwinding: Unwinding,
+    /// The linker leaves addresses of functions that it has dropped, which are none of these.
+    code: Vec<Range<u64>>,
+}
+
+/// A place in the source, with the function around it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// Qualified, without parameters: `queue::push`.
+    pub function: Option<String>,
+    /// An absolute path without detours, unless the compiler was told another one.
+    pub file: Option<String>,
+    /// From 1.
+    pub line: Option<u32>,
+    /// From 1; compilers may leave it out.
+    pub column: Option<u32>,
+}
+
+/// A variable, or a part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// As in the source: `myqueue.nodes[244].next`, `main::shared`, `counters::total`.
+    pub name: String,
+    kind: Option<Kind>,
+}
+
+/// Why there are no names.
+#[derive(Debug, thiserror::Error)]
+pub enum NamesError {
+    /// The file cannot be read.
+    #[error("{}: cannot read the names of this program: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// It is no ELF file.
+    #[error("{}: this file has no names that could be read: {error}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: object::Error,
+    },
+}
+
+impl Names {
+    /// Reads the symbols of an image, and finds its debug information.
+    ///
+    /// # Errors
+    /// If it cannot be read. Debug information that is missing or damaged is none: symbols take its place.
+    pub fn read(path: &Path) -> Result<Names, NamesError> {
+        let data = fs::read(path).map_err(|error| NamesError::Unreadable {
+            path: path.to_owned(),
+            error,
+        })?;
+        let file = object::File::parse(&*data).map_err(|error| NamesError::Foreign {
+            path: path.to_owned(),
+            error,
+        })?;
+        Ok(Names {
+            symbols: Symbols::of(&file),
+            information: Information::of(&file),
+            table: OnceCell::new(),
+            unwinding: Unwinding::of(&file),
+            code: code(&file),
+        })
+    }
+
+    /// The places in the source of an instruction: the innermost inlined function first, the one that has the code
+    /// last. For a return address ask for the byte before it, which belongs to the call.
+    pub fn frames(&self, instruction: u64) -> Vec<Frame> {
+        if !self.code.iter().any(|code| code.contains(&instruction)) {
+            return Vec::new();
+        }
+        let frames = self.known_frames(instruction).unwrap_or_default();
+        match (frames.is_empty(), self.symbols.function(instruction)) {
+            (true, Some(function)) => vec![Frame {
+                function: Some(function),
+                ..Frame::default()
+            }],
+            _ => frames,
+        }
+    }
+
+    /// The variable with a fixed place that has these bytes. With `size` 0 the part that begins or lies at the address.
+    pub fn variable(&self, address: u64, size: u64) -> Option<Variable> {
+        let known = self.information.as_ref().and_then(|information| {
+            let globals = &self.table(information).globals;
+            self.part_of(
+                information,
+                globals,
+                Span {
+                    offset: address,
+                    size,
+                },
+            )
+        });
+        known.or_else(|| self.symbols.variable(address).map(Variable::without_type))
+    }
+
+    /// The thread-local variable at an offset of the block that each thread has of this image (`PT_TLS`).
+    pub fn thread_local(&self, offset: u64, size: u64) -> Option<Variable> {
+        let known = self.information.as_ref().and_then(|information| {
+            let globals = &self.table(information).thread_locals;
+            self.part_of(information, globals, Span { offset, size })
+        });
+        known.or_else(|| {
+            self.symbols
+                .thread_local(offset)
+                .map(Variable::without_type)
+        })
+    }
+
+    /// The local variable that has these bytes, in the frame of a function that runs, or waits for one that it has
+    /// called. The instruction is an address of the image, all others are those of the process.
+    pub fn local(
+        &self,
+        registers: &Registers,
+        memory: Memory<'_>,
+        bytes: (u64, u64),
+    ) -> Option<Variable> {
+        let information = self.information.as_ref()?;
+        let table = self.table(information);
+        let machine = Machine {
+            registers,
+            memory,
+            canonical_address: self
+                .unwind(registers, memory)
+                .map(|frame| frame.canonical_address),
+            frame_base: None,
+        };
+        let locals = Locals {
+            information,
+            table,
+            function: table.function(registers.instruction())?,
+        };
+        let (address, size) = bytes;
+        let local = locals.at(address, &machine)?;
+        let offset = address - local.address;
+        let part = part(
+            self.types(information),
+            local.type_of,
+            Span { offset, size },
+        );
+        Some(Variable {
+            name: format!("{}{}", local.name, part.path),
+            kind: part.kind,
+        })
+    }
+
+    fn unwind(&self, registers: &Registers, memory: Memory<'_>) -> Option<Unwound> {
+        self.unwinding.unwind(registers, memory)
+    }
+
+    fn known_frames(&self, instruction: u64) -> Option<Vec<Frame>> {
+        let information = self.information.as_ref()?;
+        let mut found = information
+            .lines
+            .find_frames(instruction)
+            .skip_all_loads()
+            .ok()?;
+        let table = self.table(information);
+        let unit = table
+            .function(instruction)
+            .map(|function| function.entry.unit);
+        let mut frames = Vec::new();
+        while let Ok(Some(frame)) = found.next() {
+            let qualified = || {
+                let id = EntryId {
+                    unit: unit?,
+                    offset: frame.dw_die_offset?,
+                };
+                table.name(information, id).cloned()
+            };
+            let own = || {
+                let name = frame.function.as_ref()?.demangle().ok()?;
+                Some(name.into_owned())
+            };
+            let location = frame.location.as_ref();
+            frames.push(Frame {
+                function: qualified().or_else(own),
+                file: location.and_then(|location| location.file).map(direct),
+                line: location.and_then(|location| location.line),
+                column: location
+                    .and_then(|location| location.column)
+                    .filter(|column| *column > 0),
+            });
+        }
+        Some(frames)
+    }
+
+    /// The part of one of these variables at an address; the span is in their addresses.
+    fn part_of(
+        &self,
+        information: &Information,
+        globals: &[Global],
+        span: Span,
+    ) -> Option<Variable> {
+        let types = self.types(information);
+        let after = globals.partition_point(|global| global.address <= span.offset);
+        let global = globals[..after].last()?;
+        let offset = span.offset - global.address;
+        let Some(id) = global.type_of else {
+            return (offset == 0).then(|| Variable::without_type(global.name.clone()));
+        };
+        // An array without an end goes on to the next variable.
+        let is_within = types.size(id).is_none_or(|size| size == 0 || offset < size);
+        is_within.then(|| {
+            let part = part(types, id, Span { offset, ..span });
+            Variable {
+                name: format!("{}{}", global.name, part.path),
+                kind: part.kind,
+            }
+        })
+    }
+
+    fn types<'a>(&'a self, information: &'a Information) -> Types<'a> {
+        Types {
+            information,
+            table: self.table(information),
+        }
+    }
+
+    fn table(&self, information: &Information) -> &Table {
+        self.table.get_or_init(|| Table::of(information))
+    }
+}
+
+impl Variable {
+    /// The value of its bytes, as its type says: `-1`, `true`, `'x'`, `RED`, `NULL`.
+    pub fn value(&self, bytes: &[u8]) -> String {
+        value::shown(self.kind.as_ref(), bytes)
+    }
+
+    /// Whether its value is an address, which may have a name, too.
+    pub fn is_pointer(&self) -> bool {
+        self.kind == Some(Kind::Pointer)
+    }
+
+    fn without_type(name: String) -> Variable {
+        Variable { name, kind: None }
+    }
+}
+
+fn code(file: &object::File<'_>) -> Vec<Range<u64>> {
+    let sections = file
+        .sections()
+        .filter(|section| section.kind() == SectionKind::Text);
+    sections
+        .map(|section| section.address()..section.address() + section.size())
+        .collect()
+}

@@ -1,0 +1,168 @@
+//! All images of a process: names by the addresses that the process has.
+
+use super::{Frame, Memory, Names, Registers, Variable};
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// The images of a process, each read when the first address in it is asked for.
+///
+/// ```
+/// use mazurka_native::Images;
+/// let mut images = Images::default();
+/// images.add("/proc/self/exe".into(), 0x5555_5555_4000, 0x5555_5555_4000..0x5555_5557_0000);
+/// assert!(images.variable(0x1000, 4).is_none());
+/// ```
+#[derive(Default)]
+pub struct Images {
+    images: Vec<Image>,
+}
+
+struct Image {
+    path: PathBuf,
+    base: u64,
+    addresses: Range<u64>,
+    /// Nothing if the file cannot be read.
+    names: OnceCell<Option<Names>>,
+}
+
+/// A function that runs, or waits for one that it has called.
+#[derive(Clone, Debug)]
+pub struct Activation {
+    /// Its places in the source: inlined functions first.
+    pub frames: Vec<Frame>,
+    /// Its instruction, in the addresses of the process.
+    pub instruction: u64,
+    /// Where its frame ends: the stack pointer before it was called.
+    pub end: u64,
+}
+
+/// Deeper stacks are cut: nobody reads them, and a damaged one may have no end.
+const DEEPEST: usize = 256;
+
+impl Images {
+    /// Adds an image: its file, the address that it was loaded at (`dlpi_addr`; 0 for a program with fixed addresses),
+    /// and the addresses that it takes.
+    pub fn add(&mut self, path: PathBuf, base: u64, addresses: Range<u64>) {
+        self.images.push(Image {
+            path,
+            base,
+            addresses,
+            names: OnceCell::new(),
+        });
+    }
+
+    /// As [`Names::frames`].
+    pub fn frames(&self, instruction: u64) -> Vec<Frame> {
+        self.at(instruction)
+            .map(|(names, base)| names.frames(instruction - base))
+            .unwrap_or_default()
+    }
+
+    /// As [`Names::variable`].
+    pub fn variable(&self, address: u64, size: u64) -> Option<Variable> {
+        let (names, base) = self.at(address)?;
+        names.variable(address - base, size)
+    }
+
+    /// As [`Names::thread_local`], for the image that has this address, for example the program's `main`.
+    pub fn thread_local(&self, image: u64, offset: u64, size: u64) -> Option<Variable> {
+        let (names, _) = self.at(image)?;
+        names.thread_local(offset, size)
+    }
+
+    /// The functions of a stack, the innermost first.
+    pub fn stack(&self, registers: &Registers, memory: Memory<'_>) -> Vec<Activation> {
+        let mut activations = Vec::new();
+        self.walk(registers, memory, |registers, end| {
+            activations.push(Activation {
+                frames: self.frames(registers.instruction()),
+                instruction: registers.instruction(),
+                end,
+            });
+            true
+        });
+        activations
+    }
+
+    /// The local variable on a stack that has `size` bytes at `address`, of whichever of the functions there.
+    /// The registers are those of the stack's owner where it runs or waits.
+    pub fn local(
+        &self,
+        registers: &Registers,
+        memory: Memory<'_>,
+        bytes: (u64, u64),
+    ) -> Option<Variable> {
+        let mut found = None;
+        self.walk(registers, memory, |registers, end| {
+            if bytes.0 >= end {
+                return true;
+            }
+            found = self.at(registers.instruction()).and_then(|(names, base)| {
+                let registers = relative(registers, base);
+                names.local(&registers, memory, bytes)
+            });
+            false
+        });
+        found
+    }
+
+    /// The value of a variable; an address with a name is shown by its name: `&queue.nodes[3]`.
+    pub fn value(&self, variable: &Variable, bytes: &[u8]) -> String {
+        let address = <[u8; 8]>::try_from(bytes).map(u64::from_le_bytes);
+        match address {
+            Ok(address) if variable.is_pointer() => self
+                .pointed_at(address)
+                .unwrap_or_else(|| variable.value(bytes)),
+            Ok(_) | Err(_) => variable.value(bytes),
+        }
+    }
+
+    fn pointed_at(&self, address: u64) -> Option<String> {
+        let (names, base) = self.at(address)?;
+        let variable = names.variable(address - base, 0);
+        let variable = variable.map(|variable| format!("&{}", variable.name));
+        variable.or_else(|| names.frames(address - base).pop()?.function)
+    }
+
+    /// Goes from frame to frame as long as it is asked to: registers in the addresses of the process, end of the frame.
+    fn walk(
+        &self,
+        registers: &Registers,
+        memory: Memory<'_>,
+        mut visit: impl FnMut(&Registers, u64) -> bool,
+    ) {
+        let mut at = registers.clone();
+        for _ in 0..DEEPEST {
+            let Some((names, base)) = self.at(at.instruction()) else {
+                return;
+            };
+            let Some(unwound) = names.unwind(&relative(&at, base), memory) else {
+                return;
+            };
+            if !visit(&at, unwound.canonical_address) {
+                return;
+            }
+            match unwound.caller {
+                Some(caller) => at = caller,
+                None => return,
+            }
+        }
+    }
+
+    fn at(&self, address: u64) -> Option<(&Names, u64)> {
+        let image = self
+            .images
+            .iter()
+            .find(|image| image.addresses.contains(&address))?;
+        let names = image.names.get_or_init(|| Names::read(&image.path).ok());
+        Some((names.as_ref()?, image.base))
+    }
+}
+
+/// The same registers with the instruction in the addresses of the image.
+fn relative(registers: &Registers, base: u64) -> Registers {
+    registers
+        .clone()
+        .with_instruction(registers.instruction() - base)
+}

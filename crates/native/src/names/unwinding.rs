@@ -1,0 +1,166 @@
+//! From a frame of a stack to that of its caller, by the tables that exceptions use (`.eh_frame`).
+
+use super::information::{Reader, section};
+use super::location::{Machine, Memory, RETURN_ADDRESS, Registers};
+use gimli::{
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EvaluationResult, Expression, Location,
+    ParsedEhFrameHdr, Register, RegisterRule, UnwindContext, UnwindSection, UnwindTableRow, Value,
+};
+use object::{Object, ObjectSection};
+
+pub struct Unwinding {
+    frames: EhFrame<Reader>,
+    index: Option<ParsedEhFrameHdr<Reader>>,
+    bases: BaseAddresses,
+}
+
+/// A frame of a stack. Addresses of code are those of the image, addresses of the stack those of the process.
+pub struct Unwound {
+    /// The stack pointer before the call that made this frame: where the caller's frame ends.
+    pub canonical_address: u64,
+    /// The caller's registers; its instruction is the return address less one. Nothing at the outermost frame.
+    pub caller: Option<Registers>,
+}
+
+/// Registers that calls preserve, and those of the stack.
+const REGISTERS: u16 = 16;
+const ENCODING: gimli::Encoding = gimli::Encoding {
+    address_size: 8,
+    format: gimli::Format::Dwarf32,
+    version: 4,
+};
+
+impl Unwinding {
+    pub fn of(file: &object::File<'_>) -> Unwinding {
+        let address = |name| {
+            file.section_by_name(name)
+                .map_or(0, |found| found.address())
+        };
+        let bases = BaseAddresses::default()
+            .set_eh_frame(address(".eh_frame"))
+            .set_eh_frame_hdr(address(".eh_frame_hdr"))
+            .set_text(address(".text"));
+        let index = EhFrameHdr::from(section(file, ".eh_frame_hdr"));
+        Unwinding {
+            frames: EhFrame::from(section(file, ".eh_frame")),
+            index: index.parse(&bases, ENCODING.address_size).ok(),
+            bases,
+        }
+    }
+
+    /// The caller of the frame with these registers, whose instruction is an address of the image.
+    pub fn unwind(&self, registers: &Registers, memory: Memory<'_>) -> Option<Unwound> {
+        let mut context = UnwindContext::new();
+        let row = self.row(&mut context, registers.instruction())?;
+        let machine = |canonical_address| Machine {
+            registers,
+            memory,
+            canonical_address,
+            frame_base: None,
+        };
+        let canonical_address = match row.cfa() {
+            CfaRule::RegisterAndOffset { register, offset } => {
+                registers.of(*register)?.wrapping_add_signed(*offset)
+            }
+            CfaRule::Expression(expression) => {
+                let expression = expression.get(&self.frames).ok()?;
+                value(expression, &machine(None), None)?
+            }
+        };
+        let machine = machine(Some(canonical_address));
+        let caller = self.caller(row, &machine);
+        Some(Unwound {
+            canonical_address,
+            caller,
+        })
+    }
+
+    fn row<'a>(
+        &self,
+        context: &'a mut UnwindContext<usize>,
+        instruction: u64,
+    ) -> Option<&'a UnwindTableRow<usize>> {
+        let get_cie = EhFrame::cie_from_offset;
+        match self.index.as_ref().and_then(ParsedEhFrameHdr::table) {
+            Some(table) => table
+                .unwind_info_for_address(&self.frames, &self.bases, context, instruction, get_cie)
+                .ok(),
+            None => self
+                .frames
+                .unwind_info_for_address(&self.bases, context, instruction, get_cie)
+                .ok(),
+        }
+    }
+
+    fn caller(&self, row: &UnwindTableRow<usize>, machine: &Machine<'_>) -> Option<Registers> {
+        let returns_to = self.restored(row, RETURN_ADDRESS, machine)?;
+        let mut caller = machine.registers.clone();
+        for number in 0..REGISTERS {
+            let register = Register(number);
+            caller.set(register, self.restored(row, register, machine));
+        }
+        let stack = machine.canonical_address?;
+        Some(
+            caller
+                .with_instruction(returns_to.checked_sub(1)?)
+                .with_stack(stack),
+        )
+    }
+
+    fn restored(
+        &self,
+        row: &UnwindTableRow<usize>,
+        register: Register,
+        machine: &Machine<'_>,
+    ) -> Option<u64> {
+        let stack = machine.canonical_address?;
+        match row.register(register) {
+            None | Some(RegisterRule::SameValue) => machine.registers.of(register),
+            Some(RegisterRule::Offset(offset)) => {
+                (machine.memory)(stack.wrapping_add_signed(offset))
+            }
+            Some(RegisterRule::ValOffset(offset)) => Some(stack.wrapping_add_signed(offset)),
+            Some(RegisterRule::Register(other)) => machine.registers.of(other),
+            Some(RegisterRule::Expression(expression)) => {
+                let expression = expression.get(&self.frames).ok()?;
+                (machine.memory)(value(expression, machine, Some(stack))?)
+            }
+            Some(RegisterRule::ValExpression(expression)) => {
+                value(expression.get(&self.frames).ok()?, machine, Some(stack))
+            }
+            Some(RegisterRule::Constant(value)) => Some(value),
+            Some(_) => None,
+        }
+    }
+}
+
+/// Evaluates an expression of the tables; `first` is on its stack before it begins.
+fn value(expression: Expression<Reader>, machine: &Machine<'_>, first: Option<u64>) -> Option<u64> {
+    let mut evaluation = expression.evaluation(ENCODING);
+    if let Some(first) = first {
+        evaluation.set_initial_value(first);
+    }
+    let mut result = evaluation.evaluate().ok()?;
+    loop {
+        result = match result {
+            EvaluationResult::Complete => break,
+            EvaluationResult::RequiresRegister { register, .. } => {
+                let value = machine.registers.of(register)?;
+                evaluation
+                    .resume_with_register(Value::Generic(value))
+                    .ok()?
+            }
+            EvaluationResult::RequiresMemory {
+                address, size: 8, ..
+            } => {
+                let value = (machine.memory)(address)?;
+                evaluation.resume_with_memory(Value::Generic(value)).ok()?
+            }
+            _ => return None,
+        };
+    }
+    match evaluation.as_result().first()?.location {
+        Location::Address { address } => Some(address),
+        _ => None,
+    }
+}
