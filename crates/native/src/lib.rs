@@ -4,6 +4,7 @@
 //! * [`Compiler`], [`Instrumented`] and [`Build`] run the user's own compiler, with hooks added.
 //! * [`Binary`] tells whether a program can be checked.
 //! * [`Names`] and [`Images`] tell what its addresses are called: lines, functions, variables, values.
+//! * [`Unseen`] tells which of its code a check does not see.
 //!
 //! Nothing here prints, and nothing runs a program under check: that is what the runtime library does, in the program's
 //! own process.
@@ -18,6 +19,7 @@ mod invocation;
 mod language;
 mod names;
 mod runtime_library;
+mod unseen;
 
 pub use binary::{Binary, BinaryError, has_hooks};
 pub use build::{Build, BuildError, Built};
@@ -27,3 +29,4 @@ pub use invocation::Invocation;
 pub use language::Language;
 pub use names::{Activation, Frame, Images, Memory, Names, NamesError, Registers, Variable};
 pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};
+pub use unseen::Unseen;

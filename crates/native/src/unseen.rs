@@ -1,0 +1,179 @@
+//! What a check of a program cannot see: atomic instructions outside hooks, such as inline assembly has, and libraries
+//! that were compiled without hooks.
+//!
+//! A compiler that adds hooks turns every atomic operation into a call. So an atomic instruction in the program's own
+//! code comes from assembly, from a function without instrumentation, or from an object that was not compiled with it.
+//! Not found: plain loads and stores in assembly, which look like all others.
+
+use crate::{Frame, Names, NamesError, RUNTIME_LIBRARY, has_hooks};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use object::{Object, ObjectSection, SectionKind};
+use std::fmt::{self, Display, Formatter};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Something in a process that the checker does not see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unseen {
+    /// A function has atomic instructions of its own.
+    Atomics {
+        /// The function and the first such place in it.
+        first: Frame,
+        /// How many such instructions the function has.
+        instructions: usize,
+    },
+    /// A library was compiled without hooks.
+    Library {
+        /// Its file.
+        path: PathBuf,
+    },
+}
+
+/// Libraries whose calls the checker knows, or which share nothing between threads. All names begin one of these ways.
+const KNOWN: [&str; 18] = [
+    "ld-linux",
+    "libatomic.",
+    "libc++.",
+    "libc++abi.",
+    "libc-",
+    "libc.",
+    "libdl.",
+    "libgcc_s.",
+    "libm-",
+    "libm.",
+    "libmvec.",
+    "libpthread.",
+    "libresolv.",
+    "librt.",
+    "libstdc++.",
+    "libunwind.",
+    "libutil.",
+    "linux-vdso.",
+];
+
+impl Unseen {
+    /// Looks through a program and the libraries that are loaded with it, in this order.
+    ///
+    /// ```
+    /// use mazurka_native::Unseen;
+    /// let libraries = ["/lib/x86_64-linux-gnu/libc.so.6".into()];
+    /// let unseen = Unseen::of(&std::env::current_exe().expect("this test is a program"), &libraries);
+    /// assert!(unseen.is_ok());
+    /// ```
+    ///
+    /// # Errors
+    /// If the program cannot be read; libraries that cannot be are left out.
+    pub fn of(program: &Path, libraries: &[PathBuf]) -> Result<Vec<Unseen>, NamesError> {
+        let mut found = atomics(program)?;
+        for library in libraries.iter().filter(|library| !is_known(library)) {
+            if has_hooks(library) {
+                found.extend(atomics(library).unwrap_or_default());
+            } else if library.is_file() {
+                let path = library.clone();
+                found.push(Unseen::Library { path });
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Display for Unseen {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Unseen::Atomics {
+                first,
+                instructions,
+            } => {
+                let function = first
+                    .function
+                    .as_deref()
+                    .unwrap_or("a function without a name");
+                write!(formatter, "{function}")?;
+                if let (Some(file), Some(line)) = (&first.file, first.line) {
+                    write!(formatter, " ({file}:{line})")?;
+                }
+                let what = match instructions {
+                    1 => "an atomic instruction".to_owned(),
+                    more => format!("{more} atomic instructions"),
+                };
+                write!(
+                    formatter,
+                    " has {what} outside hooks, such as inline assembly: what it does is not seen; use <stdatomic.h> or __atomic builtins there"
+                )
+            }
+            Unseen::Library { path } => write!(
+                formatter,
+                "{} was not compiled with Mazurka: what it does to shared memory is not seen; build it with `mazurka cc` if it is yours",
+                path.display()
+            ),
+        }
+    }
+}
+
+fn is_known(library: &Path) -> bool {
+    let name = library.file_name().unwrap_or_default().to_string_lossy();
+    name == RUNTIME_LIBRARY || KNOWN.iter().any(|known| name.starts_with(known))
+}
+
+/// The functions of an image that have atomic instructions, in the order of their addresses.
+fn atomics(image: &Path) -> Result<Vec<Unseen>, NamesError> {
+    let instructions = atomic_instructions(image)?;
+    if instructions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names = Names::read(image)?;
+    let mut found: Vec<(Frame, usize)> = Vec::new();
+    for instruction in instructions {
+        let frame = names
+            .frames(instruction)
+            .into_iter()
+            .next()
+            .unwrap_or_default();
+        match found.last_mut() {
+            Some((first, count)) if first.function == frame.function => *count += 1,
+            Some(_) | None => found.push((frame, 1)),
+        }
+    }
+    let functions = found
+        .into_iter()
+        .map(|(first, instructions)| Unseen::Atomics {
+            first,
+            instructions,
+        });
+    Ok(functions.collect())
+}
+
+fn atomic_instructions(image: &Path) -> Result<Vec<u64>, NamesError> {
+    let data = fs::read(image).map_err(|error| NamesError::Unreadable {
+        path: image.to_owned(),
+        error,
+    })?;
+    let file = object::File::parse(&*data).map_err(|error| NamesError::Foreign {
+        path: image.to_owned(),
+        error,
+    })?;
+    let mut found = Vec::new();
+    for section in file
+        .sections()
+        .filter(|section| section.kind() == SectionKind::Text)
+    {
+        let Ok(code) = section.data() else { continue };
+        let mut decoder = Decoder::with_ip(64, code, section.address(), DecoderOptions::NONE);
+        let mut instruction = Instruction::default();
+        while decoder.can_decode() {
+            decoder.decode_out(&mut instruction);
+            if is_atomic(&instruction) {
+                found.push(instruction.ip());
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// An exchange with memory is atomic without being told so.
+fn is_atomic(instruction: &Instruction) -> bool {
+    let has_memory = || {
+        (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory)
+    };
+    instruction.has_lock_prefix() || (instruction.mnemonic() == Mnemonic::Xchg && has_memory())
+}

@@ -1,0 +1,119 @@
+//! Code that the checker cannot see is told.
+
+mod toolchain;
+
+use mazurka_native::{Binary, Build, Language, Unseen};
+use std::path::PathBuf;
+use std::process::Command;
+use toolchain::{Workshop, compilers, run};
+
+const ASSEMBLY: &str = r#"
+#include <stdatomic.h>
+_Atomic int counter;
+int lock;
+static void take(void) {
+    int taken = 1;
+    do {
+        __asm__ volatile("xchgl %0, %1" : "+r"(taken), "+m"(lock) : : "memory");
+    } while (taken);
+}
+static void leave(void) { __asm__ volatile("lock; decl %0" : "+m"(lock) : : "memory"); }
+static int swap(int one) { int other = 2; __asm__("xchgl %0, %1" : "+r"(one), "+r"(other)); return one + other; }
+int main(void) {
+    take();
+    counter++;
+    leave();
+    leave();
+    return swap(1) - 3;
+}
+"#;
+
+#[test]
+fn atomic_instructions_of_assembly_are_told_with_their_lines() {
+    let workshop = Workshop::new();
+    for compiler in compilers(Language::C) {
+        let built = workshop.built(&compiler, "assembly.c", ASSEMBLY);
+        let unseen = Unseen::of(&built.program(), &[]).unwrap();
+        let told: Vec<_> = unseen
+            .iter()
+            .map(|unseen| match unseen {
+                Unseen::Atomics {
+                    first,
+                    instructions,
+                } => (
+                    first.function.as_deref().unwrap(),
+                    first.line.unwrap(),
+                    *instructions,
+                ),
+                Unseen::Library { path } => panic!("{}", path.display()),
+            })
+            .collect();
+        let mut expected = [("take", 8, 1), ("leave", 11, 1)];
+        if told.first() != expected.first() {
+            expected.reverse();
+        }
+        assert_eq!(told, expected, "{}", compiler.name());
+        let text = unseen[0].to_string();
+        assert!(text.contains("assembly.c:"), "{text}");
+        assert!(
+            text.contains("an atomic instruction outside hooks"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn programs_of_atomics_and_threads_have_nothing_unseen() {
+    let workshop = Workshop::new();
+    let text = "#include <atomic>\n#include <thread>\n#include <memory>\n#include <mutex>\n\
+        std::atomic<int> n; std::mutex m; std::shared_ptr<int> p;\n\
+        int main() { std::thread t([] { std::lock_guard<std::mutex> g(m); n++; auto q = p; }); t.join(); return n.exchange(0) - 1; }";
+    for compiler in compilers(Language::CPlusPlus) {
+        let built = workshop.built_with(&compiler, "threads.cpp", text, &["-pthread"]);
+        let libraries = ["libc.so.6", "libstdc++.so.6", "libm.so.6", "libgcc_s.so.1"];
+        let libraries: Vec<PathBuf> = libraries
+            .iter()
+            .map(|name| PathBuf::from("/lib/x86_64-linux-gnu").join(name))
+            .collect();
+        let unseen = Unseen::of(&built.program(), &libraries).unwrap();
+        assert_eq!(unseen, [], "{}", compiler.name());
+    }
+}
+
+#[test]
+fn a_library_without_hooks_is_told() {
+    let workshop = Workshop::new();
+    let plain = workshop.file("plain.c", "int shared; int part(void) { return ++shared; }");
+    let library = workshop.folder.path().join("libplain.so");
+    run(Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&library, &plain]));
+    let main = workshop.file(
+        "main.c",
+        "int part(void); int main(void) { return part() - 1; }",
+    );
+    let compiler = &compilers(Language::C)[0];
+    let build = Build {
+        compiler,
+        library: &workshop.library,
+        files: &[main, library.clone()],
+        flags: &[],
+    };
+    let program = build.run().unwrap();
+    let needed = Binary::recognise(&program.program()).unwrap();
+    assert!(
+        needed
+            .needed()
+            .iter()
+            .any(|name| name.contains("libplain.so"))
+    );
+    let unseen = Unseen::of(&program.program(), &[library, "linux-vdso.so.1".into()]).unwrap();
+    let [told] = &unseen[..] else {
+        panic!("{unseen:?}")
+    };
+    let text = told.to_string();
+    assert!(
+        text.contains("libplain.so was not compiled with Mazurka"),
+        "{text}"
+    );
+}
