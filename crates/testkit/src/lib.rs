@@ -3,10 +3,12 @@
 //! A [`Program`] is run in two ways: by [`Machine`], split in requests and waits as the front-ends do it,
 //! and by [`direct`], where a blocking operation is one step. The [`Oracle`] enumerates all that a
 //! machine can do, naively. The [`law`]s say what an algorithm must find of it. [`suite`]s of random programs are
-//! made from a seed, and one that breaks a law is made smaller by [`shrink`].
+//! made from a seed, and one that breaks a law is made smaller by [`shrink`]. [`Program::c_source`] writes a program
+//! in C, for front-ends that check C.
 
 #![forbid(unsafe_code)]
 
+mod c_source;
 mod code;
 pub mod direct;
 pub mod law;
@@ -24,6 +26,7 @@ pub mod shrink;
 pub mod suite;
 mod trace;
 
+pub use c_source::NotInC;
 pub use machine::{Final, Machine, Place};
 pub use notation::NotAProgram;
 pub use oracle::{Oracle, Refusal};
