@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crate, what it may depend on, what only its tests may besides.
-const ARROWS: [(&str, &[&str], &[&str]); 11] = [
+const ARROWS: [(&str, &[&str], &[&str]); 12] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
@@ -18,7 +18,12 @@ const ARROWS: [(&str, &[&str], &[&str]); 11] = [
         &["runtime"],
         &["explore", "mazurka", "report", "testkit"],
     ),
-    ("native", &[], &[]),
+    ("native", &["report"], &[]),
+    (
+        "intercept",
+        &["explore", "mazurka", "native", "report", "runtime"],
+        &[],
+    ),
     ("corpus", &["actors", "mazurka"], &[]),
     ("testkit", &["explore", "objects"], &[]),
     ("cli", &["corpus", "explore", "mazurka", "report"], &[]),
@@ -35,7 +40,7 @@ const PURE: [&str; 6] = [
 ];
 
 /// Crates in which `unsafe` may stand.
-const UNSAFE: [&str; 1] = ["runtime"];
+const UNSAFE: [&str; 2] = ["intercept", "runtime"];
 
 /// The packages of the workspace.
 fn packages() -> Vec<Value> {

@@ -88,6 +88,8 @@ pub enum Bound {
     Events,
     /// Too many expired timed operations of one thread.
     Timeouts,
+    /// Too many rounds of one thread in a loop.
+    Unroll,
 }
 
 /// An operation as it was performed.

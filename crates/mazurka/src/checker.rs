@@ -17,6 +17,7 @@ pub use error::CheckError;
 
 use explore::{Algorithm, Observer, Options, States};
 use report::{Conditions, Report, ScheduleFile};
+use runtime::native::SourceMap;
 use search::Search;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,6 +62,7 @@ pub struct Checker {
     pub(crate) observer: Box<dyn Observer>,
     pub(crate) stop: Option<Arc<AtomicBool>>,
     pub(crate) patience: Option<Duration>,
+    pub(crate) source_map: Option<&'static dyn SourceMap>,
 }
 
 impl Default for Checker {
@@ -87,6 +89,7 @@ impl Checker {
             observer: Box::new(()),
             stop: None,
             patience: None,
+            source_map: None,
         }
     }
 
@@ -224,6 +227,26 @@ impl Checker {
             patience: Some(patience),
             ..self
         }
+    }
+
+    /// For a front-end of programs in machine code: how their addresses are called. From then on threads that wait
+    /// when the main thread has returned are no error.
+    pub fn native(mut self, source_map: &'static dyn SourceMap) -> Checker {
+        self.conditions.waiting_after_main = true;
+        self.source_map = Some(source_map);
+        self
+    }
+
+    /// Makes plain accesses of a native program events, as if they were atomic; by default they must not race.
+    pub fn interleave_plain(mut self, interleaves: bool) -> Checker {
+        self.conditions.interleaves_plain = interleaves;
+        self
+    }
+
+    /// A thread of a native program that comes by one place that reads more often than this stops there.
+    pub fn unroll(mut self, rounds: u32) -> Checker {
+        self.conditions.unroll = Some(rounds);
+        self
     }
 
     /// Checks the program.

@@ -18,6 +18,7 @@ mod instrumentation;
 mod invocation;
 mod language;
 mod names;
+mod order;
 mod runtime_library;
 mod unseen;
 
@@ -28,5 +29,6 @@ pub use instrumentation::Instrumented;
 pub use invocation::Invocation;
 pub use language::Language;
 pub use names::{Activation, Frame, Images, Memory, Names, NamesError, Registers, Variable};
+pub use order::{Answer, ORDER, Order};
 pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};
 pub use unseen::Unseen;

@@ -84,6 +84,8 @@ pub enum Limit {
     Events,
     /// A thread stopped after as many expired timeouts.
     Timeouts,
+    /// A thread stopped after as many rounds of a loop.
+    Unroll,
 }
 
 impl From<Bound> for Limit {
@@ -92,6 +94,7 @@ impl From<Bound> for Limit {
             Bound::Preemptions => Limit::Preemptions,
             Bound::Events => Limit::Events,
             Bound::Timeouts => Limit::Timeouts,
+            Bound::Unroll => Limit::Unroll,
         }
     }
 }
@@ -139,6 +142,16 @@ pub enum FailureKind {
     UnhandledMessage,
     /// A message was sent to a process that had ended.
     DeadLetter,
+    /// An assertion of a native program does not hold.
+    Assertion,
+    /// A native program was ended by a signal: it accessed an invalid address, divided by zero…
+    Crash,
+    /// Memory was used after its end, freed twice, or never allocated.
+    Memory,
+    /// A native program ended with a status that tells of a failure.
+    ExitStatus,
+    /// A native program does what cannot be checked: it forks, opens a socket, reads the standard input…
+    Unsupported,
 }
 
 impl FailureKind {
@@ -154,6 +167,11 @@ impl FailureKind {
             FailureKind::Misuse => "misuse",
             FailureKind::UnhandledMessage => "unhandled message",
             FailureKind::DeadLetter => "message to a process that has ended",
+            FailureKind::Assertion => "assertion failed",
+            FailureKind::Crash => "crash",
+            FailureKind::Memory => "memory error",
+            FailureKind::ExitStatus => "failure status",
+            FailureKind::Unsupported => "unsupported operation",
         }
     }
 }
@@ -164,5 +182,6 @@ pub fn bound_name(bound: Bound) -> &'static str {
         Bound::Preemptions => "preemptions of an execution",
         Bound::Events => "operations of a thread",
         Bound::Timeouts => "expired timeouts of a thread",
+        Bound::Unroll => "rounds of a loop",
     }
 }

@@ -55,6 +55,12 @@ pub struct Conditions {
     pub panics_fail: bool,
     /// Threads may still wait when the main thread has returned.
     pub waiting_after_main: bool,
+    /// Plain accesses of a native program are events.
+    #[serde(default)]
+    pub interleaves_plain: bool,
+    /// A thread stops when it comes by the same place of a native program more often.
+    #[serde(default)]
+    pub unroll: Option<u32>,
 }
 
 impl Default for Conditions {
@@ -64,6 +70,8 @@ impl Default for Conditions {
             timeouts: 2,
             panics_fail: false,
             waiting_after_main: false,
+            interleaves_plain: false,
+            unroll: None,
         }
     }
 }

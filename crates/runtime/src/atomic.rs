@@ -41,6 +41,17 @@ integers!(
     isize "AtomicIsize"
 );
 
+impl Value for u128 {
+    const NAME: &'static str = "AtomicU128";
+
+    #[inline]
+    fn token(self) -> Token {
+        // Two values with one token would be taken for equal: the halves are mixed.
+        let (low, high) = (self as u64, (self >> 64) as u64);
+        Token(low.wrapping_add(high.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)))
+    }
+}
+
 impl<T> Value for *mut T {
     const NAME: &'static str = "AtomicPtr";
     const IS_POINTER: bool = true;

@@ -65,6 +65,12 @@ impl Round {
         self.has_effect = true;
     }
 
+    /// What the thread learnt in the round in vain that it ends with.
+    pub(crate) fn learnt(&mut self, seen: &[Seen]) {
+        self.seen.clear();
+        self.seen.extend_from_slice(seen);
+    }
+
     /// The end of a round, at a stack with this content from `pointer` on; whether it was in vain.
     fn is_in_vain(&mut self, pointer: usize, stack: &[u8]) -> bool {
         if self.pointer == pointer && !self.has_effect && self.stack == stack {
@@ -97,9 +103,10 @@ impl Engine {
     /// From now on the stacks of threads begin clean, and what threads read is known. The executions
     /// so far had neither, so that the exploration starts again.
     fn look_at_reads(&mut self) {
-        if !self.watch.reads {
+        if !self.watch.stacks {
             self.names.meet_hint();
             self.watch.reads = true;
+            self.watch.stacks = true;
             self.is_coarsened = true;
         }
     }
@@ -107,7 +114,9 @@ impl Engine {
     /// The thread that runs learnt this, without changing anything.
     #[cold]
     pub(crate) fn see(&mut self, seen: Seen) {
-        if self.watch.reads {
+        if self.config.native.is_some() {
+            self.thread().laps.learn(seen);
+        } else if self.watch.reads {
             let round = &mut self.thread().round;
             if !round.seen.contains(&seen) {
                 round.seen.push(seen);

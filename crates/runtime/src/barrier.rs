@@ -1,5 +1,6 @@
 //! Barriers.
 
+use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
 use crate::waiting::Wait;
 use explore::ObjectId;
@@ -7,7 +8,7 @@ use objects::{Barrier as Order, Coarsening, Ticket};
 use std::panic::Location;
 
 /// A barrier for n threads, again and again.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Barrier {
     object: ObjectId,
     number: u32,
@@ -24,6 +25,20 @@ pub struct Arrival {
 }
 
 impl Barrier {
+    /// The barrier of a native program at this address.
+    pub(crate) fn at(engine: &mut Engine, address: usize, places: usize) -> Barrier {
+        let object = engine.names.object_at(address as u64, Order::PARTS);
+        engine.name_object_at(object, address, 32);
+        let barriers = &mut engine.objects.barriers;
+        let number = barriers.add(|order| order.clear(places), || Order::new(places));
+        let is_ordered = engine.names.is_coarse(object, Coarsening::Ordered);
+        Barrier {
+            object,
+            number,
+            is_ordered,
+        }
+    }
+
     /// A barrier for this many threads.
     #[track_caller]
     pub fn new(places: usize) -> Barrier {

@@ -10,13 +10,21 @@ use objects::{Condvar as Order, Ticket};
 use std::panic::Location;
 
 /// A condition variable.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Condvar {
     object: ObjectId,
     number: u32,
 }
 
 impl Condvar {
+    /// The condition variable of a native program at this address.
+    pub(crate) fn at(engine: &mut Engine, address: usize) -> Condvar {
+        let object = engine.names.object_at(address as u64, Order::PARTS);
+        engine.name_object_at(object, address, 48);
+        let number = engine.objects.condvars.add(Order::clear, Order::default);
+        Condvar { object, number }
+    }
+
     /// A new condition variable of the execution.
     #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]

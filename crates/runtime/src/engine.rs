@@ -13,6 +13,7 @@ use crate::mailbox::State as MailboxState;
 use crate::model::Config;
 use crate::mutex::State as MutexState;
 use crate::names::Names;
+use crate::native::{self, Laps, PlainAccesses};
 use crate::object::Condition;
 use crate::once::State as OnceState;
 use crate::plain::State as PlainState;
@@ -86,6 +87,7 @@ pub(crate) struct Engine {
     /// Indexed by object: the value that was last written. Known while reads are watched.
     pub(crate) values: Vec<Option<Token>>,
     pub(crate) snapshots: Snapshots,
+    pub(crate) native: native::State,
     pub(crate) config: Config,
     body: Rc<dyn Fn()>,
 }
@@ -99,6 +101,8 @@ pub(crate) struct Watch {
     pub(crate) races: bool,
     /// Somebody goes by the await rule.
     pub(crate) reads: bool,
+    /// The await rule compares the stacks of threads as they are at hints.
+    pub(crate) stacks: bool,
     /// Somebody tells its state.
     pub(crate) states: bool,
 }
@@ -163,12 +167,22 @@ pub(crate) struct Thread {
     pub(crate) serves: bool,
     /// Where it is shown to be while it does what the program does not say itself.
     pub(crate) place: Option<Place>,
+    /// The address of the code that does what the thread does; 0 where the source is known.
+    pub(crate) code: usize,
+    pub(crate) laps: Laps,
+    /// It stands where it never goes on: its coroutine has to begin again.
+    pub(crate) is_lost: bool,
 }
 
 /// The code of a thread.
 pub(crate) enum Job {
     Main(Rc<dyn Fn()>),
     Spawned(Box<dyn FnOnce()>),
+    /// Of a native program; owns nothing, since it may never end.
+    Call {
+        run: fn(usize),
+        argument: usize,
+    },
 }
 
 impl Job {
@@ -177,6 +191,7 @@ impl Job {
         match self {
             Job::Main(body) => body(),
             Job::Spawned(body) => body(),
+            Job::Call { run, argument } => run(argument),
         }
     }
 }
@@ -210,6 +225,9 @@ impl Thread {
             round: Round::default(),
             serves: false,
             place: None,
+            code: 0,
+            laps: Laps::default(),
+            is_lost: false,
         }
     }
 }
@@ -241,8 +259,12 @@ impl Engine {
             is_in_event: false,
             watch: Watch {
                 records: false,
-                races: names.has_plain_memory(),
-                reads: names.has_hints(),
+                races: names.has_plain_memory()
+                    || config
+                        .native
+                        .is_some_and(|native| native.plain == PlainAccesses::Raced),
+                reads: names.has_hints() || names.has_loops(),
+                stacks: names.has_hints(),
                 states: false,
             },
             is_tearing_down: false,
@@ -256,6 +278,7 @@ impl Engine {
             recorder: Recorder::default(),
             values: Vec::new(),
             snapshots: Snapshots::default(),
+            native: native::State::default(),
             config,
             body,
         }
@@ -265,12 +288,16 @@ impl Engine {
     pub(crate) fn clear(&mut self) {
         self.snapshots.clear();
         // The youngest first: a thread may have its name from the heap of an older one.
-        for id in self.born.drain(..).rev() {
+        while let Some(id) = self.born.pop() {
             self.pending[id.index()] = Pending::Unborn;
             let thread = &mut self.threads[id.index()];
             thread.panic = None;
             thread.name = None;
             thread.arena.reset();
+            if thread.is_lost {
+                thread.is_lost = false;
+                self.begin_again(id);
+            }
         }
         self.live = 0;
         self.events = 0;
@@ -286,9 +313,17 @@ impl Engine {
         self.plain.clear();
         self.failures.clear();
         self.values.clear();
+        self.native.clear();
         if self.watch.races {
             self.happens_before.clear();
         }
+    }
+
+    /// The coroutine of a thread that never goes on begins at its root again.
+    #[cold]
+    fn begin_again(&mut self, id: ThreadId) {
+        let engine = NonNull::from(&mut *self);
+        self.threads[id.index()].fibre.begin_again(engine);
     }
 
     /// Starts the main thread.
@@ -318,6 +353,8 @@ impl Engine {
         thread.round.clear();
         thread.serves = false;
         thread.place = None;
+        thread.code = 0;
+        thread.laps.begin();
         self.objects.parks[id.index()].clear();
         self.objects.ends[id.index()].clear();
         self.order_after_spawn(id);

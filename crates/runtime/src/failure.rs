@@ -1,10 +1,11 @@
 //! What went wrong in an execution.
 
 use crate::engine::Engine;
+use crate::native::Native;
 use crate::object::Condition;
 use crate::thread::Panic;
 use crate::trace::Shown;
-use crate::trap::Trap;
+use crate::trap::{Crash, Trap};
 use crate::waiting::Wait;
 use explore::{Access, Halt, OpKind, Outcome, Pending, Request, ThreadId};
 use report::FailureKind;
@@ -22,6 +23,9 @@ pub(crate) struct Noticed {
     pub(crate) message: String,
     pub(crate) location: String,
 }
+
+/// Addresses below this are null pointers with the offset of a field.
+const NULL_PAGE: usize = 4096;
 
 /// The failures of an execution, in order.
 #[derive(Default)]
@@ -69,8 +73,7 @@ impl Engine {
         if self.is_tearing_down {
             return;
         }
-        let location = self.thread().location;
-        let location = self.shown_place(location);
+        let location = self.shown_place_of(self.running);
         let message = message.to_owned();
         self.failures.push(Shown {
             kind: FailureKind::Misuse,
@@ -101,9 +104,12 @@ impl Engine {
     #[cold]
     pub(crate) fn trapped(&mut self, id: ThreadId, trap: Option<Trap>, engine: NonNull<Engine>) {
         let (kind, message) = match trap {
-            Some(Trap::Abort) => (FailureKind::Abort, "aborted"),
-            Some(Trap::Blocked) => (FailureKind::Misuse, BLOCKED),
-            Some(Trap::StackOverflow) | None => (FailureKind::StackOverflow, "exhausted its stack"),
+            Some(Trap::Abort) => (FailureKind::Abort, "aborted".to_owned()),
+            Some(Trap::Blocked) => (FailureKind::Misuse, BLOCKED.to_owned()),
+            Some(Trap::Signal(crash)) => self.crashed(id, crash),
+            Some(Trap::StackOverflow) | None => {
+                (FailureKind::StackOverflow, "exhausted its stack".to_owned())
+            }
         };
         self.give_up(id, engine);
         if self.is_tearing_down {
@@ -122,13 +128,37 @@ impl Engine {
             Some(why) => format!("{name} {message} after a panic: {why}"),
             None => format!("{name} {message}"),
         };
-        let location = self.shown_place(self.threads[id.index()].location);
+        let location = self.shown_place_of(id);
         self.failures.push(Shown {
             kind,
             message,
             location,
             event: Some(self.event()),
         });
+    }
+
+    /// A native program was ended by a signal.
+    fn crashed(&mut self, id: ThreadId, crash: Crash) -> (FailureKind, String) {
+        let is_known = |native: Native| native.source_map.place(crash.code).is_some();
+        if self.config.native.is_some_and(is_known) {
+            self.threads[id.index()].code = crash.code;
+        }
+        let what = match crash.signal {
+            libc::SIGSEGV if crash.address < NULL_PAGE => "dereferences a null pointer".to_owned(),
+            libc::SIGSEGV => format!("accesses the invalid address {:#x}", crash.address),
+            libc::SIGBUS => format!(
+                "accesses the address {:#x}, which has no memory",
+                crash.address
+            ),
+            libc::SIGFPE => "divides by zero, or overflows in a division".to_owned(),
+            libc::SIGILL => "executes an illegal instruction".to_owned(),
+            libc::SIGTRAP => "executes a trap".to_owned(),
+            libc::SIGVTALRM => {
+                "runs on without an operation that others could see: an endless loop".to_owned()
+            }
+            signal => format!("was ended by signal {signal}"),
+        };
+        (FailureKind::Crash, what)
     }
 
     fn panic_of(&self, id: ThreadId, panic: Option<&Panic>) -> Shown {
@@ -259,7 +289,7 @@ impl Engine {
             .join("; ");
         let location = waiting
             .first()
-            .and_then(|thread| self.shown_place(self.threads[thread.index()].location));
+            .and_then(|thread| self.shown_place_of(*thread));
         Shown {
             kind: FailureKind::Deadlock,
             message,
@@ -281,7 +311,7 @@ impl Engine {
             .join("; ");
         let location = spinning
             .first()
-            .and_then(|thread| self.shown_place(self.threads[thread.index()].location));
+            .and_then(|thread| self.shown_place_of(*thread));
         Shown {
             kind: FailureKind::Stuck,
             message,

@@ -65,7 +65,7 @@ impl Engine {
     /// rule compares registers: a switch leaves others behind.
     #[inline(always)]
     pub(crate) fn may_go_on(&self) -> bool {
-        !self.watch.reads
+        !self.watch.stacks
     }
 
     /// The thread that runs performs an operation as part of the step at hand; false if that would be

@@ -45,6 +45,7 @@ mod mailbox;
 mod model;
 mod mutex;
 mod names;
+pub mod native;
 mod notify;
 mod object;
 mod once;

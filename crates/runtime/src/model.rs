@@ -3,6 +3,7 @@
 use crate::coroutine::Fibre;
 use crate::engine::Engine;
 use crate::names::Names;
+use crate::native::Native;
 use crate::snapshot::Opaque;
 use crate::trace::{Shown, Trace};
 use crate::trap::Trap;
@@ -34,6 +35,8 @@ pub struct Config {
     /// The directory of the sources of a library on top of this one, with the last slash: places in them are not
     /// shown, since they tell nothing of the program.
     pub library: Option<&'static str>,
+    /// Set for programs in machine code.
+    pub native: Option<Native>,
 }
 
 impl Default for Config {
@@ -46,6 +49,7 @@ impl Default for Config {
             stack_size: 256 * 1024,
             patience: Duration::from_secs(5),
             library: None,
+            native: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use objects::Ticket;
 use std::panic::Location;
 
 /// Who holds a mutex is known; what it guards and whether it is poisoned is the mirror's business.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Mutex {
     pub(crate) object: ObjectId,
     pub(crate) number: u32,
@@ -50,6 +50,16 @@ impl Engine {
 }
 
 impl Mutex {
+    /// The mutex of a native program at this address.
+    pub(crate) fn at(engine: &mut Engine, address: usize) -> Mutex {
+        let object = engine
+            .names
+            .object_at(address as u64, objects::Mutex::PARTS);
+        engine.name_object_at(object, address, 40);
+        let number = engine.objects.mutexes.add(State::clear, State::default);
+        Mutex { object, number }
+    }
+
     /// A new mutex of the execution.
     #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]

@@ -3,9 +3,12 @@
 //! A thread is named by its spawn path, an object by the thread that created it and its number there.
 //! Neither depends on the schedule. Ids are dense and given as names are first met.
 
+mod addresses;
 mod coarse;
 mod merged;
 
+use addresses::Addresses;
+pub(crate) use addresses::Range;
 use explore::{ObjectId, Schedule, Step, ThreadId};
 use objects::Coarsening;
 use report::SavedStep;
@@ -36,6 +39,8 @@ pub struct Names {
     parts: BTreeMap<(ObjectId, u64), ObjectId>,
     /// Objects that are accessed as one with a smaller one, which perhaps is so itself.
     merged: BTreeMap<ObjectId, ObjectId>,
+    /// What native programs access.
+    addresses: Addresses,
     /// Whether there is plain memory, so that happens-before must be known.
     has_plain_memory: bool,
     /// Whether there are hints, so that the await rule applies.
@@ -89,6 +94,7 @@ impl Default for Names {
             scanned: BTreeSet::new(),
             parts: BTreeMap::new(),
             merged: BTreeMap::new(),
+            addresses: Addresses::default(),
             has_plain_memory: false,
             has_hints: false,
         };

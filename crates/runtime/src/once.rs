@@ -1,6 +1,7 @@
 //! One-time initialisation.
 
 use crate::await_rule::Seen;
+use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
 use crate::waiting::Wait;
 use explore::{EventId, ObjectId};
@@ -8,7 +9,7 @@ use objects::Once as Order;
 use std::panic::Location;
 
 /// Who comes first initialises, the others wait for it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Once {
     object: ObjectId,
     number: u32,
@@ -41,6 +42,14 @@ pub enum Entry {
 }
 
 impl Once {
+    /// The once of a native program at this address.
+    pub(crate) fn at(engine: &mut Engine, address: usize) -> Once {
+        let object = engine.names.object_at(address as u64, Order::PARTS);
+        engine.name_object_at(object, address, 4);
+        let number = engine.objects.onces.add(State::clear, State::default);
+        Once { object, number }
+    }
+
     /// A new once of the execution.
     #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]

@@ -110,7 +110,7 @@ pub(crate) fn commuting<R>(
 
 /// Performs an operation at once, or when the model runs the thread again if it does not go on.
 #[inline(always)]
-fn perform_when<R>(
+pub(crate) fn perform_when<R>(
     goes_on: impl FnOnce(&mut Engine) -> bool,
     effect: impl FnOnce(&mut Engine) -> R,
 ) -> R {
@@ -129,7 +129,7 @@ fn perform_when<R>(
             has_caught = torn(engine);
         }
         let result = effect(&mut *engine.as_ptr());
-        if (*engine.as_ptr()).watch.reads {
+        if (*engine.as_ptr()).watch.stacks {
             clean(engine, LEFT_BY_CALLS);
         }
         leave(engine);
@@ -163,7 +163,7 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
             (*engine.as_ptr()).end_wait(wait);
         }
         then(&mut *engine.as_ptr());
-        if (*engine.as_ptr()).watch.reads {
+        if (*engine.as_ptr()).watch.stacks {
             clean(engine, LEFT_BY_CALLS);
         }
     }
@@ -225,6 +225,19 @@ pub(crate) fn halt(why: Halt) {
         torn(engine);
     }
     leave(engine);
+}
+
+/// The thread stands still for good: the effect says what has become of it.
+pub(crate) fn stop(effect: impl FnOnce(&mut Engine)) -> ! {
+    let engine = enter();
+    // SAFETY: as in `perform_when`.
+    unsafe {
+        effect(&mut *engine.as_ptr());
+        (*engine.as_ptr()).lose_running();
+        loop {
+            switch(engine);
+        }
+    }
 }
 
 /// The end of a thread, where it is an event.

@@ -2,7 +2,7 @@
 
 use crate::atomic::Value;
 use crate::engine::Engine;
-use crate::source::Place;
+use crate::source::{Place, Spot};
 use explore::{EventId, ObjectId, Op, OpKind, ThreadId, Token};
 use objects::Ticket;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(crate) struct Recorder {
     memory: BTreeMap<u32, String>,
     /// The tokens of the addresses that were shown, in order of appearance.
     pointers: Vec<Token>,
-    thread: Option<(ThreadId, Place)>,
+    thread: Option<(ThreadId, Spot)>,
     text: Option<String>,
     failed: bool,
     sent_to: Option<ThreadId>,
@@ -32,7 +32,7 @@ pub(crate) struct Recorder {
 
 pub(crate) struct Recorded {
     pub(crate) thread: ThreadId,
-    pub(crate) location: Place,
+    pub(crate) location: Spot,
     pub(crate) text: String,
     pub(crate) failed: bool,
     /// Whom the message is for that it sent or brought in.
@@ -49,7 +49,7 @@ impl Recorder {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn begin_event(&mut self, thread: ThreadId, location: Place) {
+    pub(crate) fn begin_event(&mut self, thread: ThreadId, location: Spot) {
         self.thread = Some((thread, location));
         self.text = None;
         self.failed = false;
@@ -304,16 +304,34 @@ impl Engine {
     /// The thread that runs reads or writes plain memory; the number of the touch.
     #[cold]
     pub(crate) fn record_touch(&mut self, memory: u32, location: Place, kind: &str) -> u32 {
-        let recorder = &mut self.recorder;
-        let name = recorder.memory.get(&memory);
+        let name = self.recorder.memory.get(&memory);
+        let text = format!("{}.{kind}()", name.map_or("plain memory", String::as_str));
+        self.add_touch(Spot::Source(location), text)
+    }
+
+    /// The same for memory that is named by address; `bytes` are those of the granule there that are touched.
+    #[cold]
+    pub(crate) fn record_native_touch(&mut self, granule: usize, bytes: u8, kind: &str) -> u32 {
+        let address = granule + bytes.trailing_zeros() as usize;
+        let length = bytes.count_ones() as usize;
+        let name = match self.config.native {
+            Some(native) => native.source_map.variable(address, length),
+            None => "memory".to_owned(),
+        };
+        let spot = self.thread().spot();
+        self.add_touch(spot, format!("{kind} of {name}"))
+    }
+
+    fn add_touch(&mut self, location: Spot, text: String) -> u32 {
         let touch = Recorded {
             thread: self.running,
             location,
-            text: format!("{}.{kind}()", name.map_or("plain memory", String::as_str)),
+            text,
             failed: false,
             sent_to: None,
             sent_in: None,
         };
+        let recorder = &mut self.recorder;
         let before = recorder.events.len() + usize::from(recorder.thread.is_some());
         recorder.touches.push((before, touch));
         u32::try_from(recorder.touches.len() - 1).expect("an execution has less than 2^32 accesses")
@@ -350,6 +368,14 @@ impl Engine {
             let whole = objects.get(&whole).map_or("a lock", String::as_str);
             let name = format!("{whole}.{name}");
             objects.insert(part, name);
+        }
+    }
+
+    /// An object came to life at an address.
+    pub(crate) fn name_object_at(&mut self, object: ObjectId, address: usize, length: usize) {
+        if let (true, Some(native)) = (self.watch.records, self.config.native) {
+            let name = native.source_map.variable(address, length);
+            self.recorder.objects.insert(object, name);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::coroutine::Suspender;
 use crate::engine::Engine;
+use crate::native::EndOfThread;
 use crate::perform::{self, TearDown};
 use crate::thread::Panic;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,8 +14,10 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
     let pointer = || unsafe { &mut *engine.as_ptr() };
     loop {
         let job = pointer().take_job(suspender);
-        if pointer().watch.reads {
+        if pointer().watch.stacks {
             perform::clean(engine, perform::LEFT_BY_THREADS);
+        } else if pointer().config.native.is_some() {
+            perform::clean(engine, perform::LEFT_BY_CALLS);
         }
         perform::leave(engine);
         let panic = catch(|| job.run());
@@ -31,5 +34,6 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
 #[inline(always)]
 fn catch(code: impl FnOnce()) -> Option<Panic> {
     let panic = catch_unwind(AssertUnwindSafe(code)).err()?;
-    (!panic.is::<TearDown>()).then_some(panic)
+    let is_planned = panic.is::<TearDown>() || panic.is::<EndOfThread>();
+    (!is_planned).then_some(panic)
 }

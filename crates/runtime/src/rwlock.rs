@@ -9,7 +9,7 @@ use objects::{Coarsening, RwLock as Order, Ticket};
 use std::panic::Location;
 
 /// Who holds a reader-writer lock.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct RwLock {
     pub(crate) object: ObjectId,
     number: u32,
@@ -37,6 +37,19 @@ impl Engine {
 }
 
 impl RwLock {
+    /// The lock of a native program at this address.
+    pub(crate) fn at(engine: &mut Engine, address: usize) -> RwLock {
+        let object = engine.names.object_at(address as u64, Order::PARTS);
+        engine.name_object_at(object, address, 56);
+        let number = engine.objects.rwlocks.add(Order::clear, Order::default);
+        let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
+        RwLock {
+            object,
+            number,
+            is_tried,
+        }
+    }
+
     /// A new reader-writer lock of the execution.
     #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]

@@ -10,7 +10,7 @@ use objects::{Form, Semaphore as Order, Ticket};
 use std::panic::Location;
 
 /// A counting semaphore, one permit at a time.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Semaphore {
     object: ObjectId,
     number: u32,
@@ -32,6 +32,15 @@ impl Engine {
 }
 
 impl Semaphore {
+    /// The semaphore of a native program at this address.
+    pub(crate) fn at(engine: &mut Engine, address: usize, permits: usize) -> Semaphore {
+        let object = engine.names.object_at(address as u64, Order::PARTS);
+        engine.name_object_at(object, address, 32);
+        let semaphores = &mut engine.objects.semaphores;
+        let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
+        Semaphore { object, number }
+    }
+
     /// A semaphore with this many permits.
     #[track_caller]
     pub fn new(permits: usize) -> Semaphore {

@@ -1,12 +1,45 @@
 //! Places in the source of the program under test.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Thread};
+use explore::ThreadId;
 use std::panic::Location;
 
 /// A place in the source of the program under test, or of a library that it calls.
 pub(crate) type Place = &'static Location<'static>;
 
+/// Where something of a recorded execution stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Spot {
+    Source(Place),
+    /// An address of code.
+    Code(usize),
+}
+
+impl Thread {
+    /// Where the thread is.
+    pub(crate) fn spot(&self) -> Spot {
+        match self.code {
+            0 => Spot::Source(self.location),
+            code => Spot::Code(code),
+        }
+    }
+}
+
 impl Engine {
+    /// `file:line`, as far as that is known.
+    pub(crate) fn shown_spot(&self, spot: Spot) -> Option<String> {
+        match (spot, self.config.native) {
+            (Spot::Source(place), _) => self.shown_place(place),
+            (Spot::Code(code), Some(native)) => native.source_map.place(code),
+            (Spot::Code(_), None) => None,
+        }
+    }
+
+    /// Where a thread is.
+    pub(crate) fn shown_place_of(&self, thread: ThreadId) -> Option<String> {
+        self.shown_spot(self.threads[thread.index()].spot())
+    }
+
     /// `file:line:column`. None where the place is in a library: what drops a guard, say, stands at no line
     /// of the program.
     pub(crate) fn shown_place(&self, place: Place) -> Option<String> {

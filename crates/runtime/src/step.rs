@@ -78,6 +78,12 @@ impl Engine {
             .is_coarse(self.names.end(self.running), Coarsening::Polled)
     }
 
+    /// The thread that runs never goes on.
+    pub(crate) fn lose_running(&mut self) {
+        self.live -= 1;
+        self.thread().is_lost = true;
+    }
+
     /// The code of a thread was ended from outside.
     pub(crate) fn ends_abruptly(&mut self) {
         self.live -= 1;
@@ -114,7 +120,7 @@ impl Engine {
         own.last = Some(event);
         self.is_in_event = true;
         if self.watch.records {
-            self.recorder.begin_event(step.thread, own.location);
+            self.recorder.begin_event(step.thread, own.spot());
         }
         if let OpKind::CompareExchange | OpKind::CondvarSignal = self.op.kind {
             self.forget_condition(step.thread);
@@ -140,6 +146,9 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn end_step(&mut self, thread: ThreadId) {
         self.is_in_event = false;
+        if let Some(written) = self.native.written.take() {
+            self.has_written(written);
+        }
         self.halt_at_bound(thread);
         let object = self.op.object;
         self.poll(object);

@@ -14,6 +14,9 @@ impl Model {
     /// Unwinds the threads that are left.
     #[cold]
     pub(crate) fn tear_down(&mut self) {
+        if self.engine().config.native.is_some() {
+            return self.abandon();
+        }
         self.engine_mut().is_tearing_down = true;
         self.engine_mut().end_lost_threads();
         while !self.engine().is_quiet() {
@@ -30,6 +33,20 @@ impl Model {
             }
         }
         self.engine_mut().is_tearing_down = false;
+    }
+}
+
+impl Model {
+    /// Leaves the threads of a native program where they stand: what they have is put back as a whole.
+    fn abandon(&mut self) {
+        let engine = self.pointer();
+        for index in 0..self.engine().born().len() {
+            let thread = self.engine().born()[index];
+            if self.engine().is_left(thread) {
+                self.engine_mut().give_up(thread, engine);
+                self.engine_mut().pending[thread.index()] = Pending::Finished;
+            }
+        }
     }
 }
 

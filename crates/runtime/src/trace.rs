@@ -124,7 +124,7 @@ impl Engine {
         Row {
             thread: column.expect("every thread of the execution has a column"),
             text: recorded.text.clone(),
-            location: self.shown_place(recorded.location),
+            location: self.shown_spot(recorded.location),
             failed: recorded.failed,
             sent_to: recorded
                 .sent_to

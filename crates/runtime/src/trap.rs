@@ -1,5 +1,5 @@
 //! Stack overflows, aborts and waits in the operating system for good of the program under test end the thread,
-//! not the process.
+//! not the process; so does every other crash of a native program.
 //!
 //! A signal handler that finds a coroutine running makes it return, as if it had come to its end; what
 //! is on its stack leaks. Signals that have another cause go to the handler that was there before.
@@ -16,7 +16,29 @@ pub(crate) enum Trap {
     Abort,
     /// It waited for what no other thread could do meanwhile.
     Blocked,
+    /// A native program was ended by another signal.
+    Signal(Crash),
 }
+
+/// How a native program crashed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Crash {
+    pub(crate) signal: i32,
+    /// The address that could not be accessed, for the signals that have one.
+    pub(crate) address: usize,
+    /// The instruction.
+    pub(crate) code: usize,
+}
+
+/// Called first in a signal handler, with the signal: prepares for code of the checker, and tells whether the
+/// signal is to end the thread.
+pub type Prologue = fn(i32) -> bool;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) use linux::install_for_native;
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub(crate) fn install_for_native(_: Prologue) {}
 
 thread_local! {
     /// The engine of the coroutine that runs, or that ran last.
@@ -50,7 +72,7 @@ pub(crate) use linux::install;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux {
-    use super::{RUNNING, TRAPPED, Trap};
+    use super::{Crash, Prologue, RUNNING, TRAPPED, Trap};
     use crate::watchdog;
     use corosensei::trap::TrapHandlerRegs;
     use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
@@ -62,26 +84,40 @@ mod linux {
     static PREVIOUS: OnceLock<[sigaction; 4]> = OnceLock::new();
     const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT, watchdog::SIGNAL];
 
+    /// Signals that end threads of native programs besides; the last one by a timer.
+    const NATIVE_SIGNALS: [c_int; 4] = [libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGVTALRM];
+    static PROLOGUE: OnceLock<Prologue> = OnceLock::new();
+
+    /// Installs the handlers that a native program needs besides, once for the process.
+    pub(crate) fn install_for_native(prologue: Prologue) {
+        if PROLOGUE.set(prologue).is_ok() {
+            for signal in NATIVE_SIGNALS {
+                take_over(signal);
+            }
+        }
+    }
+
+    /// Handles a signal from now on; gives what was done before.
+    fn take_over(signal: c_int) -> sigaction {
+        // SAFETY: the structures are plain data for which zero is valid, and `on_signal` has the signature
+        // that SA_SIGINFO asks for.
+        unsafe {
+            let mut action: sigaction = mem::zeroed();
+            action.sa_sigaction = on_signal as extern "C" fn(_, _, _) as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+            if [watchdog::SIGNAL, libc::SIGVTALRM].contains(&signal) {
+                action.sa_flags |= libc::SA_RESTART;
+            }
+            let mut previous: sigaction = mem::zeroed();
+            libc::sigaction(signal, &raw const action, &raw mut previous);
+            previous
+        }
+    }
+
     /// Installs the handlers, once for the process, and sees to it that they have a stack here.
     pub(crate) fn install() {
         give_signals_a_stack();
-        PREVIOUS.get_or_init(|| {
-            SIGNALS.map(|signal| {
-                // SAFETY: the structures are plain data for which zero is valid, and `on_signal` has
-                // the signature that SA_SIGINFO asks for.
-                unsafe {
-                    let mut action: sigaction = mem::zeroed();
-                    action.sa_sigaction = on_signal as extern "C" fn(_, _, _) as usize;
-                    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-                    if signal == watchdog::SIGNAL {
-                        action.sa_flags |= libc::SA_RESTART;
-                    }
-                    let mut previous: sigaction = mem::zeroed();
-                    libc::sigaction(signal, &raw const action, &raw mut previous);
-                    previous
-                }
-            })
-        });
+        PREVIOUS.get_or_init(|| SIGNALS.map(take_over));
     }
 
     /// A thread of the standard library has a stack for signals; others get one that they keep.
@@ -105,6 +141,9 @@ mod linux {
     }
 
     extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+        if PROLOGUE.get().is_some_and(|prologue| !prologue(signal)) {
+            return;
+        }
         // SAFETY: the kernel passes valid pointers to a handler with SA_SIGINFO.
         let is_ended = unsafe { end_coroutine(signal, &*info, &mut *context.cast()) };
         if !is_ended {
@@ -131,6 +170,8 @@ mod linux {
             return false;
         }
         let instruction = registers[libc::REG_RIP as usize] as usize;
+        // SAFETY: the field is there for the signals that it is used for.
+        let address = unsafe { info.si_addr() } as usize;
         let trap = if signal == libc::SIGABRT {
             Trap::Abort
         } else if signal == watchdog::SIGNAL {
@@ -138,9 +179,14 @@ mod linux {
                 return false;
             }
             Trap::Blocked
-        // SAFETY: the field is there for SIGSEGV and SIGBUS.
-        } else if fibre.is_guard(unsafe { info.si_addr() } as usize) {
+        } else if [libc::SIGSEGV, libc::SIGBUS].contains(&signal) && fibre.is_guard(address) {
             Trap::StackOverflow
+        } else if PROLOGUE.get().is_some() {
+            Trap::Signal(Crash {
+                signal,
+                address,
+                code: instruction,
+            })
         } else {
             return false;
         };

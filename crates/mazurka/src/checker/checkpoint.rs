@@ -49,7 +49,7 @@ impl Task {
     }
 
     /// What is known of it, for people.
-    fn properties(&self) -> [(&'static str, String); 11] {
+    fn properties(&self) -> [(&'static str, String); 13] {
         let Task {
             program,
             algorithm,
@@ -91,6 +91,20 @@ impl Task {
             (
                 "verdict on threads that wait when main has returned",
                 either(conditions.waiting_after_main, "no bug", "a bug"),
+            ),
+            (
+                "way with plain accesses",
+                either(
+                    conditions.interleaves_plain,
+                    "interleaved",
+                    "checked for races",
+                ),
+            ),
+            (
+                "limit of rounds of a loop",
+                conditions
+                    .unroll
+                    .map_or("none".to_owned(), |rounds| count(rounds.into())),
             ),
             (
                 "way after a bug",

@@ -42,6 +42,7 @@ impl Search {
             Limit::Preemptions => self.preemptions_told(),
             Limit::Events => bound_told(self.checker.conditions.max_events, Bound::Events),
             Limit::Timeouts => bound_told(self.checker.conditions.timeouts, Bound::Timeouts),
+            Limit::Unroll => bound_told(self.checker.conditions.unroll.unwrap_or(0), Bound::Unroll),
         }
     }
 

@@ -10,6 +10,7 @@ use explore::{
     Bound, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Schedule, Step, Strategy,
 };
 use report::{FailureKind, Limit, Report, ScheduleFile};
+use runtime::native::{Native, PlainAccesses, SourceMap};
 use runtime::{Config, Model};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -306,7 +307,27 @@ fn config_of(checker: &Checker) -> Config {
         waiting_after_main: checker.conditions.waiting_after_main,
         library: crate::sources(),
         patience: checker.patience.unwrap_or(default.patience),
-        ..default
+        native: checker
+            .source_map
+            .map(|source_map| native_of(checker, source_map)),
+        stack_size: match checker.source_map {
+            Some(_) => NATIVE_STACK,
+            None => default.stack_size,
+        },
+    }
+}
+
+/// Bytes of the stack of a native thread, as its system would give it; only what is used takes memory.
+const NATIVE_STACK: usize = 8 << 20;
+
+fn native_of(checker: &Checker, source_map: &'static dyn SourceMap) -> Native {
+    Native {
+        plain: match checker.conditions.interleaves_plain {
+            true => PlainAccesses::Interleaved,
+            false => PlainAccesses::Raced,
+        },
+        unroll: checker.conditions.unroll,
+        source_map,
     }
 }
 

@@ -1,0 +1,172 @@
+//! The gate between the program and the checker, which share one thread of the operating system.
+//!
+//! Code of the program runs while the gate is open. Every function that the program calls here closes it for
+//! as long as it runs, and opens it again when it returns, by whatever way. Other threads of the operating
+//! system (there are some in the checker) are never inside: they are told by their thread pointer.
+
+use runtime::native::Frame;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+/// The thread pointer of the code of the program that runs; 0 while the checker runs.
+static INSIDE: AtomicUsize = AtomicUsize::new(0);
+
+/// Grows each time that the program calls us.
+static BEAT: AtomicU64 = AtomicU64::new(0);
+
+/// What the stack of the program looked like at the last call.
+pub(crate) static mut FRAME: *const Frame = std::ptr::null();
+
+/// The thread pointer of the calling thread.
+#[inline(always)]
+pub(crate) fn thread_pointer() -> usize {
+    let pointer: usize;
+    // SAFETY: the first word that %fs points to is its own address, by the ABI of x86-64.
+    unsafe {
+        std::arch::asm!("mov {}, fs:0", out(reg) pointer, options(nostack, readonly, preserves_flags));
+    }
+    pointer
+}
+
+/// Whether the caller is the program under check.
+#[inline(always)]
+pub(crate) fn is_inside() -> bool {
+    let inside = INSIDE.load(Relaxed);
+    inside != 0 && inside == thread_pointer()
+}
+
+/// Where the program called.
+#[inline(always)]
+pub(crate) fn frame() -> *const Frame {
+    // SAFETY: the one thread that runs the program wrote it just before.
+    unsafe { FRAME }
+}
+
+/// The address that the call returns to.
+#[inline(always)]
+pub(crate) fn code() -> usize {
+    // SAFETY: the return address of the call is still there.
+    unsafe { (*frame()).code() }
+}
+
+/// How often the program has called us.
+pub(crate) fn beat() -> u64 {
+    BEAT.load(Relaxed)
+}
+
+/// What belongs to the checker, for the one thread of the operating system that runs the program.
+pub(crate) struct Own<T>(UnsafeCell<T>);
+
+// SAFETY: only that thread uses it, as `get` demands.
+unsafe impl<T> Sync for Own<T> {}
+
+impl<T> Own<T> {
+    /// With this value.
+    pub(crate) const fn new(value: T) -> Own<T> {
+        Own(UnsafeCell::new(value))
+    }
+
+    /// The value, for a moment: until the program goes on, or the next call of this.
+    #[inline(always)]
+    #[allow(
+        clippy::mut_from_ref,
+        reason = "there is one thread, and no reference outlives its use"
+    )]
+    pub(crate) fn get(&self) -> &mut T {
+        // SAFETY: called while the gate is closed (or nothing of the program runs yet), by the one thread
+        // that runs the program; references are not kept.
+        unsafe { &mut *self.0.get() }
+    }
+}
+
+/// Closed as long as this lives.
+pub(crate) struct Closed {
+    inside: usize,
+}
+
+/// Closes the gate: the checker's code follows.
+#[inline(always)]
+pub(crate) fn close() -> Closed {
+    let inside = INSIDE.load(Relaxed);
+    INSIDE.store(0, Relaxed);
+    BEAT.store(BEAT.load(Relaxed).wrapping_add(1), Relaxed);
+    Closed { inside }
+}
+
+impl Drop for Closed {
+    #[inline(always)]
+    fn drop(&mut self) {
+        INSIDE.store(self.inside, Relaxed);
+    }
+}
+
+/// Open as long as this lives.
+pub(crate) struct Open(());
+
+/// Opens the gate: the program's code follows.
+pub(crate) fn open() -> Open {
+    INSIDE.store(thread_pointer(), Relaxed);
+    Open(())
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        INSIDE.store(0, Relaxed);
+    }
+}
+
+/// A signal found the program running: the checker's code follows. Whether it was inside.
+pub(crate) fn slam() -> bool {
+    INSIDE.swap(0, Relaxed) != 0
+}
+
+/// Functions that the program calls. Each one is entered through a few instructions that note where it was
+/// called; with `compared` also the registers that calls preserve, for the await rule.
+macro_rules! export {
+    ($($(#[$meta:meta])* $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
+        $(export!(@$kind [$(#[$meta])*] $name ($($argument: $type),*) ($(-> $result)?) $body);)*
+    };
+    (@compared [$(#[$meta:meta])*] $name:ident ($($argument:ident: $type:ty),*) ($(-> $result:ty)?) $body:block) => {
+        const _: () = {
+            #[allow(clippy::too_many_arguments, reason = "the ABI says so")]
+            unsafe extern "C-unwind" fn hook($($argument: $type),*) $(-> $result)? $body
+
+            $(#[$meta])*
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn $name($(_: export!(@type $argument $type)),*) $(-> $result)? {
+                std::arch::naked_asm!(
+                    "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
+                    "mov [rip + {frame}], rsp",
+                    "sub rsp, 8",
+                    "call {hook}",
+                    "add rsp, 56",
+                    "ret",
+                    frame = sym $crate::gate::FRAME,
+                    hook = sym hook,
+                )
+            }
+        };
+    };
+    (@placed [$(#[$meta:meta])*] $name:ident ($($argument:ident: $type:ty),*) ($(-> $result:ty)?) $body:block) => {
+        const _: () = {
+            #[allow(clippy::too_many_arguments, reason = "the ABI says so")]
+            unsafe extern "C-unwind" fn hook($($argument: $type),*) $(-> $result)? $body
+
+            $(#[$meta])*
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn $name($(_: export!(@type $argument $type)),*) $(-> $result)? {
+                std::arch::naked_asm!(
+                    // Below the return address there is room for the registers of a frame.
+                    "lea rax, [rsp - 48]",
+                    "mov [rip + {frame}], rax",
+                    "jmp {hook}",
+                    frame = sym $crate::gate::FRAME,
+                    hook = sym hook,
+                )
+            }
+        };
+    };
+    (@type $argument:ident $type:ty) => { $type };
+}

@@ -1,0 +1,397 @@
+//! The heap of the program: an arena for each thread at a fixed address, so that addresses depend neither on the
+//! schedule nor on the process. Nothing is used again within an execution; so every access to memory that was
+//! given back, or never given out, is noticed.
+
+use crate::gate::{self, Own, close, code, is_inside};
+use libc::{c_int, c_void, size_t};
+use report::FailureKind;
+use runtime::native::{self, Frame};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// The arenas begin here, one after the other.
+const REGION: usize = 1 << 40;
+const ARENA: usize = 256 << 20;
+const ARENAS: usize = 1024;
+/// A byte for each granule of the region.
+const STATES: usize = 1 << 39;
+const GRANULE: usize = 16;
+
+/// In a state: how many of the granule's bytes may be accessed.
+const BYTES: u8 = 0x1f;
+/// In a state: a block begins here.
+const FIRST: u8 = 0x20;
+/// In a state: the block was given back.
+const FREED: u8 = 0x40;
+
+/// Blocks begin behind this.
+#[repr(C)]
+struct Header {
+    size: usize,
+    /// The code that asked for it.
+    site: usize,
+}
+
+const HEADER: usize = size_of::<Header>();
+
+/// The bytes of each arena that are in use, and those that were when the program's `main` began.
+static USED: Own<[usize; ARENAS]> = Own::new([0; ARENAS]);
+static PREFIX: Own<Vec<u8>> = Own::new(Vec::new());
+static PREFIX_STATES: Own<Vec<u8>> = Own::new(Vec::new());
+
+/// Whether constructors run, before the program's `main`.
+static IS_CONSTRUCTING: AtomicBool = AtomicBool::new(false);
+
+/// Reserves the region.
+pub(crate) fn reserve() -> Result<(), String> {
+    for (start, size) in [(REGION, ARENA * ARENAS), (STATES, ARENA * ARENAS / GRANULE)] {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE
+            | libc::MAP_ANONYMOUS
+            | libc::MAP_NORESERVE
+            | libc::MAP_FIXED_NOREPLACE;
+        // SAFETY: a fresh private mapping where nothing is.
+        let mapped = unsafe { libc::mmap(start as *mut c_void, size, access, flags, -1, 0) };
+        if mapped as usize != start {
+            let error = std::io::Error::last_os_error();
+            return Err(format!(
+                "cannot reserve {} GiB of addresses for the program's heap: {error}",
+                size >> 30
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// From now on, or no longer, memory is given out to constructors.
+pub(crate) fn construct(is_constructing: bool) {
+    IS_CONSTRUCTING.store(is_constructing, Relaxed);
+}
+
+/// Whether constructors run.
+pub(crate) fn is_constructing() -> bool {
+    IS_CONSTRUCTING.load(Relaxed)
+}
+
+/// What has been given out by now is there when an execution begins.
+pub(crate) fn save() {
+    let used = USED.get()[0];
+    // SAFETY: so much of the region is in use.
+    let (prefix, states) = unsafe { (bytes(REGION, used), bytes(STATES, used / GRANULE)) };
+    *PREFIX.get() = prefix.to_vec();
+    *PREFIX_STATES.get() = states.to_vec();
+}
+
+/// The heap as an execution finds it.
+pub(crate) fn restore() {
+    for (index, used) in USED.get().iter_mut().enumerate() {
+        if *used > 0 {
+            let states = (STATES + index * ARENA / GRANULE) as *mut u8;
+            // SAFETY: the states of what was in use.
+            unsafe { states.write_bytes(0, *used / GRANULE) };
+            *used = 0;
+        }
+    }
+    let (prefix, states) = (PREFIX.get(), PREFIX_STATES.get());
+    // SAFETY: the region and its states are longer than what was saved of them; no thread of the program runs.
+    unsafe {
+        std::ptr::copy_nonoverlapping(prefix.as_ptr(), REGION as *mut u8, prefix.len());
+        std::ptr::copy_nonoverlapping(states.as_ptr(), STATES as *mut u8, states.len());
+    }
+    USED.get()[0] = prefix.len();
+}
+
+/// # Safety
+///
+/// The memory is in the region, or the states of it.
+unsafe fn bytes<'m>(start: usize, length: usize) -> &'m [u8] {
+    // SAFETY: as promised by the caller.
+    unsafe { std::slice::from_raw_parts(start as *const u8, length) }
+}
+
+#[inline(always)]
+fn contains(address: usize) -> bool {
+    address.wrapping_sub(REGION) < ARENA * ARENAS
+}
+
+#[inline(always)]
+fn state(address: usize) -> *mut u8 {
+    (STATES + (address - REGION) / GRANULE) as *mut u8
+}
+
+/// The program accesses this: a failure if that is memory of the heap that it does not have.
+#[inline(always)]
+pub(crate) fn check(address: usize, length: usize, frame: *const Frame) {
+    if contains(address) {
+        // SAFETY: the frame is that of the program's call.
+        check_block(address, length, unsafe { (*frame).code() });
+    }
+}
+
+fn check_block(address: usize, length: usize, code: usize) {
+    let end = address + length;
+    let mut start = address;
+    while start < end {
+        let stop = end.min((start / GRANULE + 1) * GRANULE);
+        // SAFETY: the address is in the region.
+        let state = unsafe { *state(start) };
+        let last = (stop - 1) % GRANULE;
+        if state & FREED != 0 || usize::from(state & BYTES) <= last {
+            not_owned(start, state, code);
+        }
+        start = stop;
+    }
+}
+
+#[cold]
+fn not_owned(address: usize, state: u8, code: usize) -> ! {
+    let what = if state & FREED != 0 {
+        "use after free: the memory was given back"
+    } else {
+        "access outside of every block of the heap"
+    };
+    let message = match block_of(address) {
+        Some(block) => format!("{what}; {}", described(block, address)),
+        None => what.to_owned(),
+    };
+    native::fail(code, FailureKind::Memory, message)
+}
+
+/// Where the block begins that the address is in, or behind.
+fn block_of(address: usize) -> Option<usize> {
+    let arena = REGION + (address - REGION) / ARENA * ARENA;
+    let mut start = address / GRANULE * GRANULE;
+    while start > arena {
+        // SAFETY: the address is in the region.
+        if unsafe { *state(start) } & FIRST != 0 {
+            return Some(start);
+        }
+        start -= GRANULE;
+    }
+    None
+}
+
+fn described(block: usize, address: usize) -> String {
+    // SAFETY: blocks have headers.
+    let header = unsafe { &*((block - HEADER) as *const Header) };
+    let site =
+        crate::source_map::place(header.site).unwrap_or_else(|| "an unknown place".to_owned());
+    format!(
+        "byte {} of a block of {} bytes that was allocated at {site}",
+        address - block,
+        header.size
+    )
+}
+
+/// Memory from the arena of a thread; null if it has no more.
+fn allocate(thread: usize, size: usize, align: usize, site: usize) -> *mut c_void {
+    if thread >= ARENAS || size >= ARENA || align >= ARENA {
+        return std::ptr::null_mut();
+    }
+    let arena = REGION + thread * ARENA;
+    let align = align.max(GRANULE);
+    let used = &mut USED.get()[thread];
+    // SAFETY: the block is in the arena, and not given out otherwise.
+    unsafe {
+        let start = (arena + *used + HEADER).next_multiple_of(align);
+        let end = (start + size.max(1)).next_multiple_of(GRANULE);
+        if end > arena + ARENA {
+            return std::ptr::null_mut();
+        }
+        *used = end - arena;
+        ((start - HEADER) as *mut Header).write(Header { size, site });
+        // As the system gives it out, and the same in every execution.
+        (start as *mut u8).write_bytes(0, end - start);
+        let states = state(start);
+        let granules = (end - start) / GRANULE;
+        states.write_bytes(GRANULE as u8, granules);
+        *states.add(granules - 1) = (size - (granules - 1) * GRANULE.min(size)) as u8;
+        *states |= FIRST;
+        start as *mut c_void
+    }
+}
+
+/// Memory for whoever asks: the program, or its constructors. None if it is neither.
+fn allocate_here(size: usize, align: usize) -> Option<*mut c_void> {
+    if is_inside() {
+        let (code, _closed) = (code(), close());
+        let thread = native::begin_allocation();
+        return Some(allocate(thread, size, align, code));
+    }
+    IS_CONSTRUCTING
+        .load(Relaxed)
+        .then(|| allocate(0, size, align, code()))
+}
+
+/// The program gives a block back.
+fn give_back(pointer: *mut c_void, code: usize) {
+    let address = pointer.addr();
+    // SAFETY: the address is in the region.
+    let found = unsafe { *state(address) };
+    if found & FIRST == 0 || !address.is_multiple_of(GRANULE) {
+        let message = "free of an address at which no block begins".to_owned();
+        native::fail(code, FailureKind::Memory, message);
+    }
+    if found & FREED != 0 {
+        let message = format!("double free: {}", described(address, address));
+        native::fail(code, FailureKind::Memory, message);
+    }
+    // SAFETY: blocks have headers.
+    let size = unsafe { (*((address - HEADER) as *const Header)).size };
+    native::release(address, size, code);
+    for granule in 0..size.max(1).div_ceil(GRANULE) {
+        // SAFETY: the states of the block.
+        unsafe { *state(address).add(granule) |= FREED };
+    }
+}
+
+/// Bytes of a block that the program has.
+fn size_of_block(address: usize) -> usize {
+    // SAFETY: blocks have headers.
+    unsafe { (*((address - HEADER) as *const Header)).size }
+}
+
+fn no_memory() -> *mut c_void {
+    // SAFETY: errno is always there.
+    unsafe { *libc::__errno_location() = libc::ENOMEM };
+    std::ptr::null_mut()
+}
+
+fn or_no_memory(pointer: *mut c_void) -> *mut c_void {
+    match pointer.is_null() {
+        true => no_memory(),
+        false => pointer,
+    }
+}
+
+unsafe extern "C" {
+    fn __libc_malloc(size: size_t) -> *mut c_void;
+    fn __libc_calloc(count: size_t, size: size_t) -> *mut c_void;
+    fn __libc_realloc(pointer: *mut c_void, size: size_t) -> *mut c_void;
+    fn __libc_memalign(align: size_t, size: size_t) -> *mut c_void;
+    fn __libc_free(pointer: *mut c_void);
+}
+
+export! {
+    placed fn malloc(size: size_t) -> *mut c_void {
+        match allocate_here(size, GRANULE) {
+            Some(pointer) => or_no_memory(pointer),
+            // SAFETY: passed on.
+            None => unsafe { __libc_malloc(size) },
+        }
+    }
+
+    placed fn calloc(count: size_t, size: size_t) -> *mut c_void {
+        let Some(bytes) = count.checked_mul(size) else {
+            return no_memory();
+        };
+        match allocate_here(bytes, GRANULE) {
+            Some(pointer) => or_no_memory(pointer),
+            // SAFETY: passed on.
+            None => unsafe { __libc_calloc(count, size) },
+        }
+    }
+
+    placed fn realloc(pointer: *mut c_void, size: size_t) -> *mut c_void {
+        if !is_inside() && !IS_CONSTRUCTING.load(Relaxed) {
+            // SAFETY: passed on.
+            return unsafe { __libc_realloc(pointer, size) };
+        }
+        reallocate(pointer, size)
+    }
+
+    placed fn reallocarray(pointer: *mut c_void, count: size_t, size: size_t) -> *mut c_void {
+        let Some(bytes) = count.checked_mul(size) else {
+            return no_memory();
+        };
+        if !is_inside() && !IS_CONSTRUCTING.load(Relaxed) {
+            // SAFETY: passed on.
+            return unsafe { __libc_realloc(pointer, bytes) };
+        }
+        reallocate(pointer, bytes)
+    }
+
+    placed fn free(pointer: *mut c_void) {
+        match (contains(pointer.addr()), is_inside()) {
+            (true, true) => {
+                let (code, _closed) = (code(), close());
+                give_back(pointer, code);
+            }
+            // What others allocated is there in the next execution, too.
+            (false, true) | (true, false) => {}
+            // SAFETY: passed on.
+            (false, false) => unsafe { __libc_free(pointer) },
+        }
+    }
+
+    placed fn memalign(align: size_t, size: size_t) -> *mut c_void {
+        match allocate_here(size, align) {
+            Some(pointer) => or_no_memory(pointer),
+            // SAFETY: passed on.
+            None => unsafe { __libc_memalign(align, size) },
+        }
+    }
+
+    placed fn aligned_alloc(align: size_t, size: size_t) -> *mut c_void {
+        match allocate_here(size, align) {
+            Some(pointer) => or_no_memory(pointer),
+            // SAFETY: passed on.
+            None => unsafe { __libc_memalign(align, size) },
+        }
+    }
+
+    placed fn valloc(size: size_t) -> *mut c_void {
+        match allocate_here(size, 4096) {
+            Some(pointer) => or_no_memory(pointer),
+            // SAFETY: passed on.
+            None => unsafe { __libc_memalign(4096, size) },
+        }
+    }
+
+    placed fn posix_memalign(result: *mut *mut c_void, align: size_t, size: size_t) -> c_int {
+        if !align.is_power_of_two() || !align.is_multiple_of(size_of::<usize>()) {
+            return libc::EINVAL;
+        }
+        // SAFETY: passed on, or written as the program asked.
+        unsafe {
+            let pointer = match allocate_here(size, align) {
+                Some(pointer) => pointer,
+                None => __libc_memalign(align, size),
+            };
+            if pointer.is_null() {
+                return libc::ENOMEM;
+            }
+            *result = pointer;
+        }
+        0
+    }
+
+    placed fn malloc_usable_size(pointer: *mut c_void) -> size_t {
+        if contains(pointer.addr()) {
+            return size_of_block(pointer.addr());
+        }
+        real!(malloc_usable_size(pointer): fn(*mut c_void) -> size_t)
+    }
+}
+
+/// What `realloc` does to the program's memory.
+fn reallocate(pointer: *mut c_void, size: usize) -> *mut c_void {
+    let code = gate::code();
+    let Some(new) = allocate_here(size, GRANULE) else {
+        return no_memory();
+    };
+    if new.is_null() || pointer.is_null() {
+        return or_no_memory(new);
+    }
+    let known = contains(pointer.addr());
+    let old = match known {
+        true => size_of_block(pointer.addr()),
+        false => real!(malloc_usable_size(pointer): fn(*mut c_void) -> size_t),
+    };
+    // SAFETY: both blocks are as long as that.
+    unsafe { std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), new.cast::<u8>(), old.min(size)) };
+    if known && is_inside() {
+        let _closed = close();
+        give_back(pointer, code);
+    }
+    new
+}

@@ -1,0 +1,88 @@
+//! The writable memory of the program, saved when its `main` begins, and put back before each execution.
+
+use crate::gate::Own;
+use std::ffi::CStr;
+
+/// Libraries whose state is left alone: those that the checker itself uses, and that do not keep what the
+/// program gives them.
+const LEFT_ALONE: [&str; 8] = [
+    "libmazurka_intercept.so",
+    "libc.so",
+    "ld-linux",
+    "libm.so",
+    "libpthread.so",
+    "libgcc_s.so",
+    "libdl.so",
+    "linux-vdso",
+];
+
+/// A part of the memory, and what it held.
+struct Part {
+    start: usize,
+    content: Vec<u8>,
+}
+
+static PARTS: Own<Vec<Part>> = Own::new(Vec::new());
+
+/// Saves the memory.
+pub(crate) fn save() {
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    // SAFETY: the callback gets what it is given here.
+    unsafe { libc::dl_iterate_phdr(Some(add_object), (&raw mut parts).cast()) };
+    let saved = parts.into_iter().map(|(start, end)| Part {
+        start,
+        // SAFETY: a writable part of a loaded object.
+        content: unsafe { std::slice::from_raw_parts(start as *const u8, end - start) }.to_vec(),
+    });
+    *PARTS.get() = saved.collect();
+}
+
+/// Puts the memory back.
+pub(crate) fn restore() {
+    for part in PARTS.get() {
+        // SAFETY: the parts are writable memory of the program, of which no thread runs.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                part.content.as_ptr(),
+                part.start as *mut u8,
+                part.content.len(),
+            );
+        }
+    }
+}
+
+unsafe extern "C" fn add_object(
+    info: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    data: *mut libc::c_void,
+) -> libc::c_int {
+    // SAFETY: the loader passes what is valid, and our own data.
+    let (info, parts) = unsafe { (&*info, &mut *data.cast::<Vec<(usize, usize)>>()) };
+    // SAFETY: a name is a string of C.
+    let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
+    let file = name.rsplit('/').next().unwrap_or_default();
+    if LEFT_ALONE.iter().any(|left| file.starts_with(left)) {
+        return 0;
+    }
+    // SAFETY: the loader passes as many headers.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+    let base = info.dlpi_addr as usize;
+    let read_only = headers
+        .iter()
+        .find(|header| header.p_type == libc::PT_GNU_RELRO);
+    let read_only_end = read_only.map_or(0, |header| {
+        (base + header.p_vaddr as usize + header.p_memsz as usize) & !4095
+    });
+    for header in headers {
+        if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0 {
+            let start = base + header.p_vaddr as usize;
+            let end = start + header.p_memsz as usize;
+            let start = match (start..end).contains(&read_only_end) {
+                true => read_only_end,
+                false => start,
+            };
+            parts.push((start, end));
+        }
+    }
+    0
+}

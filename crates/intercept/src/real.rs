@@ -1,0 +1,39 @@
+//! The functions that would have been called without this library.
+
+/// Calls the function of this name in the libraries behind this one.
+macro_rules! real {
+    ($name:ident($($argument:expr),* $(,)?): fn($($type:ty),*) $(-> $result:ty)?) => {{
+        static ADDRESS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let address = $crate::real::address(&ADDRESS, concat!(stringify!($name), "\0"));
+        // SAFETY: the C library's function has this signature.
+        #[allow(clippy::macro_metavars_in_unsafe, reason = "the arguments are those that the program gave")]
+        unsafe {
+            let function: unsafe extern "C-unwind" fn($($type),*) $(-> $result)? = std::mem::transmute(address);
+            function($($argument),*)
+        }
+    }};
+}
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The address of a function, looked up once. `name` ends with a zero byte.
+#[inline]
+pub(crate) fn address(known: &AtomicUsize, name: &'static str) -> usize {
+    match known.load(Relaxed) {
+        0 => look_up(known, name),
+        address => address,
+    }
+}
+
+#[cold]
+fn look_up(known: &AtomicUsize, name: &'static str) -> usize {
+    // SAFETY: the name ends with a zero byte.
+    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr().cast()) } as usize;
+    assert!(
+        address != 0,
+        "the C library has no {}",
+        name.trim_end_matches('\0')
+    );
+    known.store(address, Relaxed);
+    address
+}

@@ -1,0 +1,92 @@
+//! The start of the program: with an order in its environment it is checked instead of being run.
+
+use crate::{heap, worker};
+use libc::{c_char, c_int, c_ulong, c_void};
+use std::ffi::CStr;
+use std::sync::OnceLock;
+
+/// The program's `main`.
+pub(crate) type Main =
+    unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+type Initialiser = unsafe extern "C" fn();
+
+/// What the program's `main` is called with.
+#[derive(Clone, Copy)]
+pub(crate) struct Program {
+    pub(crate) main: Main,
+    pub(crate) count: c_int,
+    pub(crate) arguments: usize,
+    pub(crate) environment: usize,
+}
+
+static MAIN: OnceLock<Main> = OnceLock::new();
+
+/// Calls of other libraries are bound before the program's memory is saved.
+const BIND_NOW: &CStr = c"LD_BIND_NOW";
+
+/// Takes the place of the C library's function that calls `main`.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __libc_start_main(
+    main: Main,
+    count: c_int,
+    arguments: *mut *mut c_char,
+    init: Option<Initialiser>,
+    fini: Option<Initialiser>,
+    loader_fini: Option<Initialiser>,
+    stack_end: *mut c_void,
+) -> c_int {
+    let mut main = main;
+    if std::env::var_os(native::ORDER).is_some() {
+        if let Err(reason) = fix_addresses(arguments).and_then(|()| heap::reserve()) {
+            worker::refuse(&reason);
+        }
+        MAIN.get_or_init(|| main);
+        main = checked_main;
+        heap::construct(true);
+    }
+    real!(__libc_start_main(main, count, arguments, init, fini, loader_fini, stack_end):
+        fn(Main, c_int, *mut *mut c_char, Option<Initialiser>, Option<Initialiser>, Option<Initialiser>, *mut c_void) -> c_int)
+}
+
+/// Called in the place of the program's `main`, when its constructors have run.
+unsafe extern "C-unwind" fn checked_main(
+    count: c_int,
+    arguments: *mut *mut c_char,
+    environment: *mut *mut c_char,
+) -> c_int {
+    heap::construct(false);
+    let program = Program {
+        main: *MAIN
+            .get()
+            .expect("the program's main is known since its start"),
+        count,
+        arguments: arguments.expose_provenance(),
+        environment: environment.expose_provenance(),
+    };
+    worker::work(program)
+}
+
+/// Starts the program again where its addresses are not the same in every process.
+fn fix_addresses(arguments: *mut *mut c_char) -> Result<(), String> {
+    // SAFETY: calls of the C library with valid arguments.
+    unsafe {
+        let persona = libc::personality(0xffff_ffff);
+        let is_fixed = persona & libc::ADDR_NO_RANDOMIZE != 0;
+        let is_bound = !libc::getenv(BIND_NOW.as_ptr()).is_null();
+        if is_fixed && is_bound {
+            return Ok(());
+        }
+        if persona < 0 || libc::personality((persona | libc::ADDR_NO_RANDOMIZE) as c_ulong) < 0 {
+            return Err("the system does not allow fixed addresses (personality)".to_owned());
+        }
+        libc::setenv(BIND_NOW.as_ptr(), c"1".as_ptr(), 1);
+        libc::execv(
+            c"/proc/self/exe".as_ptr(),
+            arguments.cast::<*const c_char>(),
+        );
+    }
+    Err(format!(
+        "cannot start the program again: {}",
+        std::io::Error::last_os_error()
+    ))
+}

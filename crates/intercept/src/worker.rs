@@ -1,0 +1,235 @@
+//! Checks the program in its own process, as the order in the environment says, and answers on what was the
+//! standard output.
+
+use crate::source_map::Names;
+use crate::start::Program;
+use crate::{ending, gate, heap, image, locks, threads};
+use explore::Algorithm;
+use mazurka::{CheckError, Checker, Report};
+use native::{Answer, ORDER, Order};
+use report::{FailureKind, Progress, Snapshot};
+use runtime::native::privately;
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// Between two tellings of how far the search is.
+const INTERVAL: Duration = Duration::from_millis(150);
+
+/// CPU time without a call of ours after which a thread counts as running for ever, in microseconds.
+const PATIENCE: i64 = 250_000;
+
+static ANSWERS: OnceLock<Mutex<File>> = OnceLock::new();
+
+/// The order cannot be carried out.
+pub(crate) fn refuse(reason: &str) -> ! {
+    let answer = serde_json::to_string(&Answer::Refused(reason.to_owned())).unwrap_or_default();
+    println!("{answer}");
+    std::process::exit(2);
+}
+
+/// Carries out the order.
+pub(crate) fn work(program: Program) -> i32 {
+    let order = std::env::var(ORDER).unwrap_or_default();
+    let order: Order = match serde_json::from_str(&order) {
+        Ok(order) => order,
+        Err(error) => refuse(&format!("the order in {ORDER} cannot be read: {error}")),
+    };
+    // SAFETY: no other thread reads the environment.
+    unsafe { std::env::remove_var(ORDER) };
+    match take_output(order.replay.is_some()) {
+        Ok(answers) => ANSWERS.get_or_init(|| Mutex::new(answers)),
+        Err(error) => refuse(&format!("cannot redirect the program's output: {error}")),
+    };
+    runtime::native::catch_crashes(on_signal);
+    start_timer();
+    warm_up();
+    ending::save();
+    heap::save();
+    image::save();
+    say(&match check(&order, program) {
+        Ok(report) => answer_of(report),
+        Err(error) => Answer::Refused(error.to_string()),
+    });
+    // Exit handlers are the program's: it has had its ends.
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(0) }
+}
+
+/// What cannot be checked is no bug.
+fn answer_of(report: Report) -> Answer {
+    let mut errors = report.errors.iter();
+    match errors.find(|failure| failure.kind == FailureKind::Unsupported) {
+        Some(failure) => {
+            let place = failure.location.as_ref();
+            let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+            Answer::Refused(format!(
+                "{}{place}: this cannot be checked",
+                failure.message
+            ))
+        }
+        None => Answer::Report(Box::new(report)),
+    }
+}
+
+fn say(answer: &Answer) {
+    let line = serde_json::to_string(answer).expect("an answer has no maps to serialise");
+    if let Some(answers) = ANSWERS.get() {
+        let mut file = answers.lock().unwrap_or_else(PoisonError::into_inner);
+        // Who does not listen any more has ended us.
+        let _ = writeln!(file, "{line}");
+    }
+}
+
+fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
+    let body = move || run(program);
+    let checker = checker(order);
+    if let Some(schedule) = &order.replay {
+        return checker.replay(schedule, body);
+    }
+    let algorithm = match order.algorithm.as_str() {
+        "" => Algorithm::default(),
+        name => name
+            .parse()
+            .map_err(|_| CheckError::Misfit(format!("no algorithm is called {name}")))?,
+    };
+    checker.algorithm(algorithm).try_check(body)
+}
+
+fn checker(order: &Order) -> Checker {
+    let tell = |snapshot: &Snapshot| say(&Answer::Progress(snapshot.line()));
+    let mut checker = Checker::new()
+        .name(&order.name)
+        .native(&Names)
+        .interleave_plain(order.interleaves_plain)
+        .keep_going(order.keep_going)
+        .observer(Progress::every(INTERVAL, tell));
+    if let Some(executions) = order.max_executions {
+        checker = checker.max_executions(executions);
+    }
+    if let Some(limit) = order.time_limit {
+        checker = checker.time_limit(limit);
+    }
+    if let Some(preemptions) = order.preemptions {
+        checker = checker.preemptions(preemptions);
+    }
+    if let Some(seed) = order.seed {
+        checker = checker.seed(seed);
+    }
+    if let Some(timeouts) = order.timeouts {
+        checker = checker.timeouts(timeouts);
+    }
+    if let Some(events) = order.max_events {
+        checker = checker.max_events(events);
+    }
+    if let Some(rounds) = order.unroll {
+        checker = checker.unroll(rounds);
+    }
+    if let Some(path) = &order.checkpoint {
+        checker = checker.checkpoint(path);
+    }
+    if let Some(path) = &order.resume {
+        checker = checker.resume(path);
+    }
+    checker
+}
+
+/// One execution, from the program's memory as it was when `main` began.
+fn run(program: Program) {
+    privately(|| {
+        image::restore();
+        heap::restore();
+        threads::begin();
+        locks::begin();
+        ending::begin();
+    });
+    let main = program.main;
+    let status = {
+        let _open = gate::open();
+        // SAFETY: the program's main, called as the C library would.
+        unsafe {
+            main(
+                program.count,
+                std::ptr::with_exposed_provenance_mut(program.arguments),
+                std::ptr::with_exposed_provenance_mut(program.environment),
+            )
+        }
+    };
+    ending::finish(status, main as usize + 1);
+}
+
+/// The program's output goes nowhere, or to the standard error; its input is empty. Gives the file for answers.
+fn take_output(is_shown: bool) -> std::io::Result<File> {
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    // SAFETY: descriptors of this process, each of which gets one owner.
+    unsafe {
+        let answers = libc::fcntl(1, libc::F_DUPFD_CLOEXEC, 3);
+        if answers < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        if is_shown {
+            libc::dup2(2, 1);
+        } else {
+            libc::dup2(null.as_raw_fd(), 1);
+            libc::dup2(null.as_raw_fd(), 2);
+        }
+        libc::dup2(null.as_raw_fd(), 0);
+        Ok(File::from_raw_fd(answers))
+    }
+}
+
+/// What the C library allocates once and keeps is allocated now, and is not the program's.
+fn warm_up() {
+    unsafe extern "C" {
+        static stdin: *mut libc::FILE;
+        static stdout: *mut libc::FILE;
+        static stderr: *mut libc::FILE;
+        fn tzset();
+    }
+    let size = libc::BUFSIZ as usize;
+    // SAFETY: the buffers live as long as the process.
+    unsafe {
+        for file in [stdin, stdout, stderr] {
+            let buffer = Vec::<u8>::with_capacity(size).leak();
+            libc::setvbuf(file, buffer.as_mut_ptr().cast(), libc::_IOLBF, size);
+        }
+        tzset();
+    }
+}
+
+/// A signal came: the checker's code follows if it ends a thread.
+fn on_signal(signal: i32) -> bool {
+    static SEEN: AtomicU64 = AtomicU64::new(0);
+    if signal == libc::SIGVTALRM {
+        let beat = gate::beat();
+        let stands_still = SEEN.swap(beat, Relaxed) == beat;
+        return stands_still && gate::slam();
+    }
+    gate::slam();
+    true
+}
+
+/// A signal now and then, by CPU time.
+fn start_timer() {
+    let interval = libc::timeval {
+        tv_sec: 0,
+        tv_usec: PATIENCE,
+    };
+    let timer = libc::itimerval {
+        it_interval: interval,
+        it_value: interval,
+    };
+    unsafe extern "C" {
+        fn setitimer(
+            which: libc::c_int,
+            new: *const libc::itimerval,
+            old: *mut libc::itimerval,
+        ) -> libc::c_int;
+    }
+    const VIRTUAL: libc::c_int = 1;
+    // SAFETY: a valid timer; its signal has a handler.
+    unsafe { setitimer(VIRTUAL, &raw const timer, std::ptr::null_mut()) };
+}

@@ -1,0 +1,142 @@
+//! Objects that are named by their address: those of native programs, whose statics, stacks and heaps are at
+//! the same addresses in every execution and every process.
+//!
+//! Memory is cut into disjoint ranges, each of them one object. When an access overlaps several ranges, or a
+//! part of one, what they cover becomes one range: the objects were too fine.
+
+use super::Names;
+use explore::ObjectId;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of addresses.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Addresses {
+    /// Ranges of memory by their first addresses.
+    ranges: BTreeMap<u64, Range>,
+    /// Synchronisation objects by address and number of parts.
+    objects: BTreeMap<(u64, u32), ObjectId>,
+    /// Code to which threads came back without an effect in between.
+    loops: BTreeSet<u64>,
+}
+
+/// A range of memory that is one object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Range {
+    /// Its first address.
+    pub(crate) start: u64,
+    /// Bytes.
+    pub(crate) length: u32,
+    pub(crate) object: ObjectId,
+    /// Accesses of different places or sizes share it.
+    pub(crate) is_merged: bool,
+}
+
+impl Range {
+    fn end(&self) -> u64 {
+        self.start + u64::from(self.length)
+    }
+}
+
+impl Names {
+    /// The range that an access belongs to, and whether it has grown by that.
+    pub(crate) fn range(&mut self, start: u64, length: u32) -> (Range, bool) {
+        let end = start + u64::from(length);
+        let before = self.addresses.ranges.range(..end);
+        let touched: Vec<Range> = before
+            .rev()
+            .map(|(_, &range)| range)
+            .take_while(|range| range.end() > start)
+            .collect();
+        match touched[..] {
+            [] => {
+                let object = self.add_object(1);
+                let range = Range {
+                    start,
+                    length,
+                    object,
+                    is_merged: false,
+                };
+                self.addresses.ranges.insert(start, range);
+                (range, false)
+            }
+            [range] if range.start == start && range.length == length => (range, false),
+            [range] if range.is_merged && range.start <= start && range.end() >= end => {
+                (range, false)
+            }
+            _ => (self.merge_ranges(&touched, start, end), true),
+        }
+    }
+
+    /// One range in the place of those that an access from `start` to `end` touches.
+    fn merge_ranges(&mut self, touched: &[Range], start: u64, end: u64) -> Range {
+        let starts = touched.iter().map(|range| range.start);
+        let start = starts.fold(start, u64::min);
+        let end = touched.iter().map(Range::end).fold(end, u64::max);
+        for range in touched {
+            self.addresses.ranges.remove(&range.start);
+        }
+        let objects = touched.iter().map(|range| range.object);
+        let merged = Range {
+            start,
+            length: u32::try_from(end - start).expect("a range has less than 2^32 bytes"),
+            object: objects.min().expect("an access merges what it touches"),
+            is_merged: true,
+        };
+        self.addresses.ranges.insert(start, merged);
+        merged
+    }
+
+    /// The synchronisation object at an address.
+    pub(crate) fn object_at(&mut self, address: u64, parts: u32) -> ObjectId {
+        if let Some(&object) = self.addresses.objects.get(&(address, parts)) {
+            return object;
+        }
+        let object = self.add_object(parts);
+        self.addresses.objects.insert((address, parts), object);
+        object
+    }
+
+    /// Whether threads are known to come back here without an effect in between.
+    pub(crate) fn is_loop(&self, code: u64) -> bool {
+        self.addresses.loops.contains(&code)
+    }
+
+    /// Whether any such code is known.
+    pub(crate) fn has_loops(&self) -> bool {
+        !self.addresses.loops.is_empty()
+    }
+
+    /// A thread came back here without an effect in between.
+    pub(crate) fn meet_loop(&mut self, code: u64) {
+        self.addresses.loops.insert(code);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_accesses_are_one_object_and_neighbours_are_two() {
+        let mut names = Names::default();
+        let (first, _) = names.range(0x1000, 4);
+        let (second, has_grown) = names.range(0x1004, 4);
+        assert!(first.object != second.object && !has_grown);
+        assert_eq!(names.range(0x1000, 4), (first, false));
+    }
+
+    #[test]
+    fn accesses_that_overlap_become_one_object() {
+        let mut names = Names::default();
+        let (first, _) = names.range(0x1000, 4);
+        names.range(0x1004, 4);
+        let (whole, has_grown) = names.range(0x1000, 8);
+        assert!(has_grown && whole.is_merged);
+        assert_eq!(whole.object, first.object);
+        assert_eq!(names.range(0x1004, 4), (whole, false));
+        let (longer, has_grown) = names.range(0x1006, 4);
+        assert!(has_grown);
+        assert_eq!((longer.start, longer.length), (0x1000, 10));
+    }
+}

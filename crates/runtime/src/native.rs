@@ -1,0 +1,94 @@
+//! Programs in machine code: their memory is named by address, and a place in them is an address of code.
+//!
+//! A front-end calls these from the hooks that a compiler puts in front of accesses, and from the functions
+//! that it provides in the place of a library's. Everything here is called by threads of a [`Model`](crate::Model) whose
+//! [`Config`](crate::Config) says [`Native`].
+
+mod laps;
+mod memory;
+mod objects;
+mod shadow;
+mod source_map;
+mod threads;
+
+pub use laps::Frame;
+pub(crate) use laps::Laps;
+pub(crate) use memory::Ranges;
+pub use memory::{
+    begin_allocation, compare_exchange, copy, fence, fill, load, modify, read, release, store,
+    write, write_volatile,
+};
+pub(crate) use objects::Objects;
+pub use objects::{
+    at, barrier_at, condvar_at, forget, mutex_at, once_at, rwlock_at, semaphore_at, try_at,
+};
+pub(crate) use shadow::Shadow;
+pub use source_map::SourceMap;
+pub(crate) use threads::EndOfThread;
+pub use threads::{end_thread, fail, privately, refuse, return_from_thread, spawn};
+
+pub use crate::trap::Prologue;
+
+use std::fmt;
+
+/// How a program in machine code is run.
+#[derive(Clone, Copy)]
+pub struct Native {
+    /// What plain accesses are.
+    pub plain: PlainAccesses,
+    /// How often a thread may come by one place that reads; it stops at the next time.
+    pub unroll: Option<u32>,
+    /// Names for addresses.
+    pub source_map: &'static dyn SourceMap,
+}
+
+/// What accesses are that are not atomic.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum PlainAccesses {
+    /// No events. Two that are not ordered and not both reads are a data race, which is a bug (C11, C++11).
+    #[default]
+    Raced,
+    /// Events, as if they were atomic and sequentially consistent.
+    Interleaved,
+}
+
+impl PartialEq for Native {
+    fn eq(&self, other: &Native) -> bool {
+        (self.plain, self.unroll) == (other.plain, other.unroll)
+    }
+}
+
+impl Eq for Native {}
+
+impl fmt::Debug for Native {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Native")
+            .field("plain", &self.plain)
+            .field("unroll", &self.unroll)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes every crash of the program a failure of the thread that runs.
+pub fn catch_crashes(prologue: Prologue) {
+    crate::trap::install_for_native(prologue);
+}
+
+/// What the engine knows of a native program in the execution at hand.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) ranges: Ranges,
+    pub(crate) shadow: Shadow,
+    pub(crate) objects: Objects,
+    /// The range that the plain write of the event at hand changes after its hook.
+    pub(crate) written: Option<memory::Written>,
+}
+
+impl State {
+    /// Forgets the execution.
+    pub(crate) fn clear(&mut self) {
+        self.shadow.clear();
+        self.objects.clear();
+        self.written = None;
+    }
+}

@@ -1,0 +1,217 @@
+//! Data races of memory that is accessed by address, exact to the byte (vector clocks as in FastTrack, Flanagan and Freund,
+//! PLDI 2009).
+//!
+//! For each granule of eight bytes the accesses are kept that a later one must come after. A later access of the
+//! same thread at the same point of its life, of no more bytes, needs no look: whoever came in between without
+//! an order has found the race.
+
+use crate::engine::Engine;
+use crate::happens_before::Epoch;
+use crate::trace::Shown;
+use explore::Access;
+use report::FailureKind;
+use rustc_hash::FxHashMap;
+
+const GRANULE: usize = 8;
+
+/// The accesses of the execution.
+#[derive(Default)]
+pub(crate) struct Shadow {
+    granules: FxHashMap<usize, Granule>,
+    execution: u64,
+}
+
+#[derive(Default)]
+struct Granule {
+    touches: Vec<Touch>,
+    execution: u64,
+}
+
+/// An access of bytes of a granule.
+#[derive(Clone, Copy)]
+struct Touch {
+    epoch: Epoch,
+    /// Bit i: byte i of the granule.
+    bytes: u8,
+    kind: Kind,
+    code: usize,
+    /// Its number where the execution is recorded.
+    recorded: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Read,
+    Write,
+    AtomicRead,
+    AtomicWrite,
+    Release,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Write => "write",
+            Kind::AtomicRead => "atomic read",
+            Kind::AtomicWrite => "atomic write",
+            Kind::Release => "free",
+        }
+    }
+
+    fn writes(self) -> bool {
+        !matches!(self, Kind::Read | Kind::AtomicRead)
+    }
+
+    fn is_atomic(self) -> bool {
+        matches!(self, Kind::AtomicRead | Kind::AtomicWrite)
+    }
+
+    /// Whether the two must be ordered.
+    fn conflicts(self, other: Kind) -> bool {
+        (self.writes() || other.writes()) && !(self.is_atomic() && other.is_atomic())
+    }
+}
+
+impl Shadow {
+    /// Forgets the execution.
+    pub(crate) fn clear(&mut self) {
+        self.execution += 1;
+    }
+
+    fn granule(&mut self, number: usize) -> &mut Vec<Touch> {
+        let execution = self.execution;
+        let granule = self.granules.entry(number).or_default();
+        if granule.execution != execution {
+            granule.execution = execution;
+            granule.touches.clear();
+        }
+        &mut granule.touches
+    }
+}
+
+impl Engine {
+    /// The thread that runs reads memory.
+    pub(crate) fn shadow_read(&mut self, address: usize, length: usize, code: usize) {
+        self.thread().code = code;
+        self.shadow(address, length, Kind::Read);
+    }
+
+    /// The thread that runs writes memory.
+    pub(crate) fn shadow_write(&mut self, address: usize, length: usize, code: usize) {
+        self.thread().code = code;
+        self.shadow(address, length, Kind::Write);
+    }
+
+    /// The thread that runs gives memory back.
+    pub(crate) fn shadow_release(&mut self, address: usize, length: usize, code: usize) {
+        self.thread().code = code;
+        if self.watch.races {
+            self.shadow(address, length, Kind::Release);
+        }
+    }
+
+    /// The event at hand is an atomic access.
+    pub(crate) fn shadow_atomic(&mut self, address: usize, length: usize, access: Access) {
+        let kind = match access {
+            Access::Write => Kind::AtomicWrite,
+            Access::Read | Access::None => Kind::AtomicRead,
+        };
+        self.shadow(address, length, kind);
+    }
+
+    fn shadow(&mut self, address: usize, length: usize, kind: Kind) {
+        let epoch = self.happens_before.now(self.running);
+        let end = address + length;
+        let mut start = address;
+        while start < end {
+            let number = start / GRANULE;
+            let stop = end.min((number + 1) * GRANULE);
+            let bytes = (0xff_u16 >> (GRANULE - (stop - start)) << (start % GRANULE)) as u8;
+            let code = self.thread().code;
+            self.shadow_granule(
+                number,
+                Touch {
+                    epoch,
+                    bytes,
+                    kind,
+                    code,
+                    recorded: 0,
+                },
+            );
+            start = stop;
+        }
+    }
+
+    fn shadow_granule(&mut self, number: usize, touch: Touch) {
+        let touches = self.native.shadow.granule(number);
+        let covers = |earlier: &Touch| {
+            earlier.epoch == touch.epoch
+                && earlier.kind == touch.kind
+                && touch.bytes & !earlier.bytes == 0
+        };
+        if touches.iter().any(covers) && !self.watch.records {
+            return;
+        }
+        let mut touch = touch;
+        if self.watch.records {
+            touch.recorded =
+                self.record_native_touch(number * GRANULE, touch.bytes, touch.kind.name());
+        }
+        let mut touches = std::mem::take(self.native.shadow.granule(number));
+        touches.retain(|earlier| {
+            let overlaps = earlier.bytes & touch.bytes != 0;
+            let is_ordered = self.happens_before.knows(touch.epoch.thread, earlier.epoch);
+            if overlaps && !is_ordered && earlier.kind.conflicts(touch.kind) {
+                self.native_race(*earlier, touch, number);
+            }
+            // Who races with an earlier access that this one comes after and covers races with this one.
+            let is_replaced = earlier.bytes & !touch.bytes == 0
+                && is_ordered
+                && (earlier.kind == touch.kind || touch.kind == Kind::Write);
+            !is_replaced
+        });
+        touches.push(touch);
+        *self.native.shadow.granule(number) = touches;
+    }
+
+    /// Two accesses that nothing orders: the same failure whichever of them came first.
+    #[cold]
+    fn native_race(&mut self, earlier: Touch, later: Touch, number: usize) {
+        let Some(native) = self.config.native else {
+            return;
+        };
+        let both = earlier.bytes & later.bytes;
+        let address = number * GRANULE + both.trailing_zeros() as usize;
+        let name = native
+            .source_map
+            .variable(address, both.count_ones() as usize);
+        let mut accesses = [earlier, later].map(|touch| {
+            let thread = self.thread_name(touch.epoch.thread);
+            let place = native.source_map.place(touch.code);
+            (place, thread, touch.kind.name())
+        });
+        accesses.sort();
+        let location = accesses[1].0.clone();
+        let [first, second] = accesses.map(|(place, thread, kind)| {
+            let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+            format!("{kind} by {thread}{place}")
+        });
+        let is_use_after_free = earlier.kind == Kind::Release || later.kind == Kind::Release;
+        let what = if is_use_after_free {
+            "use after free"
+        } else {
+            "data race"
+        };
+        self.recorder.note_race(earlier.recorded, later.recorded);
+        self.failures.push(Shown {
+            kind: match is_use_after_free {
+                true => FailureKind::Memory,
+                false => FailureKind::DataRace,
+            },
+            message: format!("{what} of {name}: {first} and {second} are not ordered"),
+            location,
+            event: Some(self.event()),
+        });
+    }
+}

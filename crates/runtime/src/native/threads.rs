@@ -1,0 +1,75 @@
+//! Threads of native programs, and how they end.
+
+use crate::engine::Job;
+use crate::perform::{self, commuting};
+use crate::trace::Shown;
+use explore::{Pending, Request, ThreadId};
+use objects::Thread;
+use report::FailureKind;
+use std::panic::{Location, resume_unwind};
+
+/// What a thread is unwound with that ends in the middle.
+pub(crate) struct EndOfThread;
+
+/// Starts a thread that runs `run(argument)`.
+pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
+    let location = Location::caller();
+    let announce = |engine: &mut crate::engine::Engine| {
+        engine.thread().code = code;
+        let child = engine.upcoming_child(0);
+        let op = Thread::SPAWN.on(engine.names.end(child));
+        engine.announce(Request::plain(op), location);
+    };
+    commuting(announce, |engine| {
+        engine.thread().laps.take_effect();
+        let child = engine.spawn(location, None, |_| Job::Call { run, argument });
+        engine.record_thread(child, |name| format!("starts {name}"));
+        child
+    })
+}
+
+/// Ends the thread by unwinding it.
+pub fn return_from_thread() -> ! {
+    resume_unwind(Box::new(EndOfThread))
+}
+
+/// Ends the thread where it stands, as a bug: nothing of it runs any more.
+pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
+    perform::stop(|engine| {
+        engine.thread().code = code;
+        let location = engine
+            .config
+            .native
+            .and_then(|native| native.source_map.place(code));
+        let event = Some(engine.event());
+        engine.recorder.mark_failed();
+        engine.failures.push(Shown {
+            kind,
+            message,
+            location,
+            event,
+        });
+        engine.pending[engine.running.index()] = Pending::Failed;
+    })
+}
+
+/// Ends the thread where it stands, as if it had returned.
+pub fn end_thread() -> ! {
+    perform::stop(|engine| {
+        let thread = engine.running;
+        engine.end_thread(thread);
+        engine.pending[thread.index()] = Pending::Finished;
+        engine.poll(engine.names.end(thread));
+    })
+}
+
+/// The program does what no model can: the check cannot be done.
+pub fn refuse(code: usize, message: String) -> ! {
+    fail(code, FailureKind::Unsupported, message)
+}
+
+/// Does what is none of the program's business: memory that is allocated here is not of the model.
+#[inline]
+pub fn privately<R>(does: impl FnOnce() -> R) -> R {
+    perform::silently(|_| does())
+}
