@@ -19,6 +19,7 @@ mod expectation;
 mod name;
 pub mod native;
 mod programs;
+mod project;
 
 pub use entry::{Entry, Instance, Parameter};
 pub use expectation::{
@@ -26,6 +27,7 @@ pub use expectation::{
 };
 pub(crate) use mazurka::cell::PlainCell as Plain;
 pub use name::{NameError, parse};
+pub use project::{Project, ProjectProgram, projects};
 
 /// All programs, in alphabetical order.
 pub fn all() -> &'static [Entry] {

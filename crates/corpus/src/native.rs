@@ -127,6 +127,22 @@ pub enum ReadError {
     },
 }
 
+impl ReadError {
+    pub(crate) fn unreadable(path: &Path, error: std::io::Error) -> ReadError {
+        ReadError::Unreadable {
+            path: path.to_owned(),
+            error,
+        }
+    }
+
+    pub(crate) fn malformed(path: &Path, error: toml::de::Error) -> ReadError {
+        ReadError::Malformed {
+            path: path.to_owned(),
+            error: Box::new(error),
+        }
+    }
+}
+
 impl Program {
     /// Its arguments at a size.
     pub fn arguments(size: &SizeExpectation) -> Vec<String> {
@@ -147,10 +163,11 @@ pub fn directory() -> &'static Path {
 /// assert_eq!(mutex.expectation.sizes[0].executions, 6);
 /// ```
 pub fn read(directory: &Path) -> Result<Vec<Program>, ReadError> {
-    let entries = fs::read_dir(directory).map_err(|error| unreadable(directory, error))?;
+    let entries =
+        fs::read_dir(directory).map_err(|error| ReadError::unreadable(directory, error))?;
     let mut programs = Vec::new();
     for entry in entries {
-        let entry = entry.map_err(|error| unreadable(directory, error))?;
+        let entry = entry.map_err(|error| ReadError::unreadable(directory, error))?;
         programs.extend(read_program(&entry.path())?);
     }
     programs.sort_unstable_by(|a, b| a.name.cmp(&b.name));
@@ -177,14 +194,10 @@ fn read_program(directory: &Path) -> Result<Option<Program>, ReadError> {
         return Ok(None);
     };
     let path = directory.join("expect.toml");
-    let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, error))?;
-    let malformed = |error| ReadError::Malformed {
-        path: path.clone(),
-        error: Box::new(error),
-    };
+    let text = fs::read_to_string(&path).map_err(|error| ReadError::unreadable(&path, error))?;
     let expectation = toml::from_str(&text)
         .and_then(expectation)
-        .map_err(malformed)?;
+        .map_err(|error| ReadError::malformed(&path, error))?;
     let name = directory.file_name().expect("it was listed by its name");
     Ok(Some(Program {
         name: name.to_string_lossy().into_owned(),
@@ -210,11 +223,4 @@ fn expectation(file: File) -> Result<Expectation, toml::de::Error> {
         spins: file.spins,
         sizes: native.sizes.unwrap_or(file.sizes),
     })
-}
-
-fn unreadable(path: &Path, error: std::io::Error) -> ReadError {
-    ReadError::Unreadable {
-        path: path.to_owned(),
-        error,
-    }
 }

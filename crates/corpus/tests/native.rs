@@ -1,8 +1,8 @@
 //! The programs in C and C++ are in order: what is expected of them can be read, and each is what it says
 //! also without the checker.
 
-use corpus::Expected;
 use corpus::native::{self, Failure, Language, Program};
+use corpus::{Expected, Project};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -127,6 +127,44 @@ fn clang_compiles_every_program_without_a_warning_where_it_is_installed() {
 }
 
 #[test]
+fn make_and_where_it_is_installed_cmake_build_every_project() {
+    for project in corpus::projects(native::directory()).unwrap() {
+        let made = empty_scratch(&format!("{}-made", project.name));
+        let mut make = Command::new("make");
+        make.arg("-C").arg(&project.directory).arg("CFLAGS=-Werror");
+        succeeds(
+            make.arg("CXXFLAGS=-Werror")
+                .arg(format!("B={}", made.display())),
+        );
+        runs(&project, &made);
+        if Command::new("cmake").arg("--version").output().is_err() {
+            println!("cmake is missing: {} is built by make only", project.name);
+            continue;
+        }
+        let built = empty_scratch(&format!("{}-built", project.name));
+        succeeds(
+            Command::new("cmake")
+                .arg("-S")
+                .arg(&project.directory)
+                .arg("-B")
+                .arg(&built),
+        );
+        succeeds(Command::new("cmake").arg("--build").arg(&built));
+        runs(&project, &built);
+    }
+}
+
+fn runs(project: &Project, directory: &Path) {
+    for (name, program) in &project.programs {
+        let executable = directory.join(name);
+        assert!(executable.is_file(), "{executable:?}");
+        if program.verdict == Expected::Verified {
+            succeeds(&mut Command::new(executable));
+        }
+    }
+}
+
+#[test]
 fn every_kind_of_bug_is_there() {
     let found: Vec<Failure> = programs()
         .into_iter()
@@ -179,4 +217,13 @@ fn succeeds(command: &mut Command) {
 
 fn scratch(file: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(file)
+}
+
+fn empty_scratch(directory: &str) -> PathBuf {
+    let path = scratch(directory);
+    if path.exists() {
+        fs::remove_dir_all(&path).unwrap();
+    }
+    fs::create_dir_all(&path).unwrap();
+    path
 }
