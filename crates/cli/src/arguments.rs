@@ -97,6 +97,9 @@ pub struct CheckOptions {
     /// Go on after a bug, and report each distinct one
     #[arg(long)]
     pub keep_going: bool,
+    /// Spend at most so many executions after a bug to show a short one [default: 100]
+    #[arg(long, value_name = "N")]
+    pub extra: Option<u64>,
     /// Print the verdict only, and no progress
     #[arg(long, short)]
     pub quiet: bool,

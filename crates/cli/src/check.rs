@@ -78,6 +78,9 @@ fn checker(options: &CheckOptions) -> Checker {
     if let Some(timeouts) = options.timeouts {
         checker = checker.timeouts(timeouts);
     }
+    if let Some(executions) = options.extra {
+        checker = checker.extra(executions);
+    }
     if let Some(events) = options.max_events {
         checker = checker.max_events(events);
     }

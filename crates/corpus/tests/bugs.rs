@@ -1,7 +1,7 @@
 //! Every bug of the corpus is found by every algorithm that promises it, and its schedule shows it again.
 
 use corpus::{Expected, Instance};
-use mazurka::{Algorithm, Checker, Failure, FailureKind, Interleaving, Verdict};
+use mazurka::{Algorithm, Checker, Failure, FailureKind, Interleaving, Report, Verdict};
 
 const REDUCTIONS: [Algorithm; 5] = [
     Algorithm::Sleep,
@@ -110,6 +110,53 @@ fn pointers_are_numbered_as_they_appear() {
         text.find("ptr#2").is_some_and(|second| first < second),
         "{text}"
     );
+}
+
+#[test]
+fn extra_executions_show_a_shorter_one_and_change_no_number() {
+    let mut shorter = 0;
+    for instance in bugs() {
+        for algorithm in REDUCTIONS {
+            let check = |extra| {
+                let checker = Checker::new().algorithm(algorithm).extra(extra);
+                checker.check(instance.program())
+            };
+            let [first, short] = [check(0), check(100)];
+            let numbers = |report: &Report| {
+                let Report {
+                    executions,
+                    halted,
+                    blocked,
+                    deadlocks,
+                    events,
+                    ..
+                } = *report;
+                (
+                    executions,
+                    halted,
+                    blocked,
+                    deadlocks,
+                    events,
+                    report.max_depth,
+                )
+            };
+            let told = format!("{instance} with {algorithm}: {first}{short}");
+            assert_eq!(numbers(&first), numbers(&short), "{told}");
+            assert_eq!(first.extra, 0, "{told}");
+            assert!(short.extra <= first.errors[0].execution + 10, "{told}");
+            let [first, short] = [&first.errors[0], &short.errors[0]];
+            assert_eq!(
+                (first.kind, &first.location),
+                (short.kind, &short.location),
+                "{told}"
+            );
+            let switches = [first, short].map(|failure| failure.interleaving.switches());
+            assert!(switches[1] <= switches[0], "{told}");
+            shorter += u32::from(switches[1] < switches[0]);
+        }
+    }
+    // Seqlock and two-phase-commit among others.
+    assert!(shorter >= 8, "{shorter}");
 }
 
 /// The bugs at the smallest sizes that are tested.

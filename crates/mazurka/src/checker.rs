@@ -10,6 +10,7 @@ mod linearisation;
 mod memory;
 mod refit;
 mod search;
+mod shortening;
 mod slots;
 mod tally;
 
@@ -26,6 +27,9 @@ use std::time::Duration;
 
 /// How many executions `random` and `pct` try where no limit is set.
 const RANDOM_EXECUTIONS: u64 = 10_000;
+
+/// How many executions may be spent after a failure to show a short one.
+const EXTRA_EXECUTIONS: u64 = 100;
 
 /// Checks a concurrent program: explores its interleavings, and tells what it found.
 ///
@@ -56,6 +60,7 @@ pub struct Checker {
     pub(crate) max_executions: Option<u64>,
     pub(crate) time_limit: Option<Duration>,
     pub(crate) keeps_going: bool,
+    pub(crate) extra: u64,
     pub(crate) schedule_file: Option<PathBuf>,
     pub(crate) checkpoint: Option<PathBuf>,
     pub(crate) resume: Option<PathBuf>,
@@ -83,6 +88,7 @@ impl Checker {
             max_executions: None,
             time_limit: None,
             keeps_going: false,
+            extra: EXTRA_EXECUTIONS,
             schedule_file: None,
             checkpoint: None,
             resume: None,
@@ -144,6 +150,16 @@ impl Checker {
     pub fn keep_going(self, keeps_going: bool) -> Checker {
         Checker {
             keeps_going,
+            ..self
+        }
+    }
+
+    /// How many executions may be spent after the first failure (default 100): of those that fail likewise the one
+    /// with the fewest context switches is shown. Never more than the search took until then and ten besides, and
+    /// none with [`Checker::keep_going`]. They are in no other number of the report.
+    pub fn extra(self, executions: u64) -> Checker {
+        Checker {
+            extra: executions,
             ..self
         }
     }

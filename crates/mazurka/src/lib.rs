@@ -125,7 +125,7 @@ pub use explore::{Algorithm, Observer, States};
 /// | `max_executions = 1000`, `time_limit = "30s"` | stop there |
 /// | `preemptions = 2` | [`Checker::preemptions`] |
 /// | `max_events = 500`, `timeouts = 3` | [`Checker::max_events`], [`Checker::timeouts`] |
-/// | `seed = 7` | [`Checker::seed`] |
+/// | `seed = 7`, `extra = 0` | [`Checker::seed`], [`Checker::extra`] |
 /// | `keep_going`, `panics_fail`, `waiting_after_main` | as the methods of [`Checker`] |
 /// | `fails`, `fails = "text"` | the test passes if the model has a bug, with this text in its kind or message |
 ///

@@ -100,6 +100,11 @@ impl TestCase {
         self.checked(|checker| checker.seed(seed))
     }
 
+    /// As [`Checker::extra`].
+    pub fn extra(self, executions: u64) -> TestCase {
+        self.checked(|checker| checker.extra(executions))
+    }
+
     /// As [`Checker::keep_going`].
     pub fn keep_going(self, keeps_going: bool) -> TestCase {
         self.checked(|checker| checker.keep_going(keeps_going))

@@ -1,7 +1,7 @@
 //! The checker: limits, verdicts, algorithms, distinct failures, nondeterminism, wrong options.
 
-use mazurka::sync::Arc;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::sync::{Arc, RwLock};
 use mazurka::{Algorithm, CheckError, Checker, FailureKind, Verdict, choose, thread};
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -350,4 +350,62 @@ fn a_choice_and_an_assumption_are_counted() {
     assert_eq!(report.verdict, Verdict::Verified);
     assert_eq!(report.executions + report.halted, 6);
     assert_eq!(report.halted, 2);
+}
+
+#[test]
+fn extra_executions_are_within_the_limit_and_none_where_the_search_goes_on_anyway() {
+    let spent = |checker: Checker| checker.check(|| lost_update(3)).extra;
+    assert_eq!(spent(Checker::new().max_executions(4)), 2);
+    assert_eq!(spent(Checker::new().extra(5)), 5);
+    assert_eq!(spent(Checker::new().extra(0)), 0);
+    assert_eq!(spent(Checker::new().keep_going(true)), 0);
+    assert_eq!(
+        spent(Checker::new()),
+        12,
+        "two executions found it, and ten besides"
+    );
+}
+
+#[test]
+fn a_search_that_is_resumed_after_the_failure_shows_the_same_short_execution() {
+    let path = std::env::temp_dir().join(format!("mazurka-short-{}", std::process::id()));
+    let program = || lost_update(3);
+    let first = Checker::new().checkpoint(&path).check(program);
+    let again = Checker::new().resume(&path).check(program);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(again.extra, first.extra);
+    assert_eq!(again.errors[0].interleaving, first.errors[0].interleaving);
+    assert_eq!(again.errors[0].execution, first.errors[0].execution);
+}
+
+/// After the failure a try operation is met, so that the objects have to be coarser.
+#[test]
+fn objects_that_become_coarser_among_the_extra_executions_change_nothing() {
+    let program = || {
+        let both = Arc::new((RwLock::new(0), AtomicU32::new(0)));
+        let other = thread::spawn({
+            let both = Arc::clone(&both);
+            move || {
+                drop(both.0.read());
+                if both.1.swap(1, SeqCst) == 2 {
+                    drop(both.0.try_write());
+                }
+            }
+        });
+        drop(both.0.read());
+        both.1.store(2, SeqCst);
+        other.join().unwrap();
+        assert_eq!(both.1.load(SeqCst), 1, "the other came first");
+    };
+    for algorithm in Algorithm::general().filter(|algorithm| algorithm.proves()) {
+        let numbers = |extra| {
+            let report = Checker::new()
+                .algorithm(algorithm)
+                .extra(extra)
+                .check(program);
+            assert_eq!(report.verdict, Verdict::Bug, "{algorithm}");
+            (report.executions, report.events)
+        };
+        assert_eq!(numbers(100), numbers(0), "{algorithm}");
+    }
 }

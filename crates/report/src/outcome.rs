@@ -46,6 +46,9 @@ pub struct Report {
     pub limits: Vec<Limit>,
     /// Runs beside these executions, for comparing states.
     pub probes: u64,
+    /// Executions after the first failure, for a short one that shows it; they are in no other number.
+    #[serde(default)]
+    pub extra: u64,
     /// Events that were performed in all executions, replayed ones included, runs for comparing states not.
     pub events: u64,
     /// Events of the longest execution.

@@ -107,6 +107,7 @@ impl Report {
             (self.blocked, "redundant and cut short"),
             (self.cut, "cut by a bound"),
             (self.probes, "runs besides to compare states"),
+            (self.extra, "more after the failure to show a short one"),
         ] {
             if number > 0 {
                 executions.push(format!("{} {what}", count(number)));
@@ -206,6 +207,7 @@ mod tests {
             bounds: Vec::new(),
             limits: Vec::new(),
             probes: 0,
+            extra: 0,
             events: 2_217_600,
             max_depth: 64,
             algorithm: Algorithm::Parsimonious,

@@ -51,6 +51,7 @@ impl Search {
             bounds,
             limits,
             probes: self.tally.probes,
+            extra: self.extra,
             events: self.tally.events,
             max_depth: self.tally.max_depth,
             algorithm: self.checker.algorithm,
@@ -59,16 +60,26 @@ impl Search {
         }
     }
 
-    /// The failure with the execution that shows it, the threads' turns grouped if that still shows it.
+    /// The failure with the execution that shows it, or with a shorter one that does.
     fn failure(&mut self, sighting: Sighting) -> Result<Failure, CheckError> {
-        let Sighting {
-            symptom,
-            execution,
-            schedule,
-        } = sighting;
-        let schedule = self.model.refine(&schedule).map_err(diverged)?;
-        let schedule = self.grouped(&schedule, &symptom)?.unwrap_or(schedule);
-        self.shown(symptom, execution, schedule)
+        let shortest = self.shortest.take();
+        let mut sighting = self.of_operations(sighting)?;
+        if let Some(Ok(shorter)) = shortest.map(|shortest| self.of_operations(shortest))
+            && switches(&shorter.schedule) < switches(&sighting.schedule)
+        {
+            sighting = shorter;
+        }
+        self.shown(sighting.symptom, sighting.execution, sighting.schedule)
+    }
+
+    /// The same with a schedule of operations, the threads' turns grouped if that still shows it.
+    fn of_operations(&mut self, sighting: Sighting) -> Result<Sighting, CheckError> {
+        let schedule = self.model.refine(&sighting.schedule).map_err(diverged)?;
+        let grouped = self.grouped(&schedule, &sighting.symptom)?;
+        Ok(Sighting {
+            schedule: grouped.unwrap_or(schedule),
+            ..sighting
+        })
     }
 
     /// The failure with the execution of this schedule.

@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 pub(super) struct Search {
     pub(super) checker: Checker,
     pub(super) model: Model,
-    strategy: Box<dyn Strategy>,
+    pub(super) strategy: Box<dyn Strategy>,
     pub(super) tally: Tally,
     pub(super) failures: Failures,
     /// Why the search ended before it was done.
@@ -27,6 +27,10 @@ pub(super) struct Search {
     pub(super) brake: Brake,
     /// Whether a value that is raced for may decide what the program does.
     pub(super) is_raced_for: bool,
+    /// Executions after the first failure.
+    pub(super) extra: u64,
+    /// The shortest of them that fails likewise, if one is shorter.
+    pub(super) shortest: Option<Sighting>,
 }
 
 /// Ends [`explore::explore()`] after one execution.
@@ -106,6 +110,8 @@ impl Search {
             halt: None,
             brake,
             is_raced_for: false,
+            extra: 0,
+            shortest: None,
         })
     }
 
@@ -114,10 +120,16 @@ impl Search {
         let path = self.checker.checkpoint.clone();
         let mut checkpoint = path.as_deref().map(Checkpoint::new);
         self.save(&mut checkpoint)?;
-        while self.goes_on() && self.next_execution()? {
-            self.save(&mut checkpoint)?;
+        loop {
+            while self.goes_on() && self.next_execution()? {
+                self.save(&mut checkpoint)?;
+            }
+            let has_failed = !self.failures.is_empty();
+            self.shorten()?;
+            if has_failed != self.failures.is_empty() {
+                return self.report();
+            }
         }
-        self.report()
     }
 
     fn save(&self, checkpoint: &mut Option<Checkpoint<'_>>) -> Result<(), CheckError> {
@@ -222,7 +234,7 @@ impl Search {
     }
 
     /// Deals with an execution that did not come to its end; whether the search goes on.
-    fn broken_off(&mut self, interrupt: Interrupt) -> Result<bool, CheckError> {
+    pub(super) fn broken_off(&mut self, interrupt: Interrupt) -> Result<bool, CheckError> {
         match interrupt {
             Interrupt::Stopped => self.halt = self.brake.pulled(),
             Interrupt::Coarsened => {

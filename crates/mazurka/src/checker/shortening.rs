@@ -1,0 +1,113 @@
+//! A short execution for people: after the first failing execution the search goes on for a few more, and
+//! of those that fail likewise the one with the fewest context switches is shown.
+//!
+//! What is spent is bounded by numbers alone, so that it is the same each time: by [`Checker::extra`], and by as
+//! many executions as the search took plus a few. It is counted apart. Searches that go on after a bug anyway do
+//! not do it.
+//!
+//! [`Checker::extra`]: super::Checker::extra
+
+use super::CheckError;
+use super::brake::Braked;
+use super::failures::{Sighting, Symptom};
+use super::linearisation::{switches, with_few_switches};
+use super::search::{Search, UntilEnded, diverged, symptom_of};
+use explore::{Execution, Interrupt, Outcome, Replay, Strategy};
+use report::FailureKind;
+use runtime::Model;
+
+/// Executions that may be spent however early the failure was met.
+const FEW: u64 = 10;
+
+/// How short an execution is: context switches, then events.
+type Length = (usize, usize);
+
+impl Search {
+    /// Looks for a shorter execution than the first failing one. If it turns out that the search has to begin
+    /// anew and the failure is not where it was, it is gone from the failures.
+    pub(super) fn shorten(&mut self) -> Result<(), CheckError> {
+        let Some(first) = self.failures.sightings.first().cloned() else {
+            return Ok(());
+        };
+        let budget = self.budget(&first);
+        if budget == 0 {
+            return Ok(());
+        }
+        let mut shortest = self.length_of(&first)?;
+        while self.extra < budget && self.brake.pulled().is_none() {
+            let Some(outcome) = self.extra_execution()? else {
+                break;
+            };
+            self.extra += 1;
+            if !outcome.is_bug() || !is_like(&symptom_of(&self.model), &first.symptom) {
+                continue;
+            }
+            let length = length(&self.model, self.strategy.execution());
+            if length < shortest {
+                shortest = length;
+                self.shortest = Some(Sighting {
+                    symptom: symptom_of(&self.model),
+                    execution: self.tally.runs() + self.extra,
+                    schedule: self.strategy.execution().schedule(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// How many executions may be spent.
+    fn budget(&self, first: &Sighting) -> u64 {
+        // Who blocks the whole process does so for a while each time.
+        if self.checker.keeps_going || first.symptom.kind == FailureKind::Misuse {
+            return 0;
+        }
+        let runs = self.tally.runs();
+        let left = self
+            .checker
+            .limit()
+            .map_or(u64::MAX, |limit| limit.saturating_sub(runs));
+        self.checker.extra.min(runs + FEW).min(left)
+    }
+
+    /// One more execution; none if there is none, or none that can be used.
+    fn extra_execution(&mut self) -> Result<Option<Outcome>, CheckError> {
+        let mut ended = UntilEnded::default();
+        let mut program = Braked {
+            model: &mut self.model,
+            brake: &mut self.brake,
+        };
+        match explore::explore(&mut program, &mut self.strategy, &mut ended) {
+            Ok(_) => Ok(ended.outcome),
+            Err(Interrupt::Coarsened) => {
+                let tally = self.tally.clone();
+                self.shortest = None;
+                self.broken_off(Interrupt::Coarsened)?;
+                // What is reported is the search that met the failure, unless it has to be met again.
+                if !self.failures.is_empty() {
+                    self.tally = tally;
+                }
+                Ok(None)
+            }
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn length_of(&mut self, sighting: &Sighting) -> Result<Length, CheckError> {
+        let mut replay = Replay::new(sighting.schedule.clone());
+        let mut ended = UntilEnded::default();
+        explore::explore(&mut self.model, &mut replay, &mut ended).map_err(diverged)?;
+        Ok(length(&self.model, replay.execution()))
+    }
+}
+
+/// Whether it is the same bug, perhaps with other values.
+fn is_like(symptom: &Symptom, first: &Symptom) -> bool {
+    symptom.kind == first.kind && symptom.location == first.location
+}
+
+/// How short the execution at hand is when its threads' turns are grouped.
+fn length(model: &Model, execution: &Execution) -> Length {
+    let failed = model.failure().and_then(|shown| shown.event);
+    let grouped = with_few_switches(execution, failed);
+    (switches(&grouped), grouped.len())
+}
