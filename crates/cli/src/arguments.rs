@@ -6,6 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use explore::Algorithm;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -22,12 +23,28 @@ pub struct Arguments {
 const EXIT_CODES: &str = "\
 Exit codes: 0 verified, 1 bug found, 2 wrong usage or unusable file, 3 stopped by a bound or interrupted.";
 
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  mazurka check queue.c                      sources in C or C++, compiled with gcc or clang
+  mazurka check queue.c main.cpp -- -Iinclude -lm
+  mazurka check --args '3 2' queue.c         with arguments of the program
+  mazurka check ./queue 3 2                  a program that was built with CC=\"mazurka cc\"
+  mazurka check mutex:3,4                    a program of the corpus
+
+Exit codes: 0 verified, 1 bug found, 2 wrong usage or unusable file, 3 stopped by a bound or interrupted.";
+
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Check a program of the corpus
-    #[command(after_help = EXIT_CODES)]
+    /// Check a program in C or C++, or one of the corpus
+    #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckOptions),
+    /// Compile C for a check: in place of the compiler, as CC="mazurka cc"
+    #[command(name = "cc")]
+    Cc(WrapperOptions),
+    /// Compile C++ for a check: in place of the compiler, as CXX="mazurka c++"
+    #[command(name = "c++")]
+    CPlusPlus(WrapperOptions),
     /// List the programs of the corpus, with what is known of them
     List(ListOptions),
     /// Run a saved schedule again
@@ -64,12 +81,45 @@ pub enum States {
     StoredExactly,
 }
 
+/// How plain accesses of C and C++ are taken.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Plain {
+    /// They are checked for data races, and do not interleave.
+    Race,
+    /// They interleave as atomic ones do, and may race.
+    Sc,
+}
+
+/// What a compiler is called with.
+#[derive(Args)]
+pub struct WrapperOptions {
+    /// As for the compiler that MAZURKA_CC or MAZURKA_CXX names, or cc, gcc or clang
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
+}
+
 /// Options of `check`.
 #[derive(Args)]
 pub struct CheckOptions {
-    /// The program, with sizes if it has them: `mutex:3,4`
-    #[arg(value_name = "NAME[:SIZE[,SIZE]]")]
-    pub program: String,
+    /// Sources in C and C++, a program that was built with `mazurka cc` and its arguments, or a program of the corpus
+    /// with sizes if it has them: `mutex:3,4`
+    #[arg(value_name = "NAME|FILE", required = true)]
+    pub program: Vec<OsString>,
+    /// Flags for the compiler of sources, or more arguments of a program
+    #[arg(last = true, value_name = "FLAG")]
+    pub flags: Vec<OsString>,
+    /// Compile sources with this [default: CC or CXX, else cc, gcc or clang]
+    #[arg(long, value_name = "COMMAND")]
+    pub cc: Option<OsString>,
+    /// Arguments of the program that sources make, separated by spaces
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub args: Option<String>,
+    /// How plain accesses of C and C++ are taken [default: race]
+    #[arg(long, value_name = "HOW")]
+    pub plain: Option<Plain>,
+    /// Stop a thread of C or C++ after as many rounds of a loop
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub unroll: Option<u32>,
     /// How to search
     #[arg(long, value_parser = algorithm(), default_value = Algorithm::default().name())]
     pub algorithm: Algorithm,
@@ -174,6 +224,9 @@ pub struct CompareOptions {
 impl Arguments {
     /// Reads the command line; on wrong usage complains in one line.
     pub fn read() -> Result<Arguments, ExitCode> {
+        if let Some(command) = wrapper(std::env::args_os().skip(1)) {
+            return Ok(Arguments { command });
+        }
         Arguments::try_parse().map_err(|error| match error.kind() {
             ErrorKind::DisplayHelp
             | ErrorKind::DisplayVersion
@@ -192,6 +245,17 @@ impl Arguments {
                 ExitCode::from(REFUSED)
             }
         })
+    }
+}
+
+/// A compiler's arguments are its own business, `--help` and `--version` among them.
+fn wrapper(mut arguments: impl Iterator<Item = OsString>) -> Option<Command> {
+    let name = arguments.next()?;
+    let options = |arguments| WrapperOptions { arguments };
+    match name.to_str()? {
+        "cc" => Some(Command::Cc(options(arguments.collect()))),
+        "c++" => Some(Command::CPlusPlus(options(arguments.collect()))),
+        _ => None,
     }
 }
 

@@ -3,18 +3,20 @@
 use crate::arguments::{CheckOptions, Cuts, Format, States};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
-use crate::{Done, exit_code, interruption, terminal};
+use crate::subject::Subject;
+use crate::{Done, UNFINISHED, exit_code, interruption, native_check, terminal};
 use corpus::Instance;
 use mazurka::Checker;
 use report::{Report, Style};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-/// Checks a program of the corpus.
+/// Checks a program.
 pub fn check(options: &CheckOptions) -> Done {
-    let instance = corpus::parse(&options.program)?;
+    let subject = Subject::of(options)?;
     let output = (!options.no_output).then(|| {
         let output = options.output.clone();
-        output.unwrap_or_else(|| default_output(&instance))
+        output.unwrap_or_else(|| PathBuf::from(format!("{}.schedule.json", subject.file_stem())))
     });
     if let Some(path) = &options.checkpoint {
         is_replaceable(path)?;
@@ -25,7 +27,13 @@ pub fn check(options: &CheckOptions) -> Done {
     for path in [&options.checkpoint, &options.resume] {
         differ(output.as_deref(), path.as_deref())?;
     }
-    let mut report = search(options, &instance)?;
+    let found = match &subject {
+        Subject::Corpus(instance) => Some(search(options, instance)?),
+        Subject::Native(program) => native_check::search(options, program)?,
+    };
+    let Some(mut report) = found else {
+        return Ok(ExitCode::from(UNFINISHED));
+    };
     if let Some(path) = &output {
         save_schedules(&mut report, path);
     }
@@ -129,12 +137,6 @@ fn save_schedules(report: &mut Report, path: &Path) {
             Err(error) => terminal::complain(&error.to_string()),
         }
     }
-}
-
-/// `mutex:3,4` → `mutex-3-4.schedule.json`.
-fn default_output(instance: &Instance) -> PathBuf {
-    let name = instance.to_string().replace([':', ','], "-");
-    PathBuf::from(format!("{name}.schedule.json"))
 }
 
 /// `a.schedule.json` → `a-2.schedule.json` for the second one.

@@ -2,12 +2,15 @@
 //! another one has started for a comparison, the end of its standard input.
 
 use crate::UNFINISHED;
+use crate::native_check::Event;
 use crate::refusal::Refusal;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use signal_hook::iterator::Signals;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::Sender;
 use std::thread;
 
 /// A flag that the signals set.
@@ -34,4 +37,26 @@ pub fn at_end_of_input(interrupted: &Arc<AtomicBool>) {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         interrupted.store(true, Relaxed);
     });
+}
+
+/// Tells of each SIGINT and SIGTERM, and of the end of the standard input if this process is leashed by it.
+pub fn tell(listener: Sender<Event>, is_leashed: bool) -> Result<(), Refusal> {
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| Refusal::System {
+        what: "watch for signals",
+        error,
+    })?;
+    if is_leashed {
+        let listener = listener.clone();
+        thread::spawn(move || {
+            let _ = io::copy(&mut io::stdin(), &mut io::sink());
+            listener.send(Event::Interruption)
+        });
+    }
+    thread::spawn(move || {
+        let told = signals
+            .forever()
+            .map(|_| listener.send(Event::Interruption));
+        told.into_iter().find(Result::is_err)
+    });
+    Ok(())
 }

@@ -7,13 +7,17 @@ mod check;
 mod compare;
 mod interruption;
 mod list;
+mod native_check;
 mod progress_line;
 mod refusal;
 mod replay;
+mod subject;
 mod terminal;
 mod time_limit;
+mod wrapper;
 
 use arguments::{Arguments, Command};
+use native::Language;
 use refusal::Refusal;
 use report::Verdict;
 use std::process::ExitCode;
@@ -30,6 +34,8 @@ fn main() -> ExitCode {
     };
     let done = match arguments.command {
         Command::Check(options) => check::check(&options),
+        Command::Cc(options) => wrapper::compile(Language::C, &options),
+        Command::CPlusPlus(options) => wrapper::compile(Language::CPlusPlus, &options),
         Command::List(options) => list::list(&options),
         Command::Replay(options) => replay::replay(&options),
         Command::Compare(options) => compare::compare(&options),

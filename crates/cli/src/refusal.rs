@@ -22,6 +22,49 @@ pub enum Refusal {
         /// The program that it names.
         program: String,
     },
+    /// An option has no meaning for this kind of program.
+    #[error("{option}: {why}")]
+    Option {
+        /// The option.
+        option: &'static str,
+        /// What it is for.
+        why: &'static str,
+    },
+    /// There is no compiler.
+    #[error("{0}")]
+    Compiler(#[from] native::CompilerError),
+    /// The runtime library is missing.
+    #[error("{0}")]
+    RuntimeLibrary(#[from] native::RuntimeLibraryError),
+    /// A source could not be built.
+    #[error("{program}: {error}")]
+    Build {
+        /// The sources.
+        program: String,
+        /// Why not.
+        error: native::BuildError,
+    },
+    /// A program cannot be checked.
+    #[error("{0}")]
+    Binary(#[from] native::BinaryError),
+    /// The process that checked a program refused to.
+    #[error("{program}: {reason}")]
+    Worker {
+        /// The program.
+        program: String,
+        /// What it said.
+        reason: String,
+    },
+    /// The process that checked a program ended without a result.
+    #[error(
+        "{program}: the process that checked it ended with {ended} and told no result; the program may have destroyed the checker's memory, or there was not enough of it: run it by itself, or with valgrind, to see"
+    )]
+    WorkerEnded {
+        /// The program.
+        program: String,
+        /// How it ended.
+        ended: String,
+    },
     /// The search could not be done.
     #[error("{program}: {error}")]
     Check {

@@ -26,7 +26,11 @@ const ARROWS: [(&str, &[&str], &[&str]); 12] = [
     ),
     ("corpus", &["actors", "mazurka"], &[]),
     ("testkit", &["explore", "objects"], &[]),
-    ("cli", &["corpus", "explore", "mazurka", "report"], &[]),
+    (
+        "cli",
+        &["corpus", "explore", "mazurka", "native", "report"],
+        &[],
+    ),
 ];
 
 /// What the pure crates may bring along: nothing that reads, prints, waits or draws numbers.

@@ -5,9 +5,9 @@
 //! * [`Binary`] tells whether a program can be checked.
 //! * [`Names`] and [`Images`] tell what its addresses are called: lines, functions, variables, values.
 //! * [`Unseen`] tells which of its code a check does not see.
+//! * [`Worker`] is the process in which a program checks itself, as an [`Order`] says.
 //!
-//! Nothing here prints, and nothing runs a program under check: that is what the runtime library does, in the program's
-//! own process.
+//! Nothing here prints, and nothing here checks: that is what the runtime library does, in the program's own process.
 
 #![forbid(unsafe_code)]
 
@@ -17,10 +17,12 @@ mod compiler;
 mod instrumentation;
 mod invocation;
 mod language;
+mod libraries;
 mod names;
 mod order;
 mod runtime_library;
 mod unseen;
+mod worker;
 
 pub use binary::{Binary, BinaryError, has_hooks};
 pub use build::{Build, BuildError, Built};
@@ -28,7 +30,9 @@ pub use compiler::{Compiler, CompilerError, Environment, Family};
 pub use instrumentation::Instrumented;
 pub use invocation::Invocation;
 pub use language::Language;
+pub use libraries::libraries;
 pub use names::{Activation, Frame, Images, Memory, Names, NamesError, Registers, Variable};
 pub use order::{Answer, ORDER, Order};
 pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};
 pub use unseen::Unseen;
+pub use worker::{Answers, Worker, ending};

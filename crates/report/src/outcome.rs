@@ -57,6 +57,9 @@ pub struct Report {
     pub algorithm: Algorithm,
     /// Wall clock of the search in seconds.
     pub elapsed_s: f64,
+    /// Wall clock of compiling the program before, in seconds, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compile_s: Option<f64>,
     /// Peak resident memory of the process in bytes, 0 where the system does not tell.
     pub peak_rss_bytes: u64,
 }

@@ -119,11 +119,15 @@ impl Report {
             0 => String::new(),
             bytes => format!(" and {}", megabytes(bytes)),
         };
+        let compiling = match self.compile_s {
+            Some(seconds) => format!(", after compiling for {}", duration(seconds)),
+            None => String::new(),
+        };
         [
             executions.join(", "),
             format!("{events}, {longest} in the longest execution"),
             format!(
-                "{}{memory} with {}",
+                "{}{memory} with {}{compiling}",
                 duration(self.elapsed_s),
                 self.algorithm
             ),
@@ -212,6 +216,7 @@ mod tests {
             max_depth: 64,
             algorithm: Algorithm::Parsimonious,
             elapsed_s: 0.2134,
+            compile_s: None,
             peak_rss_bytes: 8_912_896,
         }
     }

@@ -55,6 +55,7 @@ impl Search {
             events: self.tally.events,
             max_depth: self.tally.max_depth,
             algorithm: self.checker.algorithm,
+            compile_s: None,
             elapsed_s: self.brake.elapsed_s(),
             peak_rss_bytes: peak_rss_bytes(),
         }

@@ -1,0 +1,144 @@
+//! What the command line names: a program of the corpus, sources in C and C++, or a program that was built with hooks.
+
+use crate::arguments::CheckOptions;
+use crate::refusal::Refusal;
+use corpus::Instance;
+use native::Language;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// What is to be checked.
+pub enum Subject {
+    /// A program of the corpus, with its size.
+    Corpus(Instance),
+    /// A program in machine code.
+    Native(NativeProgram),
+}
+
+/// A program in C or C++.
+pub struct NativeProgram {
+    /// How it comes to be.
+    pub origin: Origin,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+/// How a program comes to be.
+pub enum Origin {
+    /// It is compiled from these files, not empty.
+    Sources {
+        /// Sources, objects and libraries.
+        files: Vec<PathBuf>,
+        /// The compiler's flags.
+        flags: Vec<OsString>,
+    },
+    /// It was built with `mazurka cc` or `mazurka c++`.
+    Binary(PathBuf),
+}
+
+impl Subject {
+    /// Sources by their endings, then programs of the corpus by their names, then files.
+    pub fn of(options: &CheckOptions) -> Result<Subject, Refusal> {
+        let has_source = options
+            .program
+            .iter()
+            .any(|word| Language::of(Path::new(word)).is_some());
+        let native = match (has_source, &options.program[..]) {
+            (true, words) => NativeProgram {
+                origin: Origin::Sources {
+                    files: words.iter().map(PathBuf::from).collect(),
+                    flags: options.flags.clone(),
+                },
+                arguments: arguments(options),
+            },
+            (false, [path, more @ ..]) if is_file(path) => NativeProgram {
+                origin: Origin::Binary(PathBuf::from(path)),
+                arguments: [more, &options.flags, &arguments(options)].concat(),
+            },
+            (false, words) => return Subject::in_corpus(options, words),
+        };
+        fits_native(options)?;
+        Ok(Subject::Native(native))
+    }
+
+    /// What files about it begin with: `mutex-3-4`, `queue`.
+    pub fn file_stem(&self) -> String {
+        match self {
+            Subject::Corpus(instance) => instance.to_string().replace([':', ','], "-"),
+            Subject::Native(program) => {
+                let stem = program.path().file_stem().unwrap_or(OsStr::new("program"));
+                stem.to_string_lossy().into_owned()
+            }
+        }
+    }
+
+    fn in_corpus(options: &CheckOptions, words: &[OsString]) -> Result<Subject, Refusal> {
+        let name = words.first().map_or(OsStr::new(""), OsString::as_os_str);
+        let instance = corpus::parse(&name.to_string_lossy())?;
+        let why = "this is for programs in C and C++, not for those of the corpus";
+        let given = [
+            ("--cc", options.cc.is_some()),
+            ("--args", options.args.is_some()),
+            ("--plain", options.plain.is_some()),
+            ("--unroll", options.unroll.is_some()),
+            (
+                "more than one word",
+                words.len() > 1 || !options.flags.is_empty(),
+            ),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => Err(Refusal::Option { option, why }),
+            None => Ok(Subject::Corpus(instance)),
+        }
+    }
+}
+
+impl NativeProgram {
+    /// Its first source, or the program itself.
+    pub fn path(&self) -> &Path {
+        match &self.origin {
+            Origin::Sources { files, .. } => &files[0],
+            Origin::Binary(path) => path,
+        }
+    }
+
+    /// As reports call it: with its arguments.
+    pub fn name(&self) -> String {
+        let mut name = self.path().display().to_string();
+        for argument in &self.arguments {
+            name.push(' ');
+            name.push_str(&argument.to_string_lossy());
+        }
+        name
+    }
+}
+
+/// `mutex:3` names no file by chance: those of the corpus have no slash.
+fn is_file(word: &OsStr) -> bool {
+    let is_path = word.to_string_lossy().contains('/');
+    is_path || (corpus::parse(&word.to_string_lossy()).is_err() && Path::new(word).exists())
+}
+
+fn arguments(options: &CheckOptions) -> Vec<OsString> {
+    let words = options
+        .args
+        .iter()
+        .flat_map(|words| words.split_whitespace());
+    words.map(OsString::from).collect()
+}
+
+/// Some options are for programs that tell their states.
+fn fits_native(options: &CheckOptions) -> Result<(), Refusal> {
+    let why = "this is for programs that tell their states, which those in C and C++ do not";
+    match (options.cuts, options.states) {
+        (Some(_), _) => Err(Refusal::Option {
+            option: "--cuts",
+            why,
+        }),
+        (None, Some(_)) => Err(Refusal::Option {
+            option: "--states",
+            why,
+        }),
+        (None, None) => Ok(()),
+    }
+}

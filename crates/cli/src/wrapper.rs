@@ -1,0 +1,19 @@
+//! `mazurka cc` and `mazurka c++`: the user's compiler, with hooks where it compiles and our library where it links.
+
+use crate::Done;
+use crate::arguments::WrapperOptions;
+use crate::refusal::Refusal;
+use native::{Compiler, Instrumented, Language, RuntimeLibrary};
+use std::os::unix::process::CommandExt;
+
+/// Takes the place of this process by the compiler. Comes back only if that cannot be done.
+pub fn compile(language: Language, options: &WrapperOptions) -> Done {
+    let environment = |name: &str| std::env::var_os(name);
+    let compiler = Compiler::behind_wrapper(language, &environment)?;
+    let system = |what, error| Refusal::System { what, error };
+    let command = std::env::current_exe().map_err(|error| system("find this command", error))?;
+    let library = RuntimeLibrary::find(&command, &environment)?;
+    let mut instrumented = Instrumented::new(&compiler, &library, &options.arguments)
+        .map_err(|error| system("prepare the compiler", error))?;
+    Err(system("run the compiler", instrumented.command().exec()))
+}
