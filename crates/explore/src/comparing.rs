@@ -2,14 +2,18 @@
 //! CAV 2017, Algorithm 1).
 //!
 //! Deviations: states are compared when the execution has ended, as races are analysed. What both orders
-//! of a race lead to is found by runs beside the exploration ([`Probe`]); all the states of the
-//! execution itself come from one of them. Sleepers that stay asleep though a dependent step is performed
-//! (context-sensitive propagation) go beyond the paper.
+//! of a race lead to is found by runs beside the exploration ([`Probe`]), once for each situation
+//! ([`Commutations`]). For a race (f, e) only those steps between f and e are in the sequence that
+//! happen before e: what else is independent of e, or after f, need not be, and shorter sequences hold in
+//! more situations. Sleepers that stay asleep though a dependent step is performed (context-sensitive
+//! propagation) go beyond the paper.
 
-use crate::execution::{Event, Execution, Step};
-use crate::probe::{Probe, Reached};
+use crate::commutation::{Commutations, Window};
+use crate::execution::{Execution, Race, Step};
+use crate::footprint::Footprint;
+use crate::probe::Probe;
 use crate::program::{Divergence, Interrupt, Outcome, Pending, Performed};
-use crate::reduction::{ContextSensitive, turned_round};
+use crate::reduction::ContextSensitive;
 use crate::search::{Search, Sleeper};
 use crate::strategy::{Decision, Ending, Strategy};
 use serde::{Deserialize, Serialize};
@@ -17,28 +21,39 @@ use serde::{Deserialize, Serialize};
 /// Context-sensitive DPOR.
 #[derive(Serialize, Deserialize)]
 pub struct Comparing {
-    /// Whether sleepers may stay asleep though a dependent step is performed.
-    propagates: bool,
+    /// Whether sleepers may stay asleep though a dependent step is performed, and sequences are short.
+    goes_beyond_the_paper: bool,
     search: Search<ContextSensitive>,
     /// How the execution ends when its states have been compared.
     #[serde(skip)]
     ending: Option<Ending>,
+    /// What is performed when it is known which sleepers it leaves asleep.
+    #[serde(skip)]
+    planned: Option<Step>,
+    /// footprints[i] is that of event i, if it is known.
+    #[serde(skip)]
+    footprints: Vec<Option<Footprint>>,
+    #[serde(skip)]
+    commutations: Commutations,
 }
 
 impl Comparing {
     /// A search from the start.
     pub fn new() -> Comparing {
         Comparing {
-            propagates: true,
+            goes_beyond_the_paper: true,
             search: Search::new(),
             ending: None,
+            planned: None,
+            footprints: Vec::new(),
+            commutations: Commutations::default(),
         }
     }
 
-    /// The same without propagation.
+    /// The same with the sequences of the paper, and without propagation.
     pub(crate) fn as_published() -> Comparing {
         Comparing {
-            propagates: false,
+            goes_beyond_the_paper: false,
             ..Comparing::new()
         }
     }
@@ -54,117 +69,67 @@ impl Comparing {
         Decision::Probe
     }
 
-    /// Whether a sleeper is dependent with the step that has just been performed for the first time,
-    /// and it is not known whether it stays asleep.
-    fn has_question(&self, pending: &[Pending]) -> bool {
-        let is_fresh = self.search.path().len() == self.execution().len();
-        let (Some(node), Some((_, event))) = (
-            self.search.path().last(),
-            self.execution().events().next_back(),
-        ) else {
-            return false;
-        };
-        self.propagates
-            && is_fresh
-            && !node.plan.is_settled()
-            && node
-                .sleep
-                .iter()
-                .any(|&sleeper| is_dependent(sleeper, event))
-            && pending.iter().any(|thread| thread.enabled().is_some())
-    }
-
-    /// Which sleepers stay asleep: those that are enabled before and after the last step, such that both
-    /// orders lead to the same state.
-    fn ask_for_sleepers(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
-        let schedule = self.execution().schedule();
-        let (&last, before) = schedule.split_last().expect("a step was performed");
-        let node = self.search.path().last().expect("a node precedes it");
-        let (_, event) = self
-            .execution()
-            .events()
-            .next_back()
-            .expect("it is an event");
-        let mut kept = Vec::new();
-        for &sleeper in node
-            .sleep
-            .iter()
-            .filter(|&&sleeper| is_dependent(sleeper, event))
-        {
-            kept.extend(stays_asleep(sleeper, last, before, probe)?);
+    /// Notes what the planned step depends on, and which sleepers it leaves asleep.
+    fn look_ahead(&mut self, step: Step, probe: &mut dyn Probe) -> Result<(), Interrupt> {
+        let footprint = probe.footprint(step.thread);
+        self.footprints.resize(self.execution().len(), None);
+        self.footprints.push(footprint.clone());
+        let node = self.search.path().last().expect("a step is planned there");
+        let op = node.request.op;
+        let is_dependent = |sleeper: &&Sleeper| sleeper.op.conflicts_with(op);
+        if !self.goes_beyond_the_paper || !node.sleep.iter().any(|sleeper| is_dependent(&sleeper)) {
+            return Ok(());
         }
-        let node = self
-            .search
-            .path_mut()
-            .last_mut()
-            .expect("a node precedes it");
-        node.plan.settle(kept);
+        let prefix = self.execution().schedule();
+        let own = Sleeper {
+            thread: step.thread,
+            op,
+        };
+        let dependent = node.sleep.iter().filter(is_dependent);
+        let windows: Vec<Window> = dependent
+            .map(|&sleeper| {
+                let first = (sleeper, probe.footprint(sleeper.thread));
+                Window::of_pair([first, (own, footprint.clone())])
+            })
+            .collect();
+        let mut kept = Vec::new();
+        for window in windows {
+            let turned = self.commutations.turned(&prefix, &window, probe)?;
+            kept.extend(turned.map(|turned| turned[1]));
+        }
+        let node = self.search.path_mut().last_mut();
+        node.expect("a step is planned there").plan.keep(kept);
         Ok(())
     }
 
-    /// For each fresh race (f, e): if E.v.u leads where the execution led with e, and no sequence that
-    /// is asleep before f is a prefix of v.u, then v.u falls asleep there.
+    fn window(&self, race: Race) -> Option<Window> {
+        match self.goes_beyond_the_paper {
+            true => Window::of_race(race, self.execution(), &self.footprints),
+            false => Window::of_race_as_published(race, self.execution()),
+        }
+    }
+
+    /// For each fresh race (f, e): if E.v.e.f leads where E.f.v.e leads, and no sequence that is asleep
+    /// before f is a prefix of v.e.f, then v.e.f falls asleep there.
     fn compare(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
         let schedule = self.execution().schedule();
         let fresh = self.search.fresh();
-        let states = probe.states_along(&schedule[..fresh], &schedule[fresh..])?;
+        if fresh == 0 {
+            // A program that tells no state is refused, even if there is nothing to compare.
+            probe.state()?;
+        }
         for race in self.execution().races_from(fresh).to_vec() {
             let first = race.first.index();
-            let Some(steps) = turned_round(race, self.execution()) else {
-                continue;
-            };
-            if self.search.path()[first].is_covered(&steps) {
-                continue;
-            }
-            let Some(reached) = probe.state_after(&schedule[..first], &steps)? else {
-                continue;
-            };
-            let state = &states[race.second.index() + 1 - fresh];
-            if reached.state == *state && has_no_alternatives(&reached) {
-                let sequence = steps.iter().zip(&reached.requests);
-                let sequence = sequence.map(|(step, request)| Sleeper {
-                    thread: step.thread,
-                    op: request.op,
-                });
-                self.search.path_mut()[first].add_sequence(sequence.collect());
+            let window = self.window(race);
+            let window = window.filter(|own| !self.search.path()[first].is_covered(own.turned()));
+            let Some(window) = window else { continue };
+            let prefix = &schedule[..first];
+            if let Some(turned) = self.commutations.turned(prefix, &window, probe)? {
+                self.search.path_mut()[first].add_sequence(turned);
             }
         }
         Ok(())
     }
-}
-
-fn is_dependent(sleeper: Sleeper, event: &Event) -> bool {
-    sleeper.thread != event.thread() && sleeper.op.conflicts_with(event.op)
-}
-
-fn has_no_alternatives(reached: &Reached) -> bool {
-    reached
-        .requests
-        .iter()
-        .all(|request| request.alternatives == 1)
-}
-
-/// The sleeper after a step that is dependent with it, if both orders are possible and lead to the same
-/// state.
-fn stays_asleep(
-    sleeper: Sleeper,
-    step: Step,
-    prefix: &[Step],
-    probe: &mut dyn Probe,
-) -> Result<Option<Sleeper>, Interrupt> {
-    let own = Step::of(sleeper.thread);
-    let Some(after) = probe.state_after(prefix, &[step, own])? else {
-        return Ok(None);
-    };
-    let Some(before) = probe.state_after(prefix, &[own, step])? else {
-        return Ok(None);
-    };
-    let is_same =
-        after.state == before.state && has_no_alternatives(&after) && has_no_alternatives(&before);
-    Ok(is_same.then(|| Sleeper {
-        thread: sleeper.thread,
-        op: after.requests[1].op,
-    }))
 }
 
 impl Default for Comparing {
@@ -182,15 +147,15 @@ impl Strategy for Comparing {
         if let Some(ending) = self.ending.take() {
             return Ok(Decision::Stop(ending));
         }
-        if self.has_question(pending) {
-            return Ok(Decision::Probe);
+        if let Some(step) = self.planned.take() {
+            return Ok(Decision::Run(step));
         }
-        let decision = self.search.extend(pending)?;
-        if let Decision::Stop(ending) = decision {
-            self.ending = Some(ending);
-            return Ok(Decision::Probe);
+        match self.search.extend(pending)? {
+            Decision::Run(step) => self.planned = Some(step),
+            Decision::Stop(ending) => self.ending = Some(ending),
+            Decision::Probe => {}
         }
-        Ok(decision)
+        Ok(Decision::Probe)
     }
 
     fn performed(&mut self, performed: Performed<'_>) {
@@ -198,9 +163,9 @@ impl Strategy for Comparing {
     }
 
     fn probe(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
-        match self.ending {
-            Some(_) => self.compare(probe),
-            None => self.ask_for_sleepers(probe),
+        match self.planned {
+            Some(step) => self.look_ahead(step, probe),
+            None => self.compare(probe),
         }
     }
 

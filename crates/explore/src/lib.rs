@@ -7,9 +7,11 @@
 
 mod algorithm;
 mod bounded;
+mod commutation;
 mod comparing;
 pub mod execution;
 mod fingerprint;
+mod footprint;
 mod observer;
 mod parsimonious;
 mod probe;
@@ -30,6 +32,7 @@ pub use execution::{
     ThreadId, Token,
 };
 pub use fingerprint::Fingerprint;
+pub use footprint::Footprint;
 pub use observer::Observer;
 pub use parsimonious::Parsimonious;
 pub use probe::{Probe, Reached};

@@ -2,6 +2,7 @@
 
 use crate::execution::{Op, Request, Schedule, Step, ThreadId};
 use crate::fingerprint::Fingerprint;
+use crate::footprint::Footprint;
 use crate::observer::Observer;
 use crate::program::{Interrupt, Outcome, Program};
 use crate::replay;
@@ -13,6 +14,9 @@ use crate::search::Enabled;
 pub trait Probe {
     /// The state of the execution at hand. Costs no run; asked first.
     fn state(&mut self) -> Result<Fingerprint, Interrupt>;
+
+    /// What the next step of the thread depends on, in the execution at hand. Costs no run; asked first.
+    fn footprint(&mut self, thread: ThreadId) -> Option<Footprint>;
 
     /// The state after `prefix` and then `more` from the start of the program; none where a step of
     /// `more` cannot be performed.
@@ -64,6 +68,11 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for Beside<'_, P, O> {
     fn state(&mut self) -> Result<Fingerprint, Interrupt> {
         debug_assert!(!self.has_run, "the state at hand is asked for first");
         self.fingerprint()
+    }
+
+    fn footprint(&mut self, thread: ThreadId) -> Option<Footprint> {
+        debug_assert!(!self.has_run, "the state at hand is asked for first");
+        self.program.footprint(thread)
     }
 
     fn state_after(

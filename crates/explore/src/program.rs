@@ -2,6 +2,7 @@
 
 use crate::execution::{EventId, Execution, Op, Request, Step, ThreadId, Token};
 use crate::fingerprint::Fingerprint;
+use crate::footprint::Footprint;
 use crate::replay;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,11 @@ pub trait Program {
 
     /// The full state; none where the program cannot tell it. Two equal states have equal futures.
     fn fingerprint(&self) -> Option<Fingerprint> {
+        None
+    }
+
+    /// What the next step of an enabled thread depends on; none where the program cannot tell it.
+    fn footprint(&self, _thread: ThreadId) -> Option<Footprint> {
         None
     }
 }

@@ -12,7 +12,7 @@ mod wakeup_tree;
 
 pub use classic::Classic;
 pub use context_sensitive::ContextSensitive;
-pub(crate) use context_sensitive::turned_round;
+pub(crate) use context_sensitive::{SleepSequence, turned_round};
 pub use exhaustive::Exhaustive;
 pub use optimal::Optimal;
 pub use sleep::Sleep;

@@ -38,6 +38,7 @@ mod coroutine;
 mod deciding;
 mod engine;
 mod failure;
+mod footprint;
 mod grain;
 mod happens_before;
 mod hint;

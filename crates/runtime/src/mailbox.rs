@@ -30,10 +30,11 @@ pub enum Policy {
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) order: Order,
+    pub(crate) object: Option<ObjectId>,
     /// The name of the process.
     owner: String,
     /// The process, once it runs.
-    thread: Option<ThreadId>,
+    pub(crate) thread: Option<ThreadId>,
     /// What is to happen if a letter is left.
     left: Policy,
 }
@@ -116,6 +117,7 @@ impl Mailbox {
             let mailboxes = &mut engine.objects.mailboxes;
             let number = mailboxes.add(State::clear, State::default);
             let state = mailboxes.get_mut(number);
+            state.object = Some(object);
             state.left = left;
             state.owner.push_str(name);
             Mailbox { object, number }

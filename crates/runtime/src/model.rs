@@ -10,8 +10,8 @@ use crate::trap::Trap;
 use crate::watchdog::Watch;
 use crate::{panic_hook, perform, trap};
 use explore::{
-    Divergence, Execution, Fingerprint, Found, Interrupt, Outcome, Pending, Performed, Program,
-    Schedule, Step, ThreadId,
+    Divergence, Execution, Fingerprint, Footprint, Found, Interrupt, Outcome, Pending, Performed,
+    Program, Schedule, Step, ThreadId,
 };
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -210,6 +210,16 @@ impl Model {
         }
     }
 
+    /// Ends an execution in which threads are left. Returns whether objects became coarser meanwhile.
+    #[cold]
+    fn end(&mut self) -> bool {
+        let is_coarsened = self.run_out();
+        if !self.engine().is_quiet() {
+            self.tear_down();
+        }
+        is_coarsened
+    }
+
     /// A step that cannot be performed here.
     #[cold]
     fn diverged(&self, step: Step) -> Interrupt {
@@ -234,10 +244,9 @@ const NESTED: &str = "a model is started inside a model: models do not nest, sta
 impl Program for Model {
     fn reset(&mut self) {
         assert!(perform::current().is_none(), "{NESTED}");
-        if !self.engine().is_quiet() {
-            self.tear_down();
-        }
+        let is_coarsened = !self.engine().is_quiet() && self.end();
         self.engine_mut().clear();
+        self.engine_mut().is_coarsened = is_coarsened;
         self.engine_mut().begin();
         self.settle();
     }
@@ -273,6 +282,10 @@ impl Program for Model {
 
     fn fingerprint(&self) -> Option<Fingerprint> {
         self.engine().fingerprint()
+    }
+
+    fn footprint(&self, thread: ThreadId) -> Option<Footprint> {
+        self.engine().footprint(thread)
     }
 }
 

@@ -111,10 +111,16 @@ pub(crate) struct Snapshots {
     /// The main thread learnt something that it did not tell, so that its state is not known.
     main_has_learnt: bool,
     /// What the main thread learnt, in order.
-    learnt: Option<Fingerprint>,
+    pub(crate) learnt: Option<Fingerprint>,
 }
 
 impl Snapshots {
+    /// What these objects tell.
+    pub(crate) fn told(&self, which: impl Fn(ObjectId) -> bool) -> Vec<(ObjectId, Fingerprint)> {
+        let objects = self.objects.iter().filter(|(object, _)| which(**object));
+        objects.map(|(&object, tell)| (object, tell())).collect()
+    }
+
     /// Forgets the execution. What its threads own is dropped, so their memory must be there still.
     pub(crate) fn clear(&mut self) {
         self.threads.clear();
@@ -154,7 +160,7 @@ struct State {
 }
 
 #[derive(PartialEq, Eq, Hash)]
-struct ThreadState {
+pub(crate) struct ThreadState {
     thread: ThreadId,
     pending: Pending,
     local: Option<Fingerprint>,
@@ -201,7 +207,7 @@ impl Engine {
         }))
     }
 
-    fn state_of(&self, id: ThreadId) -> ThreadState {
+    pub(crate) fn state_of(&self, id: ThreadId) -> ThreadState {
         let thread = &self.threads[id.index()];
         ThreadState {
             thread: id,

@@ -4,13 +4,43 @@
 //! to unwind it. Threads that a thread started are unwound before it, since they may borrow from it.
 //! Operations of destructors take effect at once. A thread that waits in a destructor for something that
 //! never comes, or does not stop, is given up: it never runs again, and what it owns leaks.
+//!
+//! To unwind a thread takes as long as some hundred operations. So threads that tell their states, of which
+//! many are left in the middle by whoever compares states, are let run to their ends where these are near. (They
+//! are state machines. What closures do is for others to see, and must not come after the end.)
 
 use crate::engine::Engine;
 use crate::model::Model;
-use explore::{Pending, ThreadId};
+use explore::{Interrupt, Pending, Step, ThreadId};
 use std::ptr::NonNull;
 
+/// As many more operations of each thread cost less than to unwind it.
+const NEAR: usize = 50;
+
 impl Model {
+    /// Lets threads that tell their states run on, for so long as that costs less than to unwind them.
+    /// Returns whether objects became coarser.
+    pub(crate) fn run_out(&mut self) -> bool {
+        let engine = self.engine();
+        let tells_state = engine.watch.states && engine.opaque().is_none();
+        if !tells_state || engine.watch.records || engine.is_coarsened {
+            return false;
+        }
+        for _ in 0..NEAR * self.engine().live {
+            let pending = self.engine().pending.iter();
+            let mut enabled = pending.map(|pending| pending.enabled().is_some());
+            let Some(next) = enabled.position(|is_enabled| is_enabled) else {
+                break;
+            };
+            match self.move_on(Step::of(ThreadId::from_index(next))) {
+                Ok(()) => {}
+                Err(Interrupt::Coarsened) => return true,
+                Err(_) => break,
+            }
+        }
+        false
+    }
+
     /// Unwinds the threads that are left.
     #[cold]
     pub(crate) fn tear_down(&mut self) {

@@ -14,7 +14,8 @@ use crate::program::{Action, Program, Sort, Verb};
 use crate::trace::Record;
 use effect::Event;
 use explore::{
-    EventId, Fingerprint, Interrupt, Op, OpKind, Outcome, Pending, Performed, Step, ThreadId, Token,
+    EventId, Fingerprint, Footprint, Interrupt, Op, OpKind, Outcome, Pending, Performed, Step,
+    ThreadId, Token,
 };
 use objects::{Barrier, Channel, Condvar, Mutex, Once, Park, RwLock, Semaphore, Ticket};
 use std::rc::Rc;
@@ -368,5 +369,9 @@ impl explore::Program for Machine {
 
     fn fingerprint(&self) -> Option<Fingerprint> {
         Some(self.state())
+    }
+
+    fn footprint(&self, thread: ThreadId) -> Option<Footprint> {
+        self.footprint_of(thread)
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::machine::Machine;
 use explore::{
-    EventId, Fingerprint, Interrupt, Outcome, Pending, Performed, Program, Step, ThreadId,
+    EventId, Fingerprint, Footprint, Interrupt, Outcome, Pending, Performed, Program, Step,
+    ThreadId,
 };
 
 /// A machine whose threads are numbered in another order.
@@ -74,5 +75,10 @@ impl Program for Renamed {
 
     fn fingerprint(&self) -> Option<Fingerprint> {
         self.machine.fingerprint()
+    }
+
+    fn footprint(&self, thread: ThreadId) -> Option<Footprint> {
+        let original = self.original[thread.index()];
+        self.machine.footprint(ThreadId::from_index(original))
     }
 }

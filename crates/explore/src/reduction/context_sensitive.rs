@@ -29,9 +29,8 @@ pub struct SequencePlan {
     backtrack: Vec<ThreadId>,
     /// sleep(E), but for those of length 1, which are ordinary sleepers.
     sequences: Vec<SleepSequence>,
-    /// Sleepers that stay asleep though the node's current step is dependent with them; none before
-    /// they were looked for.
-    kept: Option<Vec<Sleeper>>,
+    /// Sleepers that stay asleep though the node's current step is dependent with them.
+    kept: Vec<Sleeper>,
     /// Sleepers that are the ends of sequences.
     ends: Vec<ThreadId>,
 }
@@ -54,14 +53,9 @@ impl SequencePlan {
         own.map(Vec::len).min().unwrap_or(usize::MAX)
     }
 
-    /// Whether it was looked for sleepers that stay asleep.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.kept.is_some()
-    }
-
     /// These sleepers stay asleep.
-    pub(crate) fn settle(&mut self, kept: Vec<Sleeper>) {
-        self.kept = Some(kept);
+    pub(crate) fn keep(&mut self, sleepers: Vec<Sleeper>) {
+        self.kept = sleepers;
     }
 }
 
@@ -90,10 +84,7 @@ impl Node<SequencePlan> {
         let single = plan.sequences.extract_if(.., |own| own.len() == 1);
         let ends: Vec<Sleeper> = single.map(|own| own[0]).collect();
         plan.ends.extend(ends.iter().map(|end| end.thread));
-        for sleeper in ends
-            .into_iter()
-            .chain(plan.kept.take().into_iter().flatten())
-        {
+        for sleeper in ends.into_iter().chain(std::mem::take(&mut plan.kept)) {
             if !sleep.iter().any(|other| other.thread == sleeper.thread) {
                 sleep.push(sleeper);
             }
@@ -136,7 +127,7 @@ impl Reduction for ContextSensitive {
 
     /// The next alternative; then the thread falls asleep, and some p ∈ backtrack(E) \ sleep follows.
     fn next(&self, node: &mut Node<SequencePlan>) -> Option<Step> {
-        node.plan.kept = None;
+        node.plan.kept.clear();
         if let Some(alternative) = node.next_alternative() {
             return Some(alternative);
         }
@@ -157,7 +148,7 @@ impl Reduction for ContextSensitive {
         SequencePlan {
             backtrack: Vec::new(),
             sequences: node.sequences_of_child(),
-            kept: node.plan.kept.take(),
+            kept: std::mem::take(&mut node.plan.kept),
             ends: node.plan.ends.clone(),
         }
     }

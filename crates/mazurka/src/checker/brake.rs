@@ -1,7 +1,10 @@
 //! What stops a search from outside, a limit of time or a flag: looked at about every millisecond, however
 //! short the executions are, and in the middle of long ones.
 
-use explore::{Execution, Fingerprint, Interrupt, Outcome, Pending, Performed, Program, Step};
+use explore::{
+    Execution, Fingerprint, Footprint, Interrupt, Outcome, Pending, Performed, Program, Step,
+    ThreadId,
+};
 use report::Limit;
 use runtime::Model;
 use std::sync::Arc;
@@ -125,6 +128,10 @@ impl Program for Braked<'_> {
 
     fn fingerprint(&self) -> Option<Fingerprint> {
         self.model.fingerprint()
+    }
+
+    fn footprint(&self, thread: ThreadId) -> Option<Footprint> {
+        self.model.footprint(thread)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Machine, Status, Thread};
 use crate::code::Local;
 use crate::trace::{Record, orders};
-use explore::{Fingerprint, Pending, ThreadId};
+use explore::{Fingerprint, Footprint, Pending, ThreadId};
 
 /// The full state. What a history determines is compared by its history, which is exact and may tell
 /// equal states apart: so for all objects but variables and mutexes.
@@ -44,6 +44,19 @@ impl Machine {
             threads: threads
                 .map(|(thread, &pending)| thread.state(pending))
                 .collect(),
+        })
+    }
+}
+
+impl Machine {
+    /// What an access of a variable depends on; other operations are left to be run each time.
+    pub(super) fn footprint_of(&self, id: ThreadId) -> Option<Footprint> {
+        let pending = self.pending[id.index()];
+        let op = pending.enabled()?.op;
+        let value = self.variables.get(op.object.index())?;
+        op.is_access().then(|| Footprint {
+            thread: Fingerprint::of(self.threads[id.index()].state(pending)),
+            object: Fingerprint::of(*value),
         })
     }
 }

@@ -1,0 +1,212 @@
+//! Whether steps commute in the state at hand: found out by running both orders, once for each situation.
+//!
+//! What the answer depends on is told by the [footprints](Footprint) of the steps. Where a program cannot tell
+//! them, both orders are run each time.
+
+use crate::execution::{EventId, Execution, Op, Race, Step, ThreadId};
+use crate::fingerprint::Fingerprint;
+use crate::footprint::Footprint;
+use crate::probe::{Probe, Reached};
+use crate::program::Interrupt;
+use crate::reduction::{SleepSequence, turned_round};
+use crate::search::Sleeper;
+use std::collections::BTreeMap;
+
+/// Answers are forgotten when there are as many: a search needs little memory.
+const MOST: usize = 100_000;
+
+/// Steps that could be performed in a row, in two orders.
+pub(crate) struct Window {
+    straight: Vec<Step>,
+    turned: Vec<Step>,
+    /// What each step is about, and its footprint; none where one is not known.
+    footprints: Option<Vec<(Op, Footprint)>>,
+}
+
+/// Both orders, as they are performed.
+#[derive(Clone)]
+struct Orders {
+    straight: SleepSequence,
+    turned: SleepSequence,
+}
+
+/// What was found out so far.
+#[derive(Default)]
+pub(crate) struct Commutations {
+    /// By the digests of the situations; none where the steps do not commute.
+    known: BTreeMap<u128, Vec<(Fingerprint, Option<Orders>)>>,
+    number: usize,
+}
+
+impl Window {
+    /// Steps of two threads from one state, the first of which comes last when they are turned round.
+    pub(crate) fn of_pair(pair: [(Sleeper, Option<Footprint>); 2]) -> Window {
+        let [first, second] = [&pair[0], &pair[1]].map(|(own, _)| Step::of(own.thread));
+        let footprints = pair.into_iter();
+        Window {
+            straight: vec![first, second],
+            turned: vec![second, first],
+            footprints: footprints
+                .map(|(own, footprint)| Some((own.op, footprint?)))
+                .collect(),
+        }
+    }
+
+    /// f.v.e for the race (f, e), which is v.e.f when turned round, where v are the events between them that
+    /// happen before e. None where an event had alternatives. `footprints[i]` is that of event i.
+    pub(crate) fn of_race(
+        race: Race,
+        execution: &Execution,
+        footprints: &[Option<Footprint>],
+    ) -> Option<Window> {
+        let mut events = Vec::new();
+        execution.between(race, &mut events);
+        events.insert(0, race.first);
+        events.push(race.second);
+        let event = |&id: &EventId| execution.event(id);
+        if events.iter().any(|id| event(id).alternatives != 1) {
+            return None;
+        }
+        let straight: Vec<Step> = events.iter().map(|id| event(id).step).collect();
+        let mut turned = straight.clone();
+        turned.rotate_left(1);
+        let of_event = |id: &EventId| Some((event(id).op, footprints.get(id.index())?.clone()?));
+        Some(Window {
+            straight,
+            turned,
+            footprints: events.iter().map(of_event).collect(),
+        })
+    }
+
+    /// All events from f to e, and v.e.u as the paper has it: u is f and what happens after it. What these do
+    /// behind e is not known before, so that it has to be run.
+    pub(crate) fn of_race_as_published(race: Race, execution: &Execution) -> Option<Window> {
+        let events = (race.first.index()..=race.second.index()).map(EventId::at);
+        Some(Window {
+            straight: events.map(|id| execution.event(id).step).collect(),
+            turned: turned_round(race, execution)?,
+            footprints: None,
+        })
+    }
+
+    /// The steps in the other order.
+    pub(crate) fn turned(&self) -> &[Step] {
+        &self.turned
+    }
+
+    /// Two steps that are the other way round in their situation: so a pair has one situation.
+    fn is_swapped(&self) -> bool {
+        self.straight.len() == 2 && self.straight[0].thread > self.straight[1].thread
+    }
+
+    /// All that the answer depends on.
+    fn situation(&self) -> Option<Fingerprint> {
+        let footprints = self.footprints.as_ref()?;
+        let steps = self.straight.iter().zip(footprints);
+        let mut threads: Vec<(ThreadId, Fingerprint)> = steps
+            .map(|(step, (_, footprint))| (step.thread, footprint.thread.clone()))
+            .collect();
+        if self.is_swapped() {
+            threads.swap(0, 1);
+        }
+        let mut objects = BTreeMap::new();
+        for (op, footprint) in footprints.iter().filter(|(op, _)| op.is_access()) {
+            objects
+                .entry(op.object)
+                .or_insert_with(|| footprint.object.clone());
+        }
+        Some(Fingerprint::of((threads, objects)))
+    }
+}
+
+impl Commutations {
+    /// The steps in the other order, if that leads from `prefix` to the same state.
+    pub(crate) fn turned(
+        &mut self,
+        prefix: &[Step],
+        window: &Window,
+        probe: &mut dyn Probe,
+    ) -> Result<Option<SleepSequence>, Interrupt> {
+        let situation = window.situation();
+        let known = situation.as_ref().and_then(|own| self.find(own)).cloned();
+        let is_swapped = window.is_swapped();
+        let orders = match known {
+            Some(known) => known.map(|orders| orders.swapped(is_swapped)),
+            None => {
+                let orders = orders(prefix, window, probe)?;
+                if let Some(situation) = situation {
+                    let of_situation = orders.clone().map(|orders| orders.swapped(is_swapped));
+                    self.store(situation, of_situation);
+                }
+                orders
+            }
+        };
+        Ok(orders.map(|orders| orders.turned))
+    }
+
+    fn find(&self, situation: &Fingerprint) -> Option<&Option<Orders>> {
+        let mut same = self.known.get(&situation.digest())?.iter();
+        same.find(|(known, _)| known == situation)
+            .map(|(_, orders)| orders)
+    }
+
+    fn store(&mut self, situation: Fingerprint, orders: Option<Orders>) {
+        if self.number == MOST {
+            self.number = 0;
+            self.known.clear();
+        }
+        self.number += 1;
+        let same = self.known.entry(situation.digest()).or_default();
+        same.push((situation, orders));
+    }
+}
+
+impl Orders {
+    fn swapped(self, is_swapped: bool) -> Orders {
+        match is_swapped {
+            true => Orders {
+                straight: self.turned,
+                turned: self.straight,
+            },
+            false => self,
+        }
+    }
+}
+
+/// Runs both orders; none if they lead to different states, or one is not possible.
+fn orders(
+    prefix: &[Step],
+    window: &Window,
+    probe: &mut dyn Probe,
+) -> Result<Option<Orders>, Interrupt> {
+    let Some(straight) = probe.state_after(prefix, &window.straight)? else {
+        return Ok(None);
+    };
+    let Some(turned) = probe.state_after(prefix, &window.turned)? else {
+        return Ok(None);
+    };
+    let is_same = straight.state == turned.state;
+    let has_choice = straight.has_alternatives() || turned.has_alternatives();
+    Ok((is_same && !has_choice).then(|| Orders {
+        straight: straight.sequence(&window.straight),
+        turned: turned.sequence(&window.turned),
+    }))
+}
+
+impl Reached {
+    fn has_alternatives(&self) -> bool {
+        let mut requests = self.requests.iter();
+        requests.any(|request| request.alternatives != 1)
+    }
+
+    /// The steps with what they announced.
+    fn sequence(&self, steps: &[Step]) -> SleepSequence {
+        let announced = steps.iter().zip(&self.requests);
+        announced
+            .map(|(step, request)| Sleeper {
+                thread: step.thread,
+                op: request.op,
+            })
+            .collect()
+    }
+}
