@@ -1,6 +1,6 @@
 //! Checks a program in C or C++: builds it, starts the process in which it checks itself, and listens to it.
 
-use crate::arguments::{CheckOptions, Plain};
+use crate::arguments::{CheckOptions, Plain, ReplayOptions};
 use crate::interruption;
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
@@ -9,7 +9,7 @@ use native::{
     Answer, Binary, Build, BuildError, Built, Compiler, Language, Order, RuntimeLibrary, Unseen,
     Worker, ending, libraries,
 };
-use report::Report;
+use report::{Report, ScheduleFile};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -24,58 +24,161 @@ pub enum Event {
     Interruption,
 }
 
-/// Searches; nothing if it was interrupted before there was anything to report.
-pub fn search(options: &CheckOptions, program: &NativeProgram) -> Result<Option<Report>, Refusal> {
-    let (sender, events) = channel();
-    interruption::tell(sender.clone(), options.leashed)?;
-    let built = match built(options, program) {
-        Err(Refusal::Build {
-            error: BuildError::Interrupted,
-            ..
-        }) => return Ok(None),
-        built => built?,
-    };
-    let path = match (&program.origin, &built) {
-        (_, Some(built)) => built.program(),
-        (Origin::Binary(path), None) => found(path),
-        (Origin::Sources { .. }, None) => program.path().to_owned(),
-    };
-    Binary::recognise(&path)?;
-    let mut report = match listen(options, program, &path, (sender, events))? {
-        Some(report) => report,
-        None => return Ok(None),
-    };
-    report.compile_s = built.map(|built| built.time().as_secs_f64());
-    report.warnings.extend(warnings(options, program, &path));
-    Ok(Some(report))
+/// What is to be done with a program.
+struct Task<'a> {
+    program: &'a NativeProgram,
+    order: Order,
+    is_quiet: bool,
+    is_leashed: bool,
 }
 
-fn built(options: &CheckOptions, program: &NativeProgram) -> Result<Option<Built>, Refusal> {
-    let Origin::Sources { files, flags } = &program.origin else {
-        return Ok(None);
+/// Searches; nothing if it was interrupted before there was anything to report.
+pub fn search(options: &CheckOptions, program: &NativeProgram) -> Result<Option<Report>, Refusal> {
+    let task = Task {
+        program,
+        order: order(options, program),
+        is_quiet: options.quiet,
+        is_leashed: options.leashed,
     };
-    let environment = |name: &str| std::env::var_os(name);
-    let language = Language::of_all(files).unwrap_or(Language::C);
-    let compiler = Compiler::find(language, options.cc.as_deref(), &environment)?;
-    let command = std::env::current_exe().map_err(|error| Refusal::System {
-        what: "find this command",
-        error,
-    })?;
-    let library = RuntimeLibrary::find(&command, &environment)?;
-    let line = ProgressLine::new(!options.quiet);
-    line.say("compiling".to_owned());
-    let build = Build {
-        compiler: &compiler,
-        library: &library,
-        files,
-        flags,
+    let mut report = task.carry_out()?;
+    for failure in report.iter_mut().flat_map(|report| &mut report.errors) {
+        failure.schedule.recipe = Some(program.recipe());
+    }
+    Ok(report)
+}
+
+/// Runs a saved schedule again; nothing if it was interrupted.
+pub fn replay(
+    options: &ReplayOptions,
+    program: &NativeProgram,
+    schedule: ScheduleFile,
+) -> Result<Option<Report>, Refusal> {
+    let task = Task {
+        program,
+        order: Order {
+            name: schedule.program.clone(),
+            interleaves_plain: schedule.conditions.interleaves_plain,
+            replay: Some(schedule),
+            ..Order::default()
+        },
+        is_quiet: options.quiet,
+        is_leashed: false,
     };
-    let built = build.run();
-    line.clear();
-    built.map(Some).map_err(|error| Refusal::Build {
-        program: program.path().display().to_string(),
-        error,
-    })
+    task.carry_out()
+}
+
+impl Task<'_> {
+    fn carry_out(&self) -> Result<Option<Report>, Refusal> {
+        let (sender, events) = channel();
+        interruption::tell(sender.clone(), self.is_leashed)?;
+        let built = match self.built() {
+            Err(Refusal::Build {
+                error: BuildError::Interrupted,
+                ..
+            }) => return Ok(None),
+            built => built?,
+        };
+        let path = match &built {
+            Some(built) => built.program(),
+            None => found(self.program.path()),
+        };
+        Binary::recognise(&path)?;
+        let warnings = self.warnings(&path);
+        let compile_s = built.as_ref().map(|built| built.time().as_secs_f64());
+        let worker = self.start(&path)?;
+        // A program that runs needs its file no more: nothing is left behind, however this process ends.
+        drop(built);
+        let report = self.listen(worker, (sender, events))?;
+        Ok(report.map(|mut report| {
+            report.compile_s = compile_s;
+            report.warnings.extend(warnings);
+            report
+        }))
+    }
+
+    fn built(&self) -> Result<Option<Built>, Refusal> {
+        let Origin::Sources { files, flags } = &self.program.origin else {
+            return Ok(None);
+        };
+        let environment = |name: &str| std::env::var_os(name);
+        let language = Language::of_all(files).unwrap_or(Language::C);
+        let chosen = self.program.compiler.as_deref();
+        let compiler = Compiler::find(language, chosen, &environment)?;
+        let command = std::env::current_exe().map_err(|error| Refusal::System {
+            what: "find this command",
+            error,
+        })?;
+        let library = RuntimeLibrary::find(&command, &environment)?;
+        let line = ProgressLine::new(!self.is_quiet);
+        line.say("compiling".to_owned());
+        let build = Build {
+            compiler: &compiler,
+            library: &library,
+            files,
+            flags,
+        };
+        let built = build.run();
+        line.clear();
+        built.map(Some).map_err(|error| Refusal::Build {
+            program: self.program.path().display().to_string(),
+            error,
+        })
+    }
+
+    fn start(&self, path: &Path) -> Result<Worker, Refusal> {
+        let mut arguments = vec![self.program.path().with_extension("").into_os_string()];
+        arguments.extend_from_slice(&self.program.arguments);
+        Worker::start(path, &arguments, &self.order).map_err(|error| Refusal::System {
+            what: "start the program",
+            error,
+        })
+    }
+
+    /// Listens to the process that checks until it has told its result or is interrupted.
+    fn listen(
+        &self,
+        mut worker: Worker,
+        (sender, events): (Sender<Event>, Receiver<Event>),
+    ) -> Result<Option<Report>, Refusal> {
+        let answers = worker.answers();
+        thread::spawn(move || {
+            // Nobody listens any more when this fails.
+            let told = answers.map(Event::Answer).chain([Event::End]);
+            told.map(|event| sender.send(event)).find(Result::is_err)
+        });
+        let line = ProgressLine::new(!self.is_quiet);
+        let told = hear(&worker, &events, &line);
+        line.clear();
+        let program = self.order.name.clone();
+        match told {
+            Told::Report(report) => Ok(Some(*report)),
+            Told::Refused(reason) => Err(Refusal::Worker { program, reason }),
+            Told::Interrupted => Ok(None),
+            Told::Nothing => {
+                let status = worker.wait().map_err(|error| Refusal::System {
+                    what: "wait for the program",
+                    error,
+                })?;
+                let ended = ending(status);
+                Err(Refusal::WorkerEnded { program, ended })
+            }
+        }
+    }
+
+    /// What was not seen, or not as it stands in the source.
+    fn warnings(&self, path: &Path) -> Vec<String> {
+        let unseen = Unseen::of(path, &libraries(path)).unwrap_or_default();
+        let mut warnings: Vec<String> = unseen.iter().map(Unseen::to_string).collect();
+        if let Origin::Sources { flags, .. } = &self.program.origin
+            && self.order.interleaves_plain
+            && Build::optimises(flags)
+        {
+            let text = "the compiler optimises, so that plain accesses are merged before they can interleave; \
+                        with --plain=sc leave -O out";
+            warnings.push(text.to_owned());
+        }
+        warnings
+    }
 }
 
 /// A file without a folder is one of this folder, not a command that is looked for.
@@ -83,48 +186,6 @@ fn found(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new(".").join(path),
         Some(_) | None => path.to_owned(),
-    }
-}
-
-/// Starts the process that checks, and listens until it has told its result or is interrupted.
-fn listen(
-    options: &CheckOptions,
-    program: &NativeProgram,
-    path: &Path,
-    (sender, events): (Sender<Event>, Receiver<Event>),
-) -> Result<Option<Report>, Refusal> {
-    let mut arguments = vec![program.path().with_extension("").into_os_string()];
-    arguments.extend_from_slice(&program.arguments);
-    let system = |what, error| Refusal::System { what, error };
-    let mut worker = Worker::start(path, &arguments, &order(options, program))
-        .map_err(|error| system("start the program", error))?;
-    let answers = worker.answers();
-    thread::spawn(move || {
-        // Nobody listens any more when this fails.
-        let told = answers.map(Event::Answer).chain([Event::End]);
-        told.map(|event| sender.send(event)).find(Result::is_err)
-    });
-    let line = ProgressLine::new(!options.quiet);
-    let told = hear(&worker, &events, &line);
-    line.clear();
-    let name = program.name();
-    match told {
-        Told::Report(report) => Ok(Some(*report)),
-        Told::Refused(reason) => Err(Refusal::Worker {
-            program: name,
-            reason,
-        }),
-        Told::Interrupted => Ok(None),
-        Told::Nothing => {
-            let status = worker
-                .wait()
-                .map_err(|error| system("wait for the program", error))?;
-            let ended = ending(status);
-            Err(Refusal::WorkerEnded {
-                program: name,
-                ended,
-            })
-        }
     }
 }
 
@@ -177,20 +238,4 @@ fn order(options: &CheckOptions, program: &NativeProgram) -> Order {
 /// The program may change its folder.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// What was not seen, or not as it stands in the source.
-fn warnings(options: &CheckOptions, program: &NativeProgram, path: &Path) -> Vec<String> {
-    let unseen = Unseen::of(path, &libraries(path)).unwrap_or_default();
-    let mut warnings: Vec<String> = unseen.iter().map(Unseen::to_string).collect();
-    if let Origin::Sources { flags, .. } = &program.origin
-        && options.plain == Some(Plain::Sc)
-        && Build::optimises(flags)
-    {
-        warnings.push(
-            "the compiler optimises, so that plain accesses are merged before they can interleave; with --plain=sc leave -O out"
-                .to_owned(),
-        );
-    }
-    warnings
 }

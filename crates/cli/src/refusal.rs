@@ -22,6 +22,9 @@ pub enum Refusal {
         /// The program that it names.
         program: String,
     },
+    /// The schedule file is of a program in machine code, and does not say which.
+    #[error("{}: this schedule names no file of its program; check the program again to get a new one", .0.display())]
+    Recipe(PathBuf),
     /// An option has no meaning for this kind of program.
     #[error("{option}: {why}")]
     Option {

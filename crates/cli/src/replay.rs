@@ -3,13 +3,18 @@
 use crate::arguments::ReplayOptions;
 use crate::check::print_report;
 use crate::refusal::Refusal;
-use crate::{Done, exit_code};
+use crate::subject::NativeProgram;
+use crate::{Done, UNFINISHED, exit_code, native_check};
 use mazurka::Checker;
 use report::ScheduleFile;
+use std::process::ExitCode;
 
 /// Runs a saved schedule again.
 pub fn replay(options: &ReplayOptions) -> Done {
     let schedule = ScheduleFile::load(&options.file)?;
+    if let Some(recipe) = &schedule.recipe {
+        return replay_native(options, &NativeProgram::from_recipe(recipe), &schedule);
+    }
     let Ok(instance) = corpus::parse(&schedule.program) else {
         let program = schedule.program;
         return Err(Refusal::ForeignSchedule {
@@ -26,4 +31,21 @@ pub fn replay(options: &ReplayOptions) -> Done {
         })?;
     print_report(&report, options.format, options.quiet)?;
     Ok(exit_code(report.verdict))
+}
+
+fn replay_native(
+    options: &ReplayOptions,
+    program: &Option<NativeProgram>,
+    schedule: &ScheduleFile,
+) -> Done {
+    let Some(program) = program else {
+        return Err(Refusal::Recipe(options.file.clone()));
+    };
+    match native_check::replay(options, program, schedule.clone())? {
+        Some(report) => {
+            print_report(&report, options.format, options.quiet)?;
+            Ok(exit_code(report.verdict))
+        }
+        None => Ok(ExitCode::from(UNFINISHED)),
+    }
 }

@@ -4,6 +4,7 @@ use crate::arguments::CheckOptions;
 use crate::refusal::Refusal;
 use corpus::Instance;
 use native::Language;
+use report::Recipe;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,8 @@ pub struct NativeProgram {
     pub origin: Origin,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// The compiler that the user chose.
+    pub compiler: Option<OsString>,
 }
 
 /// How a program comes to be.
@@ -50,10 +53,12 @@ impl Subject {
                     flags: options.flags.clone(),
                 },
                 arguments: arguments(options),
+                compiler: options.cc.clone(),
             },
             (false, [path, more @ ..]) if is_file(path) => NativeProgram {
                 origin: Origin::Binary(PathBuf::from(path)),
                 arguments: [more, &options.flags, &arguments(options)].concat(),
+                compiler: None,
             },
             (false, words) => return Subject::in_corpus(options, words),
         };
@@ -99,6 +104,51 @@ impl NativeProgram {
         match &self.origin {
             Origin::Sources { files, .. } => &files[0],
             Origin::Binary(path) => path,
+        }
+    }
+
+    /// The program that a schedule was saved of; nothing if it names no file.
+    pub fn from_recipe(recipe: &Recipe) -> Option<NativeProgram> {
+        let os = |words: &[String]| words.iter().map(OsString::from).collect();
+        let files: Vec<PathBuf> = recipe.files.iter().map(PathBuf::from).collect();
+        let has_source = files.iter().any(|file| Language::of(file).is_some());
+        let origin = match has_source {
+            true => Origin::Sources {
+                files,
+                flags: os(&recipe.flags),
+            },
+            false => Origin::Binary(files.into_iter().next()?),
+        };
+        Some(NativeProgram {
+            origin,
+            arguments: os(&recipe.arguments),
+            compiler: recipe.compiler.as_ref().map(OsString::from),
+        })
+    }
+
+    /// How it is made again.
+    pub fn recipe(&self) -> Recipe {
+        let text = |words: &[OsString]| {
+            words
+                .iter()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect()
+        };
+        let (files, flags) = match &self.origin {
+            Origin::Sources { files, flags } => (files.as_slice(), text(flags)),
+            Origin::Binary(path) => (std::slice::from_ref(path), Vec::new()),
+        };
+        Recipe {
+            files: files
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect(),
+            flags,
+            compiler: self
+                .compiler
+                .as_ref()
+                .map(|compiler| compiler.to_string_lossy().into_owned()),
+            arguments: text(&self.arguments),
         }
     }
 

@@ -17,6 +17,7 @@ const LIBRARY: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 void __tsan_init(void) {}
 void __tsan_read4(void *p) { (void)p; }
@@ -35,6 +36,7 @@ __attribute__((constructor)) static void work(void) {
     if (!strcmp(behaviour, "end")) _exit(7);
     if (!strcmp(behaviour, "refuse")) { puts("{\"refused\":\"the program forks\"}"); fflush(stdout); _exit(0); }
     if (!strcmp(behaviour, "order")) { fprintf(stderr, "%s\n", getenv("MAZURKA_ORDER")); report(0); }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGINT, report);
     fputs("waiting\n", stderr);
     for (;;) pause();
@@ -83,6 +85,8 @@ impl Here {
     fn command(&self, behaviour: &str, arguments: &str) -> Command {
         let mut command = mazurka(self.path(), arguments);
         command
+            // Cargo names the folder of the real library.
+            .env_remove("LD_LIBRARY_PATH")
             .env("MAZURKA_RUNTIME", self.path())
             .env("TMPDIR", self.scratch.path())
             .env("BEHAVIOUR", behaviour)
@@ -285,4 +289,46 @@ fn flags_that_optimise_are_told_where_plain_accesses_interleave() {
     );
     let ran = here.ran("report", "check program.c -- -O2");
     assert!(!ran.output.contains("warning"), "{}", ran.output);
+}
+
+#[test]
+fn a_saved_schedule_says_how_its_program_is_made() {
+    let here = Here::new();
+    let bug = run(here.path(), "check lost-update --format json").output;
+    let mut command = here.command("order", "check program.c --plain=sc --cc cc -- -DNDEBUG");
+    let output = command
+        .env("REPORT", format!("{{\"report\":{}}}", bug.trim()))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let saved = fs::read_to_string(here.path().join("program.schedule.json")).unwrap();
+    let saved: Value = serde_json::from_str(&saved).unwrap();
+    let expected =
+        serde_json::json!({"files": ["program.c"], "flags": ["-DNDEBUG"], "compiler": "cc"});
+    assert_eq!(saved["recipe"], expected);
+    let ran = here.ran("order", "replay program.schedule.json");
+    assert_eq!(ran.code, 0, "{}{}", ran.output, ran.errors);
+    let order: Value = serde_json::from_str(ran.errors.lines().next().unwrap()).unwrap();
+    assert_eq!(order["replay"]["steps"], saved["steps"]);
+}
+
+#[test]
+fn nothing_is_left_by_a_command_that_is_killed() {
+    let here = Here::new();
+    let mut child = here
+        .command("wait", "check program.c")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut waiting = [0; 8];
+    let errors = child.stderr.as_mut().unwrap();
+    std::io::Read::read_exact(errors, &mut waiting).unwrap();
+    // The process that checks has begun, and the file of its program goes.
+    while fs::read_dir(here.scratch.path()).unwrap().count() > 0 {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(fs::read_dir(here.scratch.path()).unwrap().count(), 0);
 }

@@ -12,8 +12,8 @@ use runtime::native::privately;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Between two tellings of how far the search is.
@@ -34,7 +34,7 @@ pub(crate) fn refuse(reason: &str) -> ! {
 /// Carries out the order.
 pub(crate) fn work(program: Program) -> i32 {
     let order = std::env::var(ORDER).unwrap_or_default();
-    let order: Order = match serde_json::from_str(&order) {
+    let order = match Order::read(&order) {
         Ok(order) => order,
         Err(error) => refuse(&format!("the order in {ORDER} cannot be read: {error}")),
     };
@@ -46,6 +46,7 @@ pub(crate) fn work(program: Program) -> i32 {
     };
     runtime::native::catch_crashes(on_signal);
     start_timer();
+    listen_to_owner();
     warm_up();
     ending::save();
     heap::save();
@@ -103,6 +104,7 @@ fn checker(order: &Order) -> Checker {
     let tell = |snapshot: &Snapshot| say(&Answer::Progress(snapshot.line()));
     let mut checker = Checker::new()
         .name(&order.name)
+        .stop(Arc::clone(STOP.get_or_init(Arc::default)))
         .native(&Names)
         .interleave_plain(order.interleaves_plain)
         .keep_going(order.keep_going)
@@ -210,6 +212,31 @@ fn on_signal(signal: i32) -> bool {
     }
     gate::slam();
     true
+}
+
+/// Set when the search is to end early with what it has.
+static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// SIGINT and SIGTERM end the search early. If the command that gave the order ends, so does this process.
+fn listen_to_owner() {
+    STOP.get_or_init(Arc::default);
+    let handler: extern "C" fn(libc::c_int) = stop;
+    // SAFETY: the handler only sets a flag that is there; all arguments are valid.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as usize;
+        action.sa_flags = libc::SA_ONSTACK | libc::SA_RESTART;
+        for signal in [libc::SIGINT, libc::SIGTERM] {
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+    }
+}
+
+extern "C" fn stop(_signal: libc::c_int) {
+    if let Some(stop) = STOP.get() {
+        stop.store(true, Relaxed);
+    }
 }
 
 /// A signal now and then, by CPU time.

@@ -2,7 +2,12 @@
 //! standard output: one JSON object in a line for each [`Answer`].
 
 use report::{Report, ScheduleFile};
+use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -52,4 +57,62 @@ pub enum Answer {
     Report(Box<Report>),
     /// It could not be done, and why.
     Refused(String),
+}
+
+/// What stands before the name of a file that has the order.
+const IN_FILE: &str = "@";
+
+impl Order {
+    /// Reads what [`ORDER`] holds.
+    ///
+    /// ```
+    /// use mazurka_native::Order;
+    /// let order = Order::read("{").unwrap_err();
+    /// assert!(order.to_string().contains("EOF"));
+    /// ```
+    ///
+    /// # Errors
+    /// If it is no order, or in a file that cannot be read.
+    pub fn read(text: &str) -> io::Result<Order> {
+        let in_file = text.strip_prefix(IN_FILE);
+        let content = in_file.map(fs::read_to_string).transpose()?;
+        Ok(serde_json::from_str(content.as_deref().unwrap_or(text))?)
+    }
+}
+
+/// Longer orders, those with long schedules, do not fit into an environment.
+const LONGEST: usize = 64 * 1024;
+
+/// An order as it stands in the environment, and the file that has it if it is too long.
+pub(crate) fn written(order: &Order) -> io::Result<(OsString, Option<File>)> {
+    let text = serde_json::to_string(order).expect("an order has no maps to serialise");
+    if text.len() <= LONGEST {
+        return Ok((text.into(), None));
+    }
+    // Inherited by the worker, so without CLOEXEC.
+    let mut file = File::from(memfd_create(c"mazurka.order", MemfdFlags::empty())?);
+    file.write_all(text.as_bytes())?;
+    let named = format!("{IN_FILE}/proc/self/fd/{}", file.as_raw_fd());
+    Ok((named.into(), Some(file)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_of_any_length_are_read_as_they_were_written() {
+        for length in [10, 2 * LONGEST] {
+            let name = "x".repeat(length);
+            let order = Order {
+                name: name.clone(),
+                ..Order::default()
+            };
+            let (text, file) = written(&order).unwrap();
+            assert_eq!(file.is_some(), length > LONGEST);
+            let text = text.into_string().unwrap();
+            assert!(text.len() < LONGEST);
+            assert_eq!(Order::read(&text).unwrap().name, name);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The process in which a program is checked: started with an order, listened to, and gone when its owner is.
 
+use crate::order::written;
 use crate::{Answer, ORDER, Order};
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::{OsStr, OsString};
@@ -21,7 +22,7 @@ impl Worker {
     /// # Errors
     /// If it cannot be started.
     pub fn start(program: &Path, arguments: &[OsString], order: &Order) -> io::Result<Worker> {
-        let text = serde_json::to_string(order).expect("an order has no maps to serialise");
+        let (text, file) = written(order)?;
         let (name, arguments) = match arguments {
             [name, arguments @ ..] => (name.as_os_str(), arguments),
             [] => (OsStr::new("program"), arguments),
@@ -33,6 +34,8 @@ impl Worker {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()?;
+        // The worker has the file, too.
+        drop(file);
         Ok(Worker { child })
     }
 

@@ -25,4 +25,6 @@ pub use layout::{Style, wrap};
 pub use outcome::{Failure, FailureKind, Limit, Report, Verdict, bound_name};
 pub use place::place;
 pub use progress::{Progress, Snapshot};
-pub use schedule_file::{Conditions, SavedStep, ScheduleFile, ScheduleFileError, ScheduleProblem};
+pub use schedule_file::{
+    Conditions, Recipe, SavedStep, ScheduleFile, ScheduleFileError, ScheduleProblem,
+};

@@ -20,6 +20,7 @@ const VERSION: u32 = 1;
 ///     message: "an update was lost".to_owned(),
 ///     conditions: Conditions::default(),
 ///     coarse: Vec::new(),
+///     recipe: None,
 ///     steps: vec![SavedStep { thread: "0".to_owned(), choices: vec![0, 0] }],
 /// };
 /// let text = schedule.to_json();
@@ -40,8 +41,27 @@ pub struct ScheduleFile {
     /// the words of the front-end: the steps fit only so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub coarse: Vec<String>,
+    /// How the program is made, if it is in machine code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<Recipe>,
     /// The steps from the start.
     pub steps: Vec<SavedStep>,
+}
+
+/// How a program in machine code is made and started, in the words of the command line.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Recipe {
+    /// Sources, objects and libraries; or the program itself.
+    pub files: Vec<String>,
+    /// The compiler's flags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
+    /// The compiler, if the user chose it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<String>,
+    /// The program's arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
 }
 
 /// What a program is run under, as far as its executions depend on it.
@@ -232,6 +252,7 @@ mod tests {
             message: "main waits for T1".to_owned(),
             conditions: Conditions::default(),
             coarse: vec!["polled 0.1".to_owned()],
+            recipe: None,
             steps: vec![
                 SavedStep {
                     thread: "0".to_owned(),

@@ -233,6 +233,7 @@ mod tests {
                 message: message.to_owned(),
                 conditions: Conditions::default(),
                 coarse: Vec::new(),
+                recipe: None,
                 steps: vec![SavedStep {
                     thread: "0".to_owned(),
                     choices: vec![0],

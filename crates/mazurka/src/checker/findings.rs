@@ -144,6 +144,7 @@ impl Search {
             message: symptom.message.clone(),
             conditions: self.checker.conditions,
             coarse: self.model.names().save_coarse(),
+            recipe: None,
             steps: self.model.names().save(schedule),
         }
     }
