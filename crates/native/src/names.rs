@@ -5,22 +5,26 @@
 //! (`-fdebug-types-section`), whose variables have names without members.
 
 mod access_path;
+mod allocation;
+mod code;
 mod images;
 mod information;
 mod locals;
 mod location;
+mod stack;
 mod symbols;
 mod table;
 mod types;
 mod unwinding;
 mod value;
 
+pub use allocation::Block;
 pub use images::{Activation, Images};
 pub use location::{Memory, Registers};
 
 use access_path::{Span, part};
 use information::{EntryId, Information, direct};
-use locals::Locals;
+use locals::{Local, Locals};
 use location::Machine;
 use object::{Object, ObjectSection, SectionKind};
 use std::cell::OnceCell;
@@ -171,8 +175,6 @@ impl Names {
         memory: Memory<'_>,
         bytes: (u64, u64),
     ) -> Option<Variable> {
-        let information = self.information.as_ref()?;
-        let table = self.table(information);
         let machine = Machine {
             registers,
             memory,
@@ -181,13 +183,13 @@ impl Names {
                 .map(|frame| frame.canonical_address),
             frame_base: None,
         };
-        let locals = Locals {
-            information,
-            table,
-            function: table.function(registers.instruction())?,
-        };
+        self.local_in(&machine, bytes)
+    }
+
+    fn local_in(&self, machine: &Machine<'_>, bytes: (u64, u64)) -> Option<Variable> {
+        let information = self.information.as_ref()?;
         let (address, size) = bytes;
-        let local = locals.at(address, &machine)?;
+        let local = self.found_local(machine, address)?;
         let offset = address - local.address;
         let part = part(
             self.types(information),
@@ -198,6 +200,22 @@ impl Names {
             name: format!("{}{}", local.name, part.path),
             kind: part.kind,
         })
+    }
+
+    fn found_local(&self, machine: &Machine<'_>, address: u64) -> Option<Local> {
+        let information = self.information.as_ref()?;
+        let table = self.table(information);
+        let locals = Locals {
+            information,
+            table,
+            function: table.function(machine.registers.instruction())?,
+        };
+        locals.at(address, machine)
+    }
+
+    fn function_start(&self, instruction: u64) -> Option<u64> {
+        let table = self.table(self.information.as_ref()?);
+        Some(table.function(instruction)?.code.start)
     }
 
     fn unwind(&self, registers: &Registers, memory: Memory<'_>) -> Option<Unwound> {

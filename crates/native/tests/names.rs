@@ -2,8 +2,8 @@
 
 mod toolchain;
 
-use mazurka_native::{Built, Compiler, Images, Language, Names, Registers};
-use object::{Object, ObjectSymbol};
+use mazurka_native::{Block, Built, Compiler, Images, Language, Names, Registers};
+use object::{Object, ObjectSegment, ObjectSymbol};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -312,11 +312,12 @@ __attribute__((noinline)) void between(struct pair *pair, long *others) {
     report(&others[2]);
     report((void *)&room[1]);
 }
-int main(void) {
+__attribute__((noinline)) int work(void) {
     struct pair shared = {0, {0, 0, 0}};
     { long others[4] = {0, 0, 0, 0}; between(&shared, others); }
     return shared.one;
 }
+int main(void) { return work(); }
 "#;
 
 /// What the program told of one address, of its own stack, and of a function.
@@ -348,28 +349,50 @@ fn told(program: &Path) -> Vec<Told> {
     all
 }
 
+/// Eight bytes of the image as it was loaded.
+fn loaded(image: &object::File<'_>, address: u64) -> Option<u64> {
+    let mut segments = image.segments();
+    segments.find_map(|segment| {
+        let bytes = segment.data_range(address, 8).ok()??;
+        Some(u64::from_le_bytes(bytes.try_into().ok()?))
+    })
+}
+
 #[test]
 fn local_variables_are_found_in_whichever_frame_has_them() {
     each(Language::C, ("stack.c", STACK), |case| {
-        let expected = ["main::shared.two[1]", "main::others[2]", "between::room[1]"];
+        let expected = ["work::shared.two[1]", "work::others[2]", "between::room[1]"];
         let told = told(&case.program.program());
         assert_eq!(told.len(), expected.len());
+        let data = fs::read(case.program.program()).unwrap();
+        let file = object::File::parse(&*data).unwrap();
         for (told, name) in told.iter().zip(expected) {
             let base = told.function - case.addresses.at("report");
             let mut images = Images::default();
             images.add(case.program.program(), base, base..base + 0x10_0000);
             let memory = |address: u64| {
+                if (base..base + 0x10_0000).contains(&address) {
+                    return loaded(&file, address - base);
+                }
                 let index = address.checked_sub(told.start)? / 8;
                 told.stack.get(usize::try_from(index).ok()?).copied()
             };
-            let size = if name.starts_with("main::shared") {
+            let size = if name.starts_with("work::shared") {
                 4
             } else {
                 8
             };
-            let local = images.local(&told.registers, &memory, (told.address, size));
+            let bytes = (told.address, size);
+            let local = images.local(&told.registers, &memory, bytes);
             assert_eq!(
                 local.map(|local| local.name).as_deref(),
+                Some(name),
+                "{}",
+                case.compiler
+            );
+            let scanned = images.on_stack(bytes, &memory);
+            assert_eq!(
+                scanned.map(|local| local.name).as_deref(),
                 Some(name),
                 "{}",
                 case.compiler
@@ -377,9 +400,76 @@ fn local_variables_are_found_in_whichever_frame_has_them() {
             let stack = images.stack(&told.registers, &memory);
             let functions: Vec<_> = stack
                 .iter()
-                .filter_map(|at| at.frames[0].function.as_deref())
+                .filter_map(|at| at.frames.first()?.function.as_deref())
                 .collect();
-            assert_eq!(functions, ["between", "main"], "{}", case.compiler);
+            assert_eq!(functions, ["between", "work", "main"], "{}", case.compiler);
+        }
+    });
+}
+
+const BLOCKS: &str = r#"
+#include <cstdio>
+#include <cstdlib>
+#include <atomic>
+__attribute__((noinline)) void *allocate(size_t size) {
+    printf("%p %p\n", (void *)allocate, __builtin_return_address(0));
+    return malloc(size);
+}
+__attribute__((noinline)) void *operator new(size_t size) {
+    printf("%p %p\n", (void *)allocate, __builtin_return_address(0));
+    return malloc(size);
+}
+void operator delete(void *block) noexcept { free(block); }
+void operator delete(void *block, size_t) noexcept { free(block); }
+namespace list {
+struct node { int value; node *next; };
+struct Counter { std::atomic<int> count; long room[3]; Counter(int start) : count(start) {} };
+}
+typedef struct { char letter; int numbers[3]; } pack;
+list::node *head;
+pack *packs;
+int *plain;
+int main() {
+    list::node *first = (list::node *)allocate(sizeof(list::node));
+    head = (list::node *)allocate(4 * sizeof(list::node));
+    packs = (pack *)allocate(sizeof(pack));
+    auto *counter = new list::Counter(3);
+    int *numbers = (int *)allocate(5 * sizeof(int));
+    void *nothing = allocate(16);
+    return first == nullptr || nothing == nullptr || counter == nullptr || numbers == nullptr;
+}
+"#;
+
+#[test]
+fn blocks_of_the_heap_have_the_type_of_what_their_address_is_stored_into() {
+    each(Language::CPlusPlus, ("blocks.cpp", BLOCKS), |case| {
+        let data = fs::read(case.program.program()).unwrap();
+        let file = object::File::parse(&*data).unwrap();
+        let printed = run(&mut Command::new(case.program.program()));
+        let mut sites = printed.lines().map(|line| {
+            let address =
+                |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap();
+            let (function, returns_to) = line.split_once(' ').unwrap();
+            (
+                address(function) - case.addresses.at("_Z8allocatem"),
+                address(returns_to),
+            )
+        });
+        for (size, offset, length, name) in [
+            (16, 8, 8, Some("list::node.next")),
+            (64, 32, 4, Some("list::node[2].value")),
+            (16, 8, 4, Some("pack.numbers[1]")),
+            (32, 0, 4, Some("list::Counter.count")),
+            (20, 12, 4, Some("int[3]")),
+            (16, 0, 8, None),
+        ] {
+            let (base, returns_to) = sites.next().unwrap();
+            let mut images = Images::default();
+            images.add(case.program.program(), base, base..base + 0x10_0000);
+            let memory = |address: u64| loaded(&file, address.checked_sub(base)?);
+            let found = images.in_block(Block { returns_to, size }, (offset, length), &memory);
+            let found = found.map(|variable| variable.name);
+            assert_eq!(found.as_deref(), name, "{}", case.compiler);
         }
     });
 }

@@ -1,6 +1,7 @@
 //! All images of a process: names by the addresses that the process has.
 
 use super::{Frame, Memory, Names, Registers, Variable};
+use crate::RUNTIME_LIBRARY;
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -150,13 +151,24 @@ impl Images {
         }
     }
 
-    fn at(&self, address: u64) -> Option<(&Names, u64)> {
+    /// Whether an address lies in an image.
+    pub(super) fn has_code(&self, address: u64) -> bool {
+        self.image(address).is_some()
+    }
+
+    /// The names of the image that has an address, and where it was loaded. Those of our own library are nobody's
+    /// business.
+    pub(super) fn at(&self, address: u64) -> Option<(&Names, u64)> {
         let image = self
-            .images
-            .iter()
-            .find(|image| image.addresses.contains(&address))?;
+            .image(address)
+            .filter(|image| !image.path.ends_with(RUNTIME_LIBRARY))?;
         let names = image.names.get_or_init(|| Names::read(&image.path).ok());
         Some((names.as_ref()?, image.base))
+    }
+
+    fn image(&self, address: u64) -> Option<&Image> {
+        let mut images = self.images.iter();
+        images.find(|image| image.addresses.contains(&address))
     }
 }
 

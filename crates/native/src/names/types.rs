@@ -60,6 +60,36 @@ impl Types<'_> {
         }
     }
 
+    /// The type that a pointer points to; nothing for `void`.
+    pub fn pointed_at(&self, id: EntryId) -> Option<EntryId> {
+        let (id, entry) = self.bare(id)?;
+        let is_pointer = matches!(
+            entry.tag(),
+            constants::DW_TAG_pointer_type | constants::DW_TAG_reference_type
+        );
+        let pointed_at = self.information.type_of(id.unit, &entry)?;
+        is_pointer.then_some(pointed_at)
+    }
+
+    /// The name of a type without qualifiers: that of the innermost alias, or its own.
+    pub fn name(&self, mut id: EntryId) -> Option<String> {
+        for _ in 0..DEEPEST {
+            let entry = self.information.entry(id)?;
+            let is_nameless_qualifier = matches!(
+                entry.tag(),
+                constants::DW_TAG_const_type
+                    | constants::DW_TAG_volatile_type
+                    | constants::DW_TAG_atomic_type
+            );
+            if !is_nameless_qualifier {
+                let own = || self.information.own_name(id.unit, &entry);
+                return self.table.name(self.information, id).cloned().or_else(own);
+            }
+            id = self.information.type_of(id.unit, &entry)?;
+        }
+        None
+    }
+
     fn known_shape(&self, id: EntryId) -> Option<Shape> {
         let (id, entry) = self.bare(id)?;
         Some(match entry.tag() {
@@ -109,7 +139,7 @@ impl Types<'_> {
         None
     }
 
-    fn children(&self, id: EntryId) -> Vec<Entry> {
+    pub fn children(&self, id: EntryId) -> Vec<Entry> {
         let mut children = Vec::new();
         let Ok(mut cursor) = self.information.unit(id).entries_at_offset(id.offset) else {
             return children;

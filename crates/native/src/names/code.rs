@@ -1,0 +1,155 @@
+//! What a few instructions tell: whether an address is one that a call returns to, and where its result goes.
+
+use super::Memory;
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+
+/// The longest instruction.
+const LONGEST: u64 = 15;
+/// How many bytes are looked at for where a result goes.
+const NEAR: u64 = 160;
+
+/// A call that would return to an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Of the function at this address.
+    Direct(u64),
+    /// Of a function that a register or memory names.
+    Indirect,
+}
+
+/// The call before an address, if there may be one.
+pub fn call_before(returns_to: u64, memory: Memory<'_>) -> Option<Call> {
+    // Of direct calls, calls by register, by memory with a short and with a long displacement.
+    for length in [5, 2, 3, 6, 4, 7] {
+        let start = returns_to.checked_sub(length)?;
+        let code = bytes(start, LONGEST, memory)?;
+        let mut decoder = Decoder::with_ip(64, &code, start, DecoderOptions::NONE);
+        let instruction = decoder.decode();
+        if instruction.next_ip() != returns_to {
+            continue;
+        }
+        if instruction.is_call_near() {
+            return Some(Call::Direct(instruction.near_branch_target()));
+        }
+        if instruction.is_call_near_indirect() {
+            return Some(Call::Indirect);
+        }
+    }
+    None
+}
+
+/// Where the result of a call goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Into memory at this distance from the frame pointer.
+    Frame(i64),
+    /// Into memory at an address.
+    Address(u64),
+    /// To the function at this address, as its first argument.
+    Argument(u64),
+}
+
+/// Follows the result of a call that returns here through the next instructions, until it is stored or passed on where
+/// `accept` wants it. What compilers store for a moment is followed, too.
+pub fn destination<T>(
+    returns_to: u64,
+    memory: Memory<'_>,
+    accept: impl Fn(Destination) -> Option<T>,
+) -> Option<T> {
+    let code = bytes(returns_to, NEAR, memory)?;
+    let mut decoder = Decoder::with_ip(64, &code, returns_to, DecoderOptions::NONE);
+    let mut holders = Holders {
+        registers: vec![Register::RAX],
+        places: Vec::new(),
+    };
+    while decoder.can_decode() {
+        let instruction = decoder.decode();
+        if instruction.is_invalid() || instruction.mnemonic() == Mnemonic::Ret {
+            return None;
+        }
+        let found = holders.leads_to(&instruction);
+        if let Some(accepted) = found.and_then(&accept) {
+            return Some(accepted);
+        }
+        if let Some(Destination::Frame(place)) = found {
+            holders.places.push(place);
+        }
+        holders.follow(&instruction);
+    }
+    None
+}
+
+/// What holds the result of a call.
+struct Holders {
+    registers: Vec<Register>,
+    /// By their distances from the frame pointer.
+    places: Vec<i64>,
+}
+
+impl Holders {
+    /// Where an instruction stores the result, or to whom it passes it on.
+    fn leads_to(&self, instruction: &Instruction) -> Option<Destination> {
+        if instruction.is_call_near() && self.registers.contains(&Register::RDI) {
+            return Some(Destination::Argument(instruction.near_branch_target()));
+        }
+        let is_store = instruction.mnemonic() == Mnemonic::Mov
+            && instruction.op0_kind() == OpKind::Memory
+            && instruction.op1_kind() == OpKind::Register
+            && self.registers.contains(&instruction.op1_register());
+        place(instruction).filter(|_| is_store)
+    }
+
+    /// What holds it behind an instruction.
+    fn follow(&mut self, instruction: &Instruction) {
+        if instruction.mnemonic() == Mnemonic::Call {
+            self.registers.retain(is_preserved);
+            return;
+        }
+        let keeps = matches!(
+            instruction.mnemonic(),
+            Mnemonic::Cmp | Mnemonic::Test | Mnemonic::Push
+        );
+        if instruction.op0_kind() != OpKind::Register || keeps {
+            return;
+        }
+        let is_copy = instruction.mnemonic() == Mnemonic::Mov
+            && match (instruction.op1_kind(), place(instruction)) {
+                (OpKind::Register, _) => self.registers.contains(&instruction.op1_register()),
+                (OpKind::Memory, Some(Destination::Frame(place))) => self.places.contains(&place),
+                _ => false,
+            };
+        let written = instruction.op0_register().full_register();
+        self.registers.retain(|holder| *holder != written);
+        if is_copy {
+            self.registers.push(written);
+        }
+    }
+}
+
+/// The place in memory that an instruction names.
+fn place(instruction: &Instruction) -> Option<Destination> {
+    if instruction.memory_index() != Register::None {
+        return None;
+    }
+    let displacement = instruction.memory_displacement64();
+    match instruction.memory_base() {
+        Register::RBP => Some(Destination::Frame(displacement.cast_signed())),
+        // Relative to the instruction: the decoder gives the address.
+        Register::RIP | Register::None => Some(Destination::Address(displacement)),
+        _ => None,
+    }
+}
+
+fn is_preserved(register: &Register) -> bool {
+    matches!(
+        register,
+        Register::RBX | Register::R12 | Register::R13 | Register::R14 | Register::R15
+    )
+}
+
+/// Bytes of code, as far as they can be read.
+fn bytes(start: u64, length: u64, memory: Memory<'_>) -> Option<Vec<u8>> {
+    let words = (0..length.div_ceil(8)).map_while(|index| memory(start + 8 * index));
+    let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+    (!bytes.is_empty()).then_some(bytes)
+}
