@@ -47,7 +47,6 @@ struct Visit {
     effects: u64,
     /// Registers and stack; kept where threads come back without an effect.
     stack: Vec<u8>,
-    is_loop: bool,
     /// What had been learnt before.
     learnt: usize,
     /// How often it came by in this life.
@@ -101,7 +100,9 @@ impl Engine {
             let stack = std::slice::from_raw_parts(frame.cast::<u8>(), length);
             ((*frame).code, stack)
         };
-        match self.thread().laps.come_by(code, stack, unroll) {
+        // All threads know at once what one of them met, or an execution would depend on those before.
+        let is_loop = self.names.is_loop(code as u64);
+        match self.thread().laps.come_by((code, is_loop), stack, unroll) {
             Lap::GoesOn => false,
             Lap::IsLoop => {
                 self.meet_loop(code);
@@ -123,18 +124,19 @@ impl Engine {
     /// The executions so far did not stop threads here.
     #[cold]
     fn meet_loop(&mut self, code: usize) {
-        if !self.names.is_loop(code as u64) {
-            self.names.meet_loop(code as u64);
-            self.watch.reads = true;
-            self.is_coarsened = true;
-        }
-        let laps = &mut self.thread().laps;
-        laps.visits.entry(code).or_default().is_loop = true;
+        self.names.meet_loop(code as u64);
+        self.watch.reads = true;
+        self.is_coarsened = true;
     }
 }
 
 impl Laps {
-    fn come_by(&mut self, code: usize, stack: &[u8], unroll: Option<u32>) -> Lap {
+    fn come_by(
+        &mut self,
+        (code, is_loop): (usize, bool),
+        stack: &[u8],
+        unroll: Option<u32>,
+    ) -> Lap {
         let effects = self.effects;
         if self.since != effects {
             self.since = effects;
@@ -151,10 +153,10 @@ impl Laps {
         }
         let is_back = visit.effects == effects;
         visit.effects = effects;
-        if is_back && !visit.is_loop {
+        if is_back && !is_loop {
             return Lap::IsLoop;
         }
-        if visit.is_loop {
+        if is_loop {
             if is_back && visit.stack == stack {
                 return Lap::Vain(visit.learnt);
             }
