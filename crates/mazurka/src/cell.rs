@@ -1,6 +1,6 @@
 //! As `std::cell`, with detection of data races.
 
-pub use runtime::PlainCell;
+pub use runtime::{ConstPtr, MutPtr, PlainCell};
 
 use std::fmt;
 
@@ -73,15 +73,29 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[track_caller]
     #[inline]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        self.plain.read();
+        let _reading = self.plain.begin_read();
         read(self.value.get())
+    }
+
+    /// A pointer that reads as long as it lives, as the `get` of loom.
+    #[track_caller]
+    #[inline]
+    pub fn read_pointer(&self) -> ConstPtr<T> {
+        ConstPtr::new(&self.plain, self.value.get())
+    }
+
+    /// A pointer that writes as long as it lives, as the `get_mut` of loom.
+    #[track_caller]
+    #[inline]
+    pub fn write_pointer(&self) -> MutPtr<T> {
+        MutPtr::new(&self.plain, self.value.get())
     }
 
     /// Writes: the closure gets a pointer that it may write through.
     #[track_caller]
     #[inline]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        self.plain.write();
+        let _writing = self.plain.begin_write();
         write(self.value.get())
     }
 }

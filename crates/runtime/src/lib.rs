@@ -53,6 +53,7 @@ mod once;
 mod panic_hook;
 mod perform;
 mod plain;
+mod pointer;
 mod poison;
 mod pool;
 mod recorder;
@@ -92,7 +93,8 @@ pub use objects::{
     Coarsening, Delivery, Directory, Related, Relations, Signalled, Signals, Strength, Unregistered,
 };
 pub use once::{Entry, Once};
-pub use plain::{Plain, PlainCell};
+pub use plain::{Lasting, Plain, PlainCell};
+pub use pointer::{ConstPtr, MutPtr};
 pub use poison::Poison;
 pub use rwlock::{Place, RwLock};
 pub use scope::{Scope, scope};

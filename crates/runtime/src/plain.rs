@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::happens_before::Epoch;
-use crate::perform::silently;
+use crate::perform::{self, silently};
 use crate::source::Place;
 use crate::trace::Shown;
 use report::FailureKind;
@@ -23,6 +23,17 @@ pub(crate) struct State {
     write: Option<Touch>,
     /// Reads since the write, the last one of each thread.
     reads: Vec<Touch>,
+    /// Accesses that last.
+    lasting: Vec<Open>,
+}
+
+/// An access that lasts.
+#[derive(Clone, Copy)]
+struct Open {
+    number: u32,
+    /// How many operations the thread had performed when it began.
+    operations: u32,
+    touch: Touch,
 }
 
 /// An access.
@@ -54,6 +65,27 @@ impl State {
     fn clear(&mut self) {
         self.write = None;
         self.reads.clear();
+        self.lasting.clear();
+    }
+}
+
+/// An access that lasts until this is dropped.
+///
+/// Other accesses meanwhile, one of them a write, race with it or, in the same thread, break what Rust says of references.
+// What differs from round to round of a loop must not lie in a frame of the program (await rule).
+#[derive(Debug)]
+pub struct Lasting {
+    memory: u32,
+    number: u32,
+}
+
+impl Drop for Lasting {
+    #[inline]
+    fn drop(&mut self) {
+        // A guard that outlives its execution has nothing to tell.
+        if perform::current().is_some() {
+            silently(|engine| engine.end_lasting(self));
+        }
     }
 }
 
@@ -94,6 +126,22 @@ impl Plain {
     pub fn write(&self) {
         let location = Location::caller();
         silently(|engine| engine.write_plain(self.number, location));
+    }
+
+    /// It is read from here until the result is dropped.
+    #[track_caller]
+    #[inline]
+    pub fn begin_read(&self) -> Lasting {
+        let location = Location::caller();
+        silently(|engine| engine.begin_lasting(self.number, location, Kind::Read))
+    }
+
+    /// It is written from here until the result is dropped.
+    #[track_caller]
+    #[inline]
+    pub fn begin_write(&self) -> Lasting {
+        let location = Location::caller();
+        silently(|engine| engine.begin_lasting(self.number, location, Kind::Write))
     }
 }
 
@@ -150,6 +198,7 @@ impl<T> fmt::Debug for PlainCell<T> {
 impl Engine {
     fn read_plain(&mut self, number: u32, location: Place) {
         let touch = self.touch(number, location, Kind::Read);
+        self.look_at_lasting(number, touch);
         let thread = touch.epoch.thread;
         let state = self.plain.get_mut(number);
         match state
@@ -167,6 +216,7 @@ impl Engine {
 
     fn write_plain(&mut self, number: u32, location: Place) {
         let touch = self.touch(number, location, Kind::Write);
+        self.look_at_lasting(number, touch);
         let state = self.plain.get_mut(number);
         let write = state.write.replace(touch);
         let mut reads = std::mem::take(&mut state.reads);
@@ -175,6 +225,56 @@ impl Engine {
         }
         reads.clear();
         self.plain.get_mut(number).reads = reads;
+    }
+
+    fn access_plain(&mut self, number: u32, location: Place, kind: Kind) {
+        match kind {
+            Kind::Read => self.read_plain(number, location),
+            Kind::Write => self.write_plain(number, location),
+        }
+    }
+
+    fn begin_lasting(&mut self, memory: u32, location: Place, kind: Kind) -> Lasting {
+        self.access_plain(memory, location, kind);
+        let touch = self.touch(memory, location, kind);
+        let operations = self.thread().operations;
+        let lasting = &mut self.plain.get_mut(memory).lasting;
+        let number = lasting.last().map_or(0, |last| last.number + 1);
+        lasting.push(Open {
+            number,
+            operations,
+            touch,
+        });
+        Lasting { memory, number }
+    }
+
+    /// The end of an access that lasted is one more access, unless nothing happened in between.
+    fn end_lasting(&mut self, access: &Lasting) {
+        let lasting = &mut self.plain.get_mut(access.memory).lasting;
+        let found = lasting
+            .iter()
+            .position(|open| open.number == access.number);
+        let Some(position) = found else {
+            return;
+        };
+        let Open {
+            operations, touch, ..
+        } = lasting.remove(position);
+        if self.thread().operations != operations {
+            self.access_plain(access.memory, touch.location, touch.kind);
+        }
+    }
+
+    /// An access while another one lasts.
+    #[inline]
+    fn look_at_lasting(&mut self, number: u32, touch: Touch) {
+        let lasting = &self.plain.get_mut(number).lasting;
+        let is_write = |kind| matches!(kind, Kind::Write);
+        let conflicts = |other: &Touch| is_write(touch.kind) || is_write(other.kind);
+        let conflict = lasting.iter().map(|open| open.touch).find(conflicts);
+        if let Some(other) = conflict {
+            self.race(other, touch);
+        }
     }
 
     /// An access by the thread that runs.

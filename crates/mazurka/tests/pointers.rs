@@ -1,0 +1,87 @@
+//! Accesses to plain memory that last.
+
+use mazurka::cell::UnsafeCell;
+use mazurka::sync::Arc;
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::{Checker, FailureKind, Report, Verdict, thread};
+
+struct Shared(UnsafeCell<u32>);
+
+// SAFETY: that there is no race is what the tests find out.
+unsafe impl Sync for Shared {}
+
+fn check(program: impl Fn() + 'static) -> Report {
+    Checker::new().check(program)
+}
+
+#[test]
+fn an_access_lasts_as_long_as_its_pointer() {
+    // Ordered with the begin and the end of the read, but in the middle of it.
+    let report = check(|| {
+        let shared = Arc::new((Shared(UnsafeCell::new(0)), AtomicU32::new(0)));
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                if shared.1.load(SeqCst) == 1 {
+                    shared.0.0.with_mut(|value| unsafe { *value = 1 });
+                }
+                shared.1.store(2, SeqCst);
+            }
+        });
+        let pointer = shared.0.0.read_pointer();
+        shared.1.store(1, SeqCst);
+        let is_over = shared.1.load(SeqCst) == 2;
+        drop(pointer);
+        let _ = is_over;
+        other.join().unwrap();
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::DataRace);
+}
+
+#[test]
+fn an_access_whose_end_nothing_orders_is_a_race() {
+    let report = check(|| {
+        let shared = Arc::new((Shared(UnsafeCell::new(0)), AtomicU32::new(0)));
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                if shared.1.load(SeqCst) == 1 {
+                    shared.0.0.with_mut(|value| unsafe { *value = 1 });
+                }
+            }
+        });
+        shared.0.0.with(|value| {
+            shared.1.store(1, SeqCst);
+            unsafe { *value }
+        });
+        other.join().unwrap();
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::DataRace);
+}
+
+#[test]
+fn a_cell_is_not_written_while_the_same_thread_reads_it() {
+    let report = check(|| {
+        let cell = UnsafeCell::new(0);
+        cell.with(|_| cell.with_mut(|value| unsafe { *value = 1 }));
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::DataRace);
+}
+
+#[test]
+fn reads_that_last_and_overlap_are_no_race() {
+    let report = check(|| {
+        let shared = Arc::new(Shared(UnsafeCell::new(7)));
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                let pointer = shared.0.read_pointer();
+                thread::current().unpark();
+                pointer.with(|value| unsafe { *value })
+            }
+        });
+        assert_eq!(shared.0.with(|value| unsafe { *value }), 7);
+        assert_eq!(other.join().unwrap(), 7);
+    });
+    assert_eq!(report.verdict, Verdict::Verified);
+}
