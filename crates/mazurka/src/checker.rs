@@ -56,6 +56,7 @@ pub struct Checker {
     pub(crate) options: Options,
     pub(crate) seed_is_set: bool,
     pub(crate) conditions: Conditions,
+    pub(crate) leaks_fail: bool,
     pub(crate) name: String,
     pub(crate) max_executions: Option<u64>,
     pub(crate) time_limit: Option<Duration>,
@@ -84,6 +85,7 @@ impl Checker {
             options: Options::default(),
             seed_is_set: false,
             conditions: Conditions::default(),
+            leaks_fail: true,
             name: String::new(),
             max_executions: None,
             time_limit: None,
@@ -185,6 +187,12 @@ impl Checker {
     /// Threads that still wait when the main thread has returned are no error.
     pub fn waiting_after_main(mut self, may_wait: bool) -> Checker {
         self.conditions.waiting_after_main = may_wait;
+        self
+    }
+
+    /// Whether an [`Arc`](crate::sync::Arc) or memory of [`alloc`](mod@crate::alloc) that is never dropped is a failure (by default it is).
+    pub fn leaks_fail(mut self, fail: bool) -> Checker {
+        self.leaks_fail = fail;
         self
     }
 

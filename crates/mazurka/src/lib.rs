@@ -76,6 +76,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod alloc;
 pub mod cell;
 mod checker;
 mod choice;

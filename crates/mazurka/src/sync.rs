@@ -1,5 +1,4 @@
-//! As `std::sync`. `Arc` and `Weak` are those of `std`: their counters order nothing that a checked program
-//! can observe, except which thread drops the value.
+//! As `std::sync`.
 
 pub mod atomic;
 mod barrier;
@@ -21,6 +20,7 @@ pub use mutex::{Mutex, MutexGuard};
 pub use notify::Notify;
 pub use once::{Once, OnceState};
 pub use once_lock::OnceLock;
+pub use runtime::{Arc, Weak};
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use semaphore::Semaphore;
-pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};
+pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};

@@ -2,14 +2,18 @@
 
 mod builder;
 mod join;
+mod local;
 mod scope;
 
 pub use builder::Builder;
 pub use join::JoinHandle;
+pub use runtime::{AccessError, LocalKey};
 pub use scope::{Scope, ScopedJoinHandle, scope};
 pub use std::thread::Result;
 
 use std::fmt;
+use std::io;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,6 +60,15 @@ pub fn yield_now() {
 #[inline(always)]
 pub fn sleep(_pause: Duration) {
     runtime::hint();
+}
+
+/// As `std::thread::available_parallelism`, but the same on every machine: 2.
+///
+/// # Errors
+///
+/// Never.
+pub fn available_parallelism() -> io::Result<NonZero<usize>> {
+    Ok(const { NonZero::new(2).expect("2 is not 0") })
 }
 
 /// Whether the thread at hand is panicking.

@@ -134,8 +134,8 @@ fn a_search_that_begins_anew_keeps_its_bugs_and_its_count() {
 
 #[test]
 fn a_search_that_is_stopped_when_it_is_done_is_done() {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
+    let stop = std::sync::Arc::new(AtomicBool::new(false));
+    let flag = std::sync::Arc::clone(&stop);
     let checker = Checker::new().stop(stop);
     let report = checker.check(move || flag.store(true, SeqCst));
     assert_eq!((report.verdict, report.executions), (Verdict::Verified, 1));
@@ -150,7 +150,7 @@ fn a_time_limit_a_flag_and_an_observer_stop_the_search() {
         .check(|| no_update_lost(9));
     assert_eq!(report.verdict, Verdict::Bounded);
     let report = Checker::new()
-        .stop(Arc::new(AtomicBool::new(true)))
+        .stop(std::sync::Arc::new(AtomicBool::new(true)))
         .check(|| no_update_lost(9));
     assert_eq!((report.verdict, report.executions), (Verdict::Bounded, 0));
 

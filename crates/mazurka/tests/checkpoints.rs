@@ -125,7 +125,7 @@ fn a_search_that_was_stopped_before_its_first_execution_goes_on() {
                 .max_executions(5)
                 .keep_going(true)
         };
-        let stop = Arc::new(AtomicBool::new(true));
+        let stop = std::sync::Arc::new(AtomicBool::new(true));
         let nothing = checker().checkpoint(&file.0).stop(stop).check(program);
         assert_eq!(nothing.executions, 0);
         let rest = checker().resume(&file.0).check(program);
@@ -149,9 +149,13 @@ fn long(mut at: impl FnMut(u32)) {
 #[test]
 fn a_search_that_was_stopped_in_the_middle_of_an_execution_repeats_it() {
     let file = Temporary::new("middle");
-    let stop = Arc::new(AtomicBool::new(false));
-    let steps = Arc::new(std::sync::atomic::AtomicU32::new(0));
-    let (flag, after, runs) = (Arc::clone(&stop), Arc::clone(&steps), Cell::new(0));
+    let stop = std::sync::Arc::new(AtomicBool::new(false));
+    let steps = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let (flag, after, runs) = (
+        std::sync::Arc::clone(&stop),
+        std::sync::Arc::clone(&steps),
+        Cell::new(0),
+    );
     let checker = Checker::new().stop(stop).checkpoint(&file.0);
     let stopped = checker.check(move || {
         runs.set(runs.get() + 1);

@@ -5,10 +5,11 @@ mod outcomes;
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::mpsc::{Receiver, Sender, channel};
-use mazurka::sync::{Arc, Condvar, Mutex, Once, RwLock, Semaphore};
+use mazurka::sync::{Condvar, Mutex, Once, RwLock, Semaphore};
 use mazurka::{Algorithm, Checker, Report, choose, thread};
 use outcomes::explored;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// More executions than this are too many for brute force.

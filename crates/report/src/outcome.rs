@@ -158,6 +158,8 @@ pub enum FailureKind {
     ExitStatus,
     /// A native program does what cannot be checked: it forks, opens a socket, reads the standard input…
     Unsupported,
+    /// Something that has to be dropped or freed never was.
+    Leak,
 }
 
 impl FailureKind {
@@ -178,6 +180,7 @@ impl FailureKind {
             FailureKind::Memory => "memory error",
             FailureKind::ExitStatus => "failure status",
             FailureKind::Unsupported => "unsupported operation",
+            FailureKind::Leak => "leak",
         }
     }
 }

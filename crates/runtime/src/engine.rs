@@ -9,6 +9,7 @@ use crate::coroutine::{Fibre, Suspender};
 use crate::failure::{Failures, Noticed};
 use crate::grain::Grain;
 use crate::happens_before::HappensBefore;
+use crate::local::Locals;
 use crate::mailbox::State as MailboxState;
 use crate::model::Config;
 use crate::mutex::State as MutexState;
@@ -16,6 +17,7 @@ use crate::names::Names;
 use crate::native::{self, Laps, PlainAccesses};
 use crate::object::Condition;
 use crate::once::State as OnceState;
+use crate::owner::Owned;
 use crate::plain::State as PlainState;
 use crate::pool::Pool;
 use crate::recorder::Recorder;
@@ -26,7 +28,7 @@ use crate::waiting::Wait;
 use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, Token};
 use objects::Coarsening;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
@@ -78,6 +80,14 @@ pub(crate) struct Engine {
     pub(crate) is_coarsened: bool,
     pub(crate) objects: Objects,
     pub(crate) plain: Pool<PlainState>,
+    /// Accesses of plain memory.
+    pub(crate) touches: u64,
+    /// What has to be dropped or freed before the end.
+    pub(crate) owned: Pool<Owned>,
+    /// By address: the number of what a raw pointer may stand for a share of.
+    pub(crate) raw_arcs: BTreeMap<usize, u32>,
+    /// By address: the number of memory that was allocated.
+    pub(crate) raw_memory: BTreeMap<usize, u32>,
     pub(crate) failures: Failures,
     /// What was noticed in any execution that is no failure.
     pub(crate) warnings: RefCell<BTreeSet<String>>,
@@ -172,6 +182,7 @@ pub(crate) struct Thread {
     pub(crate) laps: Laps,
     /// It stands where it never goes on: its coroutine has to begin again.
     pub(crate) is_lost: bool,
+    pub(crate) locals: Locals,
 }
 
 /// The code of a thread.
@@ -228,6 +239,7 @@ impl Thread {
             code: 0,
             laps: Laps::default(),
             is_lost: false,
+            locals: Locals::default(),
         }
     }
 }
@@ -271,6 +283,10 @@ impl Engine {
             is_coarsened: false,
             objects: Objects::default(),
             plain: Pool::default(),
+            touches: 0,
+            owned: Pool::default(),
+            raw_arcs: BTreeMap::new(),
+            raw_memory: BTreeMap::new(),
             failures: Failures::default(),
             warnings: RefCell::default(),
             names,
@@ -311,6 +327,7 @@ impl Engine {
         self.is_coarsened = false;
         self.objects.clear();
         self.plain.clear();
+        self.clear_owned();
         self.failures.clear();
         self.values.clear();
         self.native.clear();
@@ -355,6 +372,7 @@ impl Engine {
         thread.place = None;
         thread.code = 0;
         thread.laps.begin();
+        thread.locals.begin();
         self.objects.parks[id.index()].clear();
         self.objects.ends[id.index()].clear();
         self.order_after_spawn(id);

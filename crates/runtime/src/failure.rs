@@ -210,13 +210,24 @@ impl Engine {
     /// The outcome if letters may be left and are not.
     fn completed(&self) -> Outcome {
         let goes_on = |pending: &Pending| pending.enabled().is_some();
-        if self.objects.mailboxes.is_empty() || self.pending.iter().any(goes_on) {
+        if (self.objects.mailboxes.is_empty() && self.owned.is_empty())
+            || self.pending.iter().any(goes_on)
+        {
             return Outcome::Completed;
         }
-        match self.left_letters() {
+        match self.left_behind() {
             Some(_) => Outcome::Failed,
             None => Outcome::Completed,
         }
+    }
+
+    /// What is left of the execution that should not be: letters, and what nobody dropped.
+    fn left_behind(&self) -> Option<Shown> {
+        let letters = || self.left_letters();
+        self.is_quiet()
+            .then(|| self.leak())
+            .flatten()
+            .or_else(letters)
     }
 
     /// Whether all that wait are servers that wait for letters.
@@ -268,7 +279,7 @@ impl Engine {
         match self.unjoined_panic() {
             Some(id) => self.panic_of(id, self.threads[id.index()].panic.as_ref()),
             None => self
-                .left_letters()
+                .left_behind()
                 .expect("a failed execution has a failure"),
         }
     }

@@ -27,6 +27,7 @@
 //! (`#[track_caller]`).
 
 mod allocator;
+mod arc;
 mod arena;
 mod atomic;
 mod await_rule;
@@ -41,7 +42,9 @@ mod failure;
 mod footprint;
 mod grain;
 mod happens_before;
+mod heap;
 mod hint;
+mod local;
 mod mailbox;
 mod model;
 mod mutex;
@@ -50,6 +53,7 @@ pub mod native;
 mod notify;
 mod object;
 mod once;
+mod owner;
 mod panic_hook;
 mod perform;
 mod plain;
@@ -76,13 +80,16 @@ mod waiting;
 mod watchdog;
 
 pub use allocator::ModelAllocator;
+pub use arc::{Arc, Weak};
 pub use atomic::{Atomic, Value, fence};
 pub use barrier::{Arrival, Barrier};
 pub use channel::{Channel, ReceiveError, SendError};
 pub use choice::{assume, choose};
 pub use condvar::Condvar;
 pub use explore::{Access, Fingerprint, ObjectId, ThreadId};
+pub use heap::{Track, alloc, alloc_zeroed, dealloc};
 pub use hint::hint;
+pub use local::{AccessError, LocalKey};
 pub use mailbox::{Mailbox, Network, Policy, Posted, tell};
 pub use model::{Config, Model};
 pub use mutex::{Mutex, expire};

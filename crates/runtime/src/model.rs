@@ -28,6 +28,8 @@ pub struct Config {
     pub panics_fail: bool,
     /// Whether threads may be left waiting when the main thread has returned.
     pub waiting_after_main: bool,
+    /// Whether what is counted or tracked has to be dropped.
+    pub leaks_fail: bool,
     /// Bytes of the stack of a thread.
     pub stack_size: usize,
     /// How long the thread of the operating system that runs the model may be blocked before that is a failure.
@@ -46,6 +48,7 @@ impl Default for Config {
             timeouts: 2,
             panics_fail: false,
             waiting_after_main: false,
+            leaks_fail: true,
             stack_size: 256 * 1024,
             patience: Duration::from_secs(5),
             library: None,

@@ -251,9 +251,7 @@ impl Engine {
     /// The end of an access that lasted is one more access, unless nothing happened in between.
     fn end_lasting(&mut self, access: &Lasting) {
         let lasting = &mut self.plain.get_mut(access.memory).lasting;
-        let found = lasting
-            .iter()
-            .position(|open| open.number == access.number);
+        let found = lasting.iter().position(|open| open.number == access.number);
         let Some(position) = found else {
             return;
         };
@@ -280,6 +278,7 @@ impl Engine {
     /// An access by the thread that runs.
     #[inline]
     fn touch(&mut self, number: u32, location: Place, kind: Kind) -> Touch {
+        self.touches += 1;
         let recorded = match self.watch.records {
             true => self.record_touch(number, location, kind.name()),
             false => 0,

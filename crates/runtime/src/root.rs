@@ -3,6 +3,7 @@
 use crate::coroutine::Suspender;
 use crate::engine::Engine;
 use crate::native::EndOfThread;
+use crate::local;
 use crate::perform::{self, TearDown};
 use crate::thread::Panic;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +21,10 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
             perform::clean(engine, perform::LEFT_BY_CALLS);
         }
         perform::leave(engine);
-        let panic = catch(|| job.run());
+        let mut panic = catch(|| job.run());
+        if pointer().has_locals() {
+            panic = catch(local::drop_locals).or(panic);
+        }
         if pointer().is_end_polled() {
             catch(perform::end);
         }

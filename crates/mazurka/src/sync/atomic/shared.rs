@@ -100,6 +100,16 @@ macro_rules! shared_operations {
                 self.0.get_mut()
             }
 
+            /// The value, which nobody else can touch, for as long as the closure runs; as loom's.
+            pub fn with_mut<R>(&mut self, change: impl FnOnce(&mut $Value) -> R) -> R {
+                change(self.0.get_mut())
+            }
+
+            /// The value without an event, as loom's, which is unsafe: for who knows that no other thread writes it.
+            pub fn unsync_load(&self) -> $Value {
+                self.0.peek()
+            }
+
             /// The value.
             pub fn into_inner(self) -> $Value {
                 self.0.peek()

@@ -1,0 +1,295 @@
+//! Shared ownership: leaks, who drops the value, counts that somebody looks at, raw pointers.
+
+use mazurka::alloc::{Layout, Track, alloc, dealloc};
+use mazurka::cell::UnsafeCell;
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::sync::{Arc, Weak};
+use mazurka::{Algorithm, Checker, FailureKind, Report, Verdict, thread};
+use std::collections::BTreeSet;
+use std::sync::{Arc as StdArc, Mutex as StdMutex};
+
+fn check(program: impl Fn() + 'static) -> Report {
+    Checker::new().check(program)
+}
+
+/// What the program told in all executions, the same for every algorithm, once per trace for the optimal ones.
+fn told(traces: u64, program: impl Fn() -> u64 + Copy + 'static) -> BTreeSet<u64> {
+    let all = [
+        Algorithm::Exhaustive,
+        Algorithm::Source,
+        Algorithm::Optimal,
+        Algorithm::Parsimonious,
+    ]
+    .map(|algorithm| {
+        let told = StdArc::new(StdMutex::new(BTreeSet::new()));
+        let report = Checker::new().algorithm(algorithm).check({
+            let told = StdArc::clone(&told);
+            move || {
+                let value = program();
+                told.lock().unwrap().insert(value);
+            }
+        });
+        assert_eq!(report.verdict, Verdict::Verified, "{algorithm}");
+        if matches!(algorithm, Algorithm::Optimal | Algorithm::Parsimonious) {
+            assert_eq!(report.executions, traces, "{algorithm}");
+        }
+        std::mem::take(&mut *told.lock().unwrap())
+    });
+    assert!(all.iter().all(|one| *one == all[0]), "{all:?}");
+    all.into_iter().next().unwrap()
+}
+
+/// Tells who drops it.
+struct Told<'a>(&'a AtomicU32);
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        let is_main = thread::current().name() == Some("main");
+        self.0.store(1 + u32::from(is_main), SeqCst);
+    }
+}
+
+#[test]
+fn a_share_that_is_forgotten_is_a_leak() {
+    let report = check(|| {
+        let shared = Arc::new(7);
+        std::mem::forget(Arc::clone(&shared));
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::Leak);
+    let message = &report.errors[0].message;
+    assert!(message.contains("never dropped: Arc made at"), "{message}");
+    assert!(message.contains("arcs.rs"), "{message}");
+}
+
+#[test]
+fn owners_of_each_other_are_a_leak() {
+    struct Node(StdMutex<Option<Arc<Node>>>);
+    let report = check(|| {
+        let node = Arc::new(Node(StdMutex::new(None)));
+        *node.0.lock().unwrap() = Some(Arc::clone(&node));
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::Leak);
+}
+
+#[test]
+fn leaks_can_be_permitted() {
+    let report = Checker::new()
+        .leaks_fail(false)
+        .check(|| std::mem::forget(Arc::new(7)));
+    assert_eq!(report.verdict, Verdict::Verified);
+}
+
+#[test]
+fn a_deadlock_is_no_leak() {
+    let report = Checker::new().waiting_after_main(true).check(|| {
+        let shared = Arc::new(7);
+        thread::spawn(move || {
+            thread::park();
+            drop(shared);
+        });
+    });
+    assert_eq!(report.verdict, Verdict::Verified);
+}
+
+#[test]
+fn shares_without_a_destructor_make_no_events() {
+    let report = check(|| {
+        let shared = Arc::new(7);
+        for _ in 0..3 {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || assert_eq!(*shared, 7));
+        }
+    });
+    assert_eq!(report.executions, 1);
+    assert_eq!(report.events, 0);
+}
+
+#[test]
+fn either_thread_may_drop_the_value() {
+    // Two drops in either order.
+    let dropped = told(2, || {
+        let who = AtomicU32::new(0);
+        thread::scope(|scope| {
+            let shared = Arc::new(Told(&who));
+            let other = Arc::clone(&shared);
+            scope.spawn(move || drop(other));
+            drop(shared);
+        });
+        u64::from(who.load(SeqCst))
+    });
+    assert_eq!(dropped, BTreeSet::from([1, 2]));
+}
+
+#[test]
+fn who_drops_the_value_comes_after_the_others() {
+    struct Cell(UnsafeCell<u32>);
+    // SAFETY: that there is no race is what the test finds out.
+    unsafe impl Sync for Cell {}
+    impl Drop for Cell {
+        fn drop(&mut self) {
+            self.0.with_mut(|value| unsafe { *value = 0 });
+        }
+    }
+    let report = check(|| {
+        let shared = Arc::new(Cell(UnsafeCell::new(1)));
+        let other = Arc::clone(&shared);
+        thread::spawn(move || assert_eq!(other.0.with(|value| unsafe { *value }), 1));
+        assert_eq!(shared.0.with(|value| unsafe { *value }), 1);
+    });
+    assert_eq!(report.verdict, Verdict::Verified);
+}
+
+#[test]
+fn a_count_is_any_that_there_may_be() {
+    // 1: the other one is dropped; 2: it is there; 3: it is cloned.
+    let counts = told(4, || {
+        let shared = Arc::new(());
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || {
+            let third = Arc::clone(&other);
+            drop(other);
+            drop(third);
+        });
+        let count = Arc::strong_count(&shared);
+        thread.join().unwrap();
+        count as u64
+    });
+    assert_eq!(counts, BTreeSet::from([1, 2, 3]));
+}
+
+#[test]
+fn only_the_last_owner_gets_the_value() {
+    let got = told(2, || {
+        let shared = Arc::new(1u64);
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || Arc::into_inner(other).unwrap_or(0));
+        let own = Arc::into_inner(shared).unwrap_or(0);
+        let other = thread.join().unwrap();
+        assert_eq!(own + other, 1, "exactly one of them");
+        own
+    });
+    assert_eq!(got, BTreeSet::from([0, 1]));
+}
+
+#[test]
+fn a_try_to_unwrap_may_come_too_early() {
+    // Where it fails, the two shares are dropped in either order.
+    let got = told(3, || {
+        let shared = Arc::new(1u64);
+        let other = Arc::clone(&shared);
+        thread::spawn(move || drop(other));
+        Arc::try_unwrap(shared).unwrap_or(0)
+    });
+    assert_eq!(got, BTreeSet::from([0, 1]));
+}
+
+#[test]
+fn get_mut_orders_what_the_others_did() {
+    struct Cell(UnsafeCell<u32>);
+    // SAFETY: that there is no race is what the test finds out.
+    unsafe impl Sync for Cell {}
+    let report = check(|| {
+        let mut shared = Arc::new(Cell(UnsafeCell::new(1)));
+        let other = Arc::clone(&shared);
+        thread::spawn(move || {
+            other.0.with_mut(|value| unsafe { *value = 2 });
+        });
+        if let Some(cell) = Arc::get_mut(&mut shared) {
+            assert_eq!(*cell.0.get_mut(), 2);
+        }
+    });
+    assert_eq!(report.verdict, Verdict::Verified);
+    assert!(report.executions > 1);
+}
+
+#[test]
+fn a_weak_reference_finds_the_value_or_not() {
+    // Where it does, the two shares are dropped in either order.
+    let found = told(3, || {
+        let shared = Arc::new(1u64);
+        let weak = Arc::downgrade(&shared);
+        let thread = thread::spawn(move || weak.upgrade().map_or(0, |value| *value));
+        drop(shared);
+        thread.join().unwrap()
+    });
+    assert_eq!(found, BTreeSet::from([0, 1]));
+}
+
+#[test]
+fn a_weak_reference_of_nothing_needs_no_model() {
+    static NONE: Weak<u32> = Weak::new();
+    assert!(NONE.upgrade().is_none());
+}
+
+#[test]
+fn raw_pointers_keep_shares() {
+    let report = check(|| {
+        let shared = Arc::new(7);
+        let pointer = Arc::into_raw(Arc::clone(&shared));
+        unsafe { Arc::increment_strong_count(pointer) };
+        assert_eq!(Arc::strong_count(&shared), 3);
+        unsafe { Arc::decrement_strong_count(pointer) };
+        let again = unsafe { Arc::from_raw(pointer) };
+        assert!(Arc::ptr_eq(&shared, &again));
+    });
+    assert_eq!(report.verdict, Verdict::Verified);
+    let leaks = check(|| {
+        Arc::into_raw(Arc::new(7));
+    });
+    assert_eq!(leaks.errors[0].kind, FailureKind::Leak);
+}
+
+#[test]
+fn a_value_knows_itself() {
+    struct Node(Weak<Node>);
+    let report = check(|| {
+        let node = Arc::new_cyclic(|own| Node(own.clone()));
+        assert!(Arc::ptr_eq(&node, &node.0.upgrade().unwrap()));
+        assert_eq!(Arc::weak_count(&node), 1);
+    });
+    assert_eq!(report.verdict, Verdict::Verified);
+}
+
+#[test]
+fn unsized_values_are_shared() {
+    let report = check(|| {
+        let words: Arc<[&str]> = ["a", "b"].into_iter().collect();
+        assert_eq!(words.len(), 2);
+        let text: Arc<str> = Arc::from("text");
+        assert_eq!(&*text, "text");
+        let show: std::sync::Arc<dyn std::fmt::Display + Send + Sync> = std::sync::Arc::new(7);
+        assert_eq!(Arc::from_std(show).to_string(), "7");
+    });
+    assert_eq!(report.verdict, Verdict::Verified);
+}
+
+#[test]
+fn make_mut_clones_what_is_shared() {
+    let report = check(|| {
+        let mut one = Arc::new(1);
+        let other = Arc::clone(&one);
+        *Arc::make_mut(&mut one) = 2;
+        assert_eq!((*one, *other), (2, 1));
+        assert_eq!(Arc::unwrap_or_clone(one), 2);
+    });
+    assert_eq!(report.verdict, Verdict::Verified);
+}
+
+#[test]
+fn memory_that_is_freed_twice_is_misuse() {
+    let layout = Layout::new::<u64>();
+    let report = check(move || unsafe {
+        let memory = alloc(layout);
+        dealloc(memory, layout);
+        dealloc(memory, layout);
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::Misuse);
+}
+
+#[test]
+fn a_tracked_value_has_to_be_dropped() {
+    let report = check(|| std::mem::forget(Track::new(7)));
+    assert_eq!(report.errors[0].kind, FailureKind::Leak);
+    let report = check(|| assert_eq!(Track::new(7).into_inner(), 7));
+    assert_eq!(report.verdict, Verdict::Verified);
+}

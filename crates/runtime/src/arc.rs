@@ -1,0 +1,203 @@
+//! Shared ownership that tells of leaks and of who drops the value.
+//!
+//! The counter is that of `std::sync::Arc`. What is added: giving up a share happens before the value is
+//! dropped, which destructors rely on (release, and acquire by the last one); and a value that nobody drops is a failure.
+//!
+//! 1. Giving up a share is an event only where the order matters: where the destructor of the value performs operations, so
+//!    that it matters which thread is last (`Coarsening::Ordered`), or where somebody looks at the count
+//!    (`Coarsening::Polled`); then taking a share is an event, too.
+//! 2. Weak shares are events only where somebody counts them (`Coarsening::Scanned`).
+
+mod conversions;
+mod counter;
+mod traits;
+mod weak;
+
+pub use weak::Weak;
+
+use counter::Counter;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::pin::Pin;
+use std::sync::Arc as Shared;
+
+/// As `std::sync::Arc`; that a value is never dropped is a failure (see the `leaks_fail` of the configuration).
+///
+/// ```
+/// use runtime::{Arc, Config, Model};
+///
+/// let mut model = Model::new(Config::default(), || {
+///     let pair = Arc::new((1, 2));
+///     std::mem::forget(pair);
+/// });
+/// let mut strategy = explore::Algorithm::Optimal.strategy(explore::Options::default());
+/// explore::explore(&mut model, &mut strategy, &mut ()).unwrap();
+/// assert!(model.failure().unwrap().message.contains("never dropped"));
+/// ```
+pub struct Arc<T: ?Sized> {
+    value: ManuallyDrop<Shared<T>>,
+    counter: Counter,
+}
+
+impl<T: RefUnwindSafe + ?Sized> UnwindSafe for Arc<T> {}
+
+impl<T> Arc<T> {
+    /// A value with one owner.
+    #[track_caller]
+    pub fn new(value: T) -> Arc<T> {
+        Arc::of(Shared::new(value), Counter::new())
+    }
+
+    /// The same, pinned.
+    #[track_caller]
+    pub fn pin(value: T) -> Pin<Arc<T>> {
+        // SAFETY: the value is on the heap and is only moved out by `try_unwrap` and `into_inner`, which take an `Arc`.
+        unsafe { Pin::new_unchecked(Arc::new(value)) }
+    }
+
+    /// A value that knows itself.
+    #[track_caller]
+    pub fn new_cyclic(make: impl FnOnce(&Weak<T>) -> T) -> Arc<T> {
+        let counter = Counter::new();
+        let value = Shared::new_cyclic(|weak| make(&Weak::of(weak.clone(), Some(counter))));
+        Arc::of(value, counter)
+    }
+
+    /// The value, if this is its only owner.
+    ///
+    /// # Errors
+    ///
+    /// With the `Arc`, if there are others.
+    #[track_caller]
+    pub fn try_unwrap(this: Arc<T>) -> Result<T, Arc<T>> {
+        let is_only = this.counter.take_last(|| Shared::strong_count(&this.value));
+        match is_only {
+            true => Ok(Shared::try_unwrap(this.into_shared()).unwrap_or_else(|_| torn())),
+            false => Err(this),
+        }
+    }
+
+    /// Gives up the share; the value, if it was the last.
+    #[track_caller]
+    pub fn into_inner(this: Arc<T>) -> Option<T> {
+        let is_last = this
+            .counter
+            .give_up(|| Shared::strong_count(&this.value), true);
+        let value = Shared::into_inner(this.into_shared());
+        debug_assert_eq!(is_last, value.is_some());
+        value
+    }
+
+    /// The value, if this is its only owner, else a clone.
+    #[track_caller]
+    pub fn unwrap_or_clone(this: Arc<T>) -> T
+    where
+        T: Clone,
+    {
+        Arc::try_unwrap(this).unwrap_or_else(|shared| (*shared).clone())
+    }
+}
+
+impl<T: ?Sized> Arc<T> {
+    fn of(value: Shared<T>, counter: Counter) -> Arc<T> {
+        Arc {
+            value: ManuallyDrop::new(value),
+            counter,
+        }
+    }
+
+    /// The share without the end of it.
+    fn into_shared(self) -> Shared<T> {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not dropped, and not used again.
+        unsafe { ManuallyDrop::take(&mut this.value) }
+    }
+
+    /// How many owners there are.
+    #[track_caller]
+    pub fn strong_count(this: &Arc<T>) -> usize {
+        this.counter
+            .look("strong_count", || Shared::strong_count(&this.value))
+    }
+
+    /// How many weak references there are.
+    #[track_caller]
+    pub fn weak_count(this: &Arc<T>) -> usize {
+        this.counter
+            .look_at_weak(|| Shared::weak_count(&this.value))
+    }
+
+    /// A reference that does not keep the value alive.
+    #[track_caller]
+    pub fn downgrade(this: &Arc<T>) -> Weak<T> {
+        this.counter.change_weak("downgrade");
+        Weak::of(Shared::downgrade(&this.value), Some(this.counter))
+    }
+
+    /// The value, if this is its only owner and there are no weak references.
+    #[track_caller]
+    pub fn get_mut(this: &mut Arc<T>) -> Option<&mut T> {
+        this.counter
+            .look_if_unique(|| Shared::strong_count(&this.value));
+        Shared::get_mut(&mut this.value)
+    }
+
+    /// Whether both are owners of the same value.
+    pub fn ptr_eq(this: &Arc<T>, other: &Arc<T>) -> bool {
+        Shared::ptr_eq(&this.value, &other.value)
+    }
+}
+
+impl<T: Clone> Arc<T> {
+    /// The value; a clone of its own if there are other owners.
+    #[track_caller]
+    pub fn make_mut(this: &mut Arc<T>) -> &mut T {
+        this.counter
+            .look_if_unique(|| Shared::strong_count(&this.value));
+        if Shared::get_mut(&mut this.value).is_none() {
+            *this = Arc::new((**this).clone());
+        }
+        Shared::get_mut(&mut this.value).unwrap_or_else(|| torn())
+    }
+}
+
+impl<T: ?Sized> Clone for Arc<T> {
+    #[track_caller]
+    #[inline]
+    fn clone(&self) -> Arc<T> {
+        self.counter
+            .take_share(|| Shared::strong_count(&self.value));
+        Arc::of(Shared::clone(&self.value), self.counter)
+    }
+}
+
+impl<T: ?Sized> Drop for Arc<T> {
+    #[track_caller]
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the field is not used again. The share is dropped also if the operation unwinds.
+        let value = unsafe { ManuallyDrop::take(&mut self.value) };
+        let is_last = self.counter.give_up(|| Shared::strong_count(&value), false);
+        match is_last {
+            true => self.counter.watch_destructor(|| drop(value)),
+            false => drop(value),
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for Arc<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// While the execution is torn down, a thread is told what does not hold any more.
+fn torn() -> ! {
+    loop {
+        crate::assume(false);
+    }
+}

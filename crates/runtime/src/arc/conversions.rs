@@ -1,0 +1,134 @@
+//! From and to raw pointers, boxes and the `Arc` of `std`.
+
+use super::Arc;
+use super::counter::Counter;
+use crate::perform::silently;
+use std::any::Any;
+use std::mem::ManuallyDrop;
+use std::sync::Arc as Shared;
+
+impl<T: ?Sized> Arc<T> {
+    /// Takes over the value of an `Arc` of `std`, as `loom::sync::Arc::from_std`. That one coerces to unsized types, which
+    /// only the standard library's types can.
+    ///
+    /// ```
+    /// # use runtime::{Arc, Config, Model};
+    /// # let mut model = Model::new(Config::default(), || {
+    /// let numbers: std::sync::Arc<[u8]> = std::sync::Arc::new([1, 2, 3]);
+    /// let numbers: Arc<[u8]> = Arc::from_std(numbers);
+    /// assert_eq!(numbers.len(), 3);
+    /// # });
+    /// # let mut strategy = explore::Algorithm::Optimal.strategy(explore::Options::default());
+    /// # explore::explore(&mut model, &mut strategy, &mut ()).unwrap();
+    /// # assert!(model.failure().is_none());
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If it has other owners or weak references.
+    #[track_caller]
+    pub fn from_std(mut value: Shared<T>) -> Arc<T> {
+        assert!(
+            Shared::get_mut(&mut value).is_some(),
+            "Arc provided to `from_std` is not unique"
+        );
+        Arc::of(value, Counter::new())
+    }
+
+    /// Where the value is.
+    pub fn as_ptr(this: &Arc<T>) -> *const T {
+        let pointer = Shared::as_ptr(&this.value);
+        let address = pointer.cast::<()>().addr();
+        silently(|engine| engine.raw_arcs.insert(address, this.counter.number));
+        pointer
+    }
+
+    /// Where the value is; the share is kept until [`Arc::from_raw`] takes it up.
+    pub fn into_raw(this: Arc<T>) -> *const T {
+        Arc::as_ptr(&ManuallyDrop::new(this))
+    }
+
+    /// The share that [`Arc::into_raw`] kept.
+    ///
+    /// # Safety
+    ///
+    /// As for `std::sync::Arc::from_raw`: the pointer is from `into_raw` (or `as_ptr`) in this execution, and there is a share that it stands
+    /// for.
+    ///
+    /// # Panics
+    ///
+    /// If the pointer is not of an `Arc` of this execution.
+    pub unsafe fn from_raw(pointer: *const T) -> Arc<T> {
+        let address = pointer.cast::<()>().addr();
+        let number = silently(|engine| engine.raw_arcs.get(&address).copied());
+        let number = number.expect("the pointer is not of an Arc of this execution");
+        // SAFETY: as promised by the caller; the value is in an `Arc` of `std`.
+        let value = unsafe { Shared::from_raw(pointer) };
+        Arc::of(value, Counter::known(number))
+    }
+
+    /// One more share of the value of a raw pointer.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Arc::from_raw`], which takes no share here.
+    #[track_caller]
+    pub unsafe fn increment_strong_count(pointer: *const T) {
+        // SAFETY: as promised by the caller.
+        let this = ManuallyDrop::new(unsafe { Arc::from_raw(pointer) });
+        std::mem::forget(Arc::clone(&this));
+    }
+
+    /// One share less of the value of a raw pointer.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Arc::from_raw`].
+    #[track_caller]
+    pub unsafe fn decrement_strong_count(pointer: *const T) {
+        // SAFETY: as promised by the caller.
+        drop(unsafe { Arc::from_raw(pointer) });
+    }
+}
+
+impl Arc<dyn Any + Send + Sync> {
+    /// The value as what it is, if it is a `T`.
+    ///
+    /// # Errors
+    ///
+    /// With the `Arc`, if it is something else.
+    pub fn downcast<T: Any + Send + Sync>(self) -> Result<Arc<T>, Arc<dyn Any + Send + Sync>> {
+        let counter = self.counter;
+        match self.into_shared().downcast() {
+            Ok(value) => Ok(Arc::of(value, counter)),
+            Err(value) => Err(Arc::of(value, counter)),
+        }
+    }
+}
+
+macro_rules! from_std {
+    ($([$($parameter:tt)*] $from:ty => $to:ty),* $(,)?) => {
+        $(impl<$($parameter)*> From<$from> for Arc<$to> {
+            #[track_caller]
+            fn from(value: $from) -> Arc<$to> {
+                Arc::of(Shared::from(value), Counter::new())
+            }
+        })*
+    };
+}
+
+from_std! {
+    [T] T => T,
+    [T: ?Sized] Box<T> => T,
+    [T] Vec<T> => [T],
+    [T: Clone] &[T] => [T],
+    [] &str => str,
+    [] String => str,
+}
+
+impl<T> FromIterator<T> for Arc<[T]> {
+    #[track_caller]
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Arc<[T]> {
+        Arc::of(values.into_iter().collect(), Counter::new())
+    }
+}

@@ -1,0 +1,94 @@
+//! References that do not keep a value alive.
+
+use super::Arc;
+use super::counter::Counter;
+use std::fmt;
+use std::sync::Weak as WeakShared;
+
+/// As `std::sync::Weak`.
+pub struct Weak<T: ?Sized> {
+    value: WeakShared<T>,
+    /// None if it belongs to no value.
+    counter: Option<Counter>,
+}
+
+impl<T> Weak<T> {
+    /// A reference to nothing.
+    pub const fn new() -> Weak<T> {
+        Weak::of(WeakShared::new(), None)
+    }
+}
+
+impl<T: ?Sized> Weak<T> {
+    pub(super) const fn of(value: WeakShared<T>, counter: Option<Counter>) -> Weak<T> {
+        Weak { value, counter }
+    }
+
+    /// The value, if it is alive.
+    #[track_caller]
+    pub fn upgrade(&self) -> Option<Arc<T>> {
+        let counter = self.counter?;
+        counter.upgrade(|| WeakShared::strong_count(&self.value));
+        Some(Arc::of(self.value.upgrade()?, counter))
+    }
+
+    /// How many owners there are.
+    #[track_caller]
+    pub fn strong_count(&self) -> usize {
+        let count = || WeakShared::strong_count(&self.value);
+        self.counter
+            .map_or(0, |counter| counter.look("strong_count", count))
+    }
+
+    /// How many weak references there are, if the value is alive.
+    #[track_caller]
+    pub fn weak_count(&self) -> usize {
+        let count = || WeakShared::weak_count(&self.value);
+        self.counter
+            .map_or(0, |counter| counter.look_at_weak(count))
+    }
+
+    /// Whether both are of the same value.
+    pub fn ptr_eq(&self, other: &Weak<T>) -> bool {
+        WeakShared::ptr_eq(&self.value, &other.value)
+    }
+
+    /// Where the value is, or was.
+    pub fn as_ptr(&self) -> *const T {
+        self.value.as_ptr()
+    }
+
+    #[track_caller]
+    fn change(&self, what: &'static str) {
+        if let Some(counter) = self.counter {
+            counter.change_weak(what);
+        }
+    }
+}
+
+impl<T: ?Sized> Clone for Weak<T> {
+    #[track_caller]
+    fn clone(&self) -> Weak<T> {
+        self.change("Weak::clone");
+        Weak::of(self.value.clone(), self.counter)
+    }
+}
+
+impl<T: ?Sized> Drop for Weak<T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        self.change("Weak::drop");
+    }
+}
+
+impl<T> Default for Weak<T> {
+    fn default() -> Weak<T> {
+        Weak::new()
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Weak<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(Weak)")
+    }
+}

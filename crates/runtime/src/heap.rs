@@ -1,0 +1,110 @@
+//! Memory and values that the program says it gives back: what it does not is a leak.
+
+use crate::perform::{self, silently};
+use std::alloc::Layout;
+use std::fmt;
+use std::panic::Location;
+
+/// As `std::alloc::alloc`, and notes that the memory has to be freed by [`dealloc`].
+///
+/// # Safety
+///
+/// As for `std::alloc::alloc`: the layout is not of size 0.
+#[track_caller]
+pub unsafe fn alloc(layout: Layout) -> *mut u8 {
+    // SAFETY: as promised by the caller.
+    noted(unsafe { std::alloc::alloc(layout) })
+}
+
+/// As `std::alloc::alloc_zeroed`, and notes that the memory has to be freed by [`dealloc`].
+///
+/// # Safety
+///
+/// As for `std::alloc::alloc_zeroed`: the layout is not of size 0.
+#[track_caller]
+pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
+    // SAFETY: as promised by the caller.
+    noted(unsafe { std::alloc::alloc_zeroed(layout) })
+}
+
+/// As `std::alloc::dealloc` for what [`alloc`] gave. Memory that is not of it, or was freed, is misuse and not freed.
+///
+/// # Safety
+///
+/// As for `std::alloc::dealloc`: the layout is that of the allocation.
+#[track_caller]
+pub unsafe fn dealloc(pointer: *mut u8, layout: Layout) {
+    let location = Location::caller();
+    let is_own = silently(|engine| match engine.raw_memory.remove(&pointer.addr()) {
+        Some(number) => engine.disown(number),
+        None => {
+            engine.thread().location = location;
+            engine.misuse("memory is freed that mazurka::alloc did not give, or twice");
+            false
+        }
+    });
+    if is_own {
+        // SAFETY: as promised by the caller; the memory is from `std::alloc` and was not freed before.
+        unsafe { std::alloc::dealloc(pointer, layout) };
+    }
+}
+
+#[track_caller]
+fn noted(pointer: *mut u8) -> *mut u8 {
+    let location = Location::caller();
+    silently(|engine| {
+        let number = engine.own("memory", location);
+        engine.raw_memory.insert(pointer.addr(), number);
+    });
+    pointer
+}
+
+/// As `loom::alloc::Track`: a value that has to be dropped.
+pub struct Track<T> {
+    value: T,
+    _end: End,
+}
+
+/// Tells the model of the end of a value.
+struct End(u32);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if perform::current().is_some() {
+            silently(|engine| engine.disown(self.0));
+        }
+    }
+}
+
+impl<T> Track<T> {
+    /// The value has to be dropped from here on.
+    #[track_caller]
+    pub fn new(value: T) -> Track<T> {
+        let location = Location::caller();
+        Track {
+            value,
+            _end: End(silently(|engine| engine.own("a tracked value", location))),
+        }
+    }
+
+    /// The value.
+    pub fn get_ref(&self) -> &T {
+        &self.value
+    }
+
+    /// The value.
+    pub fn get_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+
+    /// The value, which need not be dropped.
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Track<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Track").field(&self.value).finish()
+    }
+}

@@ -1,0 +1,194 @@
+//! Values of which each thread of a model has its own.
+
+use crate::engine::Engine;
+use crate::perform::silently;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::error::Error;
+use std::fmt;
+
+/// As `std::thread::LocalKey`. Values are dropped at the end of their thread, before others can join it.
+pub struct LocalKey<T: 'static> {
+    make: fn() -> T,
+}
+
+/// As `std::thread::AccessError`: the value was dropped, or is being dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AccessError;
+
+/// The values of a thread, in the order in which they were made.
+#[derive(Default)]
+pub(crate) struct Locals {
+    values: Vec<Local>,
+}
+
+struct Local {
+    /// The address of the key.
+    key: usize,
+    /// None once it is dropped.
+    value: Option<Box<dyn Any>>,
+}
+
+impl<T: 'static> LocalKey<T> {
+    /// What `thread_local!` expands to.
+    pub const fn new(make: fn() -> T) -> LocalKey<T> {
+        LocalKey { make }
+    }
+
+    /// Gives the thread's own value, which is made the first time.
+    ///
+    /// # Panics
+    ///
+    /// If the value was dropped.
+    pub fn with<R>(&'static self, access: impl FnOnce(&T) -> R) -> R {
+        self.try_with(access)
+            .expect("cannot access a Thread Local Storage value during or after destruction")
+    }
+
+    /// The same.
+    ///
+    /// # Errors
+    ///
+    /// If the value was dropped.
+    pub fn try_with<R>(&'static self, access: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
+        let value = match self.find() {
+            Some(value) => value?,
+            None => {
+                // Runs code of the program.
+                let value: Box<T> = Box::new((self.make)());
+                silently(|engine| engine.thread().locals.add(self.address(), value));
+                self.find().ok_or(AccessError)??
+            }
+        };
+        // SAFETY: the value is in a box that is dropped at the end of this thread, after the closure has returned.
+        Ok(access(unsafe { &*value }))
+    }
+
+    fn find(&'static self) -> Option<Result<*const T, AccessError>> {
+        let key = self.address();
+        silently(|engine| {
+            let mut locals = engine.thread().locals.values.iter();
+            let local = locals.find(|local| local.key == key)?;
+            let value = local.value.as_deref().ok_or(AccessError);
+            Some(value.map(|value| {
+                let value: Option<&T> = value.downcast_ref();
+                value.expect("a key has one type") as *const T
+            }))
+        })
+    }
+
+    fn address(&'static self) -> usize {
+        (&raw const *self).addr()
+    }
+}
+
+impl<T: 'static> LocalKey<Cell<T>> {
+    /// Writes the thread's own value.
+    pub fn set(&'static self, value: T) {
+        self.with(|cell| cell.set(value));
+    }
+
+    /// A copy of the thread's own value.
+    pub fn get(&'static self) -> T
+    where
+        T: Copy,
+    {
+        self.with(Cell::get)
+    }
+
+    /// The thread's own value; leaves the default.
+    pub fn take(&'static self) -> T
+    where
+        T: Default,
+    {
+        self.with(Cell::take)
+    }
+
+    /// Writes the thread's own value and gives the old one.
+    pub fn replace(&'static self, value: T) -> T {
+        self.with(|cell| cell.replace(value))
+    }
+}
+
+impl<T: 'static> LocalKey<RefCell<T>> {
+    /// Borrows the thread's own value.
+    pub fn with_borrow<R>(&'static self, access: impl FnOnce(&T) -> R) -> R {
+        self.with(|cell| access(&cell.borrow()))
+    }
+
+    /// Borrows the thread's own value to change it.
+    pub fn with_borrow_mut<R>(&'static self, access: impl FnOnce(&mut T) -> R) -> R {
+        self.with(|cell| access(&mut cell.borrow_mut()))
+    }
+
+    /// Writes the thread's own value.
+    pub fn set(&'static self, value: T) {
+        self.with(|cell| *cell.borrow_mut() = value);
+    }
+
+    /// The thread's own value; leaves the default.
+    pub fn take(&'static self) -> T
+    where
+        T: Default,
+    {
+        self.with(RefCell::take)
+    }
+
+    /// Writes the thread's own value and gives the old one.
+    pub fn replace(&'static self, value: T) -> T {
+        self.with(|cell| cell.replace(value))
+    }
+}
+
+impl Locals {
+    fn add(&mut self, key: usize, value: Box<dyn Any>) {
+        let value = Some(value);
+        self.values.push(Local { key, value });
+    }
+
+    /// The next one to be dropped.
+    fn take_next(&mut self) -> Option<Box<dyn Any>> {
+        self.values.iter_mut().find_map(|local| local.value.take())
+    }
+
+    /// Whether there is nothing to be dropped.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.iter().all(|local| local.value.is_none())
+    }
+
+    /// A thread begins. What one that was given up has left leaks, as its stack does.
+    pub(crate) fn begin(&mut self) {
+        self.values
+            .drain(..)
+            .for_each(|local| std::mem::forget(local.value));
+    }
+}
+
+impl Engine {
+    /// Whether the thread that runs has values of its own.
+    #[inline]
+    pub(crate) fn has_locals(&mut self) -> bool {
+        !self.thread().locals.is_empty()
+    }
+}
+
+/// The thread at hand ends: its own values are dropped.
+pub(crate) fn drop_locals() {
+    while let Some(value) = silently(|engine| engine.thread().locals.take_next()) {
+        drop(value);
+    }
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("already destroyed")
+    }
+}
+
+impl Error for AccessError {}
+
+impl<T: 'static> fmt::Debug for LocalKey<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalKey").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,110 @@
+//! What has to be given back before an execution ends: memory whose owners are counted or told.
+
+use crate::engine::Engine;
+use crate::source::Place;
+use crate::trace::Shown;
+use explore::{ObjectId, ThreadId};
+use report::FailureKind;
+
+/// Something that somebody has to drop or free.
+pub(crate) struct Owned {
+    /// What it is, for people.
+    what: &'static str,
+    location: Place,
+    is_alive: bool,
+    /// Who gave up a share of it; two different ones may do so in either order.
+    droppers: Droppers,
+    /// The object of its counter, if it has one.
+    pub(crate) counter: ObjectId,
+    /// Which operations at the counter are events.
+    pub(crate) events: CounterEvents,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Droppers {
+    None,
+    One(ThreadId),
+    Many,
+}
+
+/// Which operations at a counter of owners are events, as far as it is known that somebody can tell.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct CounterEvents {
+    /// Giving up a share: the last one does something that others notice.
+    pub(crate) drops: bool,
+    /// Giving up and taking shares: somebody looks at their number.
+    pub(crate) counts: bool,
+    /// The same for weak shares.
+    pub(crate) weak: bool,
+}
+
+impl Owned {
+    /// Whether different threads gave up shares.
+    pub(crate) fn has_several_droppers(&self) -> bool {
+        self.droppers == Droppers::Many
+    }
+}
+
+impl Engine {
+    /// The execution is over.
+    #[inline]
+    pub(crate) fn clear_owned(&mut self) {
+        if !self.owned.is_empty() {
+            self.owned.clear();
+            self.raw_arcs.clear();
+            self.raw_memory.clear();
+        }
+    }
+
+    /// Something was made that has to be dropped; gives its number.
+    pub(crate) fn own(&mut self, what: &'static str, location: Place) -> u32 {
+        let owned = || Owned {
+            what,
+            location,
+            is_alive: true,
+            droppers: Droppers::None,
+            counter: ObjectId::NONE,
+            events: CounterEvents::default(),
+        };
+        self.owned.add(|old| *old = owned(), owned)
+    }
+
+    /// It was dropped. False if that was so before.
+    pub(crate) fn disown(&mut self, number: u32) -> bool {
+        std::mem::replace(&mut self.owned.get_mut(number).is_alive, false)
+    }
+
+    /// The thread that runs gives up a share.
+    pub(crate) fn give_up_share(&mut self, number: u32) {
+        let own = Droppers::One(self.running);
+        let droppers = &mut self.owned.get_mut(number).droppers;
+        *droppers = match *droppers {
+            Droppers::None => own,
+            known if known == own => own,
+            Droppers::One(_) | Droppers::Many => Droppers::Many,
+        };
+    }
+
+    /// What is left of a completed execution that should have been dropped.
+    pub(crate) fn leak(&self) -> Option<Shown> {
+        if !self.config.leaks_fail {
+            return None;
+        }
+        let alive = self.owned.iter().filter(|owned| owned.is_alive);
+        let places = alive.map(|owned| (owned.what, self.shown_place(owned.location)));
+        let mut places: Vec<_> = places.collect();
+        places.sort();
+        let (_, location) = places.first()?.clone();
+        let named = places.iter().map(|(what, place)| match place {
+            Some(place) => format!("{what} made at {place}"),
+            None => (*what).to_owned(),
+        });
+        let named: Vec<String> = named.collect();
+        Some(Shown {
+            kind: FailureKind::Leak,
+            message: format!("never dropped: {}", named.join(", ")),
+            location,
+            event: None,
+        })
+    }
+}
