@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crate, what it may depend on, what only its tests may besides.
-const ARROWS: [(&str, &[&str], &[&str]); 12] = [
+const ARROWS: [(&str, &[&str], &[&str]); 13] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
@@ -24,6 +24,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 12] = [
         &["explore", "mazurka", "native", "report", "runtime"],
         &[],
     ),
+    ("loom", &["mazurka"], &[]),
     ("corpus", &["actors", "mazurka"], &[]),
     ("testkit", &["explore", "objects"], &[]),
     (

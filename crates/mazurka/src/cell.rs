@@ -1,6 +1,6 @@
 //! As `std::cell`, with detection of data races.
 
-pub use runtime::{ConstPtr, MutPtr, PlainCell};
+pub use runtime::{Cell, ConstPtr, MutPtr, PlainCell};
 
 use std::fmt;
 
@@ -47,7 +47,7 @@ impl<T> UnsafeCell<T> {
     /// The value.
     #[track_caller]
     pub fn into_inner(self) -> T {
-        self.plain.write();
+        self.plain.take();
         self.value.into_inner()
     }
 }
@@ -65,7 +65,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// The value, which nobody else can touch.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
-        self.plain.write();
+        self.plain.take();
         self.value.get_mut()
     }
 

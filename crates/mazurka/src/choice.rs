@@ -38,6 +38,15 @@ pub fn assume(condition: bool) {
     runtime::assume(condition);
 }
 
+/// As loom's, which explores nothing from there on, to save time. Here everything is explored.
+pub fn stop_exploring() {}
+
+/// As loom's: ends what [`stop_exploring`] began.
+pub fn explore() {}
+
+/// As loom's, which explores nothing more of the execution, to save time. Here everything is explored.
+pub fn skip_branch() {}
+
 /// Gives the thread up: while the execution is torn down it would need what another thread does not
 /// give any more.
 pub(crate) fn torn_down() -> ! {

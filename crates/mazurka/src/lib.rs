@@ -88,7 +88,7 @@ mod test_case;
 pub mod thread;
 
 pub use checker::{CheckError, Checker};
-pub use choice::{assume, choose};
+pub use choice::{assume, choose, explore, skip_branch, stop_exploring};
 pub use explore::{Algorithm, Observer, States};
 /// Makes a function a test that is run in every interleaving.
 ///

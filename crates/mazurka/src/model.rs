@@ -1,6 +1,6 @@
 //! What a test calls: a check with the defaults that panics unless the program is verified.
 
-use crate::test_case::{TestCase, name_of_test};
+use crate::TestCase;
 
 /// Checks the program with the defaults of [`Checker`](crate::Checker).
 ///
@@ -30,7 +30,5 @@ use crate::test_case::{TestCase, name_of_test};
 /// deterministic.
 #[track_caller]
 pub fn model(program: impl Fn() + 'static) {
-    let name = name_of_test().unwrap_or_else(|| "model".to_owned());
-    let package = std::env::var("CARGO_PKG_NAME").ok();
-    TestCase::named(&name, package).run(program);
+    TestCase::of_this_thread().run(program);
 }

@@ -36,6 +36,7 @@ pub struct TestCase {
     fails: Option<String>,
     /// The limits that were asked for: that they are met is no failure of the test.
     limits: Vec<Limit>,
+    is_told: bool,
 }
 
 impl TestCase {
@@ -53,7 +54,14 @@ impl TestCase {
             name: name.to_owned(),
             fails: None,
             limits: Vec::new(),
+            is_told: false,
         }
+    }
+
+    /// The test that runs in this thread of the operating system.
+    pub fn of_this_thread() -> TestCase {
+        let name = name_of_test().unwrap_or_else(|| "model".to_owned());
+        TestCase::named(&name, std::env::var("CARGO_PKG_NAME").ok())
     }
 
     /// As [`Checker::algorithm`]. That `random` and `pct` prove nothing is no failure of the test.
@@ -87,6 +95,25 @@ impl TestCase {
     pub fn max_events(self, events: u32) -> TestCase {
         self.checked(|checker| checker.max_events(events))
             .permit(Limit::Events)
+    }
+
+    /// As [`Checker::max_events`]; to stop a thread fails the test.
+    pub fn fails_at(self, events: u32) -> TestCase {
+        self.checked(|checker| checker.max_events(events))
+    }
+
+    /// The state of the search is saved in this file, and the search goes on from there if the file is there.
+    pub fn checkpoint(self, path: &Path) -> TestCase {
+        let is_there = path.is_file();
+        self.checked(|checker| match is_there {
+            true => checker.resume(path).checkpoint(path),
+            false => checker.checkpoint(path),
+        })
+    }
+
+    /// Whether the report of a test that passes is printed, too.
+    pub fn told(self, is_told: bool) -> TestCase {
+        TestCase { is_told, ..self }
     }
 
     /// As [`Checker::timeouts`]; to stop a thread there is no failure of the test.
@@ -160,6 +187,9 @@ impl TestCase {
     #[track_caller]
     fn judge(&self, report: Report) {
         match (report.verdict, &self.fails) {
+            (Verdict::Verified, None) if self.is_told => {
+                eprintln!("{}", report.text(Style::default()));
+            }
             (Verdict::Verified, None) => {}
             (Verdict::Bug, Some(text)) if report.errors.iter().any(|error| shows(error, text)) => {}
             (Verdict::Bounded, None) if self.permits(&report) => {

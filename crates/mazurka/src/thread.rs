@@ -32,6 +32,12 @@ pub fn spawn<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> Jo
     JoinHandle::spawn(None, body)
 }
 
+/// As [`spawn`] for what cannot be sent to another thread, as loom's: all threads of a model run in one of the operating system.
+#[track_caller]
+pub fn spawn_local<T: 'static>(body: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
+    JoinHandle::spawn(None, body)
+}
+
 /// The thread at hand.
 pub fn current() -> Thread {
     let id = runtime::current();

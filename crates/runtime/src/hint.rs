@@ -16,6 +16,20 @@ pub fn hint() {
     }
 }
 
+/// As `std::hint::unreachable_unchecked`, but a panic.
+///
+/// # Safety
+///
+/// None is needed; the signature is that of `std`.
+///
+/// # Panics
+///
+/// If it is reached.
+#[track_caller]
+pub unsafe fn unreachable_unchecked() -> ! {
+    unreachable!("unreachable_unchecked was reached");
+}
+
 /// Compares the registers that calls preserve, and the stack above, with those of the last hint.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]

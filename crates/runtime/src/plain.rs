@@ -95,14 +95,12 @@ impl Plain {
     #[track_caller]
     #[allow(clippy::new_without_default, reason = "it needs a model")]
     pub fn new() -> Plain {
-        Plain::called("UnsafeCell")
+        Plain::called("UnsafeCell", Location::caller())
     }
 
     /// The same with the name of its type.
     #[inline]
-    #[track_caller]
-    fn called(kind: &str) -> Plain {
-        let location = Location::caller();
+    pub(crate) fn called(kind: &str, location: Place) -> Plain {
         silently(|engine| {
             engine.look_for_races();
             let number = engine.plain.add(State::clear, State::default);
@@ -126,6 +124,17 @@ impl Plain {
     pub fn write(&self) {
         let location = Location::caller();
         silently(|engine| engine.write_plain(self.number, location));
+    }
+
+    /// It is taken by its owner, which no other reference can stop: only other threads race with that.
+    #[track_caller]
+    #[inline]
+    pub fn take(&self) {
+        let location = Location::caller();
+        silently(|engine| {
+            let touch = engine.touch(self.number, location, Kind::Write);
+            engine.write_by(self.number, touch);
+        });
     }
 
     /// It is read from here until the result is dropped.
@@ -165,7 +174,7 @@ impl<T: Copy> PlainCell<T> {
     #[track_caller]
     pub fn new(value: T) -> PlainCell<T> {
         PlainCell {
-            plain: Plain::called("PlainCell"),
+            plain: Plain::called("PlainCell", Location::caller()),
             value: UnsafeCell::new(value),
         }
     }
@@ -217,6 +226,10 @@ impl Engine {
     fn write_plain(&mut self, number: u32, location: Place) {
         let touch = self.touch(number, location, Kind::Write);
         self.look_at_lasting(number, touch);
+        self.write_by(number, touch);
+    }
+
+    fn write_by(&mut self, number: u32, touch: Touch) {
         let state = self.plain.get_mut(number);
         let write = state.write.replace(touch);
         let mut reads = std::mem::take(&mut state.reads);

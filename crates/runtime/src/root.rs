@@ -2,8 +2,8 @@
 
 use crate::coroutine::Suspender;
 use crate::engine::Engine;
-use crate::native::EndOfThread;
 use crate::local;
+use crate::native::EndOfThread;
 use crate::perform::{self, TearDown};
 use crate::thread::Panic;
 use std::panic::{AssertUnwindSafe, catch_unwind};

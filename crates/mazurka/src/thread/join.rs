@@ -11,13 +11,10 @@ pub struct JoinHandle<T> {
     returned: Returned<T>,
 }
 
-impl<T: Send + 'static> JoinHandle<T> {
+impl<T: 'static> JoinHandle<T> {
     /// Starts a thread.
     #[track_caller]
-    pub(super) fn spawn(
-        name: Option<String>,
-        body: impl FnOnce() -> T + Send + 'static,
-    ) -> JoinHandle<T> {
+    pub(super) fn spawn(name: Option<String>, body: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
         let returned = Returned::default();
         let id = runtime::spawn(name.clone(), returned.filled_by(body));
         JoinHandle {

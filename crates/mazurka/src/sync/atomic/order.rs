@@ -39,3 +39,12 @@ pub(super) fn check_fence(order: Ordering) {
         panic!("there is no such thing as a relaxed fence");
     }
 }
+
+/// The strongest ordering of a failure under that of the success.
+pub(super) fn of_failure(success: Ordering) -> Ordering {
+    match success {
+        Ordering::Relaxed | Ordering::Release => Ordering::Relaxed,
+        Ordering::Acquire | Ordering::AcqRel => Ordering::Acquire,
+        _ => Ordering::SeqCst,
+    }
+}

@@ -55,6 +55,14 @@ macro_rules! shared_operations {
                 self.0.compare_exchange(current, new, success, failure)
             }
 
+            /// As the deprecated one of `std`: the value that was found.
+            #[track_caller]
+            pub fn compare_and_swap(&self, current: $Value, new: $Value, order: Ordering) -> $Value {
+                let failure = order::of_failure(order);
+                let (Ok(found) | Err(found)) = self.0.compare_exchange(current, new, order, failure);
+                found
+            }
+
             /// As `compare_exchange`: it does not fail spuriously.
             ///
             /// # Errors

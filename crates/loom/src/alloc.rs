@@ -1,0 +1,3 @@
+//! As `loom::alloc`.
+
+pub use mazurka::alloc::{Layout, Track, alloc, alloc_zeroed, dealloc};

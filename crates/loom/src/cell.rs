@@ -1,0 +1,72 @@
+//! As `loom::cell`.
+
+use std::fmt;
+
+pub use mazurka::cell::{Cell, ConstPtr, MutPtr};
+
+/// As `loom::cell::UnsafeCell`: `get` and `get_mut` give pointers that say how long they are used.
+pub struct UnsafeCell<T: ?Sized>(mazurka::cell::UnsafeCell<T>);
+
+impl<T> UnsafeCell<T> {
+    /// A new cell, written by its creator.
+    #[track_caller]
+    pub fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell(mazurka::cell::UnsafeCell::new(value))
+    }
+
+    /// The value.
+    #[track_caller]
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
+    /// Reads: the closure gets a pointer that it must only read through.
+    #[track_caller]
+    #[inline]
+    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        self.0.with(read)
+    }
+
+    /// Writes: the closure gets a pointer that it may write through.
+    #[track_caller]
+    #[inline]
+    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        self.0.with_mut(write)
+    }
+
+    /// Reads as long as the pointer lives.
+    #[track_caller]
+    #[inline]
+    pub fn get(&self) -> ConstPtr<T> {
+        self.0.read_pointer()
+    }
+
+    /// Writes as long as the pointer lives.
+    #[track_caller]
+    #[inline]
+    pub fn get_mut(&self) -> MutPtr<T> {
+        self.0.write_pointer()
+    }
+}
+
+impl<T: Default> Default for UnsafeCell<T> {
+    #[track_caller]
+    fn default() -> UnsafeCell<T> {
+        UnsafeCell::new(T::default())
+    }
+}
+
+impl<T> From<T> for UnsafeCell<T> {
+    #[track_caller]
+    fn from(value: T) -> UnsafeCell<T> {
+        UnsafeCell::new(value)
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

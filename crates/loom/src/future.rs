@@ -1,0 +1,3 @@
+//! As `loom::future`.
+
+pub use mazurka::future::{AtomicWaker, block_on};

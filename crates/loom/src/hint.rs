@@ -1,0 +1,3 @@
+//! As `loom::hint`.
+
+pub use mazurka::hint::{spin_loop, unreachable_unchecked};

@@ -1,0 +1,130 @@
+//! As `loom::model`.
+
+mod variables;
+
+use mazurka::TestCase;
+use std::path::PathBuf;
+use std::time::Duration;
+use variables::variable;
+
+/// A thread may perform as many operations even if [`Builder::max_branches`] is less, as loom's default is: branches
+/// and operations are not counted alike, and no test should fail because of that.
+const OPERATIONS: usize = 10_000;
+
+/// How a model is checked; its fields are those of loom.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Builder {
+    /// Without effect: a model may have [`MAX_THREADS`](crate::MAX_THREADS) threads.
+    pub max_threads: usize,
+    /// A thread that performs more operations (at least 10,000) fails the test (`LOOM_MAX_BRANCHES`).
+    pub max_branches: usize,
+    /// Stops after as many executions (`LOOM_MAX_PERMUTATIONS`); that is no failure.
+    pub max_permutations: Option<usize>,
+    /// Stops after this time (`LOOM_MAX_DURATION`, in seconds); that is no failure.
+    pub max_duration: Option<Duration>,
+    /// Cuts executions with more preemptions (`LOOM_MAX_PREEMPTIONS`); that is no failure.
+    pub preemption_bound: Option<usize>,
+    /// Where the state of the search is saved, and from where it goes on (`LOOM_CHECKPOINT_FILE`).
+    pub checkpoint_file: Option<PathBuf>,
+    /// Without effect: the state is saved after every execution (`LOOM_CHECKPOINT_INTERVAL`).
+    pub checkpoint_interval: usize,
+    /// Without effect: everything is explored.
+    pub expect_explicit_explore: bool,
+    /// Without effect: a report always has locations (`LOOM_LOCATION`).
+    pub location: bool,
+    /// Prints how many executions there were (`LOOM_LOG`).
+    pub log: bool,
+}
+
+impl Builder {
+    /// The defaults, and what the environment says.
+    ///
+    /// # Panics
+    ///
+    /// If a variable has a value that is none.
+    #[track_caller]
+    pub fn new() -> Builder {
+        Builder {
+            max_threads: crate::MAX_THREADS,
+            max_branches: variable("LOOM_MAX_BRANCHES").unwrap_or(1_000),
+            max_permutations: variable("LOOM_MAX_PERMUTATIONS"),
+            max_duration: variable("LOOM_MAX_DURATION").map(Duration::from_secs),
+            preemption_bound: variable("LOOM_MAX_PREEMPTIONS"),
+            checkpoint_file: std::env::var_os("LOOM_CHECKPOINT_FILE").map(PathBuf::from),
+            checkpoint_interval: variable("LOOM_CHECKPOINT_INTERVAL").unwrap_or(20_000),
+            expect_explicit_explore: false,
+            location: std::env::var_os("LOOM_LOCATION").is_some(),
+            log: std::env::var_os("LOOM_LOG").is_some(),
+        }
+    }
+
+    /// Sets [`Builder::checkpoint_file`].
+    pub fn checkpoint_file(&mut self, file: &str) -> &mut Builder {
+        self.checkpoint_file = Some(PathBuf::from(file));
+        self
+    }
+
+    /// Checks the model.
+    ///
+    /// # Panics
+    ///
+    /// With the report if it has a bug, or a thread performs too many operations.
+    #[track_caller]
+    pub fn check(&self, model: impl Fn() + Sync + Send + 'static) {
+        self.case().run(model);
+    }
+
+    #[track_caller]
+    fn case(&self) -> TestCase {
+        let operations = u32::try_from(self.max_branches.max(OPERATIONS)).unwrap_or(u32::MAX);
+        // Timed operations may expire, which is more than loom does; that they do so only twice per thread is no failure.
+        let mut case = TestCase::of_this_thread()
+            .fails_at(operations)
+            .timeouts(2)
+            .told(self.log);
+        if let Some(executions) = self.max_permutations {
+            case = case.max_executions(executions as u64);
+        }
+        if let Some(limit) = self.max_duration {
+            case = case.time_limit(limit);
+        }
+        if let Some(preemptions) = self.preemption_bound {
+            case = case.preemptions(u32::try_from(preemptions).unwrap_or(u32::MAX));
+        }
+        match &self.checkpoint_file {
+            Some(file) => case.checkpoint(file),
+            None => case,
+        }
+    }
+}
+
+impl Default for Builder {
+    #[track_caller]
+    fn default() -> Builder {
+        Builder::new()
+    }
+}
+
+/// Checks the model with the defaults of [`Builder`].
+///
+/// ```
+/// use loom::sync::Arc;
+/// use loom::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+/// use loom::thread;
+///
+/// loom::model(|| {
+///     let count = Arc::new(AtomicUsize::new(0));
+///     let other = thread::spawn({
+///         let count = Arc::clone(&count);
+///         move || count.fetch_add(1, SeqCst)
+///     });
+///     count.fetch_add(1, SeqCst);
+///     other.join().unwrap();
+///     assert_eq!(count.load(SeqCst), 2);
+/// });
+/// ```
+#[track_caller]
+pub fn model(model: impl Fn() + Sync + Send + 'static) {
+    Builder::new().check(model);
+}

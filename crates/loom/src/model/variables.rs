@@ -1,0 +1,13 @@
+//! What the environment says.
+
+use std::str::FromStr;
+
+/// The value of a variable, if it is set.
+#[track_caller]
+pub(super) fn variable<T: FromStr>(name: &str) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    match text.parse() {
+        Ok(value) => Some(value),
+        Err(_) => panic!("{name} is {text:?}, which is no number: unset it or give it one"),
+    }
+}

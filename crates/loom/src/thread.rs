@@ -1,0 +1,7 @@
+//! As `loom::thread`, and what `std::thread` has besides.
+
+pub use mazurka::thread::{
+    AccessError, Builder, JoinHandle, LocalKey, Result, Scope, ScopedJoinHandle, Thread, ThreadId,
+    available_parallelism, current, panicking, park, park_timeout, scope, sleep,
+    spawn_local as spawn, yield_now,
+};

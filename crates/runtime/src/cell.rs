@@ -1,0 +1,144 @@
+//! Cells whose values are copied or moved in and out.
+
+use crate::Plain;
+use std::cmp::Ordering;
+use std::fmt;
+use std::panic::Location;
+
+/// As `std::cell::Cell`. It is not shared between threads, unless somebody claims that it may be; then races are found.
+pub struct Cell<T> {
+    plain: Plain,
+    value: std::cell::Cell<T>,
+}
+
+impl<T> Cell<T> {
+    /// A new cell, written by its creator.
+    #[track_caller]
+    #[inline]
+    pub fn new(value: T) -> Cell<T> {
+        Cell {
+            plain: Plain::called("Cell", Location::caller()),
+            value: std::cell::Cell::new(value),
+        }
+    }
+
+    /// Writes a value.
+    #[track_caller]
+    #[inline]
+    pub fn set(&self, value: T) {
+        drop(self.replace(value));
+    }
+
+    /// Writes a value and gives the old one.
+    #[track_caller]
+    #[inline]
+    pub fn replace(&self, value: T) -> T {
+        self.plain.write();
+        self.value.replace(value)
+    }
+
+    /// A copy of the value.
+    #[track_caller]
+    #[inline]
+    pub fn get(&self) -> T
+    where
+        T: Copy,
+    {
+        self.plain.read();
+        self.value.get()
+    }
+
+    /// The value; leaves the default.
+    #[track_caller]
+    pub fn take(&self) -> T
+    where
+        T: Default,
+    {
+        self.replace(T::default())
+    }
+
+    /// Writes what the closure makes of the value.
+    #[track_caller]
+    pub fn update(&self, change: impl FnOnce(T) -> T)
+    where
+        T: Copy,
+    {
+        self.set(change(self.get()));
+    }
+
+    /// Exchanges the values of two cells.
+    #[track_caller]
+    pub fn swap(&self, other: &Cell<T>) {
+        if !std::ptr::eq(self, other) {
+            self.plain.write();
+            other.plain.write();
+            self.value.swap(&other.value);
+        }
+    }
+
+    /// The value, which nobody else can touch.
+    #[track_caller]
+    pub fn get_mut(&mut self) -> &mut T {
+        self.plain.take();
+        self.value.get_mut()
+    }
+
+    /// The value.
+    #[track_caller]
+    pub fn into_inner(self) -> T {
+        self.plain.take();
+        self.value.into_inner()
+    }
+}
+
+impl<T: Default> Default for Cell<T> {
+    #[track_caller]
+    fn default() -> Cell<T> {
+        Cell::new(T::default())
+    }
+}
+
+impl<T> From<T> for Cell<T> {
+    #[track_caller]
+    fn from(value: T) -> Cell<T> {
+        Cell::new(value)
+    }
+}
+
+impl<T: Copy> Clone for Cell<T> {
+    #[track_caller]
+    fn clone(&self) -> Cell<T> {
+        Cell::new(self.get())
+    }
+}
+
+impl<T: Copy + PartialEq> PartialEq for Cell<T> {
+    #[track_caller]
+    fn eq(&self, other: &Cell<T>) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Copy + Eq> Eq for Cell<T> {}
+
+impl<T: Copy + PartialOrd> PartialOrd for Cell<T> {
+    #[track_caller]
+    fn partial_cmp(&self, other: &Cell<T>) -> Option<Ordering> {
+        self.get().partial_cmp(&other.get())
+    }
+}
+
+impl<T: Copy + Ord> Ord for Cell<T> {
+    #[track_caller]
+    fn cmp(&self, other: &Cell<T>) -> Ordering {
+        self.get().cmp(&other.get())
+    }
+}
+
+impl<T: Copy + fmt::Debug> fmt::Debug for Cell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cell")
+            .field("value", &self.value.get())
+            .finish()
+    }
+}
