@@ -1,5 +1,10 @@
 //! Accesses to plain memory that last.
 
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "that what they do is right is what the tests find out"
+)]
+
 use mazurka::cell::UnsafeCell;
 use mazurka::sync::Arc;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

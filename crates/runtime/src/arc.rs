@@ -3,9 +3,9 @@
 //! The counter is that of `std::sync::Arc`. What is added: giving up a share happens before the value is
 //! dropped, which destructors rely on (release, and acquire by the last one); and a value that nobody drops is a failure.
 //!
-//! 1. Giving up a share is an event only where the order matters: where the destructor of the value performs operations, so
-//!    that it matters which thread is last (`Coarsening::Ordered`), or where somebody looks at the count
-//!    (`Coarsening::Polled`); then taking a share is an event, too.
+//! 1. Giving up a share is an event only where the order matters: where the destructor of the value performs operations, so that
+//!    it matters which thread is last (`Coarsening::Ordered`), or where somebody looks at the count (`Coarsening::Polled`). In the
+//!    second case taking a share is an event, too; looks are writes, and the others, which commute, are reads.
 //! 2. Weak shares are events only where somebody counts them (`Coarsening::Scanned`).
 
 mod conversions;
@@ -71,7 +71,7 @@ impl<T> Arc<T> {
     /// With the `Arc`, if there are others.
     #[track_caller]
     pub fn try_unwrap(this: Arc<T>) -> Result<T, Arc<T>> {
-        let is_only = this.counter.take_last(|| Shared::strong_count(&this.value));
+        let is_only = this.counter.take_last();
         match is_only {
             true => Ok(Shared::try_unwrap(this.into_shared()).unwrap_or_else(|_| torn())),
             false => Err(this),
@@ -81,12 +81,8 @@ impl<T> Arc<T> {
     /// Gives up the share; the value, if it was the last.
     #[track_caller]
     pub fn into_inner(this: Arc<T>) -> Option<T> {
-        let is_last = this
-            .counter
-            .give_up(|| Shared::strong_count(&this.value), true);
-        let value = Shared::into_inner(this.into_shared());
-        debug_assert_eq!(is_last, value.is_some());
-        value
+        this.counter.give_up_and_tell();
+        Shared::into_inner(this.into_shared())
     }
 
     /// The value, if this is its only owner, else a clone.
@@ -117,8 +113,7 @@ impl<T: ?Sized> Arc<T> {
     /// How many owners there are.
     #[track_caller]
     pub fn strong_count(this: &Arc<T>) -> usize {
-        this.counter
-            .look("strong_count", || Shared::strong_count(&this.value))
+        this.counter.look()
     }
 
     /// How many weak references there are.
@@ -138,8 +133,7 @@ impl<T: ?Sized> Arc<T> {
     /// The value, if this is its only owner and there are no weak references.
     #[track_caller]
     pub fn get_mut(this: &mut Arc<T>) -> Option<&mut T> {
-        this.counter
-            .look_if_unique(|| Shared::strong_count(&this.value));
+        this.counter.look_if_unique();
         Shared::get_mut(&mut this.value)
     }
 
@@ -153,8 +147,7 @@ impl<T: Clone> Arc<T> {
     /// The value; a clone of its own if there are other owners.
     #[track_caller]
     pub fn make_mut(this: &mut Arc<T>) -> &mut T {
-        this.counter
-            .look_if_unique(|| Shared::strong_count(&this.value));
+        this.counter.look_if_unique();
         if Shared::get_mut(&mut this.value).is_none() {
             *this = Arc::new((**this).clone());
         }
@@ -166,8 +159,7 @@ impl<T: ?Sized> Clone for Arc<T> {
     #[track_caller]
     #[inline]
     fn clone(&self) -> Arc<T> {
-        self.counter
-            .take_share(|| Shared::strong_count(&self.value));
+        self.counter.take_share();
         Arc::of(Shared::clone(&self.value), self.counter)
     }
 }
@@ -178,7 +170,7 @@ impl<T: ?Sized> Drop for Arc<T> {
     fn drop(&mut self) {
         // SAFETY: the field is not used again. The share is dropped also if the operation unwinds.
         let value = unsafe { ManuallyDrop::take(&mut self.value) };
-        let is_last = self.counter.give_up(|| Shared::strong_count(&value), false);
+        let is_last = self.counter.give_up();
         match is_last {
             true => self.counter.watch_destructor(|| drop(value)),
             false => drop(value),

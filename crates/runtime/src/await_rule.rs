@@ -51,6 +51,8 @@ pub(crate) enum Seen {
     NotDone(u32),
     /// The thread has not ended.
     Runs(ThreadId),
+    /// The value with this number has so many owners.
+    Shares(u32, usize),
 }
 
 impl Round {
@@ -208,6 +210,7 @@ impl Engine {
             }
             Seen::Letters(number, count) => objects.mailboxes.get(number).order.count() == count,
             Seen::NotDone(number) => !objects.onces.get(number).order.is_done(),
+            Seen::Shares(number, count) => self.owned.get(number).shares == count,
             Seen::Runs(thread) => !objects.ends[thread.index()].is_finished(),
         }
     }

@@ -11,7 +11,8 @@ pub(crate) struct Owned {
     /// What it is, for people.
     what: &'static str,
     location: Place,
-    is_alive: bool,
+    /// How many owners there are.
+    pub(crate) shares: usize,
     /// Who gave up a share of it; two different ones may do so in either order.
     droppers: Droppers,
     /// The object of its counter, if it has one.
@@ -30,9 +31,9 @@ enum Droppers {
 /// Which operations at a counter of owners are events, as far as it is known that somebody can tell.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct CounterEvents {
-    /// Giving up a share: the last one does something that others notice.
+    /// Giving up a share is a write: the last one does something that others notice.
     pub(crate) drops: bool,
-    /// Giving up and taking shares: somebody looks at their number.
+    /// Giving up and taking shares are reads, which commute: somebody looks at their number, which is a write.
     pub(crate) counts: bool,
     /// The same for weak shares.
     pub(crate) weak: bool,
@@ -61,7 +62,7 @@ impl Engine {
         let owned = || Owned {
             what,
             location,
-            is_alive: true,
+            shares: 1,
             droppers: Droppers::None,
             counter: ObjectId::NONE,
             events: CounterEvents::default(),
@@ -71,18 +72,20 @@ impl Engine {
 
     /// It was dropped. False if that was so before.
     pub(crate) fn disown(&mut self, number: u32) -> bool {
-        std::mem::replace(&mut self.owned.get_mut(number).is_alive, false)
+        std::mem::take(&mut self.owned.get_mut(number).shares) > 0
     }
 
-    /// The thread that runs gives up a share.
-    pub(crate) fn give_up_share(&mut self, number: u32) {
+    /// The thread that runs gives up a share; whether it was the last.
+    pub(crate) fn give_up_share(&mut self, number: u32) -> bool {
         let own = Droppers::One(self.running);
-        let droppers = &mut self.owned.get_mut(number).droppers;
-        *droppers = match *droppers {
+        let owned = self.owned.get_mut(number);
+        owned.droppers = match owned.droppers {
             Droppers::None => own,
             known if known == own => own,
             Droppers::One(_) | Droppers::Many => Droppers::Many,
         };
+        owned.shares = owned.shares.saturating_sub(1);
+        owned.shares == 0
     }
 
     /// What is left of a completed execution that should have been dropped.
@@ -90,7 +93,7 @@ impl Engine {
         if !self.config.leaks_fail {
             return None;
         }
-        let alive = self.owned.iter().filter(|owned| owned.is_alive);
+        let alive = self.owned.iter().filter(|owned| owned.shares > 0);
         let places = alive.map(|owned| (owned.what, self.shown_place(owned.location)));
         let mut places: Vec<_> = places.collect();
         places.sort();

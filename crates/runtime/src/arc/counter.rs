@@ -4,7 +4,7 @@ use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::owner::CounterEvents;
 use crate::perform::{self, perform, silently};
-use explore::{Access, ObjectId, Op, OpKind, Token};
+use explore::{Access, ObjectId, Op, OpKind};
 use objects::Coarsening;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -30,7 +30,7 @@ impl Counter {
             let owned = engine.owned.get_mut(number);
             owned.counter = object;
             owned.events = CounterEvents {
-                drops: counts || engine.names.is_coarse(object, Coarsening::Ordered),
+                drops: engine.names.is_coarse(object, Coarsening::Ordered),
                 counts,
                 weak: engine.names.is_coarse(object, Coarsening::Scanned),
             };
@@ -49,57 +49,54 @@ impl Counter {
         silently(|engine| engine.owned.get(self.number).events)
     }
 
-    /// One more share, where there are `count` by then.
+    /// One more share.
     #[track_caller]
     #[inline]
-    pub fn take_share(self, count: impl Fn() -> usize) {
-        if perform::current().is_some() && self.events().counts {
-            self.change("clone", |_| (count(), count() + 1));
+    pub fn take_share(self) {
+        if perform::current().is_none() {
+            return;
+        }
+        let add = |engine: &mut Engine| engine.owned.get_mut(self.number).shares += 1;
+        match self.events().counts {
+            true => self.change("clone", Access::Read, add),
+            false => silently(add),
         }
     }
 
-    /// One share less, where there are `count` by then; whether it was the last. `is_told`: the caller learns that.
+    /// One share less; whether it was the last.
     #[track_caller]
     #[inline]
-    pub fn give_up(self, count: impl Fn() -> usize, is_told: bool) -> bool {
+    pub fn give_up(self) -> bool {
         if perform::current().is_none() {
-            return count() == 1;
+            return false;
         }
-        if is_told {
-            self.coarsen(Coarsening::Polled);
+        let release = |engine: &mut Engine| self.end_share(engine);
+        match self.events() {
+            CounterEvents { drops: true, .. } => self.change("drop", Access::Write, release),
+            CounterEvents { counts: true, .. } => self.change("drop", Access::Read, release),
+            CounterEvents { .. } => silently(release),
         }
-        match self.events().drops {
-            true => {
-                let (before, _) = self.change("drop", |engine| {
-                    let count = count();
-                    self.end_share(engine, count == 1);
-                    (count, count - 1)
-                });
-                before == 1
-            }
-            false => silently(|engine| {
-                let is_last = count() == 1;
-                self.end_share(engine, is_last);
-                is_last
-            }),
-        }
+    }
+
+    /// The same; the caller learns whether it was the last.
+    #[track_caller]
+    pub fn give_up_and_tell(self) -> bool {
+        self.coarsen(Coarsening::Polled);
+        let release = |engine: &mut Engine| self.end_share(engine);
+        self.change("into_inner", Access::Write, release)
     }
 
     /// What comes before the end of a share is seen by the last one.
-    fn end_share(self, engine: &mut Engine, is_last: bool) {
-        engine.give_up_share(self.number);
+    fn end_share(self, engine: &mut Engine) -> bool {
+        let is_last = engine.give_up_share(self.number);
         if engine.watch.races {
             let clocks = &mut engine.happens_before;
             clocks.publish(engine.running, self.object, Release);
         }
         if is_last {
-            self.end_last_share(engine);
+            self.acquire(engine);
         }
-    }
-
-    fn end_last_share(self, engine: &mut Engine) {
-        engine.disown(self.number);
-        self.acquire(engine);
+        is_last
     }
 
     fn acquire(self, engine: &mut Engine) {
@@ -109,18 +106,18 @@ impl Counter {
         }
     }
 
-    /// Takes the only share, if it is the only one of `count`.
+    /// Takes the share, if it is the only one.
     #[track_caller]
-    pub fn take_last(self, count: impl Fn() -> usize) -> bool {
+    pub fn take_last(self) -> bool {
         self.coarsen(Coarsening::Polled);
-        let (_, left) = self.change("try_unwrap", |engine| match count() {
-            1 => {
-                self.end_last_share(engine);
-                (1, 0)
+        self.change("try_unwrap", Access::Write, |engine| {
+            let is_only = engine.owned.get(self.number).shares == 1;
+            if is_only {
+                engine.disown(self.number);
+                self.acquire(engine);
             }
-            count => (count, count),
-        });
-        left == 0
+            is_only
+        })
     }
 
     /// Runs the destructor of the value. If it does what others notice and several threads gave up shares, then
@@ -143,19 +140,21 @@ impl Counter {
 
     /// Somebody looks at the count. Orders nothing, as in `std`.
     #[track_caller]
-    pub fn look(self, what: &'static str, count: impl Fn() -> usize) -> usize {
+    pub fn look(self) -> usize {
         self.coarsen(Coarsening::Polled);
-        self.read(what, |_| count())
+        self.read("strong_count", |engine| {
+            engine.owned.get(self.number).shares
+        })
     }
 
     /// Somebody asks whether there is one owner and no weak reference; if so, it comes after the end of the others.
     #[track_caller]
-    pub fn look_if_unique(self, count: impl Fn() -> usize) {
+    pub fn look_if_unique(self) {
         self.coarsen(Coarsening::Polled);
         self.coarsen(Coarsening::Scanned);
         self.read("get_mut", |engine| {
             self.acquire(engine);
-            count()
+            engine.owned.get(self.number).shares
         });
     }
 
@@ -170,50 +169,53 @@ impl Counter {
     #[track_caller]
     pub fn change_weak(self, what: &'static str) {
         if perform::current().is_some() && self.events().weak {
-            self.change(what, |_| (0, 0));
+            self.change(what, Access::Read, |_| ());
         }
     }
 
-    /// A weak reference asks for a share, where there are `count` by then.
+    /// A weak reference asks for a share; whether it gets one.
     #[track_caller]
-    pub fn upgrade(self, count: impl Fn() -> usize) {
+    pub fn upgrade(self) -> bool {
         self.coarsen(Coarsening::Polled);
-        self.change("upgrade", |_| match count() {
-            0 => (0, 0),
-            count => (count, count + 1),
-        });
+        self.change("upgrade", Access::Write, |engine| {
+            let owned = engine.owned.get_mut(self.number);
+            let is_alive = owned.shares > 0;
+            owned.shares += usize::from(is_alive);
+            is_alive
+        })
     }
 
     fn coarsen(self, coarsening: Coarsening) {
         silently(|engine| engine.coarsen(self.object, coarsening));
     }
 
+    /// A write to the exploration, since shares come and go by reads; it changes nothing.
     #[track_caller]
     fn read(self, what: &'static str, count: impl FnOnce(&mut Engine) -> usize) -> usize {
-        let op = self.op(OpKind::Load, Access::Read);
+        let op = self.op(OpKind::Load, Access::Write);
         perform(op, Location::caller(), |engine| {
             let count = count(engine);
-            let token = Token(count as u64);
-            engine.note(token, token);
-            engine.see(Seen::Value(self.object, token));
+            let shares = engine.owned.get(self.number).shares;
+            engine.see(Seen::Shares(self.number, shares));
             engine.record(|name| format!("{name}.{what}() -> {count}"));
             count
         })
     }
 
-    /// `effect` tells the count before and after.
     #[track_caller]
-    fn change(
+    fn change<R>(
         self,
         what: &'static str,
-        effect: impl FnOnce(&mut Engine) -> (usize, usize),
-    ) -> (usize, usize) {
-        let op = self.op(OpKind::ReadModifyWrite, Access::Write);
+        access: Access,
+        effect: impl FnOnce(&mut Engine) -> R,
+    ) -> R {
+        let op = self.op(OpKind::ReadModifyWrite, access);
         perform(op, Location::caller(), |engine| {
-            let (before, after) = effect(engine);
-            engine.note(Token(before as u64), Token(after as u64));
+            let before = engine.owned.get(self.number).shares;
+            let result = effect(engine);
+            let after = engine.owned.get(self.number).shares;
             engine.record(|name| format!("{name}.{what}(): {before} -> {after}"));
-            (before, after)
+            result
         })
     }
 

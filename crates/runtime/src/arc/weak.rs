@@ -28,16 +28,15 @@ impl<T: ?Sized> Weak<T> {
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
         let counter = self.counter?;
-        counter.upgrade(|| WeakShared::strong_count(&self.value));
-        Some(Arc::of(self.value.upgrade()?, counter))
+        let is_alive = counter.upgrade();
+        let value = self.value.upgrade().filter(|_| is_alive)?;
+        Some(Arc::of(value, counter))
     }
 
     /// How many owners there are.
     #[track_caller]
     pub fn strong_count(&self) -> usize {
-        let count = || WeakShared::strong_count(&self.value);
-        self.counter
-            .map_or(0, |counter| counter.look("strong_count", count))
+        self.counter.map_or(0, Counter::look)
     }
 
     /// How many weak references there are, if the value is alive.
