@@ -20,7 +20,7 @@ pub mod model;
 pub mod sync;
 pub mod thread;
 
-pub use mazurka::{explore, skip_branch, stop_exploring, thread_local};
+pub use mazurka::{explore, lazy_static, skip_branch, stop_exploring, thread_local};
 
 #[doc(inline)]
 pub use model::model;

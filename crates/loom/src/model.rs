@@ -11,6 +11,9 @@ use variables::variable;
 /// and operations are not counted alike, and no test should fail because of that.
 const OPERATIONS: usize = 10_000;
 
+/// A thread that is alone and goes round a loop may look at the clock, which loom permits.
+const PATIENCE: u32 = 1_000;
+
 /// How a model is checked; its fields are those of loom.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -82,6 +85,7 @@ impl Builder {
         let mut case = TestCase::of_this_thread()
             .fails_at(operations)
             .timeouts(2)
+            .patience(PATIENCE)
             .told(self.log);
         if let Some(executions) = self.max_permutations {
             case = case.max_executions(executions as u64);

@@ -57,6 +57,7 @@ pub struct Checker {
     pub(crate) seed_is_set: bool,
     pub(crate) conditions: Conditions,
     pub(crate) leaks_fail: bool,
+    pub(crate) patience: u32,
     pub(crate) name: String,
     pub(crate) max_executions: Option<u64>,
     pub(crate) time_limit: Option<Duration>,
@@ -86,6 +87,7 @@ impl Checker {
             seed_is_set: false,
             conditions: Conditions::default(),
             leaks_fail: true,
+            patience: 0,
             name: String::new(),
             max_executions: None,
             time_limit: None,
@@ -193,6 +195,12 @@ impl Checker {
     /// Whether an [`Arc`](crate::sync::Arc) or memory of [`alloc`](mod@crate::alloc) that is never dropped is a failure (by default it is).
     pub fn leaks_fail(mut self, fail: bool) -> Checker {
         self.leaks_fail = fail;
+        self
+    }
+
+    /// For programs that look at the clock in a loop: a thread that is alone goes on as many rounds before it counts as stuck (default 0).
+    pub fn patience(mut self, rounds: u32) -> Checker {
+        self.patience = rounds;
         self
     }
 

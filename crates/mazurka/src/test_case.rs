@@ -116,6 +116,16 @@ impl TestCase {
         TestCase { is_told, ..self }
     }
 
+    /// As [`Checker::patience`].
+    pub fn patience(self, rounds: u32) -> TestCase {
+        self.checked(|checker| checker.patience(rounds))
+    }
+
+    /// As [`Checker::leaks_fail`].
+    pub fn leaks_fail(self, fail: bool) -> TestCase {
+        self.checked(|checker| checker.leaks_fail(fail))
+    }
+
     /// As [`Checker::timeouts`]; to stop a thread there is no failure of the test.
     pub fn timeouts(self, timeouts: u32) -> TestCase {
         self.checked(|checker| checker.timeouts(timeouts))

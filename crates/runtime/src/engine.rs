@@ -9,6 +9,7 @@ use crate::coroutine::{Fibre, Suspender};
 use crate::failure::{Failures, Noticed};
 use crate::grain::Grain;
 use crate::happens_before::HappensBefore;
+use crate::lazy::{Making, Static};
 use crate::local::Locals;
 use crate::mailbox::State as MailboxState;
 use crate::model::Config;
@@ -82,6 +83,7 @@ pub(crate) struct Engine {
     pub(crate) plain: Pool<PlainState>,
     /// Accesses of plain memory.
     pub(crate) touches: u64,
+    pub(crate) statics: Vec<Static>,
     /// What has to be dropped or freed before the end.
     pub(crate) owned: Pool<Owned>,
     /// By address: the number of what a raw pointer may stand for a share of.
@@ -183,6 +185,8 @@ pub(crate) struct Thread {
     /// It stands where it never goes on: its coroutine has to begin again.
     pub(crate) is_lost: bool,
     pub(crate) locals: Locals,
+    /// The static that it makes.
+    pub(crate) making: Option<Making>,
 }
 
 /// The code of a thread.
@@ -240,6 +244,7 @@ impl Thread {
             laps: Laps::default(),
             is_lost: false,
             locals: Locals::default(),
+            making: None,
         }
     }
 }
@@ -284,6 +289,7 @@ impl Engine {
             objects: Objects::default(),
             plain: Pool::default(),
             touches: 0,
+            statics: Vec::new(),
             owned: Pool::default(),
             raw_arcs: BTreeMap::new(),
             raw_memory: BTreeMap::new(),
@@ -327,6 +333,9 @@ impl Engine {
         self.is_coarsened = false;
         self.objects.clear();
         self.plain.clear();
+        if !self.statics.is_empty() {
+            self.drop_statics();
+        }
         self.clear_owned();
         self.failures.clear();
         self.values.clear();
@@ -373,6 +382,7 @@ impl Engine {
         thread.code = 0;
         thread.laps.begin();
         thread.locals.begin();
+        thread.making = None;
         self.objects.parks[id.index()].clear();
         self.objects.ends[id.index()].clear();
         self.order_after_spawn(id);
@@ -476,6 +486,9 @@ impl Engine {
     /// The next object of the thread that runs.
     pub(crate) fn create(&mut self, parts: u32) -> ObjectId {
         let thread = &mut self.threads[self.running.index()];
+        if let Some(making) = thread.making {
+            return self.create_for_making(making, parts);
+        }
         let number = thread.created;
         thread.created += 1;
         self.names.object(self.running, number, parts)

@@ -1,6 +1,10 @@
 //! The hint of a loop that waits for others, and the look at the local state that it needs.
 
 use crate::{await_rule, perform};
+use std::time::Duration;
+
+/// How long one round lasts of a thread that has patience.
+const PAUSE: Duration = Duration::from_micros(20);
 
 /// A round of a loop that waits for others is over (`spin_loop`, `yield_now`). No event.
 ///
@@ -12,7 +16,11 @@ pub fn hint() {
     let is_in_vain = is_in_vain();
     perform::clean_after_hint();
     if is_in_vain {
-        perform::halt(await_rule::HALT);
+        if perform::silently(|engine| engine.waits_for_time()) {
+            std::thread::sleep(PAUSE);
+        } else {
+            perform::halt(await_rule::HALT);
+        }
     }
 }
 

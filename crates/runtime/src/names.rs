@@ -259,6 +259,23 @@ impl Names {
         part
     }
 
+    /// The n-th object of a static, which is named by where it is in the program.
+    pub(crate) fn object_of_static(
+        &mut self,
+        distance: usize,
+        number: u32,
+        parts: u32,
+    ) -> ObjectId {
+        let key = (distance as u64) << 16 ^ u64::from(number) << 3 ^ u64::from(parts);
+        let whole = ObjectId::NONE;
+        if let Some(&object) = self.parts.get(&(whole, key)) {
+            return object;
+        }
+        let object = self.add_object(parts);
+        self.parts.insert((whole, key), object);
+        object
+    }
+
     /// The park token of a thread.
     pub(crate) fn park(&self, thread: ThreadId) -> ObjectId {
         self.threads[thread.index()].park

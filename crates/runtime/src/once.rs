@@ -2,7 +2,9 @@
 
 use crate::await_rule::Seen;
 use crate::engine::Engine;
+use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::source::Place;
 use crate::waiting::Wait;
 use explore::{EventId, ObjectId};
 use objects::Once as Order;
@@ -57,10 +59,15 @@ impl Once {
         let location = Location::caller();
         silently(|engine| {
             let object = engine.create(Order::PARTS);
-            engine.name_object(object, "Once", location);
-            let number = engine.objects.onces.add(State::clear, State::default);
-            Once { object, number }
+            Once::at(engine, object, location)
         })
+    }
+
+    /// A once at an object that has its name already.
+    pub(crate) fn at(engine: &mut Engine, object: ObjectId, location: Place) -> Once {
+        engine.name_object(object, "Once", location);
+        let number = engine.objects.onces.add(State::clear, State::default);
+        Once { object, number }
     }
 
     /// Enters; waits for the initialiser if there is one.

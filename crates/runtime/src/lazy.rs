@@ -1,0 +1,167 @@
+//! Statics that begin anew in each execution.
+//!
+//! The value belongs to the execution: it is made by the first thread that asks for it, and dropped when the execution is over.
+//! Which thread that is depends on the schedule. So the objects that are made with it have their names from the static, not
+//! from the thread.
+
+use crate::engine::Engine;
+use crate::once::{Entry, Once};
+use crate::perform::silently;
+use crate::source::Place;
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::rc::Rc;
+
+/// A static that is made by the first who needs it, in each execution anew; what `lazy_static!` expands to.
+///
+/// ```
+/// use runtime::{Atomic, Config, Lazy, Model};
+/// use std::sync::atomic::Ordering::SeqCst;
+///
+/// static COUNT: Lazy<Atomic<u32>> = Lazy::new(|| Atomic::new(0));
+///
+/// let mut model = Model::new(Config::default(), || {
+///     assert_eq!(COUNT.get().modify("fetch_add", SeqCst, |old| old + 1), 0);
+/// });
+/// for _ in 0..2 {
+///     let mut strategy = explore::Algorithm::Optimal.strategy(explore::Options::default());
+///     explore::explore(&mut model, &mut strategy, &mut ()).unwrap();
+///     assert!(model.failure().is_none());
+/// }
+/// ```
+pub struct Lazy<T: 'static> {
+    make: fn() -> T,
+}
+
+/// A static of the execution.
+pub(crate) struct Static {
+    address: usize,
+    once: Rc<Once>,
+    value: Option<Box<dyn Any>>,
+}
+
+/// The static that a thread makes, and how many objects it has made for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Making {
+    address: usize,
+    created: u32,
+}
+
+/// Addresses of statics are told by their distance from this one, which is the same in every process.
+static ANCHOR: u8 = 0;
+
+impl<T: 'static> Lazy<T> {
+    /// Not yet made.
+    pub const fn new(make: fn() -> T) -> Lazy<T> {
+        Lazy { make }
+    }
+
+    /// The value; makes it, or waits for the one who does. It must not be used when the execution is over.
+    #[track_caller]
+    pub fn get(&'static self) -> &'static T {
+        let address = (&raw const *self).addr();
+        let location = Location::caller();
+        let once = silently(|engine| engine.once_of_static(address, location));
+        if !once.is_done()
+            && let Entry::Initialise { .. } = once.enter()
+        {
+            let fails = Fails(&once);
+            let value = making(address, self.make);
+            silently(|engine| engine.static_at(address).value = Some(Box::new(value)));
+            std::mem::forget(fails);
+            once.done();
+        }
+        let value: *const T = silently(|engine| {
+            let value = engine.static_at(address).value.as_deref();
+            let value = value.and_then(<dyn Any>::downcast_ref);
+            value.map(|value| &raw const *value)
+        })
+        .unwrap_or_else(|| torn());
+        // SAFETY: the value is in a box that is dropped when the threads of the execution have ended; statics and
+        // threads of other executions have no access to it by safe means but to keep this reference, which is forbidden.
+        unsafe { &*value }
+    }
+}
+
+/// Tells the model that the initialiser panicked.
+struct Fails<'o>(&'o Once);
+
+impl Drop for Fails<'_> {
+    fn drop(&mut self) {
+        self.0.fail();
+    }
+}
+
+/// While the execution is torn down, nobody makes what the thread would need.
+fn torn() -> ! {
+    loop {
+        crate::assume(false);
+    }
+}
+
+/// Runs the initialiser; what it creates is named after the static.
+fn making<T>(address: usize, make: fn() -> T) -> T {
+    let own = Making {
+        address,
+        created: 1,
+    };
+    let before = silently(|engine| engine.thread().making.replace(own));
+    let value = catch_unwind(AssertUnwindSafe(make));
+    silently(|engine| engine.thread().making = before);
+    value.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+impl Engine {
+    fn static_at(&mut self, address: usize) -> &mut Static {
+        let mut statics = self.statics.iter_mut();
+        let found = statics.find(|known| known.address == address);
+        found.expect("a static that is used is known")
+    }
+
+    fn once_of_static(&mut self, address: usize, location: Place) -> Rc<Once> {
+        if let Some(known) = self.statics.iter().find(|known| known.address == address) {
+            return Rc::clone(&known.once);
+        }
+        let object = self.create_for_static(address, 0, objects::Once::PARTS);
+        let once = Rc::new(Once::at(self, object, location));
+        self.statics.push(Static {
+            address,
+            once: Rc::clone(&once),
+            value: None,
+        });
+        once
+    }
+
+    fn create_for_static(&mut self, address: usize, number: u32, parts: u32) -> explore::ObjectId {
+        let distance = address.wrapping_sub((&raw const ANCHOR).addr());
+        self.names.object_of_static(distance, number, parts)
+    }
+
+    /// The next object of the static that the thread that runs makes, if it makes one.
+    #[cold]
+    pub(crate) fn create_for_making(&mut self, making: Making, parts: u32) -> explore::ObjectId {
+        self.thread().making = Some(Making {
+            created: making.created + 1,
+            ..making
+        });
+        self.create_for_static(making.address, making.created, parts)
+    }
+
+    /// The execution is over: its statics are dropped. A destructor that performs operations comes too late and is
+    /// stopped by that.
+    pub(crate) fn drop_statics(&mut self) {
+        for known in std::mem::take(&mut self.statics) {
+            if catch_unwind(AssertUnwindSafe(|| drop(known))).is_err() {
+                let warning = "a static performs operations when it is dropped, which nobody sees";
+                self.warnings.borrow_mut().insert(warning.to_owned());
+            }
+        }
+    }
+}
+
+impl<T: 'static> fmt::Debug for Lazy<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lazy").finish_non_exhaustive()
+    }
+}
