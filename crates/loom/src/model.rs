@@ -12,7 +12,7 @@ use variables::variable;
 const OPERATIONS: usize = 10_000;
 
 /// A thread that is alone and goes round a loop may look at the clock, which loom permits.
-const PATIENCE: u32 = 1_000;
+const ROUNDS_ALONE: u32 = 1_000;
 
 /// How a model is checked; its fields are those of loom.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl Builder {
         let mut case = TestCase::of_this_thread()
             .fails_at(operations)
             .timeouts(2)
-            .patience(PATIENCE)
+            .waits_alone(ROUNDS_ALONE)
             .told(self.log);
         if let Some(executions) = self.max_permutations {
             case = case.max_executions(executions as u64);

@@ -57,7 +57,7 @@ pub struct Checker {
     pub(crate) seed_is_set: bool,
     pub(crate) conditions: Conditions,
     pub(crate) leaks_fail: bool,
-    pub(crate) patience: u32,
+    pub(crate) waits_alone: u32,
     pub(crate) name: String,
     pub(crate) max_executions: Option<u64>,
     pub(crate) time_limit: Option<Duration>,
@@ -87,7 +87,7 @@ impl Checker {
             seed_is_set: false,
             conditions: Conditions::default(),
             leaks_fail: true,
-            patience: 0,
+            waits_alone: 0,
             name: String::new(),
             max_executions: None,
             time_limit: None,
@@ -199,8 +199,8 @@ impl Checker {
     }
 
     /// For programs that look at the clock in a loop: a thread that is alone goes on as many rounds before it counts as stuck (default 0).
-    pub fn patience(mut self, rounds: u32) -> Checker {
-        self.patience = rounds;
+    pub fn waits_alone(mut self, rounds: u32) -> Checker {
+        self.waits_alone = rounds;
         self
     }
 

@@ -116,9 +116,9 @@ impl TestCase {
         TestCase { is_told, ..self }
     }
 
-    /// As [`Checker::patience`].
-    pub fn patience(self, rounds: u32) -> TestCase {
-        self.checked(|checker| checker.patience(rounds))
+    /// As [`Checker::waits_alone`].
+    pub fn waits_alone(self, rounds: u32) -> TestCase {
+        self.checked(|checker| checker.waits_alone(rounds))
     }
 
     /// As [`Checker::leaks_fail`].

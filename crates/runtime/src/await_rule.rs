@@ -24,7 +24,7 @@ pub(crate) struct Round {
     /// What was on the stack from there on, registers first.
     stack: Vec<u8>,
     /// How many rounds were in vain that went on nevertheless.
-    patience: u32,
+    alone: u32,
     /// Whether the thread did anything but to read or fail a try.
     has_effect: bool,
     seen: Vec<Seen>,
@@ -61,7 +61,7 @@ impl Round {
     /// Nothing has been done.
     pub(crate) fn clear(&mut self) {
         self.pointer = 0;
-        self.patience = 0;
+        self.alone = 0;
         self.seen.clear();
     }
 
@@ -94,11 +94,11 @@ impl Engine {
     /// Whether the thread that runs goes on after a round in vain: it is alone, so that it can only wait for time to pass.
     #[cold]
     pub(crate) fn waits_for_time(&mut self) -> bool {
-        let patience = self.config.patience;
+        let most = self.config.waits_alone;
         let is_alone = self.live == 1;
         let round = &mut self.thread().round;
-        let goes_on = is_alone && round.patience < patience;
-        round.patience += u32::from(goes_on);
+        let goes_on = is_alone && round.alone < most;
+        round.alone += u32::from(goes_on);
         goes_on
     }
 

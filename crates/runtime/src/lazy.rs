@@ -124,7 +124,7 @@ impl Engine {
             return Rc::clone(&known.once);
         }
         let object = self.create_for_static(address, 0, objects::Once::PARTS);
-        let once = Rc::new(Once::at(self, object, location));
+        let once = Rc::new(Once::named(self, object, location));
         self.statics.push(Static {
             address,
             once: Rc::clone(&once),

@@ -32,7 +32,7 @@ pub struct Config {
     pub leaks_fail: bool,
     /// How many rounds of a loop in vain a thread goes on that is alone: it may look at the clock. Then runs are not
     /// repeatable.
-    pub patience: u32,
+    pub waits_alone: u32,
     /// Bytes of the stack of a thread.
     pub stack_size: usize,
     /// How long the thread of the operating system that runs the model may be blocked before that is a failure.
@@ -52,7 +52,7 @@ impl Default for Config {
             panics_fail: false,
             waiting_after_main: false,
             leaks_fail: true,
-            patience: 0,
+            waits_alone: 0,
             stack_size: 256 * 1024,
             patience: Duration::from_secs(5),
             library: None,

@@ -2,7 +2,6 @@
 
 use crate::await_rule::Seen;
 use crate::engine::Engine;
-use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
 use crate::source::Place;
 use crate::waiting::Wait;
@@ -59,12 +58,12 @@ impl Once {
         let location = Location::caller();
         silently(|engine| {
             let object = engine.create(Order::PARTS);
-            Once::at(engine, object, location)
+            Once::named(engine, object, location)
         })
     }
 
     /// A once at an object that has its name already.
-    pub(crate) fn at(engine: &mut Engine, object: ObjectId, location: Place) -> Once {
+    pub(crate) fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Once {
         engine.name_object(object, "Once", location);
         let number = engine.objects.onces.add(State::clear, State::default);
         Once { object, number }
