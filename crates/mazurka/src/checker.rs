@@ -57,6 +57,7 @@ pub struct Checker {
     pub(crate) seed_is_set: bool,
     pub(crate) conditions: Conditions,
     pub(crate) leaks_fail: bool,
+    pub(crate) spurious: u32,
     pub(crate) waits_alone: u32,
     pub(crate) name: String,
     pub(crate) max_executions: Option<u64>,
@@ -87,6 +88,7 @@ impl Checker {
             seed_is_set: false,
             conditions: Conditions::default(),
             leaks_fail: true,
+            spurious: 0,
             waits_alone: 0,
             name: String::new(),
             max_executions: None,
@@ -177,6 +179,13 @@ impl Checker {
     /// How many timed operations may expire per thread (default 2); at the next one it stops.
     pub fn timeouts(mut self, timeouts: u32) -> Checker {
         self.conditions.timeouts = timeouts;
+        self
+    }
+
+    /// How often per thread a weak compare-exchange fails, or a wait for a condition variable or [`park`](crate::thread::park) ends, for
+    /// no reason: a choice each time (default 0).
+    pub fn spurious(mut self, times: u32) -> Checker {
+        self.spurious = times;
         self
     }
 

@@ -37,6 +37,19 @@ pub fn choose(alternatives: u32) -> u32 {
     )
 }
 
+/// Whether an operation that may fail or wake up for no reason does so here: a choice, as often per thread as the
+/// configuration says.
+#[inline]
+#[track_caller]
+pub fn spurious() -> bool {
+    let is_possible = perform::silently(|engine| engine.config.spurious > engine.thread().spurious);
+    let happens = is_possible && choose(2) == 1;
+    if happens {
+        perform::silently(|engine| engine.thread().spurious += 1);
+    }
+    happens
+}
+
 /// Ends the thread for good, without a bug, where the condition does not hold.
 #[inline]
 pub fn assume(condition: bool) {

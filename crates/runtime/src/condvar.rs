@@ -1,6 +1,7 @@
 //! Condition variables.
 
 use crate::Mutex;
+use crate::choice::spurious;
 use crate::engine::Engine;
 use crate::mutex::expire;
 use crate::perform::{self, perform, silently, visible};
@@ -42,6 +43,10 @@ impl Condvar {
     #[track_caller]
     pub fn wait(&self, mutex: &Mutex) {
         let location = Location::caller();
+        if spurious() {
+            self.wait_some_time(mutex);
+            return mutex.lock();
+        }
         let ticket = self.enqueue(mutex);
         let wait = Wait::Condvar(self.number, ticket);
         perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
@@ -51,21 +56,27 @@ impl Condvar {
     /// Like `wait`, for some time; whether it was signalled.
     #[track_caller]
     pub fn wait_timed(&self, mutex: &Mutex) -> bool {
+        let is_signalled = self.wait_some_time(mutex);
+        if !is_signalled {
+            expire();
+        }
+        mutex.lock();
+        is_signalled
+    }
+
+    /// Gives up the mutex and waits for some time; whether it was signalled.
+    #[track_caller]
+    fn wait_some_time(&self, mutex: &Mutex) -> bool {
         let location = Location::caller();
         let ticket = self.enqueue(mutex);
-        let is_signalled = perform(Order::RESOLVE.on(self.object), location, |engine| {
+        perform(Order::RESOLVE.on(self.object), location, |engine| {
             let is_signalled = engine.objects.condvars.get_mut(self.number).resolve(ticket);
             engine.record(|name| match is_signalled {
                 true => format!("{name}: signalled in time"),
                 false => format!("{name}: not signalled in time"),
             });
             is_signalled
-        });
-        if !is_signalled {
-            expire();
-        }
-        mutex.lock();
-        is_signalled
+        })
     }
 
     #[track_caller]

@@ -161,6 +161,7 @@ pub(crate) struct Thread {
     /// How many operations it has performed.
     pub(crate) operations: u32,
     pub(crate) expiries: u32,
+    pub(crate) spurious: u32,
     children: u32,
     created: u32,
     pub(crate) wait: Option<Wait>,
@@ -227,6 +228,7 @@ impl Thread {
             edges: Vec::new(),
             operations: 0,
             expiries: 0,
+            spurious: 0,
             children: 0,
             created: 0,
             wait: None,
@@ -369,6 +371,7 @@ impl Engine {
         thread.operations = 0;
         thread.wait = None;
         thread.expiries = 0;
+        thread.spurious = 0;
         thread.children = 0;
         thread.created = 0;
         thread.location = location;

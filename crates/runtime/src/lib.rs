@@ -87,7 +87,7 @@ pub use atomic::{Atomic, Value, fence};
 pub use barrier::{Arrival, Barrier};
 pub use cell::Cell;
 pub use channel::{Channel, ReceiveError, SendError};
-pub use choice::{assume, choose};
+pub use choice::{assume, choose, spurious};
 pub use condvar::Condvar;
 pub use explore::{Access, Fingerprint, ObjectId, ThreadId};
 pub use heap::{Track, alloc, alloc_zeroed, dealloc};

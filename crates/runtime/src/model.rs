@@ -24,6 +24,8 @@ pub struct Config {
     pub max_events: u32,
     /// A thread that would expire more often than this in timed operations stops.
     pub timeouts: u32,
+    /// How often operations of a thread may fail, or wake up, for no reason.
+    pub spurious: u32,
     /// Whether a panic that somebody observes (by join, or as poison) is a failure, too.
     pub panics_fail: bool,
     /// Whether threads may be left waiting when the main thread has returned.
@@ -49,6 +51,7 @@ impl Default for Config {
         Config {
             max_events: 10_000,
             timeouts: 2,
+            spurious: 0,
             panics_fail: false,
             waiting_after_main: false,
             leaks_fail: true,

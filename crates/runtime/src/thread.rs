@@ -1,6 +1,7 @@
 //! Threads: start, end, park and scope.
 
 use crate::await_rule::Seen;
+use crate::choice::spurious;
 use crate::engine::{Engine, Job};
 use crate::perform::{self, commuting, perform, silently};
 use crate::waiting::Wait;
@@ -154,6 +155,10 @@ pub fn panicking() -> bool {
 #[track_caller]
 pub fn park() {
     let location = Location::caller();
+    if spurious() {
+        park_some_time(location);
+        return;
+    }
     let (thread, token) = request_token(location);
     perform::wait(Park::WAIT.on(token), Wait::Park(thread), location, |_| ());
 }
@@ -161,9 +166,16 @@ pub fn park() {
 /// The same for some time; whether it got the token.
 #[track_caller]
 pub fn park_timed() -> bool {
-    let location = Location::caller();
+    let is_granted = park_some_time(Location::caller());
+    if !is_granted {
+        crate::mutex::expire();
+    }
+    is_granted
+}
+
+fn park_some_time(location: &'static Location<'static>) -> bool {
     let (thread, token) = request_token(location);
-    let is_granted = perform(Park::RESOLVE.on(token), location, |engine| {
+    perform(Park::RESOLVE.on(token), location, |engine| {
         let is_granted = engine.objects.parks[thread.index()].resolve();
         if is_granted && engine.watch.races {
             engine.happens_before.parked(thread);
@@ -173,11 +185,7 @@ pub fn park_timed() -> bool {
             false => "park_timeout(): not unparked in time".to_owned(),
         });
         is_granted
-    });
-    if !is_granted {
-        crate::mutex::expire();
-    }
-    is_granted
+    })
 }
 
 fn request_token(location: &'static Location<'static>) -> (ThreadId, explore::ObjectId) {

@@ -318,6 +318,7 @@ fn config_of(checker: &Checker) -> Config {
         panics_fail: checker.conditions.panics_fail,
         waiting_after_main: checker.conditions.waiting_after_main,
         leaks_fail: checker.leaks_fail,
+        spurious: checker.spurious,
         waits_alone: checker.waits_alone,
         library: crate::sources(),
         patience: checker.patience.unwrap_or(default.patience),

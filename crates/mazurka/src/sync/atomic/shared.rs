@@ -63,11 +63,11 @@ macro_rules! shared_operations {
                 found
             }
 
-            /// As `compare_exchange`: it does not fail spuriously.
+            /// As `compare_exchange`; it fails for no reason only if [`Checker::spurious`](crate::Checker::spurious) is asked for.
             ///
             /// # Errors
             ///
-            /// With the value found, if it is not `current`.
+            /// With the value found, if it is not `current` or for no reason.
             #[track_caller]
             #[inline(always)]
             pub fn compare_exchange_weak(
@@ -77,6 +77,9 @@ macro_rules! shared_operations {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$Value, $Value> {
+                if runtime::spurious() {
+                    return Err(self.load(failure));
+                }
                 self.compare_exchange(current, new, success, failure)
             }
 
