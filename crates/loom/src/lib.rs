@@ -5,7 +5,7 @@
 //! loom = { path = "../mazurka/crates/loom" }
 //! ```
 //!
-//! and without any other change. What differs is told in `docs/names.md` of Mazurka: nothing is missed that loom finds, every
+//! and without any other change. What differs is told in `crates/mazurka/NAMES.md`: nothing is missed that loom finds, every
 //! interleaving is explored (loom leaves some out), and what loom refuses (more than five threads, timeouts that expire,
 //! channels that hang up) works.
 

@@ -63,11 +63,11 @@
 //!
 //! * Memory is sequentially consistent: the orderings decide what is a data race, but a relaxed load never
 //!   returns an old value.
-//! * `new` is not `const`: an object belongs to the execution that creates it, so there are no statics of
-//!   these types.
+//! * `new` is not `const`: an object belongs to the execution that creates it. Statics of these types are made by
+//!   [`lazy_static!`], in each execution anew.
 //! * A program must be deterministic but for its threads and [`choose`]: no clocks, random numbers or maps
 //!   with random seeds, and nothing that outlives an execution.
-//! * `std::thread_local!` is shared by all threads of a model, and statics outlive an execution.
+//! * `std::thread_local!` is shared by all threads of a model (use [`thread_local!`]), and other statics outlive an execution.
 //! * A loop that waits for another thread needs [`hint::spin_loop`] or [`thread::yield_now`] in it. It ends
 //!   when it went round without an effect; a loop that counts its rounds runs them all. (x86-64 only; elsewhere such a
 //!   loop runs to the limit of [`Checker::max_events`].)
@@ -83,6 +83,8 @@ mod choice;
 pub mod future;
 pub mod hint;
 mod model;
+#[doc = include_str!("../NAMES.md")]
+pub mod names {}
 pub mod sync;
 mod test_case;
 pub mod thread;
