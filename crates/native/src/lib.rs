@@ -31,7 +31,9 @@ pub use instrumentation::Instrumented;
 pub use invocation::Invocation;
 pub use language::Language;
 pub use libraries::libraries;
-pub use names::{Activation, Block, Frame, Images, Memory, Names, NamesError, Registers, Variable};
+pub use names::{
+    Activation, Block, Content, Frame, Images, Memory, Names, NamesError, Registers, Variable,
+};
 pub use order::{Answer, ORDER, Order};
 pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};
 pub use unseen::Unseen;

@@ -18,7 +18,7 @@ mod types;
 mod unwinding;
 mod value;
 
-pub use allocation::Block;
+pub use allocation::{Block, Content};
 pub use images::{Activation, Images};
 pub use location::{Memory, Registers};
 

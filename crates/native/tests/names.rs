@@ -468,7 +468,7 @@ fn blocks_of_the_heap_have_the_type_of_what_their_address_is_stored_into() {
             images.add(case.program.program(), base, base..base + 0x10_0000);
             let memory = |address: u64| loaded(&file, address.checked_sub(base)?);
             let found = images.in_block(Block { returns_to, size }, (offset, length), &memory);
-            let found = found.map(|variable| variable.name);
+            let found = found.map(|content| format!("{}{}", content.type_name, content.part.name));
             assert_eq!(found.as_deref(), name, "{}", case.compiler);
         }
     });

@@ -20,18 +20,27 @@ pub struct Block {
     pub size: u64,
 }
 
+/// A part of a block of the heap.
+#[derive(Clone, Debug)]
+pub struct Content {
+    /// The type of the block, or of its elements: `list::node`. Empty if it has no name.
+    pub type_name: String,
+    /// The part; its name is what is written behind the block: `.next`, `[2].value`, or nothing.
+    pub part: Variable,
+}
+
 /// Where a frame ends that exists only to ask for the variable at a place in it.
 const SOMEWHERE: u64 = 1 << 40;
 
 impl Images {
-    /// The part of a block that has `size` bytes at an offset: `.next`, `[2].value`, with the name of its type in
-    /// front: `node.next`. Nothing where the type of the block cannot be told. `memory` reads the code of the process.
+    /// The part of a block that has `size` bytes at an offset. Nothing where the type of the block cannot be told.
+    /// `memory` reads the code of the process.
     pub fn in_block(
         &self,
         block: Block,
         (offset, size): (u64, u64),
         memory: Memory<'_>,
-    ) -> Option<Variable> {
+    ) -> Option<Content> {
         let (names, base) = self.at(block.returns_to - 1)?;
         let information = names.information.as_ref()?;
         let table = names.table(information);
@@ -58,10 +67,12 @@ impl Images {
             true => format!("[{}]", offset / type_size),
             false => String::new(),
         };
-        let name = types.name(content).unwrap_or_default();
-        Some(Variable {
-            name: format!("{name}{index}{}", part.path),
-            kind: part.kind,
+        Some(Content {
+            type_name: types.name(content).unwrap_or_default(),
+            part: Variable {
+                name: format!("{index}{}", part.path),
+                kind: part.kind,
+            },
         })
     }
 }
