@@ -43,6 +43,16 @@ impl Registers {
         self.instruction
     }
 
+    pub(super) fn frame_pointer(&self) -> Option<u64> {
+        self.general[FRAME_POINTER]
+    }
+
+    pub(super) fn without_frame_pointer(&self) -> Registers {
+        let mut registers = self.clone();
+        registers.general[FRAME_POINTER] = None;
+        registers
+    }
+
     pub(super) fn of(&self, register: Register) -> Option<u64> {
         *self.general.get(usize::from(register.0))?
     }

@@ -11,6 +11,8 @@ use super::{Memory, Registers, Variable};
 
 /// How far a frame may reach on either side of a variable, in bytes.
 const FARTHEST: u64 = 64 * 1024;
+/// How far below a call its frame pointer is kept, in words.
+const KEPT_WITHIN: u64 = 48;
 /// How many words that look like return addresses are tried on either side.
 const TRIED: usize = 12;
 
@@ -69,14 +71,22 @@ impl Images {
             // Where functions with a frame pointer have it.
             canonical_address - 16,
         );
-        if let Call::Direct(target) = end.call
-            && let Some(called) = self.function_at(target)
-            && Some(called) != self.function_at(start.returns_to - 1)
-        {
-            return None;
-        }
-        let unwound = names.unwind(&registers, memory)?;
-        if unwound.canonical_address != canonical_address {
+        let fits = |registers: &Registers| {
+            let unwound = names.unwind(registers, memory);
+            unwound.is_some_and(|unwound| unwound.canonical_address == canonical_address)
+        };
+        let called = match end.call {
+            Call::Direct(target) => self.function_at(target),
+            Call::Indirect => None,
+        };
+        let is_one_frame = match called {
+            Some(called) => Some(called) == self.function_at(start.returns_to - 1),
+            // Without a frame pointer the size of the frame must be right; with one, what was called keeps it.
+            None => {
+                fits(&registers.without_frame_pointer()) || is_kept_below(start, &registers, memory)
+            }
+        };
+        if !is_one_frame || !fits(&registers) {
             return None;
         }
         let machine = Machine {
@@ -93,4 +103,11 @@ impl Images {
         let (names, base) = self.at(instruction)?;
         Some(base + names.function_start(instruction - base)?)
     }
+}
+
+/// Whether what a function has called keeps that function's frame pointer, as it must before it changes it.
+fn is_kept_below(start: Slot, registers: &Registers, memory: Memory<'_>) -> bool {
+    let frame_pointer = registers.frame_pointer();
+    let kept = (1..=KEPT_WITHIN).filter_map(|words| memory(start.address.checked_sub(8 * words)?));
+    kept.into_iter().any(|word| Some(word) == frame_pointer)
 }
