@@ -43,10 +43,6 @@ impl Registers {
         self.instruction
     }
 
-    pub(super) fn frame_pointer(&self) -> Option<u64> {
-        self.general[FRAME_POINTER]
-    }
-
     pub(super) fn without_frame_pointer(&self) -> Registers {
         let mut registers = self.clone();
         registers.general[FRAME_POINTER] = None;

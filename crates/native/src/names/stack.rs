@@ -11,8 +11,8 @@ use super::{Memory, Registers, Variable};
 
 /// How far a frame may reach on either side of a variable, in bytes.
 const FARTHEST: u64 = 64 * 1024;
-/// How far below a call its frame pointer is kept, in words.
-const KEPT_WITHIN: u64 = 48;
+/// How far below a variable the frame pointer of its function is kept by what that has called, in words.
+const KEPT_WITHIN: usize = 4096;
 /// How many words that look like return addresses are tried on either side.
 const TRIED: usize = 12;
 
@@ -24,6 +24,14 @@ struct Slot {
     call: Call,
 }
 
+/// What is looked for, and what was seen.
+struct Scan<'a> {
+    bytes: (u64, u64),
+    memory: Memory<'a>,
+    /// Words below the variable that could be frame pointers of its function.
+    kept: Vec<u64>,
+}
+
 impl Images {
     /// The local variable of whichever function that has `size` bytes at an address of a stack. `memory` reads the code
     /// of the process, too, and nothing outside of the stack.
@@ -31,12 +39,18 @@ impl Images {
         let (address, _) = bytes;
         let above = (address.next_multiple_of(8)..address.saturating_add(FARTHEST)).step_by(8);
         let below = (1..FARTHEST / 8).map_while(|words| (address & !7).checked_sub(8 * words));
-        let ends: Vec<Slot> = self.slots(above, memory);
-        let starts: Vec<Slot> = self.slots(below, memory);
+        let starts = self.slots(below.clone(), memory);
+        let kept = below.take(KEPT_WITHIN).map_while(memory);
+        let near = address..address.saturating_add(FARTHEST);
+        let scan = Scan {
+            bytes,
+            memory,
+            kept: kept.filter(|word| near.contains(word)).collect(),
+        };
+        let ends = self.slots(above, memory);
         ends.iter().find_map(|end| {
-            starts
-                .iter()
-                .find_map(|start| self.within(*start, *end, bytes, memory))
+            let mut starts = starts.iter();
+            starts.find_map(|start| self.within(*start, *end, &scan))
         })
     }
 
@@ -56,13 +70,7 @@ impl Images {
     }
 
     /// The variable in the frame between two return addresses, if they are those of one frame.
-    fn within(
-        &self,
-        start: Slot,
-        end: Slot,
-        bytes: (u64, u64),
-        memory: Memory<'_>,
-    ) -> Option<Variable> {
+    fn within(&self, start: Slot, end: Slot, scan: &Scan<'_>) -> Option<Variable> {
         let canonical_address = end.address + 8;
         let (names, base) = self.at(start.returns_to - 1)?;
         let registers = Registers::new(
@@ -72,7 +80,7 @@ impl Images {
             canonical_address - 16,
         );
         let fits = |registers: &Registers| {
-            let unwound = names.unwind(registers, memory);
+            let unwound = names.unwind(registers, scan.memory);
             unwound.is_some_and(|unwound| unwound.canonical_address == canonical_address)
         };
         let called = match end.call {
@@ -83,7 +91,8 @@ impl Images {
             Some(called) => Some(called) == self.function_at(start.returns_to - 1),
             // Without a frame pointer the size of the frame must be right; with one, what was called keeps it.
             None => {
-                fits(&registers.without_frame_pointer()) || is_kept_below(start, &registers, memory)
+                let is_kept = scan.kept.contains(&(canonical_address - 16));
+                is_kept || fits(&registers.without_frame_pointer())
             }
         };
         if !is_one_frame || !fits(&registers) {
@@ -91,11 +100,11 @@ impl Images {
         }
         let machine = Machine {
             registers: &registers,
-            memory,
+            memory: scan.memory,
             canonical_address: Some(canonical_address),
             frame_base: None,
         };
-        names.local_in(&machine, bytes)
+        names.local_in(&machine, scan.bytes)
     }
 
     /// Where the function that has this instruction begins.
@@ -103,11 +112,4 @@ impl Images {
         let (names, base) = self.at(instruction)?;
         Some(base + names.function_start(instruction - base)?)
     }
-}
-
-/// Whether what a function has called keeps that function's frame pointer, as it must before it changes it.
-fn is_kept_below(start: Slot, registers: &Registers, memory: Memory<'_>) -> bool {
-    let frame_pointer = registers.frame_pointer();
-    let kept = (1..=KEPT_WITHIN).filter_map(|words| memory(start.address.checked_sub(8 * words)?));
-    kept.into_iter().any(|word| Some(word) == frame_pointer)
 }
