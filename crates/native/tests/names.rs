@@ -306,12 +306,14 @@ __attribute__((noinline)) void report(void *address) {
     printf("%p %p %p %p %p\n", address, (void *)report, __builtin_return_address(0), (void *)frame, (void *)frame[0]);
     for (int i = 0; i < 64; i++) printf("%p\n", (void *)frame[i]);
 }
+#line 1 "/usr/include/between.h"
 __attribute__((noinline)) void between(struct pair *pair, long *others) {
     volatile long room[4] = {0, 0, 0, 0};
     report(&pair->two[1]);
     report(&others[2]);
     report((void *)&room[1]);
 }
+#line 1 "work.c"
 __attribute__((noinline)) int work(void) {
     struct pair shared = {0, {0, 0, 0}};
     { long others[4] = {0, 0, 0, 0}; between(&shared, others); }
@@ -394,6 +396,17 @@ fn local_variables_are_found_in_whichever_frame_has_them() {
             assert_eq!(
                 scanned.map(|local| local.name).as_deref(),
                 Some(name),
+                "{}",
+                case.compiler
+            );
+            let returns_to = told.registers.instruction() + 1;
+            let own = images
+                .outside_libraries(returns_to, told.start + 8, &memory)
+                .unwrap();
+            let caller = &images.frames(own - 1)[0];
+            assert_eq!(
+                (caller.function.as_deref(), caller.line),
+                (Some("work"), Some(3)),
                 "{}",
                 case.compiler
             );

@@ -172,3 +172,8 @@ pub fn direct(path: &str) -> String {
     }
     parts.to_string_lossy().into_owned()
 }
+
+/// Whether a file belongs to the system: what is in it is nobody's business.
+pub fn is_of_library(file: &str) -> bool {
+    file.starts_with("/usr/include/") || file.starts_with("/usr/lib/")
+}

@@ -6,6 +6,7 @@
 
 use super::code::{Call, call_before};
 use super::images::Images;
+use super::information::is_of_library;
 use super::location::Machine;
 use super::{Memory, Registers, Variable};
 
@@ -13,6 +14,8 @@ use super::{Memory, Registers, Variable};
 const FARTHEST: u64 = 64 * 1024;
 /// How far below a variable the frame pointer of its function is kept by what that has called, in words.
 const KEPT_WITHIN: usize = 4096;
+/// How many calls of libraries may lie in each other.
+const DEEPEST: usize = 24;
 /// How many words that look like return addresses are tried on either side.
 const TRIED: usize = 12;
 
@@ -52,6 +55,44 @@ impl Images {
             let mut starts = starts.iter();
             starts.find_map(|start| self.within(*start, *end, &scan))
         })
+    }
+
+    /// The address in the program's own source that a call came from, if it returns into a library or its headers:
+    /// `slot` is where the stack has `returns_to`. Nothing where that cannot be told.
+    pub fn outside_libraries(&self, returns_to: u64, slot: u64, memory: Memory<'_>) -> Option<u64> {
+        let mut at = (returns_to, slot);
+        for _ in 0..DEEPEST {
+            if self.is_own(at.0 - 1) {
+                return Some(at.0);
+            }
+            at = self.return_of(at, memory)?;
+        }
+        None
+    }
+
+    /// Whether the innermost place of an instruction is in a source that is no library's.
+    fn is_own(&self, instruction: u64) -> bool {
+        let frames = self.frames(instruction);
+        let file = frames.first().and_then(|frame| frame.file.as_deref());
+        file.is_some_and(|file| !is_of_library(file))
+    }
+
+    /// Where a function returns to that is returned into here: the address, and where the stack has it.
+    fn return_of(&self, (returns_to, slot): (u64, u64), memory: Memory<'_>) -> Option<(u64, u64)> {
+        let (names, base) = self.at(returns_to - 1)?;
+        let registers = Registers::new(returns_to - 1 - base, slot + 8, 0).without_frame_pointer();
+        if let Some(unwound) = names.unwind(&registers, memory) {
+            let slot = unwound.canonical_address - 8;
+            return Some((memory(slot)?, slot));
+        }
+        let function = self.function_at(returns_to - 1)?;
+        let above = (slot + 8..slot.saturating_add(FARTHEST)).step_by(8);
+        let callers = self.slots(above, memory);
+        let caller = callers.iter().find(|caller| match caller.call {
+            Call::Direct(target) => self.function_at(target) == Some(function),
+            Call::Indirect => false,
+        })?;
+        Some((caller.returns_to, caller.address))
     }
 
     fn slots(&self, addresses: impl Iterator<Item = u64>, memory: Memory<'_>) -> Vec<Slot> {

@@ -1,6 +1,6 @@
 //! What a type is made of, read from the debug information when it is asked for.
 
-use super::information::{Entry, EntryId, Information, direct};
+use super::information::{Entry, EntryId, Information, direct, is_of_library};
 use super::table::Table;
 use super::value::Kind;
 use gimli::{AttributeValue, constants};
@@ -259,6 +259,6 @@ impl Types<'_> {
         let file = self.information.file(id.unit, entry);
         // Clang writes `/usr/bin/../include`.
         let file = file.map(|file| direct(&file.to_string_lossy()));
-        file.is_some_and(|file| file.starts_with("/usr/include/") || file.starts_with("/usr/lib/"))
+        file.is_some_and(|file| is_of_library(&file))
     }
 }
