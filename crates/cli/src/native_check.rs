@@ -222,6 +222,7 @@ fn order(options: &CheckOptions, program: &NativeProgram) -> Order {
         algorithm: options.algorithm.name().to_owned(),
         keep_going: options.keep_going,
         max_executions: options.max_executions,
+        extra: options.extra,
         time_limit: options.time_limit.map(|limit| limit.0),
         preemptions: options.preemptions,
         seed: options.seed,

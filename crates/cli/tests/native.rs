@@ -130,7 +130,7 @@ fn what_the_program_finds_out_is_reported_with_the_time_for_compiling() {
 #[test]
 fn the_order_has_what_the_command_line_says() {
     let here = Here::new();
-    let line = "check program.c --plain sc --unroll 3 --max-events 99 --algorithm source";
+    let line = "check program.c --plain sc --unroll 3 --max-events 99 --extra 7 --algorithm source";
     let mut command = here.command("order", line);
     let output = command
         .args(["--args", "4 5", "--", "-DNDEBUG"])
@@ -142,6 +142,7 @@ fn the_order_has_what_the_command_line_says() {
     assert_eq!(order["interleaves_plain"], true);
     assert_eq!(order["unroll"], 3);
     assert_eq!(order["max_events"], 99);
+    assert_eq!(order["extra"], 7);
     assert_eq!(order["algorithm"], "source");
 }
 

@@ -112,6 +112,9 @@ fn checker(order: &Order) -> Checker {
     if let Some(executions) = order.max_executions {
         checker = checker.max_executions(executions);
     }
+    if let Some(executions) = order.extra {
+        checker = checker.extra(executions);
+    }
     if let Some(limit) = order.time_limit {
         checker = checker.time_limit(limit);
     }

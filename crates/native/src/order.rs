@@ -25,6 +25,9 @@ pub struct Order {
     pub keep_going: bool,
     /// Stop after as many executions.
     pub max_executions: Option<u64>,
+    /// Executions that may be spent on a shorter one that fails.
+    #[serde(default)]
+    pub extra: Option<u64>,
     /// Stop after this time.
     pub time_limit: Option<Duration>,
     /// Cut executions with more preemptions.
