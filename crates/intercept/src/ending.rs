@@ -33,7 +33,7 @@ pub(crate) fn begin() {
 /// Runs the handlers of the program's end.
 pub(crate) fn run_handlers() {
     while let Some((handler, argument)) = AT_EXIT.get().pop() {
-        let _open = gate::open();
+        let _open = gate::open(threads::own_pointer());
         // SAFETY: the program registered the pair.
         unsafe { handler(argument) };
     }

@@ -4,6 +4,7 @@
 //! as long as it runs, and opens it again when it returns, by whatever way. Other threads of the operating
 //! system (there are some in the checker) are never inside: they are told by their thread pointer.
 
+use libc::c_int;
 use runtime::native::Frame;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -82,6 +83,7 @@ impl<T> Own<T> {
 /// Closed as long as this lives.
 pub(crate) struct Closed {
     inside: usize,
+    errno: c_int,
 }
 
 /// Closes the gate: the checker's code follows.
@@ -90,12 +92,39 @@ pub(crate) fn close() -> Closed {
     let inside = INSIDE.load(Relaxed);
     INSIDE.store(0, Relaxed);
     BEAT.store(BEAT.load(Relaxed).wrapping_add(1), Relaxed);
-    Closed { inside }
+    if inside != CHECKER.load(Relaxed) && inside != 0 {
+        return Closed {
+            inside: leave_blocks(inside),
+            errno: 0,
+        };
+    }
+    Closed {
+        inside,
+        // SAFETY: the address of the errno of this thread, once it is known.
+        errno: unsafe { *errno() },
+    }
+}
+
+impl Closed {
+    /// What the program finds in `errno`.
+    pub(crate) fn fail(&mut self, error: c_int) {
+        self.errno = error;
+    }
 }
 
 impl Drop for Closed {
     #[inline(always)]
     fn drop(&mut self) {
+        if self.inside != CHECKER.load(Relaxed) && self.inside != 0 {
+            enter_blocks(self.inside);
+            if self.errno != 0 {
+                // SAFETY: the errno of the thread pointer that is set again.
+                unsafe { *libc::__errno_location() = self.errno };
+            }
+        } else {
+            // SAFETY: as in `close`.
+            unsafe { *errno() = self.errno };
+        }
         INSIDE.store(self.inside, Relaxed);
     }
 }
@@ -103,21 +132,111 @@ impl Drop for Closed {
 /// Open as long as this lives.
 pub(crate) struct Open(());
 
-/// Opens the gate: the program's code follows.
-pub(crate) fn open() -> Open {
-    INSIDE.store(thread_pointer(), Relaxed);
+/// Opens the gate for a thread with this thread pointer: the program's code follows.
+pub(crate) fn open(pointer: usize) -> Open {
+    if pointer != CHECKER.load(Relaxed) {
+        enter_blocks(pointer);
+    }
+    INSIDE.store(pointer, Relaxed);
     Open(())
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        INSIDE.store(0, Relaxed);
+        let inside = INSIDE.swap(0, Relaxed);
+        if inside != CHECKER.load(Relaxed) {
+            leave_blocks(inside);
+        }
     }
 }
 
 /// A signal found the program running: the checker's code follows. Whether it was inside.
 pub(crate) fn slam() -> bool {
-    INSIDE.swap(0, Relaxed) != 0
+    let inside = INSIDE.swap(0, Relaxed);
+    if inside != 0 && inside != CHECKER.load(Relaxed) {
+        leave_blocks(inside);
+    }
+    inside != 0
+}
+
+/// The thread pointer of the checker, which the program's main thread has, too; 0 before the start.
+static CHECKER: AtomicUsize = AtomicUsize::new(0);
+
+/// Where that thread has its errno.
+static ERRNO: AtomicUsize = AtomicUsize::new(0);
+
+/// The calling thread is the one that runs the program.
+pub(crate) fn begin() {
+    CHECKER.store(thread_pointer(), Relaxed);
+    // SAFETY: errno is always there.
+    ERRNO.store(
+        unsafe { libc::__errno_location() }.expose_provenance(),
+        Relaxed,
+    );
+}
+
+/// The thread pointer of the checker.
+pub(crate) fn checker() -> usize {
+    CHECKER.load(Relaxed)
+}
+
+#[inline(always)]
+fn errno() -> *mut c_int {
+    std::ptr::with_exposed_provenance_mut(ERRNO.load(Relaxed))
+}
+
+/// Whether this is the errno that threads without thread-local memory of their own share.
+#[inline(always)]
+pub(crate) fn is_errno(address: usize) -> bool {
+    address == ERRNO.load(Relaxed)
+}
+
+/// From the thread-local memory of a thread of the program to that of the checker.
+#[inline(never)]
+fn leave_blocks(inside: usize) -> usize {
+    set_thread_pointer(CHECKER.load(Relaxed));
+    inside
+}
+
+/// And back.
+#[inline(never)]
+fn enter_blocks(pointer: usize) {
+    set_thread_pointer(pointer);
+}
+
+/// Whether the processor and the system let programs set the thread pointer by an instruction.
+fn has_instruction() -> bool {
+    const FSGSBASE: u64 = 1 << 1;
+    // SAFETY: asks for a number.
+    unsafe { libc::getauxval(libc::AT_HWCAP2) & FSGSBASE != 0 }
+}
+
+/// 0 unknown, 1 by instruction, 2 by system call.
+static WAY: AtomicUsize = AtomicUsize::new(0);
+
+fn set_thread_pointer(pointer: usize) {
+    if WAY.load(Relaxed) == 0 {
+        WAY.store(if has_instruction() { 1 } else { 2 }, Relaxed);
+    }
+    const ARCH_PRCTL: usize = 158;
+    const SET_FS: usize = 0x1002;
+    // SAFETY: the pointer is that of a thread of this process, which is parked, or this one's own. No value of the
+    // compiler's is kept relative to it.
+    unsafe {
+        if WAY.load(Relaxed) == 1 {
+            std::arch::asm!("wrfsbase {}", in(reg) pointer, options(nostack, preserves_flags));
+        } else {
+            std::arch::asm!(
+                "syscall",
+                inout("rax") ARCH_PRCTL => _,
+                in("rdi") SET_FS,
+                in("rsi") pointer,
+                out("rcx") _,
+                out("r11") _,
+                options(nostack),
+            );
+        }
+    }
 }
 
 /// Functions that the program calls. Each one is entered through a few instructions that note where it was

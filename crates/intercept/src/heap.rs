@@ -170,6 +170,14 @@ fn block_of(address: usize) -> Option<usize> {
     None
 }
 
+/// The block that an address of the heap is in: where it begins, its size, and the code that asked for it.
+pub(crate) fn block(address: usize) -> Option<(usize, usize, usize)> {
+    let start = contains(address).then(|| block_of(address)).flatten()?;
+    // SAFETY: blocks have headers.
+    let header = unsafe { &*((start - HEADER) as *const Header) };
+    Some((start, header.size, header.site))
+}
+
 fn described(block: usize, address: usize) -> String {
     // SAFETY: blocks have headers.
     let header = unsafe { &*((block - HEADER) as *const Header) };

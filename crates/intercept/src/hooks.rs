@@ -1,7 +1,7 @@
 //! What the compiler calls before accesses to memory (`-fsanitize=thread`). Atomic accesses are performed
 //! here; plain ones by the program, when the hook has returned.
 
-use crate::gate::{close, code, frame, is_inside};
+use crate::gate::{self, close, code, frame, is_inside};
 use crate::heap;
 use libc::{c_int, c_void, size_t};
 use runtime::native;
@@ -26,7 +26,7 @@ fn order(order: c_int) -> Ordering {
 /// Called by an exported function that noted the frame.
 #[inline(always)]
 unsafe fn read(pointer: *const c_void, length: usize) {
-    if is_inside() {
+    if is_inside() && !gate::is_errno(pointer.addr()) {
         let (frame, _closed) = (frame(), close());
         heap::check(pointer.addr(), length, frame);
         // SAFETY: the program is about to read, and the frame is that of its call.
@@ -41,7 +41,7 @@ unsafe fn read(pointer: *const c_void, length: usize) {
 /// As for [`read`].
 #[inline(always)]
 unsafe fn write(pointer: *const c_void, length: usize) {
-    if is_inside() {
+    if is_inside() && !gate::is_errno(pointer.addr()) {
         let (frame, _closed) = (frame(), close());
         heap::check(pointer.addr(), length, frame);
         // SAFETY: the program is about to write here.

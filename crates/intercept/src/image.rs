@@ -51,6 +51,14 @@ pub(crate) fn restore() {
     }
 }
 
+/// Whether the image keeps its state from one execution to the next.
+pub(crate) fn is_left_alone(info: &libc::dl_phdr_info) -> bool {
+    // SAFETY: a name is a string of C.
+    let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
+    let file = name.rsplit('/').next().unwrap_or_default();
+    LEFT_ALONE.iter().any(|left| file.starts_with(left))
+}
+
 unsafe extern "C" fn add_object(
     info: *mut libc::dl_phdr_info,
     _size: libc::size_t,
@@ -58,10 +66,7 @@ unsafe extern "C" fn add_object(
 ) -> libc::c_int {
     // SAFETY: the loader passes what is valid, and our own data.
     let (info, parts) = unsafe { (&*info, &mut *data.cast::<Vec<(usize, usize)>>()) };
-    // SAFETY: a name is a string of C.
-    let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
-    let file = name.rsplit('/').next().unwrap_or_default();
-    if LEFT_ALONE.iter().any(|left| file.starts_with(left)) {
+    if is_left_alone(info) {
         return 0;
     }
     // SAFETY: the loader passes as many headers.

@@ -15,7 +15,9 @@ mod gate;
 #[macro_use]
 mod real;
 
+mod blocks;
 mod ending;
+mod futex;
 mod heap;
 mod hooks;
 mod image;

@@ -3,7 +3,8 @@
 //! Who holds a mutex, and how often, is written where the C library writes it, into the program's own object.
 
 use crate::ending::{THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT};
-use crate::gate::{self, Own, close, code, is_inside};
+use crate::gate::{self, Closed, Own, close, code, is_inside};
+use crate::threads;
 use libc::{
     c_int, c_uint, c_void, clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t,
     pthread_mutex_t, pthread_mutexattr_t, pthread_rwlock_t, sem_t, timespec,
@@ -637,11 +638,11 @@ export! {
         if !is_inside() {
             return real!(sem_trywait(semaphore): fn(*mut sem_t) -> c_int);
         }
-        let (frame, _closed) = (gate::frame(), close());
+        let (frame, mut closed) = (gate::frame(), close());
         let semaphore = semaphore_of(semaphore);
         match tries(frame, || semaphore.try_acquire()) {
             true => 0,
-            false => failing(libc::EAGAIN),
+            false => failing(&mut closed, libc::EAGAIN),
         }
     }
 
@@ -649,11 +650,11 @@ export! {
         if !is_inside() {
             return real!(sem_timedwait(semaphore, until): fn(*mut sem_t, *const timespec) -> c_int);
         }
-        let (frame, _closed) = (gate::frame(), close());
+        let (frame, mut closed) = (gate::frame(), close());
         let semaphore = semaphore_of(semaphore);
         match tries(frame, || semaphore.acquire_timed()) {
             true => 0,
-            false => failing(libc::ETIMEDOUT),
+            false => failing(&mut closed, libc::ETIMEDOUT),
         }
     }
 
@@ -661,11 +662,11 @@ export! {
         if !is_inside() {
             return real!(sem_clockwait(semaphore, clock, until): fn(*mut sem_t, clockid_t, *const timespec) -> c_int);
         }
-        let (frame, _closed) = (gate::frame(), close());
+        let (frame, mut closed) = (gate::frame(), close());
         let semaphore = semaphore_of(semaphore);
         match tries(frame, || semaphore.acquire_timed()) {
             true => 0,
-            false => failing(libc::ETIMEDOUT),
+            false => failing(&mut closed, libc::ETIMEDOUT),
         }
     }
 
@@ -743,7 +744,7 @@ fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
     let once = native::once_at(control);
     if let Entry::Initialise { .. } = at(code, || once.enter()) {
         {
-            let _open = gate::open();
+            let _open = gate::open(threads::own_pointer());
             initialise();
         }
         at(code, || once.done());
@@ -758,8 +759,7 @@ fn semaphore_of(semaphore: *mut sem_t) -> runtime::Semaphore {
 }
 
 /// Fails as functions of the C library do.
-fn failing(error: c_int) -> c_int {
-    // SAFETY: errno is always there.
-    unsafe { *libc::__errno_location() = error };
+fn failing(closed: &mut Closed, error: c_int) -> c_int {
+    closed.fail(error);
     -1
 }

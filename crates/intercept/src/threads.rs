@@ -1,7 +1,7 @@
 //! Threads: POSIX's and C11's, with their keys.
 
-use crate::ending;
 use crate::gate::{self, Own, close, code, is_inside};
+use crate::{blocks, ending};
 use libc::{c_int, c_uint, c_void, pthread_attr_t, pthread_t};
 use report::FailureKind;
 use runtime::native;
@@ -28,6 +28,8 @@ struct Thread {
     clock: u64,
     /// The state of its random numbers.
     random: u64,
+    /// Its thread pointer, from one execution to the next.
+    pointer: usize,
 }
 
 /// Indexed by thread.
@@ -68,6 +70,11 @@ pub(crate) fn own_random() -> &'static mut u64 {
     &mut own().random
 }
 
+/// The thread pointer of the thread that runs.
+pub(crate) fn own_pointer() -> usize {
+    own().pointer
+}
+
 /// An execution begins: there is the main thread.
 pub(crate) fn begin() {
     KEYS.get().clear();
@@ -89,9 +96,13 @@ fn prepare(index: usize, start: Option<Start>, argument: *mut c_void, returns_in
             at_exit: Vec::new(),
             clock: 0,
             random: 0,
+            pointer: gate::checker(),
         });
     }
     let thread = &mut threads[index];
+    if index > 0 && thread.pointer == gate::checker() && blocks::are_there() {
+        thread.pointer = blocks::park();
+    }
     thread.start = start;
     thread.argument = argument;
     thread.result = ptr::null_mut();
@@ -127,8 +138,9 @@ fn run(index: usize) {
     } = THREADS.get()[index];
     let start = start.expect("a thread that was created has a function");
     let leaving = Leaving;
+    blocks::begin(own_pointer());
     {
-        let _open = gate::open();
+        let _open = gate::open(own_pointer());
         // SAFETY: the program gave the function and its argument.
         let result = unsafe { start(argument) };
         THREADS.get()[index].result = match returns_int {
@@ -153,7 +165,7 @@ impl Drop for Leaving {
 fn leave() {
     let index = runtime::current().index();
     while let Some((destructor, object)) = THREADS.get()[index].at_exit.pop() {
-        let _open = gate::open();
+        let _open = gate::open(own_pointer());
         // SAFETY: the program registered the pair.
         unsafe { destructor(object) };
     }
@@ -164,7 +176,7 @@ fn leave() {
             let destructor = KEYS.get().get(key).copied().flatten().flatten();
             if let (false, Some(destructor)) = (value.is_null(), destructor) {
                 is_done = false;
-                let _open = gate::open();
+                let _open = gate::open(own_pointer());
                 // SAFETY: the program registered the destructor for values of this key.
                 unsafe { destructor(value) };
             }

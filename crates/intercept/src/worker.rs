@@ -3,7 +3,7 @@
 
 use crate::source_map::Names;
 use crate::start::Program;
-use crate::{ending, gate, heap, image, locks, threads};
+use crate::{blocks, ending, gate, heap, image, locks, threads};
 use explore::Algorithm;
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -44,6 +44,7 @@ pub(crate) fn work(program: Program) -> i32 {
         Ok(answers) => ANSWERS.get_or_init(|| Mutex::new(answers)),
         Err(error) => refuse(&format!("cannot redirect the program's output: {error}")),
     };
+    gate::begin();
     runtime::native::catch_crashes(on_signal);
     start_timer();
     listen_to_owner();
@@ -51,6 +52,7 @@ pub(crate) fn work(program: Program) -> i32 {
     ending::save();
     heap::save();
     image::save();
+    blocks::save();
     say(&match check(&order, program) {
         Ok(report) => answer_of(report),
         Err(error) => Answer::Refused(error.to_string()),
@@ -147,13 +149,14 @@ fn run(program: Program) {
     privately(|| {
         image::restore();
         heap::restore();
+        blocks::begin(gate::checker());
         threads::begin();
         locks::begin();
         ending::begin();
     });
     let main = program.main;
     let status = {
-        let _open = gate::open();
+        let _open = gate::open(gate::checker());
         // SAFETY: the program's main, called as the C library would.
         unsafe {
             main(
@@ -192,6 +195,7 @@ fn warm_up() {
         static stdin: *mut libc::FILE;
         static stdout: *mut libc::FILE;
         static stderr: *mut libc::FILE;
+        static mut __libc_single_threaded: libc::c_char;
         fn tzset();
     }
     let size = libc::BUFSIZ as usize;
@@ -202,6 +206,8 @@ fn warm_up() {
             libc::setvbuf(file, buffer.as_mut_ptr().cast(), libc::_IOLBF, size);
         }
         tzset();
+        // The C++ library leaves out atomic operations where it believes that there is one thread.
+        __libc_single_threaded = 0;
     }
 }
 

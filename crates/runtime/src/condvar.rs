@@ -14,7 +14,7 @@ use std::panic::Location;
 #[derive(Clone, Copy, Debug)]
 pub struct Condvar {
     object: ObjectId,
-    number: u32,
+    pub(crate) number: u32,
 }
 
 impl Condvar {

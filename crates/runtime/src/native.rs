@@ -4,6 +4,7 @@
 //! that it provides in the place of a library's. Everything here is called by threads of a [`Model`](crate::Model) whose
 //! [`Config`](crate::Config) says [`Native`].
 
+mod futex;
 mod laps;
 mod memory;
 mod objects;
@@ -11,6 +12,7 @@ mod shadow;
 mod source_map;
 mod threads;
 
+pub use futex::{Futex, futex_wait, futex_wake};
 pub use laps::Frame;
 pub(crate) use laps::Laps;
 pub(crate) use memory::Ranges;
@@ -18,7 +20,7 @@ pub use memory::{
     begin_allocation, compare_exchange, copy, fence, fill, load, modify, read, release, store,
     write, write_volatile,
 };
-pub(crate) use objects::Objects;
+pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
     at, barrier_at, condvar_at, forget, mutex_at, once_at, rwlock_at, semaphore_at, try_at,
 };

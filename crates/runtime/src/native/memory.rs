@@ -49,7 +49,7 @@ pub(crate) struct Written {
 impl Engine {
     /// The range that an access belongs to.
     #[inline(always)]
-    fn range(&mut self, address: usize, length: usize) -> Range {
+    pub(crate) fn range(&mut self, address: usize, length: usize) -> Range {
         let slot = (address >> 2) % RECENT;
         match self.native.ranges.recent.get(slot) {
             Some(recent) if recent.address == address && recent.length == length => recent.range,
@@ -77,7 +77,13 @@ impl Engine {
 
     /// What the thread that runs does next; whether it goes on at once.
     #[inline(always)]
-    fn announces(&mut self, kind: OpKind, access: Access, range: Range, code: usize) -> bool {
+    pub(crate) fn announces(
+        &mut self,
+        kind: OpKind,
+        access: Access,
+        range: Range,
+        code: usize,
+    ) -> bool {
         self.thread().code = code;
         let object = range.object;
         let op = Op {

@@ -63,6 +63,11 @@ objects_at! {
     once_at, onces, Once ();
 }
 
+/// The number of the condition variable at an address.
+pub(crate) fn condvar_number(address: usize) -> u32 {
+    condvar_at(address).number
+}
+
 /// An object of this kind is made anew at the address: what was there is gone.
 pub fn forget(address: usize) {
     silently(|engine| {

@@ -1,0 +1,59 @@
+//! System calls that programs make themselves: futexes are objects of the model.
+
+use crate::gate::{close, code, is_inside};
+use libc::{c_int, c_long};
+use runtime::native::{self, Futex};
+
+const WAIT: c_int = 0;
+const WAKE: c_int = 1;
+const WAIT_BITSET: c_int = 9;
+const WAKE_BITSET: c_int = 10;
+/// The bits of an operation that are no flags.
+const OPERATION: c_int = 0x7f;
+
+type Arguments = [c_long; 6];
+
+/// A wait or a wake; the result of the system call, negative for errors.
+fn futex(arguments: Arguments, code: usize) -> c_int {
+    let [word, operation, value, time, ..] = arguments;
+    let word = std::ptr::with_exposed_provenance::<u32>(word as usize);
+    match operation as c_int & OPERATION {
+        WAIT | WAIT_BITSET => {
+            // SAFETY: the program gave the address of the word.
+            match unsafe { native::futex_wait(word, value as u32, time != 0, code) } {
+                Futex::Woken => 0,
+                Futex::Changed => -libc::EAGAIN,
+                Futex::Expired => -libc::ETIMEDOUT,
+            }
+        }
+        WAKE | WAKE_BITSET => {
+            // SAFETY: the program gave the address of the word.
+            let woken =
+                unsafe { native::futex_wake(word, value.clamp(0, c_int::MAX.into()) as u32, code) };
+            woken as c_int
+        }
+        other => native::refuse(
+            code,
+            format!("the program uses the futex operation {other}"),
+        ),
+    }
+}
+
+export! {
+    placed fn syscall(
+        number: c_long, a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long,
+    ) -> c_long {
+        if !is_inside() || number != libc::SYS_futex {
+            return real!(syscall(number, a, b, c, d, e, f):
+                fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long);
+        }
+        let (code, mut closed) = (code(), close());
+        match futex([a, b, c, d, e, f], code) {
+            error @ ..0 => {
+                closed.fail(-error);
+                -1
+            }
+            result => result.into(),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Futexes: a wait that begins only if a word has a value, in one event with the look at it.
+//!
+//! Waits and wakes are writes of the word's object, so that every order of them is explored. Who waits longest is
+//! woken first, as the system does among threads of one priority.
+
+use crate::atomic::Value;
+use crate::engine::Engine;
+use crate::mutex::expire;
+use crate::perform::{self, perform_when};
+use crate::waiting::Wait;
+use explore::{Access, Op, OpKind};
+use objects::Condvar as Order;
+use std::cell::Cell;
+use std::panic::Location;
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Futex {
+    /// Somebody woke the thread.
+    Woken,
+    /// The word did not have the value.
+    Changed,
+    /// The time was over.
+    Expired,
+}
+
+/// Waits at a word if it has this value.
+///
+/// # Safety
+///
+/// The word is an atomic variable of the program.
+pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: usize) -> Futex {
+    // SAFETY: as promised by the caller.
+    let value = || unsafe { word.read() };
+    let number = super::condvar_number(word.addr());
+    let object = Cell::new(explore::ObjectId::NONE);
+    let goes_on = |engine: &mut Engine| {
+        engine.thread().laps.take_effect();
+        let range = engine.range(word.addr(), size_of::<u32>());
+        object.set(range.object);
+        engine.announces(OpKind::CondvarEnqueue, Access::Write, range, code)
+    };
+    let ticket = perform_when(goes_on, |engine| {
+        engine.note(value().token(), value().token());
+        let is_equal = value() == expected;
+        engine.record(|_| match is_equal {
+            true => "futex: begins to wait".to_owned(),
+            false => "futex: has another value".to_owned(),
+        });
+        let thread = engine.running;
+        is_equal.then(|| engine.objects.condvars.get_mut(number).enqueue(thread))
+    });
+    let Some(ticket) = ticket else {
+        return Futex::Changed;
+    };
+    if !is_timed {
+        let op = Op {
+            kind: OpKind::CondvarWait,
+            access: Access::None,
+            object: object.get(),
+        };
+        perform::wait(
+            op,
+            Wait::Condvar(number, ticket),
+            Location::caller(),
+            |_| (),
+        );
+        return Futex::Woken;
+    }
+    let goes_on = |engine: &mut Engine| {
+        let range = engine.range(word.addr(), size_of::<u32>());
+        engine.announces(OpKind::CondvarResolve, Access::Write, range, code)
+    };
+    let is_woken = perform_when(goes_on, |engine| {
+        engine.note(value().token(), value().token());
+        let is_woken = engine.objects.condvars.get_mut(number).resolve(ticket);
+        engine.record(|_| match is_woken {
+            true => "futex: woken in time".to_owned(),
+            false => "futex: not woken in time".to_owned(),
+        });
+        is_woken
+    });
+    if is_woken {
+        return Futex::Woken;
+    }
+    expire();
+    Futex::Expired
+}
+
+/// Wakes so many that wait at the word; how many there were.
+///
+/// # Safety
+///
+/// As for [`futex_wait`].
+pub unsafe fn futex_wake(word: *const u32, most: u32, code: usize) -> u32 {
+    // SAFETY: as promised by the caller.
+    let value = || unsafe { word.read() };
+    let number = super::condvar_number(word.addr());
+    let goes_on = |engine: &mut Engine| {
+        engine.thread().laps.take_effect();
+        let range = engine.range(word.addr(), size_of::<u32>());
+        engine.announces(OpKind::CondvarBroadcast, Access::Write, range, code)
+    };
+    perform_when(goes_on, |engine| {
+        engine.note(value().token(), value().token());
+        let event = engine.event();
+        let order: &mut Order = engine.objects.condvars.get_mut(number);
+        let mut woken = 0;
+        while woken < most && order.signal(0, event).is_some() {
+            woken += 1;
+        }
+        engine.record(|_| format!("futex: wakes {woken}"));
+        woken
+    })
+}
