@@ -14,6 +14,9 @@ pub(crate) const THRD_BUSY: c_int = 1;
 pub(crate) const THRD_ERROR: c_int = 2;
 pub(crate) const THRD_TIMEDOUT: c_int = 4;
 
+/// The lock of atomic sections of SV-COMP is at an address that nothing has.
+const ATOMIC: usize = 8;
+
 /// What `atexit` registered, in this execution.
 static AT_EXIT: Own<Vec<(Destructor, *mut c_void)>> = Own::new(Vec::new());
 
@@ -153,6 +156,30 @@ export! {
         }
         let (code, _closed) = (code(), close());
         native::at(code, || runtime::choose(alternatives as u32)) as c_int
+    }
+
+    placed fn __VERIFIER_atomic_begin() {
+        if is_inside() {
+            let (code, _closed) = (code(), close());
+            let lock = native::mutex_at(ATOMIC);
+            native::at(code, || lock.lock());
+        }
+    }
+
+    placed fn __VERIFIER_atomic_end() {
+        if is_inside() {
+            let (code, _closed) = (code(), close());
+            let lock = native::mutex_at(ATOMIC);
+            native::at(code, || lock.unlock());
+        }
+    }
+
+    placed fn __VERIFIER_nondet_int() -> c_int {
+        unknown()
+    }
+
+    placed fn __VERIFIER_nondet_uint() -> c_uint {
+        unknown() as c_uint
     }
 
     placed fn __VERIFIER_nondet_bool() -> bool {

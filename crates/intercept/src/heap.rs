@@ -144,16 +144,15 @@ fn check_block(address: usize, length: usize, code: usize) {
 
 #[cold]
 fn not_owned(address: usize, state: u8, code: usize) -> ! {
-    let what = if state & FREED != 0 {
-        "use after free: the memory was given back"
-    } else {
-        "access outside of every block of the heap"
+    let (kind, what) = match state & FREED {
+        0 => (FailureKind::OutOfBounds, "access outside of every block of the heap"),
+        _ => (FailureKind::UseAfterFree, "use after free: the memory was given back"),
     };
     let message = match block_of(address) {
         Some(block) => format!("{what}; {}", described(block, address)),
         None => what.to_owned(),
     };
-    native::fail(code, FailureKind::Memory, message)
+    native::fail(code, kind, message)
 }
 
 /// Where the block begins that the address is in, or behind.
@@ -237,11 +236,11 @@ fn give_back(pointer: *mut c_void, code: usize) {
     let found = unsafe { *state(address) };
     if found & FIRST == 0 || !address.is_multiple_of(GRANULE) {
         let message = "free of an address at which no block begins".to_owned();
-        native::fail(code, FailureKind::Memory, message);
+        native::fail(code, FailureKind::DoubleFree, message);
     }
     if found & FREED != 0 {
         let message = format!("double free: {}", described(address, address));
-        native::fail(code, FailureKind::Memory, message);
+        native::fail(code, FailureKind::DoubleFree, message);
     }
     // SAFETY: blocks have headers.
     let size = unsafe { (*((address - HEADER) as *const Header)).size };

@@ -152,8 +152,14 @@ pub enum FailureKind {
     Assertion,
     /// A native program was ended by a signal: it accessed an invalid address, divided by zero…
     Crash,
-    /// Memory was used after its end, freed twice, or never allocated.
-    Memory,
+    /// A thread runs on for ever without an operation that others could see.
+    EndlessLoop,
+    /// Memory was used after its end.
+    UseAfterFree,
+    /// Memory was given back twice, or was never given out.
+    DoubleFree,
+    /// An access outside of every block of the heap.
+    OutOfBounds,
     /// A native program ended with a status that tells of a failure.
     ExitStatus,
     /// A native program does what cannot be checked: it forks, opens a socket, reads the standard input…
@@ -177,7 +183,10 @@ impl FailureKind {
             FailureKind::DeadLetter => "message to a process that has ended",
             FailureKind::Assertion => "assertion failed",
             FailureKind::Crash => "crash",
-            FailureKind::Memory => "memory error",
+            FailureKind::EndlessLoop => "endless loop",
+            FailureKind::UseAfterFree => "use after free",
+            FailureKind::DoubleFree => "invalid free",
+            FailureKind::OutOfBounds => "access out of bounds",
             FailureKind::ExitStatus => "failure status",
             FailureKind::Unsupported => "unsupported operation",
             FailureKind::Leak => "leak",

@@ -158,7 +158,11 @@ impl Engine {
             }
             signal => format!("was ended by signal {signal}"),
         };
-        (FailureKind::Crash, what)
+        let kind = match crash.signal {
+            libc::SIGVTALRM => FailureKind::EndlessLoop,
+            _ => FailureKind::Crash,
+        };
+        (kind, what)
     }
 
     fn panic_of(&self, id: ThreadId, panic: Option<&Panic>) -> Shown {

@@ -351,17 +351,12 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to write it.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let met = Cell::new(None);
-    let deepest = (&raw const met).addr();
     let goes_on = |engine: &mut Engine| {
+        engine.takes_effect_at(address);
         if engine.races_plain() {
-            // The await rule compares the thread's stack; who else reads there without an order races.
-            if !(deepest..engine.stack_top()).contains(&address) {
-                engine.thread().laps.take_effect();
-            }
             engine.shadow_write(address, length, code);
             return true;
         }
-        engine.thread().laps.take_effect();
         let range = engine.range(address, length);
         met.set(Some(range));
         engine.announces(OpKind::Store, Access::Write, range, code)
@@ -519,6 +514,17 @@ unsafe fn content_of(address: usize, length: usize, range: Range) -> Token {
 }
 
 impl Engine {
+    /// The thread that runs writes here. What is on its own stack is compared when it comes back to a place.
+    #[inline(always)]
+    fn takes_effect_at(&mut self, address: usize) {
+        let is_own = self
+            .running_fibre()
+            .is_some_and(|fibre| (fibre.lowest()..fibre.base()).contains(&address));
+        if !is_own {
+            self.thread().laps.take_effect();
+        }
+    }
+
     #[inline(always)]
     fn races_plain(&self) -> bool {
         self.config

@@ -206,7 +206,7 @@ impl Engine {
         self.recorder.note_race(earlier.recorded, later.recorded);
         self.failures.push(Shown {
             kind: match is_use_after_free {
-                true => FailureKind::Memory,
+                true => FailureKind::UseAfterFree,
                 false => FailureKind::DataRace,
             },
             message: format!("{what} of {name}: {first} and {second} are not ordered"),
