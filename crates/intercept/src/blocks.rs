@@ -51,6 +51,12 @@ pub(crate) fn begin(pointer: usize) {
     }
 }
 
+/// The thread-local memory at this thread pointer.
+pub(crate) fn ranges(pointer: usize) -> impl Iterator<Item = (usize, usize)> {
+    let blocks = BLOCKS.get().iter();
+    blocks.map(move |block| (pointer - block.below, block.content.len()))
+}
+
 /// The thread pointer of a fresh thread that sleeps.
 pub(crate) fn park() -> usize {
     let slot = AtomicUsize::new(0);

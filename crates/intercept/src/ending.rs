@@ -191,6 +191,17 @@ export! {
     }
 }
 
+/// A value that the program does not know: some that tell much.
+fn unknown() -> c_int {
+    const TRIED: [c_int; 3] = [0, 1, -1];
+    if !is_inside() {
+        return 0;
+    }
+    let (code, _closed) = (code(), close());
+    native::warn("of the values of __VERIFIER_nondet_int and its like only 0, 1 and -1 are tried");
+    TRIED[native::at(code, || runtime::choose(TRIED.len() as u32)) as usize]
+}
+
 /// Notes what is to be done at the end of the program.
 fn register(handler: Destructor, argument: *mut c_void, object: *mut c_void) -> c_int {
     if is_inside() {
@@ -232,7 +243,6 @@ refused! {
     socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, "opens a socket";
     socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut c_int) -> c_int, "opens a socket";
     pthread_kill(thread: libc::pthread_t, signal: c_int) -> c_int, "sends a signal to a thread";
-    pthread_cancel(thread: libc::pthread_t) -> c_int, "cancels a thread";
 }
 
 /// Nanoseconds since 1970 at which every execution begins.

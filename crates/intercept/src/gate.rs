@@ -150,6 +150,11 @@ impl Drop for Open {
     }
 }
 
+/// The gate stays open from here on: the program's code follows, by a jump.
+pub(crate) fn reopen(pointer: usize) {
+    std::mem::forget(open(pointer));
+}
+
 /// A signal found the program running: the checker's code follows. Whether it was inside.
 pub(crate) fn slam() -> bool {
     let inside = INSIDE.swap(0, Relaxed);
@@ -255,12 +260,16 @@ macro_rules! export {
             #[unsafe(naked)]
             unsafe extern "C-unwind" fn $name($(_: export!(@type $argument $type)),*) $(-> $result)? {
                 std::arch::naked_asm!(
+                    ".cfi_startproc",
                     "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
                     "mov [rip + {frame}], rsp",
                     "sub rsp, 8",
+                    ".cfi_def_cfa_offset 64",
                     "call {hook}",
                     "add rsp, 56",
+                    ".cfi_def_cfa_offset 8",
                     "ret",
+                    ".cfi_endproc",
                     frame = sym $crate::gate::FRAME,
                     hook = sym hook,
                 )

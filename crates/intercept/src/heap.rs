@@ -6,6 +6,7 @@ use crate::gate::{self, Own, close, code, is_inside};
 use libc::{c_int, c_void, size_t};
 use report::FailureKind;
 use runtime::native::{self, Frame};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The arenas begin here, one after the other.
@@ -65,6 +66,40 @@ pub(crate) fn reserve() -> Result<(), String> {
 /// From now on, or no longer, memory is given out to constructors.
 pub(crate) fn construct(is_constructing: bool) {
     IS_CONSTRUCTING.store(is_constructing, Relaxed);
+}
+
+/// Blocks of the execution that were not given back.
+pub(crate) fn live_blocks() -> BTreeSet<usize> {
+    let mut blocks = BTreeSet::new();
+    for (index, &used) in USED.get().iter().enumerate() {
+        let start = if index == 0 { PREFIX.get().len() } else { 0 };
+        let arena = REGION + index * ARENA;
+        for granule in (arena + start..arena + used).step_by(GRANULE) {
+            // SAFETY: the address is in the region.
+            let state = unsafe { *state(granule) };
+            if state & FIRST != 0 && state & FREED == 0 {
+                blocks.insert(granule);
+            }
+        }
+    }
+    blocks
+}
+
+/// What constructors were given.
+pub(crate) fn prefix() -> Option<(usize, usize)> {
+    let length = PREFIX.get().len();
+    (length > 0).then_some((REGION, length))
+}
+
+/// A block that is lost: where it was allocated, and a description.
+pub(crate) fn lost(block: usize) -> (usize, String) {
+    // SAFETY: blocks have headers.
+    let header = unsafe { &*((block - HEADER) as *const Header) };
+    let size = header.size;
+    (
+        header.site,
+        format!("{size} bytes are never given back, and nothing points to them any more"),
+    )
 }
 
 /// Whether constructors run.
@@ -145,8 +180,14 @@ fn check_block(address: usize, length: usize, code: usize) {
 #[cold]
 fn not_owned(address: usize, state: u8, code: usize) -> ! {
     let (kind, what) = match state & FREED {
-        0 => (FailureKind::OutOfBounds, "access outside of every block of the heap"),
-        _ => (FailureKind::UseAfterFree, "use after free: the memory was given back"),
+        0 => (
+            FailureKind::OutOfBounds,
+            "access outside of every block of the heap",
+        ),
+        _ => (
+            FailureKind::UseAfterFree,
+            "use after free: the memory was given back",
+        ),
     };
     let message = match block_of(address) {
         Some(block) => format!("{what}; {}", described(block, address)),

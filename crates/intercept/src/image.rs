@@ -37,6 +37,12 @@ pub(crate) fn save() {
     *PARTS.get() = saved.collect();
 }
 
+/// The writable memory, each part by its first address and its length.
+pub(crate) fn parts() -> Vec<(usize, usize)> {
+    let parts = PARTS.get().iter();
+    parts.map(|part| (part.start, part.content.len())).collect()
+}
+
 /// Puts the memory back.
 pub(crate) fn restore() {
     for part in PARTS.get() {

@@ -16,11 +16,13 @@ mod gate;
 mod real;
 
 mod blocks;
+mod cancel;
 mod ending;
 mod futex;
 mod heap;
 mod hooks;
 mod image;
+mod leaks;
 mod locks;
 mod source_map;
 mod start;

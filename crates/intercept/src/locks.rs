@@ -130,6 +130,17 @@ unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     0
 }
 
+/// Ends a mutex, which nobody may hold: an event, so that every order with other uses of the mutex is tried.
+fn destroy(mutex: *mut pthread_mutex_t, code: usize) {
+    let lock = native::mutex_at(mutex.addr());
+    if !at(code, || lock.try_lock()) {
+        let message = "a mutex is destroyed that a thread holds".to_owned();
+        native::fail(code, FailureKind::Misuse, message);
+    }
+    at(code, || lock.unlock());
+    native::forget(mutex.addr());
+}
+
 /// Waits for a signal; whether it came in time.
 ///
 /// # Safety
@@ -180,12 +191,7 @@ export! {
             return real!(pthread_mutex_destroy(mutex): fn(*mut pthread_mutex_t) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        // SAFETY: the program's mutex has this layout.
-        if unsafe { (*mutex.cast::<MutexLayout>()).owner } != 0 {
-            let message = "a mutex is destroyed that a thread holds".to_owned();
-            native::fail(code, FailureKind::Misuse, message);
-        }
-        native::forget(mutex.addr());
+        destroy(mutex, code);
         0
     }
 
@@ -247,8 +253,8 @@ export! {
         if !is_inside() {
             return real!(mtx_destroy(mutex): fn(*mut pthread_mutex_t));
         }
-        let _closed = close();
-        native::forget(mutex.addr());
+        let (code, _closed) = (code(), close());
+        destroy(mutex, code);
     }
 
     placed fn mtx_lock(mutex: *mut pthread_mutex_t) -> c_int {
@@ -601,7 +607,9 @@ export! {
         // SAFETY: the C library keeps the number of places in the third word.
         let places = unsafe { *barrier.cast::<c_uint>().add(2) };
         let barrier = native::barrier_at(barrier.addr(), places as usize);
-        match at(code, || barrier.wait()).is_leader() {
+        let arrival = at(code, || barrier.wait());
+        // Who asks which thread was the last one makes the order of arrivals matter.
+        match result_is_used(code) && arrival.is_leader() {
             true => libc::PTHREAD_BARRIER_SERIAL_THREAD,
             false => 0,
         }
@@ -737,6 +745,14 @@ export! {
         let once = native::once_at(guard.addr());
         at(code, || once.fail());
     }
+}
+
+/// Whether the program looks at the result of the call that returns here.
+fn result_is_used(code: usize) -> bool {
+    const ENOUGH: usize = 64;
+    // SAFETY: code of the program, which is followed by more of its image.
+    let bytes = unsafe { std::slice::from_raw_parts(code as *const u8, ENOUGH) };
+    ::native::reads_result(bytes)
 }
 
 /// Runs the initialiser, or waits for whoever does.

@@ -1,7 +1,7 @@
 //! Names for addresses of the program, from its debug information and its symbols.
 
 use crate::gate::Own;
-use crate::heap;
+use crate::{cancel, heap};
 use native::{Images, Variable};
 use runtime::native::SourceMap;
 use std::ffi::{CStr, OsStr};
@@ -52,6 +52,9 @@ impl SourceMap for Names {
                 0 => format!("block@{site}"),
                 offset => format!("block@{site}+{offset}"),
             };
+        }
+        if let Some(name) = cancel::name_of(address) {
+            return name;
         }
         match variable(address, length) {
             Some(variable) => variable.name,

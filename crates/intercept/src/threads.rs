@@ -1,7 +1,7 @@
 //! Threads: POSIX's and C11's, with their keys.
 
 use crate::gate::{self, Own, close, code, is_inside};
-use crate::{blocks, ending};
+use crate::{blocks, cancel, ending};
 use libc::{c_int, c_uint, c_void, pthread_attr_t, pthread_t};
 use report::FailureKind;
 use runtime::native;
@@ -28,6 +28,9 @@ struct Thread {
     clock: u64,
     /// The state of its random numbers.
     random: u64,
+    /// Where its handlers for its end begin (`pthread_cleanup_push`).
+    handlers: Vec<*mut c_void>,
+    cancel_state: c_int,
     /// Its thread pointer, from one execution to the next.
     pointer: usize,
 }
@@ -37,6 +40,9 @@ static THREADS: Own<Vec<Thread>> = Own::new(Vec::new());
 
 /// The keys of the execution, with their destructors.
 static KEYS: Own<Vec<Option<Option<Destructor>>>> = Own::new(Vec::new());
+
+/// The state of a thread that can be cancelled.
+const CANCEL_ENABLE: c_int = 0;
 
 /// Numbers of threads as the program sees them.
 const HANDLE: u64 = 0x1000;
@@ -49,7 +55,7 @@ fn handle(index: usize) -> pthread_t {
 }
 
 /// The thread of a handle, unless there is none.
-fn index_of(handle: pthread_t) -> Option<usize> {
+pub(crate) fn index_of(handle: pthread_t) -> Option<usize> {
     let index = (handle / HANDLE).checked_sub(1)? as usize;
     (handle.is_multiple_of(HANDLE) && index < THREADS.get().len()).then_some(index)
 }
@@ -68,6 +74,32 @@ pub(crate) fn own_time() -> &'static mut u64 {
 /// The state of the random numbers of the thread that runs.
 pub(crate) fn own_random() -> &'static mut u64 {
     &mut own().random
+}
+
+/// What the thread that runs gives to whoever joins it.
+pub(crate) fn set_result(result: *mut c_void) {
+    own().result = result;
+}
+
+/// Whether the thread that runs acts on requests to end.
+pub(crate) fn can_be_cancelled() -> bool {
+    own().cancel_state == CANCEL_ENABLE
+}
+
+/// Gives the state before.
+pub(crate) fn set_cancel_state(state: c_int) -> c_int {
+    std::mem::replace(&mut own().cancel_state, state)
+}
+
+/// The thread that runs registers a handler for its end.
+pub(crate) fn add_handler(place: *mut c_void) {
+    let thread = own();
+    native::privately(|| thread.handlers.push(place));
+}
+
+/// The youngest handler of the thread that runs, no longer registered.
+pub(crate) fn take_handler() -> Option<*mut c_void> {
+    own().handlers.pop()
 }
 
 /// The thread pointer of the thread that runs.
@@ -96,6 +128,8 @@ fn prepare(index: usize, start: Option<Start>, argument: *mut c_void, returns_in
             at_exit: Vec::new(),
             clock: 0,
             random: 0,
+            handlers: Vec::new(),
+            cancel_state: CANCEL_ENABLE,
             pointer: gate::checker(),
         });
     }
@@ -111,6 +145,9 @@ fn prepare(index: usize, start: Option<Start>, argument: *mut c_void, returns_in
     thread.is_joined = false;
     thread.values.clear();
     thread.at_exit.clear();
+    thread.handlers.clear();
+    thread.cancel_state = CANCEL_ENABLE;
+    cancel::begin(index);
     thread.clock = 0;
     thread.random = index as u64 + 1;
 }
@@ -287,7 +324,7 @@ export! {
         }
         let _closed = close();
         own().result = result;
-        native::return_from_thread();
+        cancel::end_thread();
     }
 
     placed fn pthread_self() -> pthread_t {

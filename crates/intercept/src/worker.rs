@@ -3,7 +3,7 @@
 
 use crate::source_map::Names;
 use crate::start::Program;
-use crate::{blocks, ending, gate, heap, image, locks, threads};
+use crate::{blocks, ending, gate, heap, image, leaks, locks, threads};
 use explore::Algorithm;
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -167,6 +167,17 @@ fn run(program: Program) {
         }
     };
     ending::finish(status, main as usize + 1);
+    look_for_leaks();
+}
+
+/// The program has ended: what of its heap is lost?
+fn look_for_leaks() {
+    if runtime::native::is_alone()
+        && let Some(block) = privately(leaks::find)
+    {
+        let (site, message) = privately(|| heap::lost(block));
+        runtime::native::fail(site, FailureKind::Leak, message);
+    }
 }
 
 /// The program's output goes nowhere, or to the standard error; its input is empty. Gives the file for answers.

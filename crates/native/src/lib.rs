@@ -20,6 +20,7 @@ mod language;
 mod libraries;
 mod names;
 mod order;
+mod result;
 mod runtime_library;
 mod unseen;
 mod worker;
@@ -35,6 +36,7 @@ pub use names::{
     Activation, Block, Content, Frame, Images, Memory, Names, NamesError, Registers, Variable,
 };
 pub use order::{Answer, ORDER, Order};
+pub use result::reads_result;
 pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};
 pub use unseen::Unseen;
 pub use worker::{Answers, Worker, ending};

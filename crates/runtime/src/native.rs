@@ -27,7 +27,7 @@ pub use objects::{
 pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
-pub use threads::{end_thread, fail, privately, refuse, return_from_thread, spawn};
+pub use threads::{end_thread, fail, is_alone, privately, refuse, return_from_thread, spawn, warn};
 
 pub use crate::trap::Prologue;
 

@@ -63,6 +63,21 @@ pub fn end_thread() -> ! {
     })
 }
 
+/// Tells people something that is no failure.
+pub fn warn(text: &str) {
+    perform::silently(|engine| {
+        let mut warnings = engine.warnings.borrow_mut();
+        if !warnings.contains(text) {
+            warnings.insert(text.to_owned());
+        }
+    });
+}
+
+/// Whether all other threads have ended.
+pub fn is_alone() -> bool {
+    perform::silently(|engine| engine.live == 1)
+}
+
 /// The program does what no model can: the check cannot be done.
 pub fn refuse(code: usize, message: String) -> ! {
     fail(code, FailureKind::Unsupported, message)

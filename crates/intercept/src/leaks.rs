@@ -1,0 +1,29 @@
+//! Leaks: blocks of the heap that nothing points to when the program has ended and all its threads have.
+
+use crate::{blocks, gate, heap, image};
+use std::collections::BTreeSet;
+
+/// A block that is lost: where it begins.
+pub(crate) fn find() -> Option<usize> {
+    let live = heap::live_blocks();
+    if live.is_empty() {
+        return None;
+    }
+    let mut reached: BTreeSet<usize> = BTreeSet::new();
+    let mut ranges: Vec<(usize, usize)> = image::parts();
+    ranges.extend(blocks::ranges(gate::checker()));
+    ranges.extend(heap::prefix());
+    while let Some((start, length)) = ranges.pop() {
+        for word in (start.next_multiple_of(8)..(start + length) & !7).step_by(8) {
+            // SAFETY: the ranges are memory of the program.
+            let value = unsafe { *(word as *const usize) };
+            if let Some((block, size, _)) = heap::block(value)
+                && live.contains(&block)
+                && reached.insert(block)
+            {
+                ranges.push((block, size));
+            }
+        }
+    }
+    live.difference(&reached).next().copied()
+}
