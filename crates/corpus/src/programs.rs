@@ -11,6 +11,8 @@ pub(crate) const ALL: &[Entry] = &[
     abba_deadlock_fixed::ENTRY,
     accumulator::ENTRY,
     assume_order::ENTRY,
+    async_mutex::ENTRY,
+    async_mutex_fixed::ENTRY,
     barrier_reuse::ENTRY,
     barrier_reuse_fixed::ENTRY,
     bounded_buffer::ENTRY,
@@ -92,6 +94,8 @@ pub(crate) const ALL: &[Entry] = &[
     rush_hour::ENTRY,
     search_twice::ENTRY,
     search_twice_fixed::ENTRY,
+    select_cancel::ENTRY,
+    select_cancel_fixed::ENTRY,
     semaphore_deadlock::ENTRY,
     semaphore_deadlock_fixed::ENTRY,
     semaphore_permits::ENTRY,
@@ -149,6 +153,10 @@ mod abba_deadlock_fixed;
 mod accumulator;
 #[path = "../../../corpus/assume-order/program.rs"]
 mod assume_order;
+#[path = "../../../corpus/async-mutex/program.rs"]
+mod async_mutex;
+#[path = "../../../corpus/async-mutex-fixed/program.rs"]
+mod async_mutex_fixed;
 #[path = "../../../corpus/barrier-reuse/program.rs"]
 mod barrier_reuse;
 #[path = "../../../corpus/barrier-reuse-fixed/program.rs"]
@@ -311,6 +319,10 @@ mod rush_hour;
 mod search_twice;
 #[path = "../../../corpus/search-twice-fixed/program.rs"]
 mod search_twice_fixed;
+#[path = "../../../corpus/select-cancel/program.rs"]
+mod select_cancel;
+#[path = "../../../corpus/select-cancel-fixed/program.rs"]
+mod select_cancel_fixed;
 #[path = "../../../corpus/semaphore-deadlock/program.rs"]
 mod semaphore_deadlock;
 #[path = "../../../corpus/semaphore-deadlock-fixed/program.rs"]

@@ -1,7 +1,22 @@
-//! Futures: the thread that polls one until it is ready, and the cell for a waker.
+//! Futures: the thread that polls one until it is ready, tasks, and the cell for a waker.
+//!
+//! A task is a thread of the model that polls one future: as on an executor with as many workers as tasks, so that
+//! whatever happens on another executor happens here, too. To wake a task is an event. A task that waits and that
+//! nobody wakes is a deadlock, shown with the schedule that loses the wakeup.
 
+mod abort_on_drop;
 mod atomic_waker;
 mod block_on;
+mod join_error;
+mod spurious;
+mod task;
+mod token;
+mod yielding;
 
+pub use abort_on_drop::AbortOnDrop;
 pub use atomic_waker::AtomicWaker;
 pub use block_on::block_on;
+pub use join_error::JoinError;
+pub use spurious::{Spurious, spurious};
+pub use task::{JoinHandle, spawn};
+pub use yielding::yield_now;

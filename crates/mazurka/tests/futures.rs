@@ -1,11 +1,12 @@
 //! Futures and their wakers.
 
-use mazurka::future::{AtomicWaker, block_on};
+use mazurka::future::{AtomicWaker, block_on, spawn, spurious, yield_now};
 use mazurka::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
-use mazurka::sync::{Arc, Notify};
+use mazurka::sync::{Arc, Mutex, Notify};
 use mazurka::{Algorithm, Checker, FailureKind, Report, Verdict, thread};
 use std::future::poll_fn;
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Poll, Waker};
 
 fn check(program: impl Fn() + 'static) -> Report {
     Checker::new().check(program)
@@ -143,4 +144,216 @@ fn a_second_waiter_is_refused() {
     });
     let is_refusal = |message: &str| message.contains("only a single thread may wait");
     assert!(report.errors.iter().any(|error| is_refusal(&error.message)));
+}
+
+// Tasks.
+
+/// Two tasks add, main waits for both.
+fn two_tasks() {
+    let count = Arc::new(AtomicU32::new(0));
+    let tasks = [1, 2].map(|n| {
+        let count = Arc::clone(&count);
+        spawn(async move { count.fetch_add(n, SeqCst) })
+    });
+    let found = block_on(async {
+        let mut found = Vec::new();
+        for task in tasks {
+            found.push(task.await.unwrap());
+        }
+        found
+    });
+    assert!([[0, 1], [2, 0]].contains(&[found[0], found[1]]));
+    assert_eq!(count.load(SeqCst), 3);
+}
+
+#[test]
+fn tasks_give_what_their_futures_are_ready_with() {
+    // The two additions in either order, and for each task whether it has ended before it is asked, between its
+    // registration and the question, or afterwards.
+    let optimal = Checker::new()
+        .algorithm(Algorithm::Optimal)
+        .check(two_tasks);
+    assert_eq!(optimal.verdict, Verdict::Verified, "{optimal}");
+    for algorithm in [Algorithm::Sleep, Algorithm::Source, Algorithm::Parsimonious] {
+        let report = Checker::new().algorithm(algorithm).check(two_tasks);
+        assert_eq!(report.executions, optimal.executions, "{algorithm}");
+    }
+}
+
+#[test]
+fn a_task_that_panics_is_an_error_for_who_waits_and_a_failure_if_nobody_does() {
+    let report = check(|| {
+        let error = block_on(spawn(async { panic!("in the task") })).unwrap_err();
+        assert!(error.is_panic() && !error.is_cancelled());
+        let panic = error.try_into_panic().unwrap();
+        assert_eq!(panic.downcast_ref(), Some(&"in the task"));
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    let report = check(|| drop(spawn(async { panic!("in the task") })));
+    assert_eq!(report.errors[0].message, "in the task");
+}
+
+/// Says when it is dropped.
+struct Dropped(Arc<AtomicU32>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+#[test]
+fn an_aborted_task_drops_its_future_before_it_ends() {
+    let report = check(|| {
+        let drops = Arc::new(AtomicU32::new(0));
+        let dropped = Dropped(Arc::clone(&drops));
+        let task = spawn(async move {
+            let _dropped = dropped;
+            std::future::pending::<()>().await;
+        });
+        task.abort();
+        let error = block_on(task).unwrap_err();
+        assert!(error.is_cancelled());
+        assert_eq!(error.to_string(), "the task was aborted");
+        assert_eq!(drops.load(SeqCst), 1);
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+}
+
+#[test]
+fn an_aborted_task_may_be_ready_before() {
+    let report = check(|| {
+        let task = spawn(async { 7 });
+        task.abort();
+        let both = block_on(task).map_err(|error| error.is_cancelled());
+        assert!([Ok(7), Err(true)].contains(&both));
+        let is_ready = both.is_ok();
+        mazurka::assume(is_ready);
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    assert!(report.executions > 0 && report.halted > 0, "{report}");
+}
+
+#[test]
+fn what_is_aborted_on_drop_does_not_wait_for_ever() {
+    let endless = || spawn(std::future::pending::<()>());
+    let report = check(move || drop(endless().abort_on_drop()));
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    let report = check(move || drop(endless()));
+    assert_eq!(report.errors[0].kind, FailureKind::Deadlock);
+    let report = check(|| assert_eq!(block_on(spawn(async { 7 }).abort_on_drop()).unwrap(), 7));
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+}
+
+#[test]
+fn a_handle_tells_whether_its_task_has_ended() {
+    let report = Checker::new().keep_going(true).check(|| {
+        let task = spawn(async {});
+        assert!(!task.is_finished(), "it has ended already");
+        block_on(task).unwrap();
+    });
+    assert_eq!(report.errors.len(), 1);
+    assert!(report.executions > 1, "it may end later, too");
+}
+
+/// A queue of wakers for one event, as hand-written code has it.
+#[derive(Default)]
+struct Event {
+    state: Mutex<(bool, Vec<Waker>)>,
+}
+
+impl Event {
+    /// Waits for the event. If it does not clean up, its waker stays in the queue when it found the event without
+    /// being woken.
+    async fn wait(&self, cleans_up: bool) {
+        poll_fn(|context| {
+            let own = context.waker();
+            let mut state = self.state.lock().unwrap();
+            if std::mem::take(&mut state.0) {
+                state.1.retain(|waker| !(cleans_up && waker.will_wake(own)));
+                return Poll::Ready(());
+            }
+            if !state.1.iter().any(|waker| waker.will_wake(own)) {
+                state.1.push(own.clone());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Lets one waiter go on.
+    fn happen(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.0 = true;
+        let waker = if state.1.is_empty() {
+            None
+        } else {
+            Some(state.1.remove(0))
+        };
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+/// Two tasks, one of which may be polled spuriously, and an event for each.
+fn two_waiters(cleans_up: bool, polls: u32) {
+    let event = Arc::new(Event::default());
+    let task = |polls| {
+        let event = Arc::clone(&event);
+        spawn(async move { spurious(event.wait(cleans_up), polls).await })
+    };
+    let tasks = [task(polls), task(0)];
+    block_on(async {
+        event.happen();
+        let mut tasks = tasks;
+        // Whoever has it, the other one gets the next.
+        let first = poll_fn(|context| {
+            for (index, task) in tasks.iter_mut().enumerate() {
+                if Pin::new(task).poll(context).is_ready() {
+                    return Poll::Ready(index);
+                }
+            }
+            Poll::Pending
+        });
+        let first = first.await;
+        event.happen();
+        let [one, other] = tasks;
+        let left = if first == 0 { other } else { one };
+        left.await.unwrap();
+    });
+}
+
+#[test]
+fn spurious_polls_find_a_waker_that_is_left_behind() {
+    let check = |cleans_up, polls| check(move || two_waiters(cleans_up, polls));
+    let report = check(false, 0);
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    let report = check(false, 1);
+    assert_eq!(report.errors[0].kind, FailureKind::Deadlock, "{report}");
+    let report = check(true, 1);
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+}
+
+#[test]
+fn a_task_that_yields_lets_others_come_between() {
+    let report = check(|| {
+        let x = Arc::new(AtomicU32::new(0));
+        let other = spawn({
+            let x = Arc::clone(&x);
+            async move {
+                x.store(1, SeqCst);
+                yield_now().await;
+                x.store(2, SeqCst);
+            }
+        });
+        block_on(async {
+            let seen = x.load(SeqCst);
+            mazurka::assume(seen == 1);
+            other.await.unwrap();
+        });
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    assert!(report.executions > 0);
 }

@@ -1,8 +1,9 @@
 //! A thread that runs one future.
 
+use super::token::Token;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
 /// Polls the future until it is ready; in between the thread waits until the waker was called.
 ///
@@ -38,26 +39,13 @@ use std::task::{Context, Poll, Wake, Waker};
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
-    let token = Arc::new(Token(runtime::Notify::new()));
+    let token = Token::new();
     let waker = Waker::from(Arc::clone(&token));
     let mut context = Context::from_waker(&waker);
     loop {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return output,
-            Poll::Pending => token.0.wait(),
+            Poll::Pending => token.wait(),
         }
-    }
-}
-
-/// What a waker gives to the thread.
-struct Token(runtime::Notify);
-
-impl Wake for Token {
-    fn wake(self: Arc<Token>) {
-        self.0.notify();
-    }
-
-    fn wake_by_ref(self: &Arc<Token>) {
-        self.0.notify();
     }
 }

@@ -1,0 +1,62 @@
+//! Why a task has nothing to give.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Mutex;
+
+/// A task was aborted, or it panicked.
+pub struct JoinError {
+    /// None if it was aborted. In a mutex so that the error can be shared.
+    panic: Option<Mutex<Box<dyn Any + Send>>>,
+}
+
+impl JoinError {
+    pub(super) fn cancelled() -> JoinError {
+        JoinError { panic: None }
+    }
+
+    pub(super) fn panicked(panic: Box<dyn Any + Send>) -> JoinError {
+        let panic = Some(Mutex::new(panic));
+        JoinError { panic }
+    }
+
+    /// Whether the task was aborted.
+    pub fn is_cancelled(&self) -> bool {
+        self.panic.is_none()
+    }
+
+    /// Whether the task panicked.
+    pub fn is_panic(&self) -> bool {
+        self.panic.is_some()
+    }
+
+    /// What the task panicked with; the error itself if it was aborted.
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
+        match self.panic {
+            Some(panic) => Ok(panic
+                .into_inner()
+                .unwrap_or_else(|panic| panic.into_inner())),
+            None => Err(self),
+        }
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.panic {
+            Some(_) => "the task panicked",
+            None => "the task was aborted",
+        })
+    }
+}
+
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.panic {
+            Some(_) => "JoinError::Panic(..)",
+            None => "JoinError::Cancelled",
+        })
+    }
+}
+
+impl std::error::Error for JoinError {}

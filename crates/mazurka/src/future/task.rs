@@ -1,0 +1,144 @@
+//! Tasks: futures that run beside the others.
+
+use super::token::Token;
+use super::{AbortOnDrop, AtomicWaker, JoinError};
+use explore::ThreadId;
+use std::fmt;
+use std::pin::{Pin, pin};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// Starts a task that polls the future until it is ready or the task is aborted.
+///
+/// ```
+/// use mazurka::future::{block_on, spawn};
+/// use mazurka::sync::Arc;
+/// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+///
+/// mazurka::model(|| {
+///     let count = Arc::new(AtomicU32::new(0));
+///     let tasks = [1, 2].map(|n| {
+///         let count = Arc::clone(&count);
+///         spawn(async move { count.fetch_add(n, SeqCst) })
+///     });
+///     block_on(async {
+///         for task in tasks {
+///             task.await.unwrap();
+///         }
+///     });
+///     assert_eq!(count.load(SeqCst), 3);
+/// });
+/// ```
+#[track_caller]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let shared = Arc::new(Shared {
+        token: Token::new(),
+        is_aborted: runtime::Atomic::new(false),
+        is_finished: runtime::Atomic::new(false),
+        joiner: AtomicWaker::new(),
+        output: Mutex::new(None),
+    });
+    let own = Arc::clone(&shared);
+    let thread = runtime::spawn(None, move || own.run(future));
+    JoinHandle { thread, shared }
+}
+
+/// A task that was started, as a future that is ready when the task has ended. If it is dropped the task goes
+/// on.
+pub struct JoinHandle<T> {
+    thread: ThreadId,
+    shared: Arc<Shared<T>>,
+}
+
+/// What a task and who waits for it have in common.
+struct Shared<T> {
+    token: Arc<Token>,
+    is_aborted: runtime::Atomic<bool>,
+    is_finished: runtime::Atomic<bool>,
+    joiner: AtomicWaker,
+    output: Mutex<Option<T>>,
+}
+
+/// Tells that the task has ended, in whatever way.
+struct End<'s, T>(&'s Shared<T>);
+
+impl<T> JoinHandle<T> {
+    /// Asks the task to end: it drops its future instead of polling it again. It may be ready before.
+    #[track_caller]
+    pub fn abort(&self) {
+        self.shared.is_aborted.store(true, SeqCst);
+        self.shared.token.give();
+    }
+
+    /// Aborts the task when it is dropped.
+    pub fn abort_on_drop(self) -> AbortOnDrop<T> {
+        AbortOnDrop::new(self)
+    }
+
+    /// Whether the task has ended.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        self.shared.is_finished.load(SeqCst)
+    }
+}
+
+impl<T> Future for JoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(
+        self: Pin<&mut JoinHandle<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<T, JoinError>> {
+        self.shared.joiner.register_by_ref(context.waker());
+        if !self.is_finished() {
+            return Poll::Pending;
+        }
+        Poll::Ready(match runtime::join(self.thread) {
+            Err(panic) => Err(JoinError::panicked(panic)),
+            Ok(()) => self.shared.take().ok_or(JoinError::cancelled()),
+        })
+    }
+}
+
+impl<T> Shared<T> {
+    /// What the thread of the task runs.
+    fn run<F: Future<Output = T>>(&self, future: F) {
+        let _end = End(self);
+        // Dropped before the end is told.
+        let mut future = pin!(future);
+        let waker = Waker::from(Arc::clone(&self.token));
+        let mut context = Context::from_waker(&waker);
+        while !self.is_aborted.load(SeqCst) {
+            match future.as_mut().poll(&mut context) {
+                Poll::Ready(output) => {
+                    *self.output.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
+                    return;
+                }
+                Poll::Pending => self.token.wait(),
+            }
+        }
+    }
+
+    fn take(&self) -> Option<T> {
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        output.take()
+    }
+}
+
+impl<T> Drop for End<'_, T> {
+    fn drop(&mut self) {
+        self.0.is_finished.store(true, SeqCst);
+        self.0.joiner.wake();
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").finish_non_exhaustive()
+    }
+}
