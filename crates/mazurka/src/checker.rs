@@ -2,6 +2,7 @@
 
 mod brake;
 mod checkpoint;
+mod coverage;
 mod error;
 mod failures;
 mod findings;

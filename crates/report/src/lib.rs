@@ -7,6 +7,7 @@
 
 mod columns;
 mod comparison;
+mod coverage;
 mod excerpt;
 mod grid;
 mod interleaving;
@@ -20,6 +21,7 @@ mod schedule_file;
 mod text;
 
 pub use comparison::{Comparison, Measured, Published};
+pub use coverage::{Coverage, Line};
 pub use interleaving::{Interleaving, Racing, Row};
 pub use layout::{Style, wrap};
 pub use outcome::{Failure, FailureKind, Limit, Report, Verdict, bound_name};

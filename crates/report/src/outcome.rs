@@ -1,6 +1,6 @@
 //! The result of a search.
 
-use crate::{Interleaving, ScheduleFile};
+use crate::{Coverage, Interleaving, ScheduleFile};
 use explore::{Algorithm, Bound};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,9 @@ pub struct Report {
     pub events: u64,
     /// Events of the longest execution.
     pub max_depth: usize,
+    /// What was exercised.
+    #[serde(default)]
+    pub coverage: Coverage,
     /// How it was searched.
     pub algorithm: Algorithm,
     /// Wall clock of the search in seconds.

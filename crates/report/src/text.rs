@@ -123,19 +123,26 @@ impl Report {
             Some(seconds) => format!(", after compiling for {}", duration(seconds)),
             None => String::new(),
         };
-        [
+        let runs = self.executions + self.halted + self.blocked + self.cut;
+        let races = match self.verdict {
+            Verdict::Verified | Verdict::Bounded => self.coverage.text(runs),
+            Verdict::Bug => None,
+        };
+        let mut lines = vec![
             executions.join(", "),
             format!("{events}, {longest} in the longest execution"),
-            format!(
-                "{}{memory} with {}{compiling}",
-                duration(self.elapsed_s),
-                self.algorithm
-            ),
-        ]
-        .iter()
-        .flat_map(|line| wrap(line, style.width.saturating_sub(2)))
-        .map(|line| format!("  {line}"))
-        .collect()
+        ];
+        lines.extend(races);
+        lines.push(format!(
+            "{}{memory} with {}{compiling}",
+            duration(self.elapsed_s),
+            self.algorithm
+        ));
+        let lines = lines.iter();
+        lines
+            .flat_map(|line| wrap(line, style.width.saturating_sub(2)))
+            .map(|line| format!("  {line}"))
+            .collect()
     }
 }
 
@@ -194,7 +201,7 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Conditions, FailureKind, Interleaving, Row, SavedStep, ScheduleFile};
+    use crate::{Conditions, Coverage, FailureKind, Interleaving, Row, SavedStep, ScheduleFile};
     use explore::Algorithm;
 
     fn verified() -> Report {
@@ -214,6 +221,7 @@ mod tests {
             extra: 0,
             events: 2_217_600,
             max_depth: 64,
+            coverage: Coverage::default(),
             algorithm: Algorithm::Parsimonious,
             elapsed_s: 0.2134,
             compile_s: None,

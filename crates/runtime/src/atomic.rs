@@ -105,6 +105,16 @@ impl<V: Value> Atomic<V> {
         }
     }
 
+    /// A variable of a library that the program does not see, with what it is called in a trace.
+    pub fn internal(value: V, name: &str) -> Atomic<V> {
+        let object = silently(|engine| {
+            let object = engine.create(1);
+            engine.name_internal(object, name);
+            object
+        });
+        Atomic::at(object, value)
+    }
+
     /// A variable at an object that has its name already.
     pub(crate) fn at(object: ObjectId, value: V) -> Atomic<V> {
         Atomic {

@@ -11,6 +11,7 @@ use crate::grain::Grain;
 use crate::happens_before::HappensBefore;
 use crate::lazy::{Making, Static};
 use crate::local::Locals;
+use crate::look::Noted;
 use crate::mailbox::State as MailboxState;
 use crate::model::Config;
 use crate::mutex::State as MutexState;
@@ -96,6 +97,7 @@ pub(crate) struct Engine {
     pub(crate) names: Names,
     pub(crate) happens_before: HappensBefore,
     pub(crate) recorder: Recorder,
+    pub(crate) noted: Noted,
     /// Indexed by object: the value that was last written. Known while reads are watched.
     pub(crate) values: Vec<Option<Token>>,
     pub(crate) snapshots: Snapshots,
@@ -109,6 +111,10 @@ pub(crate) struct Engine {
 pub(crate) struct Watch {
     /// The execution is recorded for people.
     pub(crate) records: bool,
+    /// It is noted where events stand.
+    pub(crate) looks: bool,
+    /// One of the two above.
+    pub(crate) notes: bool,
     /// Data races are looked for.
     pub(crate) races: bool,
     /// Somebody goes by the await rule.
@@ -124,6 +130,18 @@ impl Watch {
     #[inline(always)]
     pub(crate) fn is_on(self) -> bool {
         self.records | self.races | self.reads | self.states
+    }
+
+    /// Begins or ends to record executions.
+    pub(crate) fn record(&mut self, records: bool) {
+        self.records = records;
+        self.notes = records | self.looks;
+    }
+
+    /// Begins or ends to look at executions.
+    pub(crate) fn look(&mut self, looks: bool) {
+        self.looks = looks;
+        self.notes = looks | self.records;
     }
 }
 
@@ -278,6 +296,8 @@ impl Engine {
             is_in_event: false,
             watch: Watch {
                 records: false,
+                looks: false,
+                notes: false,
                 races: names.has_plain_memory()
                     || config
                         .native
@@ -300,6 +320,7 @@ impl Engine {
             names,
             happens_before: HappensBefore::default(),
             recorder: Recorder::default(),
+            noted: Noted::default(),
             values: Vec::new(),
             snapshots: Snapshots::default(),
             native: native::State::default(),
@@ -311,6 +332,7 @@ impl Engine {
     /// Forgets the execution, whose threads have all ended.
     pub(crate) fn clear(&mut self) {
         self.snapshots.clear();
+        self.forget_look();
         // The youngest first: a thread may have its name from the heap of an older one.
         while let Some(id) = self.born.pop() {
             self.pending[id.index()] = Pending::Unborn;

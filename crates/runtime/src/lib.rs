@@ -47,6 +47,7 @@ mod heap;
 mod hint;
 mod lazy;
 mod local;
+mod look;
 mod mailbox;
 mod model;
 mod mutex;
@@ -94,6 +95,7 @@ pub use heap::{Track, alloc, alloc_zeroed, dealloc};
 pub use hint::{hint, unreachable_unchecked};
 pub use lazy::Lazy;
 pub use local::{AccessError, LocalKey};
+pub use look::Look;
 pub use mailbox::{Mailbox, Network, Policy, Posted, tell};
 pub use model::{Config, Model};
 pub use mutex::{Mutex, expire};
@@ -107,10 +109,12 @@ pub use once::{Entry, Once};
 pub use plain::{Lasting, Plain, PlainCell};
 pub use pointer::{ConstPtr, MutPtr};
 pub use poison::Poison;
+pub use recorder::kind_of_object;
 pub use rwlock::{Place, RwLock};
 pub use scope::{Scope, scope};
 pub use semaphore::Semaphore;
 pub use snapshot::{Opaque, learn, operations, tell_state, tell_state_of};
+pub use source::Spot;
 pub use state::State;
 pub use thread::{
     Panic, await_end, current, is_finished, is_in_model, is_over, join, name, panicking,

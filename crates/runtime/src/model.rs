@@ -126,9 +126,9 @@ impl Model {
     pub fn trace(&mut self, schedule: &Schedule) -> Result<Trace, Interrupt> {
         self.step_by_operations();
         self.engine_mut().recorder.begin();
-        self.engine_mut().watch.records = true;
+        self.engine_mut().watch.record(true);
         let result = self.replay(schedule);
-        self.engine_mut().watch.records = false;
+        self.engine_mut().watch.record(false);
         let execution = result?;
         Ok(self.engine_mut().take_trace(&execution))
     }

@@ -221,7 +221,7 @@ impl Recorder {
 }
 
 /// What an object is whose creation was not recorded.
-fn kind_of_object(kind: OpKind) -> &'static str {
+pub fn kind_of_object(kind: OpKind) -> &'static str {
     match kind {
         OpKind::MutexRequest
         | OpKind::MutexWait
@@ -356,8 +356,17 @@ impl Engine {
     /// An object was created.
     #[inline]
     pub(crate) fn name_object(&mut self, object: ObjectId, kind: &str, location: Place) {
-        if self.watch.records {
+        if self.watch.notes {
             self.add_name(object, kind, location);
+        }
+    }
+
+    /// An object of a library was created.
+    pub(crate) fn name_internal(&mut self, object: ObjectId, name: &str) {
+        if self.watch.records {
+            let objects = &mut self.recorder.objects;
+            let name = distinct(objects.values(), name.to_owned());
+            objects.insert(object, name);
         }
     }
 
@@ -381,6 +390,12 @@ impl Engine {
 
     #[cold]
     fn add_name(&mut self, object: ObjectId, kind: &str, location: Place) {
+        if self.watch.looks {
+            self.note_object(object, location);
+        }
+        if !self.watch.records {
+            return;
+        }
         let objects = &mut self.recorder.objects;
         let name = distinct_name(objects.values(), kind, location);
         objects.insert(object, name);
@@ -410,6 +425,11 @@ fn distinct_name<'n>(
 ) -> String {
     let file = location.file().rsplit(['/', '\\']).next();
     let name = format!("{kind}@{}:{}", file.unwrap_or_default(), location.line());
+    distinct(others, name)
+}
+
+/// The name, with a number behind it if others have it.
+fn distinct<'n>(others: impl Iterator<Item = &'n String>, name: String) -> String {
     let same = others.filter(|other| other.split('#').next() == Some(&name));
     match same.count() {
         0 => name,

@@ -7,10 +7,11 @@ use std::panic::Location;
 /// A place in the source of the program under test, or of a library that it calls.
 pub(crate) type Place = &'static Location<'static>;
 
-/// Where something of a recorded execution stands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Spot {
-    Source(Place),
+/// Where something of an execution stands. [`Model::place`](crate::Model::place) tells it to people.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Spot {
+    /// A place in Rust.
+    Source(&'static Location<'static>),
     /// An address of code.
     Code(usize),
 }

@@ -6,7 +6,7 @@
 use crate::coroutine::{Fibre, Suspender};
 use crate::engine::{Engine, Job};
 use crate::grain::Grain;
-use crate::source::Place;
+use crate::source::{Place, Spot};
 use crate::thread::Panic;
 use explore::{
     Access, Bound, EventId, Halt, ObjectId, OpKind, Pending, Request, Step, ThreadId, Token,
@@ -119,13 +119,25 @@ impl Engine {
         own.operations += 1;
         own.last = Some(event);
         self.is_in_event = true;
-        if self.watch.records {
-            self.recorder.begin_event(step.thread, own.spot());
+        if self.watch.notes {
+            let spot = own.spot();
+            self.note_begin(step.thread, spot);
         }
         if let OpKind::CompareExchange | OpKind::CondvarSignal = self.op.kind {
             self.forget_condition(step.thread);
         }
         Some(fibre)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_begin(&mut self, thread: ThreadId, spot: Spot) {
+        if self.watch.looks {
+            self.note_event(spot);
+        }
+        if self.watch.records {
+            self.recorder.begin_event(thread, spot);
+        }
     }
 
     #[inline(never)]

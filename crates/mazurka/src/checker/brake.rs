@@ -95,6 +95,8 @@ impl Brake {
 pub(super) struct Braked<'s> {
     pub model: &'s mut Model,
     pub brake: &'s mut Brake,
+    /// How many events the execution has in common with the one before.
+    pub kept: Option<usize>,
 }
 
 impl Program for Braked<'_> {
@@ -119,6 +121,7 @@ impl Program for Braked<'_> {
         if self.brake.stops() {
             return Err(Interrupt::Stopped);
         }
+        self.kept.get_or_insert(execution.len());
         self.model.repeat(execution)
     }
 

@@ -34,12 +34,17 @@ impl Search {
     pub(super) fn report_of(&self, errors: Vec<Failure>) -> Report {
         let limits = self.limits();
         let bounds: Vec<String> = limits.iter().map(|&limit| self.told(limit)).collect();
+        let verdict = match (errors.is_empty(), bounds.is_empty()) {
+            (false, _) => Verdict::Bug,
+            (true, false) => Verdict::Bounded,
+            (true, true) => Verdict::Verified,
+        };
+        let mut warnings = self.model.warnings();
+        if verdict == Verdict::Verified {
+            warnings.extend(self.covered.warnings(self.tally.runs(), &self.model));
+        }
         Report {
-            verdict: match (errors.is_empty(), bounds.is_empty()) {
-                (false, _) => Verdict::Bug,
-                (true, false) => Verdict::Bounded,
-                (true, true) => Verdict::Verified,
-            },
+            verdict,
             program: self.checker.name.clone(),
             executions: self.tally.executions,
             halted: self.tally.halted,
@@ -47,13 +52,14 @@ impl Search {
             cut: self.tally.cut,
             deadlocks: self.tally.deadlocks,
             errors,
-            warnings: self.model.warnings(),
+            warnings,
             bounds,
             limits,
             probes: self.tally.probes,
             extra: self.extra,
             events: self.tally.events,
             max_depth: self.tally.max_depth,
+            coverage: self.covered.coverage(&self.model),
             algorithm: self.checker.algorithm,
             compile_s: None,
             elapsed_s: self.brake.elapsed_s(),

@@ -2,6 +2,7 @@
 
 use super::brake::{Brake, Braked};
 use super::checkpoint::{Checkpoint, State, Task};
+use super::coverage::Covered;
 use super::failures::{Failures, Sighting, Symptom};
 use super::refit::refit;
 use super::tally::Tally;
@@ -27,6 +28,7 @@ pub(super) struct Search {
     pub(super) brake: Brake,
     /// Whether a value that is raced for may decide what the program does.
     pub(super) is_raced_for: bool,
+    pub(super) covered: Covered,
     /// Executions after the first failure.
     pub(super) extra: u64,
     /// The shortest of them that fails likewise, if one is shorter.
@@ -110,6 +112,7 @@ impl Search {
             halt: None,
             brake,
             is_raced_for: false,
+            covered: Covered::default(),
             extra: 0,
             shortest: None,
         })
@@ -195,11 +198,18 @@ impl Search {
     /// Runs one execution; false if there is none left, or it was stopped in the middle.
     fn next_execution(&mut self) -> Result<bool, CheckError> {
         let mut ended = UntilEnded::default();
+        let looks = self.covered.looks();
+        if looks {
+            self.model.begin_look();
+        }
         let mut program = Braked {
             model: &mut self.model,
             brake: &mut self.brake,
+            kept: None,
         };
         let result = explore::explore(&mut program, &mut self.strategy, &mut ended);
+        let kept = program.kept.unwrap_or(0);
+        self.model.end_look();
         self.tally.probes += ended.probes;
         if let Err(interrupt) = result {
             return self.broken_off(interrupt);
@@ -210,6 +220,11 @@ impl Search {
         let Some(outcome) = ended.outcome else {
             return Ok(false);
         };
+        self.covered.count(self.strategy.execution());
+        if looks {
+            let execution = self.strategy.execution();
+            self.covered.take_up(execution, kept, &self.model.look());
+        }
         self.count(outcome);
         for schedule in ended.failed_probes {
             self.look_for_bug(schedule)?;
@@ -258,6 +273,7 @@ impl Search {
     /// were met are real, and what was run was run.
     fn begin_anew(&mut self) {
         self.tally.begin_anew();
+        self.covered.begin_anew();
         self.checker.observer.restarted();
     }
 

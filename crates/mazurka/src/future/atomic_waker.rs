@@ -23,6 +23,14 @@ impl AtomicWaker {
         }
     }
 
+    /// One that the program does not see.
+    pub(super) fn internal(name: &str) -> AtomicWaker {
+        AtomicWaker {
+            is_set: runtime::Atomic::internal(false, name),
+            waker: Mutex::new(None),
+        }
+    }
+
     /// The next [`wake`](AtomicWaker::wake) calls this waker, in the place of the one before.
     #[track_caller]
     pub fn register(&self, waker: Waker) {

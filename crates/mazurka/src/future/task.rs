@@ -38,9 +38,9 @@ where
 {
     let shared = Arc::new(Shared {
         token: Token::new(),
-        is_aborted: runtime::Atomic::new(false),
-        is_finished: runtime::Atomic::new(false),
-        joiner: AtomicWaker::new(),
+        is_aborted: runtime::Atomic::internal(false, "task.is_aborted"),
+        is_finished: runtime::Atomic::internal(false, "task.is_finished"),
+        joiner: AtomicWaker::internal("task.joiner"),
         output: Mutex::new(None),
     });
     let own = Arc::clone(&shared);

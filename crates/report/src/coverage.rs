@@ -1,0 +1,82 @@
+//! What a search has exercised of the program.
+
+use serde::{Deserialize, Serialize};
+
+/// Lines that are told one by one.
+const LINES: usize = 8;
+
+/// What was exercised, as far as executions were looked at: the first ones of a search are, then a few.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Coverage {
+    /// How many executions were looked at.
+    pub looked_at: u64,
+    /// Races in these: pairs of events whose other order is another execution.
+    pub races: u64,
+    /// Races of the execution that has most, of all executions.
+    pub most_races: usize,
+    /// The places of racing events, those with most races first.
+    pub lines: Vec<Line>,
+}
+
+/// A place in the source whose operations race.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Line {
+    /// As `file:line:column`.
+    pub location: String,
+    /// How often an operation there was one of a race.
+    pub races: u64,
+}
+
+impl Coverage {
+    /// The lines that raced, in one line; none if nothing did. `executions`: how many there were.
+    pub(crate) fn text(&self, executions: u64) -> Option<String> {
+        let first = self.lines.first()?;
+        let shown = self.lines.iter().take(LINES);
+        let shown: Vec<String> = shown
+            .map(|line| format!("{} ({})", line.location, line.races))
+            .collect();
+        debug_assert!(first.races > 0, "a line that is listed has raced");
+        let more = match self.lines.len().saturating_sub(LINES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let part = match self.looked_at < executions {
+            true => format!(", in the {} executions that were looked at", self.looked_at),
+            false => String::new(),
+        };
+        Some(format!("races at {}{more}{part}", shown.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn coverage(lines: usize, looked_at: u64) -> Coverage {
+        let line = |number| Line {
+            location: format!("a.rs:{number}:5"),
+            races: 20 - number as u64,
+        };
+        Coverage {
+            looked_at,
+            races: 7,
+            most_races: 3,
+            lines: (0..lines).map(line).collect(),
+        }
+    }
+
+    #[test]
+    fn lines_are_told_with_their_races() {
+        assert_eq!(coverage(0, 1).text(1), None);
+        let text = coverage(2, 4).text(4).unwrap();
+        assert_eq!(text, "races at a.rs:0:5 (20), a.rs:1:5 (19)");
+    }
+
+    #[test]
+    fn a_part_is_told_to_be_one() {
+        let text = coverage(10, 64).text(100).unwrap();
+        assert!(
+            text.ends_with("a.rs:7:5 (13) and 2 more, in the 64 executions that were looked at")
+        );
+    }
+}
