@@ -108,7 +108,7 @@ fn an_object_that_one_thread_uses_is_told_with_its_line() {
     let report = verified(|| {
         let shared = AtomicU32::new(0);
         let own = Mutex::new(0);
-        let unused = RwLock::new(0);
+        let _unused = RwLock::new(0);
         let many: Vec<_> = (0..3).map(AtomicU32::new).collect();
         thread::scope(|scope| {
             scope.spawn(|| *own.lock().unwrap() += shared.fetch_add(1, SeqCst));
@@ -116,7 +116,6 @@ fn an_object_that_one_thread_uses_is_told_with_its_line() {
         });
         // Two threads have used one of those that are made there.
         many[1].store(many[2].load(SeqCst), SeqCst);
-        drop(unused);
     });
     let [warning] = &report.warnings[..] else {
         panic!("{report}");
