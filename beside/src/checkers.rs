@@ -3,7 +3,7 @@
 use cpu_time::ProcessTime;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// What a check took.
@@ -41,9 +41,6 @@ pub fn loom(program: fn(), limit: Duration) -> Measured {
     measured(limit, move |run| {
         let mut builder = loom::model::Builder::new();
         builder.max_branches = 100_000;
-        // Limits are looked at as often.
-        builder.checkpoint_interval = 100;
-        builder.max_duration = Some(limit);
         builder.check(move || run(program));
     })
 }
@@ -52,33 +49,41 @@ pub fn loom(program: fn(), limit: Duration) -> Measured {
 pub fn shuttle(program: fn(), limit: Duration) -> Measured {
     measured(limit, move |run| {
         let mut config = shuttle::Config::new();
-        config.max_time = Some(limit);
         config.failure_persistence = shuttle::FailurePersistence::None;
         let scheduler = shuttle::scheduler::DfsScheduler::new(None, false);
         shuttle::Runner::new(scheduler, config).run(move || run(program));
     })
 }
 
-/// Counts the executions of a check. A panic is a refusal: the programs have no bugs.
+/// How many executions there are between two looks at the clock.
+const LOOK: u64 = 64;
+
+/// Counts the executions of a check, and stops it by a panic in the program when it has had its CPU time. Another panic is a
+/// refusal: the programs have no bugs.
 fn measured(limit: Duration, check: impl FnOnce(Arc<dyn Fn(fn()) + Send + Sync>)) -> Measured {
     let executions = Arc::new(AtomicU64::new(0));
+    let is_stopped = Arc::new(AtomicBool::new(false));
+    let start = ProcessTime::now();
     let run = {
-        let executions = Arc::clone(&executions);
+        let (executions, is_stopped) = (Arc::clone(&executions), Arc::clone(&is_stopped));
         Arc::new(move |program: fn()| {
-            executions.fetch_add(1, Relaxed);
+            let number = executions.fetch_add(1, Relaxed);
+            if number % LOOK == 0 && start.elapsed() >= limit {
+                is_stopped.store(true, Relaxed);
+                panic!("its time is over");
+            }
             program();
         })
     };
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
-    let start = ProcessTime::now();
     let result = catch_unwind(AssertUnwindSafe(|| check(run)));
-    let elapsed = start.elapsed();
+    let seconds = start.elapsed().as_secs_f64();
     std::panic::set_hook(hook);
+    let is_stopped = is_stopped.load(Relaxed);
     Measured {
         executions: executions.load(Relaxed),
-        seconds: result.is_ok().then(|| elapsed.as_secs_f64()),
-        // Others use the processor, too: a check that was stopped by the clock may have had less of it.
-        is_stopped: elapsed.as_secs_f64() >= 0.3 * limit.as_secs_f64(),
+        seconds: (result.is_ok() || is_stopped).then_some(seconds),
+        is_stopped,
     }
 }

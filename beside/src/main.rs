@@ -1,6 +1,7 @@
 //! The same programs with Mazurka, loom 0.7.2 and Shuttle 0.9, side by side: executions and CPU time.
 //!
-//! `cargo run --release --manifest-path beside/Cargo.toml [SECONDS]`: loom and Shuttle are stopped after so many CPU seconds (10).
+//! `cargo run --release --manifest-path beside/Cargo.toml [SECONDS [NAME]]`: loom and Shuttle are stopped after so many CPU seconds
+//! (10); only programs whose names begin so.
 //! Exits 1 if one of them is less than 100 times slower where it finishes or is stopped.
 
 #![forbid(unsafe_code)]
@@ -54,7 +55,8 @@ fn main() -> ExitCode {
     println!("| program | Mazurka: executions, CPU s | loom 0.7.2 | Shuttle 0.9 DFS |");
     println!("| --- | --- | --- | --- |");
     let mut is_beaten = true;
-    for row in ROWS {
+    let wanted = std::env::args().nth(2).unwrap_or_default();
+    for row in ROWS.iter().filter(|row| row.name.starts_with(&wanted)) {
         let own = mazurka(row.mazurka);
         let others = [loom(row.loom, limit), shuttle(row.shuttle, limit)];
         let shown = others.map(|other| {

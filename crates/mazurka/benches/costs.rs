@@ -1,0 +1,87 @@
+//! What an execution, a thread and an operation cost: `cargo bench -p mazurka`. Limits: 2 µs for an execution in which nothing
+//! happens, 1 µs for each thread more, 60 ns for an atomic operation where a thread runs until it blocks.
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::{Checker, Verdict, choose, thread};
+
+fn main() {
+    divan::main();
+}
+
+/// Executions of one check: the first choice multiplies them.
+const EXECUTIONS: u32 = 1_000;
+
+/// Operations of one thread.
+const OPERATIONS: u32 = 5_000;
+
+fn verify(program: fn()) {
+    let report = Checker::new().check(program);
+    assert_eq!(report.verdict, Verdict::Verified);
+}
+
+/// An execution in which nothing happens, with more threads than the main thread.
+#[divan::bench(args = [0, 1, 4, 16])]
+fn executions(bencher: Bencher<'_, '_>, threads: u32) {
+    let program: fn() = match threads {
+        0 => || {
+            choose(EXECUTIONS);
+        },
+        1 => || {
+            choose(EXECUTIONS);
+            start(1);
+        },
+        4 => || {
+            choose(EXECUTIONS);
+            start(4);
+        },
+        _ => || {
+            choose(EXECUTIONS);
+            start(16);
+        },
+    };
+    bencher
+        .counter(ItemsCount::new(EXECUTIONS))
+        .bench(|| verify(program));
+}
+
+fn start(threads: u32) {
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| ());
+        }
+    });
+}
+
+/// Operations of one thread that nobody interrupts, in the executions that repeat nothing.
+#[divan::bench]
+fn operations(bencher: Bencher<'_, '_>) {
+    bencher.counter(ItemsCount::new(OPERATIONS)).bench(|| {
+        verify(|| {
+            let x = AtomicU32::new(0);
+            for _ in 0..OPERATIONS {
+                x.load(SeqCst);
+            }
+        });
+    });
+}
+
+/// The same where another thread has its turn, too.
+#[divan::bench]
+fn operations_of_two_threads(bencher: Bencher<'_, '_>) {
+    bencher.counter(ItemsCount::new(2 * OPERATIONS)).bench(|| {
+        verify(|| {
+            let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+            thread::scope(|scope| {
+                for place in [&x, &y] {
+                    scope.spawn(|| {
+                        for _ in 0..OPERATIONS {
+                            place.load(SeqCst);
+                        }
+                    });
+                }
+            });
+        });
+    });
+}
