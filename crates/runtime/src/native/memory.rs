@@ -419,7 +419,7 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
 ///
 /// # Safety
 ///
-/// As for [`read`] and [`write`], of all the memory.
+/// As for [`read`] and [`write()`], of all the memory.
 pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
     // SAFETY: the frame is valid, as promised by the caller.
     let code = unsafe { (*frame).code() };
@@ -460,7 +460,7 @@ const WORD: usize = 8;
 ///
 /// # Safety
 ///
-/// As for [`write`], of all the memory.
+/// As for [`write()`], of all the memory.
 pub unsafe fn fill(to: usize, byte: u8, length: usize, code: usize) {
     let step = match silently(|engine| engine.races_plain()) {
         true => length,
