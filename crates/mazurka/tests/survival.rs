@@ -205,3 +205,29 @@ fn the_model_panics_with_the_report() {
         assert!(text.contains(expected), "{expected}: {text}");
     }
 }
+
+#[test]
+fn objects_have_the_names_that_they_were_given() {
+    let report = Checker::new().check(|| {
+        let head = AtomicU32::new(0).named("head");
+        let locks = [Mutex::new(0).named("left"), Mutex::new(0).named("left")];
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _first = locks[0].lock();
+                head.store(1, SeqCst);
+                let _second = locks[1].lock();
+            });
+            let _second = locks[1].lock();
+            let _first = locks[0].lock();
+        });
+    });
+    assert_eq!(kind(&report), FailureKind::Deadlock);
+    let message = &report.errors[0].message;
+    assert!(message.contains("waits for left, held by"), "{message}");
+    assert!(message.contains("waits for left#2, held by"), "{message}");
+    let rows = &report.errors[0].interleaving.rows;
+    assert!(
+        rows.iter().any(|row| row.text == "head.store(1)"),
+        "{report}"
+    );
+}

@@ -67,7 +67,7 @@ impl<T> Value for *mut T {
 /// Every operation is an event; orderings matter for data races only (sequential consistency).
 /// Which orderings are valid is the caller's business.
 pub struct Atomic<V> {
-    object: ObjectId,
+    pub(crate) object: ObjectId,
     value: UnsafeCell<V>,
 }
 

@@ -10,7 +10,7 @@ use std::panic::Location;
 /// A barrier for n threads, again and again.
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier {
-    object: ObjectId,
+    pub(crate) object: ObjectId,
     number: u32,
     /// Arrivals are ordered.
     is_ordered: bool,

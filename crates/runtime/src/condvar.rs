@@ -13,7 +13,7 @@ use std::panic::Location;
 /// A condition variable.
 #[derive(Clone, Copy, Debug)]
 pub struct Condvar {
-    object: ObjectId,
+    pub(crate) object: ObjectId,
     pub(crate) number: u32,
 }
 

@@ -52,6 +52,7 @@ mod mailbox;
 mod model;
 mod mutex;
 mod names;
+mod naming;
 pub mod native;
 mod notify;
 mod object;

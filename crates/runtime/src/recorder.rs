@@ -370,6 +370,24 @@ impl Engine {
         }
     }
 
+    /// The program gives an object a name; what belongs to it is called after it, too.
+    pub(crate) fn rename(&mut self, object: ObjectId, name: &str) {
+        if !self.watch.records {
+            return;
+        }
+        let objects = &mut self.recorder.objects;
+        let name = distinct(objects.values(), name.to_owned());
+        if let Some(before) = objects.insert(object, name.clone()) {
+            let part = format!("{before}.");
+            for other in objects
+                .values_mut()
+                .filter(|other| other.starts_with(&part))
+            {
+                *other = format!("{name}.{}", &other[part.len()..]);
+            }
+        }
+    }
+
     /// An object that belongs to another one was created.
     pub(crate) fn name_part(&mut self, part: ObjectId, whole: ObjectId, name: &str) {
         if self.watch.records {

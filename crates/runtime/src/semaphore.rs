@@ -12,7 +12,7 @@ use std::panic::Location;
 /// A counting semaphore, one permit at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Semaphore {
-    object: ObjectId,
+    pub(crate) object: ObjectId,
     number: u32,
 }
 

@@ -15,6 +15,13 @@ impl Barrier {
         Barrier(runtime::Barrier::new(threads.max(1)))
     }
 
+    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
+    /// shown.
+    pub fn named(self, name: &str) -> Self {
+        self.0.call(name);
+        self
+    }
+
     /// Waits for the others.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {

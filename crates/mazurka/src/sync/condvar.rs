@@ -49,6 +49,13 @@ impl Condvar {
         Condvar(runtime::Condvar::new())
     }
 
+    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
+    /// shown.
+    pub fn named(self, name: &str) -> Self {
+        self.0.call(name);
+        self
+    }
+
     /// Gives up the mutex, waits for a signal and locks the mutex again.
     #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {

@@ -27,6 +27,13 @@ impl Semaphore {
         Semaphore(runtime::Semaphore::new(permits))
     }
 
+    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
+    /// shown.
+    pub fn named(self, name: &str) -> Self {
+        self.0.call(name);
+        self
+    }
+
     /// Waits for a permit and takes it.
     #[track_caller]
     pub fn acquire(&self) {

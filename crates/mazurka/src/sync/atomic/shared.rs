@@ -14,6 +14,13 @@ macro_rules! shared_operations {
                 Self(runtime::Atomic::new(value))
             }
 
+            /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are
+            /// not shown.
+            pub fn named(self, name: &str) -> Self {
+                self.0.call(name);
+                self
+            }
+
             /// Reads the value.
             #[track_caller]
             #[inline(always)]
