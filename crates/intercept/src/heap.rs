@@ -144,7 +144,7 @@ unsafe fn bytes<'m>(start: usize, length: usize) -> &'m [u8] {
 }
 
 #[inline(always)]
-fn contains(address: usize) -> bool {
+pub(crate) fn contains(address: usize) -> bool {
     address.wrapping_sub(REGION) < ARENA * ARENAS
 }
 
@@ -259,7 +259,7 @@ fn allocate(thread: usize, size: usize, align: usize, site: usize) -> *mut c_voi
 }
 
 /// Memory for whoever asks: the program, or its constructors. None if it is neither.
-fn allocate_here(size: usize, align: usize) -> Option<*mut c_void> {
+pub(crate) fn allocate_here(size: usize, align: usize) -> Option<*mut c_void> {
     if is_inside() {
         let (code, _closed) = (code(), close());
         let thread = native::begin_allocation();
@@ -271,7 +271,7 @@ fn allocate_here(size: usize, align: usize) -> Option<*mut c_void> {
 }
 
 /// The program gives a block back.
-fn give_back(pointer: *mut c_void, code: usize) {
+pub(crate) fn give_back(pointer: *mut c_void, code: usize) {
     let address = pointer.addr();
     // SAFETY: the address is in the region.
     let found = unsafe { *state(address) };

@@ -24,6 +24,8 @@ mod hooks;
 mod image;
 mod leaks;
 mod locks;
+mod mappings;
+mod new_delete;
 mod source_map;
 mod start;
 mod threads;

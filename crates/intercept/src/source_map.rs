@@ -1,8 +1,8 @@
 //! Names for addresses of the program, from its debug information and its symbols.
 
 use crate::gate::Own;
-use crate::{cancel, heap};
-use native::{Images, Variable};
+use crate::{cancel, heap, mappings};
+use native::{Block, Content, Images, Variable};
 use runtime::native::SourceMap;
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -44,14 +44,20 @@ impl SourceMap for Names {
         place(code)
     }
 
+    fn caller(&self, code: usize, stack_top: usize) -> usize {
+        mappings::refresh_for(stack_top as u64 - 8);
+        // From the top: what is left of earlier calls is further down.
+        let slots = (1..).map_while(|words| (stack_top as u64).checked_sub(8 * words));
+        let mut words = slots.map_while(|slot| Some((slot, mappings::read(slot)?)));
+        let slot = words.find(|(_, word)| *word == code as u64);
+        let own = slot
+            .and_then(|(slot, _)| images().outside_libraries(code as u64, slot, &mappings::read));
+        own.map_or(code, |own| own as usize)
+    }
+
     fn variable(&self, address: usize, length: usize) -> String {
-        if let Some((block, _, site)) = heap::block(address) {
-            let site = place(site);
-            let site = site.as_deref().and_then(short).unwrap_or("the heap");
-            return match address - block {
-                0 => format!("block@{site}"),
-                offset => format!("block@{site}+{offset}"),
-            };
+        if heap::block(address).is_some() {
+            return in_heap(address, length);
         }
         if let Some(name) = cancel::name_of(address) {
             return name;
@@ -64,14 +70,59 @@ impl SourceMap for Names {
 
     fn value(&self, address: usize, bytes: &[u8]) -> String {
         match variable(address, bytes.len()) {
-            Some(variable) => images().value(&variable, bytes),
+            Some(variable) if variable.is_pointer() => address_shown(bytes),
+            Some(variable) => variable.value(bytes),
             None => number(bytes),
         }
     }
 }
 
+/// A block by its type and the place where it was allocated: `node@queue.c:12.next`. With length 0 the whole block, if
+/// it begins there.
+fn in_heap(address: usize, length: usize) -> String {
+    let Some((start, _, site)) = heap::block(address) else {
+        return format!("{address:#x}");
+    };
+    let offset = address - start;
+    let place = place(site);
+    let place = place.as_deref().and_then(short).unwrap_or("the heap");
+    match content(address, length) {
+        Some(content) => {
+            let kind = Some(content.type_name).filter(|name| !name.is_empty());
+            let kind = kind.as_deref().unwrap_or("block");
+            let part = match (offset, length) {
+                (0, 0) => "",
+                _ => &content.part.name,
+            };
+            format!("{kind}@{place}{part}")
+        }
+        None if offset == 0 => format!("block@{place}"),
+        None => format!("block@{place}+{offset}"),
+    }
+}
+
 fn variable(address: usize, length: usize) -> Option<Variable> {
-    images().variable(address as u64, length as u64)
+    if heap::block(address).is_some() {
+        return content(address, length).map(|content| content.part);
+    }
+    let bytes = (address as u64, length as u64);
+    let fixed = images().variable(bytes.0, bytes.1);
+    fixed.or_else(|| {
+        mappings::refresh_for(bytes.0);
+        images().on_stack(bytes, &mappings::read)
+    })
+}
+
+/// What is in a block of the heap, as far as its type is known.
+fn content(address: usize, length: usize) -> Option<Content> {
+    let (start, size, site) = heap::block(address)?;
+    mappings::refresh_for(site as u64);
+    let block = Block {
+        returns_to: site as u64,
+        size: size as u64,
+    };
+    let bytes = ((address - start) as u64, length as u64);
+    images().in_block(block, bytes, &mappings::read)
 }
 
 /// `src/queue.c:12:3` → `queue.c:12`
@@ -101,16 +152,23 @@ fn number(bytes: &[u8]) -> String {
 fn address_shown(bytes: &[u8]) -> String {
     let address = <[u8; 8]>::try_from(bytes).map(usize::from_le_bytes);
     match address {
-        Ok(address) if heap::block(address).is_some() => format!("&{}", Names.variable(address, 1)),
-        Ok(address) => match variable(address, 0) {
-            Some(variable) => format!("&{}", variable.name),
-            None => format!("{address:#x}"),
+        Ok(0) => "NULL".to_owned(),
+        Ok(address) if heap::block(address).is_some() => format!("&{}", in_heap(address, 0)),
+        Ok(address) => match (variable(address, 0), function(address)) {
+            (Some(variable), _) => format!("&{}", variable.name),
+            (None, Some(function)) => function,
+            (None, None) => format!("{address:#x}"),
         },
         Err(_) => {
             let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             digits.join(" ")
         }
     }
+}
+
+/// The function that has an address.
+fn function(address: usize) -> Option<String> {
+    images().frames(address as u64).pop()?.function
 }
 
 /// The images of the process.

@@ -138,7 +138,8 @@ impl Names {
         }
     }
 
-    /// The variable with a fixed place that has these bytes. With `size` 0 the part that begins or lies at the address.
+    /// The variable with a fixed place that has these bytes. With `size` 0 what begins at the address: an element
+    /// rather than an array, a structure rather than its first member.
     pub fn variable(&self, address: u64, size: u64) -> Option<Variable> {
         let known = self.information.as_ref().and_then(|information| {
             let globals = &self.table(information).globals;

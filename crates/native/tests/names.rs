@@ -178,6 +178,8 @@ fn a_pointer_to_something_with_a_name_is_shown_by_it() {
         let pointer = images.variable(at("pointer", 0), 8).unwrap();
         let value = |address: u64| images.value(&pointer, &address.to_le_bytes());
         assert_eq!(value(at("grid", 24)), "&grid[1][2]");
+        assert_eq!(value(at("myqueue", 8 + 16)), "&myqueue.nodes[1]");
+        assert_eq!(value(at("myqueue", 8 + 16 + 8)), "&myqueue.nodes[1].next");
         assert_eq!(value(at("count", 0)), "count");
         assert_eq!(value(0), "NULL");
         assert_eq!(value(0x10), "0x10");

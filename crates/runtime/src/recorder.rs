@@ -318,7 +318,7 @@ impl Engine {
             Some(native) => native.source_map.variable(address, length),
             None => "memory".to_owned(),
         };
-        let spot = self.thread().spot();
+        let spot = self.own_spot();
         self.add_touch(spot, format!("{kind} of {name}"))
     }
 

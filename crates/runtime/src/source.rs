@@ -27,6 +27,18 @@ impl Thread {
 }
 
 impl Engine {
+    /// Where the thread that runs is, in the program's own source. Asked only where an execution is shown.
+    #[cold]
+    pub(crate) fn own_spot(&mut self) -> Spot {
+        let spot = self.thread().spot();
+        match (spot, self.config.native) {
+            (Spot::Code(code), Some(native)) => {
+                Spot::Code(native.source_map.caller(code, self.stack_top()))
+            }
+            (Spot::Source(_), _) | (Spot::Code(_), None) => spot,
+        }
+    }
+
     /// `file:line`, as far as that is known.
     pub(crate) fn shown_spot(&self, spot: Spot) -> Option<String> {
         match (spot, self.config.native) {

@@ -136,7 +136,8 @@ impl Engine {
             self.note_event(spot);
         }
         if self.watch.records {
-            self.recorder.begin_event(thread, spot);
+            let own_spot = self.own_spot();
+            self.recorder.begin_event(thread, own_spot);
         }
     }
 

@@ -8,7 +8,7 @@ use super::value::Kind;
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     pub offset: u64,
-    /// 0: whatever lies at the offset.
+    /// 0: what begins at the offset, a structure rather than its first member.
     pub size: u64,
 }
 
@@ -113,6 +113,10 @@ impl Descent<'_> {
     }
 
     fn within_record(&self, record: &Record, size: Option<u64>, span: Span, way: Way) -> Part {
+        // A pointer to a structure is hardly meant for its first member.
+        if (span.offset, span.size) == (0, 0) {
+            return whole(way);
+        }
         let plain = record.members.iter().filter(|member| member.bits.is_none());
         let mut best: Option<Part> = None;
         for member in plain.filter(|member| self.contains(member, span)) {

@@ -5,6 +5,13 @@ pub trait SourceMap {
     /// `file:line` of an address of code.
     fn place(&self, code: usize) -> Option<String>;
 
+    /// The address that is shown for one that a library or its headers have: that of the program's own call, on the
+    /// stack that ends at `stack_top`.
+    fn caller(&self, code: usize, stack_top: usize) -> usize {
+        let _ = stack_top;
+        code
+    }
+
     /// The variable, or the part of one, that this many bytes at the address are: `queue.nodes[2].next`.
     fn variable(&self, address: usize, length: usize) -> String;
 
