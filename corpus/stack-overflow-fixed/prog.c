@@ -12,9 +12,9 @@ static void *change(void *unused) {
 }
 
 static int descend(int levels) {
-    volatile char frame[256];
-    frame[0] = 1;
-    return levels == 0 ? 0 : descend(levels - 1) + frame[0];
+    char frame[4096];
+    frame[levels % 4096] = 1;
+    return levels == 0 ? 0 : descend(levels - 1) + frame[levels % 4096];
 }
 
 int main(void) {

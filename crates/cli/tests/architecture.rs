@@ -30,7 +30,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 13] = [
     (
         "cli",
         &["corpus", "explore", "mazurka", "native", "report"],
-        &[],
+        &["testkit"],
     ),
 ];
 

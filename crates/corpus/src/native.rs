@@ -6,6 +6,7 @@
 //! differs. Directories are read when asked for, so a program is added by adding a directory.
 
 use crate::expectation::{Expected, SizeExpectation};
+use mazurka::FailureKind;
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,9 @@ pub struct Expectation {
     /// What a search finds.
     pub verdict: Expected,
     /// The kind of the bug, where the verdict is one.
-    pub failure: Option<Failure>,
+    pub failure: Option<FailureKind>,
+    /// A part of its message, where the kind alone is too vague.
+    pub says: Option<String>,
     /// Flags for the compiler besides those of the front-end and `-pthread`.
     pub flags: Vec<String>,
     /// The ways of treating plain accesses for which all this is so; at least one.
@@ -58,37 +61,6 @@ pub enum Plain {
     Sc,
 }
 
-/// A kind of bug that a native program can have.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Failure {
-    /// `assert` or `reach_error`; a panic of the Rust program of the same name.
-    #[serde(alias = "panic")]
-    Assertion,
-    /// Two unordered accesses, one of them a write and one not atomic.
-    DataRace,
-    /// Threads wait for each other for ever.
-    Deadlock,
-    /// Threads spin and nothing they read will change.
-    Stuck,
-    /// A synchronisation object was misused.
-    Misuse,
-    /// `abort`, `std::terminate` among its callers.
-    Abort,
-    /// A signal of the processor: SIGSEGV, SIGBUS, SIGFPE, SIGILL.
-    Crash,
-    /// A stack was exhausted.
-    StackOverflow,
-    /// A loop in which nothing is visible to the checker.
-    EndlessLoop,
-    /// Freed memory was accessed.
-    UseAfterFree,
-    /// Memory was freed twice.
-    DoubleFree,
-    /// Memory is not freed at the end and nothing points to it.
-    Leak,
-}
-
 /// What is expected of the native program where it is not what the rest of the file says.
 #[derive(Clone, PartialEq, Default, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -96,7 +68,9 @@ pub struct Section {
     /// Another verdict.
     pub verdict: Option<Expected>,
     /// Another kind of bug.
-    pub failure: Option<Failure>,
+    pub failure: Option<FailureKind>,
+    /// A part of its message.
+    pub says: Option<String>,
     /// Flags for the compiler.
     #[serde(default)]
     pub flags: Vec<String>,
@@ -178,7 +152,7 @@ pub fn read(directory: &Path) -> Result<Vec<Program>, ReadError> {
 #[derive(Deserialize)]
 struct File {
     verdict: Expected,
-    failure: Option<toml::Value>,
+    failure: Option<FailureKind>,
     #[serde(default)]
     spins: bool,
     #[serde(default)]
@@ -195,32 +169,32 @@ fn read_program(directory: &Path) -> Result<Option<Program>, ReadError> {
     };
     let path = directory.join("expect.toml");
     let text = fs::read_to_string(&path).map_err(|error| ReadError::unreadable(&path, error))?;
-    let expectation = toml::from_str(&text)
-        .and_then(expectation)
-        .map_err(|error| ReadError::malformed(&path, error))?;
+    let file = toml::from_str(&text).map_err(|error| ReadError::malformed(&path, error))?;
     let name = directory.file_name().expect("it was listed by its name");
     Ok(Some(Program {
         name: name.to_string_lossy().into_owned(),
         source,
         language,
-        expectation,
+        expectation: expectation(file),
     }))
 }
 
-fn expectation(file: File) -> Result<Expectation, toml::de::Error> {
+fn expectation(file: File) -> Expectation {
     let native = file.native.unwrap_or_default();
-    // A kind that only Rust programs have matters only where `[native]` has no other.
-    let failure = match (native.failure, file.failure) {
-        (Some(failure), _) => Some(failure),
-        (None, Some(failure)) if native.verdict.is_none() => Some(failure.try_into()?),
-        (None, _) => None,
+    let verdict = native.verdict.unwrap_or(file.verdict);
+    let failure = match native.failure.or(file.failure) {
+        _ if verdict == Expected::Verified => None,
+        // What is a panic in Rust is an assertion in C.
+        Some(FailureKind::Panic) => Some(FailureKind::Assertion),
+        failure => failure,
     };
-    Ok(Expectation {
-        verdict: native.verdict.unwrap_or(file.verdict),
+    Expectation {
+        verdict,
         failure,
+        says: native.says,
         flags: native.flags,
         plain: native.plain.unwrap_or_else(|| vec![Plain::Race]),
         spins: file.spins,
         sizes: native.sizes.unwrap_or(file.sizes),
-    })
+    }
 }

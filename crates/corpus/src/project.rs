@@ -1,7 +1,8 @@
 //! Programs of several files that make or cmake build: `corpus/projects/<name>/`.
 
 use crate::expectation::Expected;
-use crate::native::{Failure, ReadError};
+use crate::native::ReadError;
+use mazurka::FailureKind;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +26,7 @@ pub struct ProjectProgram {
     /// What a search finds.
     pub verdict: Expected,
     /// The kind of the bug, where the verdict is one.
-    pub failure: Option<Failure>,
+    pub failure: Option<FailureKind>,
 }
 
 /// The projects of a corpus, in alphabetical order.

@@ -123,5 +123,11 @@ fn link_flags(library: &RuntimeLibrary) -> Vec<OsString> {
         "-Xlinker",
     ]));
     flags.push(OsStr::to_owned(folder));
+    // Compilers that do not hook copies and fills call the C library's; the names of that itself stay free for it.
+    flags.extend(words(&[
+        "-Wl,--wrap=memcpy",
+        "-Wl,--wrap=memmove",
+        "-Wl,--wrap=memset",
+    ]));
     flags
 }

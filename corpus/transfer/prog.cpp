@@ -1,6 +1,7 @@
-/* scoped-lock: two transfers between the same accounts, in opposite directions, lock the account they take
-   from first. */
+/* transfer: two transfers between the same accounts, in opposite directions, lock the account they take from
+   first. */
 #include <cassert>
+#include <functional>
 #include <mutex>
 #include <thread>
 

@@ -1,0 +1,29 @@
+/* transfer-fixed: two transfers between the same accounts, in opposite directions, lock the account with the
+   smaller address first. (With std::scoped_lock, which tries and steps back, there are executions without an
+   end.) */
+#include <cassert>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+struct Account {
+    std::mutex mutex;
+    int balance = 100;
+};
+
+static Account left, right;
+
+static void transfer(Account &from, Account &to, int amount) {
+    bool in_order = std::less<Account *>()(&from, &to);
+    std::lock_guard<std::mutex> first(in_order ? from.mutex : to.mutex);
+    std::lock_guard<std::mutex> second(in_order ? to.mutex : from.mutex);
+    from.balance -= amount;
+    to.balance += amount;
+}
+
+int main() {
+    std::thread other([] { transfer(right, left, 10); });
+    transfer(left, right, 20);
+    other.join();
+    assert(left.balance == 90 && right.balance == 110);
+}

@@ -1,0 +1,181 @@
+//! The programs of the corpus in C and C++, with the compilers of this machine: verdicts, bugs and numbers of traces.
+
+use crate::toolchain::{Toolchain, check, succeed};
+use ::corpus::native::{self, Expectation, Plain, Program};
+use ::corpus::{Expected, SizeExpectation, Tested};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// Each explores every trace once.
+const ALGORITHMS: [&str; 2] = ["optimal", "parsimonious"];
+
+/// Programs that are not checked, and what of them the runtime library does not know.
+const BEYOND: [(&str, &[&str]); 6] = [
+    (
+        "thread-local variables: all threads share those of one",
+        &[
+            "async-future-fixed",
+            "call-once-fixed",
+            "promise-exception",
+            "promise-exception-fixed",
+            "thread-local-fixed",
+        ],
+    ),
+    (
+        "futexes",
+        &[
+            "atomic-wait",
+            "atomic-wait-fixed",
+            "futex-lock",
+            "futex-lock-fixed",
+            "latch-fixed",
+        ],
+    ),
+    (
+        "pthread_cancel",
+        &["cancel-cleanup", "cancel-cleanup-fixed"],
+    ),
+    ("memory that is never given back", &["leak"]),
+    (
+        "that to destroy a mutex conflicts with its use",
+        &["destroyed-mutex"],
+    ),
+    ("atomic blocks of SV-COMP", &["sv-comp", "sv-comp-fixed"]),
+];
+
+#[test]
+fn every_program_has_its_verdict_and_its_number_of_traces_with_gcc() {
+    everything_is_as_expected("gcc");
+}
+
+#[test]
+fn every_program_has_its_verdict_and_its_number_of_traces_with_clang_where_it_is_installed() {
+    everything_is_as_expected("clang");
+}
+
+#[test]
+fn a_project_that_make_builds_is_checked_and_runs_as_usual() {
+    let folder = tempfile::tempdir().unwrap();
+    for project in ::corpus::projects(native::directory()).unwrap() {
+        let mut make = Command::new("make");
+        make.arg("-C").arg(&project.directory);
+        make.arg(format!("B={}", folder.path().display()));
+        let command = env!("CARGO_BIN_EXE_mazurka");
+        make.arg(format!("CC={command} cc"))
+            .arg(format!("CXX={command} c++"));
+        succeed(Toolchain::first().stands_behind(&mut make));
+        for (name, program) in &project.programs {
+            let executable = folder.path().join(name);
+            let report = check(&[], &executable, &[]).unwrap();
+            let problems = verdict_problems(&report, program.verdict, program.failure, None);
+            assert_eq!(problems, None, "{name}");
+            if program.verdict == Expected::Verified {
+                succeed(&mut Command::new(executable));
+            }
+        }
+    }
+}
+
+fn everything_is_as_expected(compiler: &str) {
+    let Some(toolchain) = Toolchain::named(compiler) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let mut problems = Vec::new();
+    for program in native::read(native::directory()).unwrap() {
+        let is_it = |name: &&str| *name == program.name;
+        if let Some((what, _)) = BEYOND.iter().find(|(_, names)| names.iter().any(is_it)) {
+            println!("{} is not checked: {what}", program.name);
+            continue;
+        }
+        let executable = folder.path().join("program");
+        let flags = &program.expectation.flags;
+        match toolchain.build(&program.source, flags, &executable) {
+            Ok(()) => problems.extend(problems_of(&program, &executable)),
+            Err(errors) => problems.push(format!("{}: {errors}", program.name)),
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Everything in which a program is not as expected.
+fn problems_of(program: &Program, executable: &Path) -> Vec<String> {
+    let Program { expectation, .. } = program;
+    let tested = expectation
+        .sizes
+        .iter()
+        .filter(|size| size.tested == Tested::Always);
+    let mut sizes: Vec<Option<&SizeExpectation>> = tested.map(Some).collect();
+    if sizes.is_empty() {
+        sizes.push(None);
+    }
+    let mut problems = Vec::new();
+    for size in sizes {
+        for &plain in &expectation.plain {
+            for algorithm in ALGORITHMS {
+                let how = match plain {
+                    Plain::Race => "race",
+                    Plain::Sc => "sc",
+                };
+                let arguments = size.map(Program::arguments).unwrap_or_default();
+                let options = ["--algorithm", algorithm, "--plain", how];
+                let found = check(&options, executable, &arguments)
+                    .map_or_else(Some, |report| problem(&report, expectation, size));
+                if let Some(problem) = found {
+                    let run = format!("{} {}", program.name, arguments.join(" "));
+                    problems.push(format!("{run} with {algorithm}, {how}: {problem}"));
+                }
+            }
+        }
+    }
+    problems
+}
+
+fn problem(
+    report: &Value,
+    expected: &Expectation,
+    size: Option<&SizeExpectation>,
+) -> Option<String> {
+    let counts = ["executions", "halted", "blocked"].map(|count| report[count].as_u64());
+    if let Some(size) = size {
+        let wanted = [size.executions, size.halted, 0].map(Some);
+        if counts != wanted {
+            return Some(format!(
+                "executions, halted, blocked are {counts:?}, not {wanted:?}"
+            ));
+        }
+    }
+    if counts[2] != Some(0) {
+        return Some(format!("{:?} executions are blocked", counts[2]));
+    }
+    let says = expected.says.as_deref();
+    verdict_problems(report, expected.verdict, expected.failure, says)
+}
+
+fn verdict_problems(
+    report: &Value,
+    verdict: Expected,
+    failure: Option<mazurka::FailureKind>,
+    says: Option<&str>,
+) -> Option<String> {
+    let wanted = match verdict {
+        Expected::Verified => "verified",
+        Expected::Bug => "bug",
+    };
+    let kind = serde_json::to_value(failure).expect("a kind is a word");
+    let fits = |error: &Value| {
+        let message = error["message"].as_str().unwrap_or_default();
+        error["kind"] == kind && says.is_none_or(|says| message.contains(says))
+    };
+    let errors = report["errors"]
+        .as_array()
+        .expect("a report has a list of errors");
+    let is_found = failure.is_none() || errors.iter().any(fits);
+    let is_right = report["verdict"] == wanted && is_found;
+    let shown = errors
+        .iter()
+        .map(|error| format!("{}: {}", error["kind"], error["message"]));
+    let shown = shown.collect::<Vec<_>>().join("; ");
+    (!is_right).then(|| format!("{} ({shown}), not {wanted} {kind}", report["verdict"]))
+}

@@ -1,0 +1,72 @@
+//! Random programs, written in C: the checker finds as many traces of each kind as brute force finds of the
+//! abstract program. `MAZURKA_SEED` repeats a run, `MAZURKA_PROGRAMS` says how many are compared.
+
+use crate::toolchain::{Toolchain, check};
+use explore::Outcome;
+use std::env;
+use std::fs;
+use testkit::program::Verb;
+use testkit::random::Random;
+use testkit::suite::SUITES;
+use testkit::{Oracle, Program};
+
+/// Programs with more prefixes are left out.
+const STATES: usize = 1_500;
+
+#[test]
+fn random_programs_have_the_traces_of_the_oracle() {
+    let seed = number("MAZURKA_SEED", 1);
+    println!("MAZURKA_SEED={seed}");
+    let toolchain = Toolchain::first();
+    let mut random = Random::new(seed);
+    let mut left = number("MAZURKA_PROGRAMS", 200);
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    let executable = folder.path().join("program");
+    for suite in SUITES.iter().cycle() {
+        if left == 0 {
+            return;
+        }
+        let program = suite.program(&mut random);
+        let Some((text, expected)) = comparable(&program) else {
+            continue;
+        };
+        left -= 1;
+        fs::write(&source, text).unwrap();
+        toolchain.build(&source, &[], &executable).unwrap();
+        for algorithm in ["optimal", "parsimonious"] {
+            let report = check(&["--algorithm", algorithm], &executable, &[]).unwrap();
+            let found = ["executions", "halted", "blocked"].map(|count| report[count].as_u64());
+            assert_eq!(found, expected, "{algorithm}, {}:\n{program}", suite.name);
+        }
+    }
+}
+
+/// The program in C, and how many executions, halted and blocked ones there are to be; none where C is not the
+/// same.
+fn comparable(program: &Program) -> Option<(String, [Option<u64>; 3])> {
+    // A failed assertion ends the process; how often a time expires is bounded.
+    let has_assertion = program.to_string().contains("assert");
+    if has_assertion || program.does(&[Verb::WeakCompareExchange, Verb::TimedWait, Verb::Arrive]) {
+        return None;
+    }
+    let text = program.c_source().ok()?;
+    let oracle = Oracle::new(program, STATES).ok()?;
+    // In which order threads come to a barrier is seen when it opens; brute force sees it before.
+    let deadlocks = |outcome: &Outcome| *outcome == Outcome::Deadlock;
+    if program.does(&[Verb::Lead]) && oracle.traces.values().any(deadlocks) {
+        return None;
+    }
+    let halted = oracle
+        .traces
+        .values()
+        .filter(|outcome| **outcome == Outcome::Halted);
+    let halted = halted.count() as u64;
+    let executions = oracle.traces.len() as u64 - halted;
+    Some((text, [executions, halted, 0].map(Some)))
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    let given = env::var(variable).ok();
+    given.map_or(default, |given| given.parse().expect("a number"))
+}

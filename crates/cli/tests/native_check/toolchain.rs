@@ -1,0 +1,110 @@
+//! The whole chain for C and C++: the runtime library, the compilers of this machine behind `mazurka cc`, a check.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+/// A compiler for C and one for C++.
+pub struct Toolchain {
+    c: &'static str,
+    cpp: &'static str,
+}
+
+const ALL: [Toolchain; 2] = [
+    Toolchain {
+        c: "gcc",
+        cpp: "g++",
+    },
+    Toolchain {
+        c: "clang",
+        cpp: "clang++",
+    },
+];
+
+impl Toolchain {
+    /// The first of those that are installed.
+    pub fn first() -> &'static Toolchain {
+        let mut all = ALL.iter();
+        all.find(|toolchain| toolchain.is_there())
+            .expect("Rust needs a compiler for C, too")
+    }
+
+    /// The one with this compiler for C; none, and a line about it, where it is not installed.
+    pub fn named(c: &str) -> Option<&'static Toolchain> {
+        let found = ALL.iter().find(|toolchain| toolchain.c == c);
+        let found = found.filter(|toolchain| toolchain.is_there());
+        if found.is_none() {
+            println!("{c} is missing: nothing is checked with it");
+        }
+        found
+    }
+
+    fn is_there(&self) -> bool {
+        let is_there = |compiler| Command::new(compiler).arg("--version").output().is_ok();
+        is_there(self.c) && is_there(self.cpp)
+    }
+
+    /// Lets `mazurka cc` and `mazurka c++`, which the command may call, use these compilers.
+    pub fn stands_behind<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        mazurka();
+        command
+            .env("MAZURKA_CC", self.c)
+            .env("MAZURKA_CXX", self.cpp)
+    }
+
+    /// Compiles and links; C++ where the source ends so. Fails with what the compiler says.
+    pub fn build(&self, source: &Path, flags: &[String], executable: &Path) -> Result<(), String> {
+        let is_cpp = source
+            .extension()
+            .is_some_and(|extension| extension == "cpp");
+        let mut command = Command::new(mazurka());
+        self.stands_behind(&mut command);
+        command.arg(if is_cpp { "c++" } else { "cc" });
+        command.args(flags).arg("-pthread").arg(source);
+        let output = command.arg("-o").arg(executable).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        output.status.success().then_some(()).ok_or(errors)
+    }
+}
+
+/// What `mazurka check` says of an executable as JSON, or of what keeps it from that.
+pub fn check(options: &[&str], executable: &Path, arguments: &[String]) -> Result<Value, String> {
+    let mut command = Command::new(mazurka());
+    command.args(["check", "--format", "json", "--no-output", "--keep-going"]);
+    command.args(options).arg(executable).args(arguments);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    serde_json::from_slice(&output.stdout)
+        .map_err(|_| String::from_utf8_lossy(&output.stderr).trim().to_owned())
+}
+
+pub fn succeed(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{errors}",
+        output.status
+    );
+    output
+}
+
+/// The command, with the runtime library beside it: no dependency of the tests makes Cargo build that.
+fn mazurka() -> &'static Path {
+    static COMMAND: OnceLock<PathBuf> = OnceLock::new();
+    COMMAND.get_or_init(|| {
+        let command = PathBuf::from(env!("CARGO_BIN_EXE_mazurka"));
+        let profile = command.parent().expect("a program is in a directory");
+        let target = profile
+            .parent()
+            .expect("profiles are in the target directory");
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "--package", "mazurka-intercept"]);
+        cargo.arg("--target-dir").arg(target);
+        if profile.ends_with("release") {
+            cargo.arg("--release");
+        }
+        succeed(cargo.current_dir(env!("CARGO_MANIFEST_DIR")));
+        command
+    })
+}
