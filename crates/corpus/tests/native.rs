@@ -180,7 +180,10 @@ fn every_kind_of_bug_is_there() {
         FailureKind::Abort,
         FailureKind::Crash,
         FailureKind::StackOverflow,
-        FailureKind::Memory,
+        FailureKind::EndlessLoop,
+        FailureKind::UseAfterFree,
+        FailureKind::DoubleFree,
+        FailureKind::Leak,
     ] {
         assert!(found.contains(&kind), "no program shows {kind:?}");
     }

@@ -49,7 +49,6 @@ pub(crate) fn work(program: Program) -> i32 {
     start_timer();
     listen_to_owner();
     warm_up();
-    claim_threads();
     ending::save();
     heap::save();
     image::save();
@@ -220,18 +219,6 @@ fn warm_up() {
         tzset();
         // The C++ library leaves out atomic operations where it believes that there is one thread.
         __libc_single_threaded = 0;
-    }
-}
-
-/// The C++ library counts references without atomics in a process of one thread, which to the system this one is.
-fn claim_threads() {
-    // SAFETY: a variable of the C library, where it has that: one byte, which no other thread reads.
-    unsafe {
-        let name = c"__libc_single_threaded";
-        let is_single_threaded = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
-        if !is_single_threaded.is_null() {
-            is_single_threaded.cast::<u8>().write(0);
-        }
     }
 }
 

@@ -10,40 +10,6 @@ use std::process::Command;
 /// Each explores every trace once.
 const ALGORITHMS: [&str; 2] = ["optimal", "parsimonious"];
 
-/// Programs that are not checked, and what of them the runtime library does not know.
-const BEYOND: [(&str, &[&str]); 6] = [
-    (
-        "thread-local variables: all threads share those of one",
-        &[
-            "async-future-fixed",
-            "call-once-fixed",
-            "promise-exception",
-            "promise-exception-fixed",
-            "thread-local-fixed",
-        ],
-    ),
-    (
-        "futexes",
-        &[
-            "atomic-wait",
-            "atomic-wait-fixed",
-            "futex-lock",
-            "futex-lock-fixed",
-            "latch-fixed",
-        ],
-    ),
-    (
-        "pthread_cancel",
-        &["cancel-cleanup", "cancel-cleanup-fixed"],
-    ),
-    ("memory that is never given back", &["leak"]),
-    (
-        "that to destroy a mutex conflicts with its use",
-        &["destroyed-mutex"],
-    ),
-    ("atomic blocks of SV-COMP", &["sv-comp", "sv-comp-fixed"]),
-];
-
 #[test]
 fn every_program_has_its_verdict_and_its_number_of_traces_with_gcc() {
     everything_is_as_expected("gcc");
@@ -84,11 +50,6 @@ fn everything_is_as_expected(compiler: &str) {
     let folder = tempfile::tempdir().unwrap();
     let mut problems = Vec::new();
     for program in native::read(native::directory()).unwrap() {
-        let is_it = |name: &&str| *name == program.name;
-        if let Some((what, _)) = BEYOND.iter().find(|(_, names)| names.iter().any(is_it)) {
-            println!("{} is not checked: {what}", program.name);
-            continue;
-        }
         let executable = folder.path().join("program");
         let flags = &program.expectation.flags;
         match toolchain.build(&program.source, flags, &executable) {
