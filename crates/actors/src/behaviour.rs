@@ -144,10 +144,11 @@ impl<M: Message> Actions<M> {
     #[track_caller]
     pub fn send<N: Message + Eq + Hash>(&mut self, to: &Pid<N>, message: N) {
         let to = to.clone();
+        let told = Fingerprint::of((to.clone(), message.clone()));
         self.actions.push_back(Action {
-            told: Fingerprint::of((to.clone(), message.clone())),
+            told: told.clone(),
             location: Location::caller(),
-            perform: Box::new(move || to.send(message)),
+            perform: Box::new(move || to.send_as(message, Some(told))),
         });
     }
 

@@ -3,7 +3,7 @@
 use crate::exit::{Down, Ending, Exit, ExitReason};
 use crate::system::Shared;
 use crate::{Message, ProcessId};
-use runtime::{Coarsening, Mailbox, Posted, Relations, Signals, State};
+use runtime::{Coarsening, Mailbox, Posted, Relations, Signals, State, ThreadId};
 use std::hash::Hash;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -14,6 +14,19 @@ pub(crate) struct Letter<M> {
     pub(crate) content: Content<M>,
     /// How it came, if the network brought it.
     pub(crate) posted: Option<Posted>,
+    /// Which one it is, where that matters.
+    pub(crate) name: Option<(ThreadId, u32)>,
+}
+
+impl<M> Letter<M> {
+    pub(crate) fn new(content: Content<M>, posted: Option<Posted>) -> Letter<M> {
+        let name = posted.as_ref().and_then(Posted::name);
+        Letter {
+            content,
+            posted,
+            name,
+        }
+    }
 }
 
 /// What a letter says.
@@ -129,7 +142,7 @@ impl<M> Inbox<M> {
         let mailbox = Mailbox::new(name, system.options.unhandled);
         Inbox {
             control: Control {
-                id: ProcessId::new(name, mailbox.object()),
+                id: ProcessId::new(name, mailbox),
                 mailbox,
                 system: Arc::clone(system),
                 signals: State::new(&format!("signals of {name}"), Signals::default()),
@@ -192,6 +205,14 @@ impl<M> Inbox<M> {
     }
 }
 
+/// What [`Inbox::tell_state`] tells.
+type Snapshot<M> = (
+    Vec<(Content<M>, Option<(ThreadId, u32)>)>,
+    usize,
+    usize,
+    bool,
+);
+
 impl<M: Message + Eq + Hash> Inbox<M> {
     /// The mailbox and what belongs to the process tell their state from now on.
     ///
@@ -211,12 +232,14 @@ impl<M: Message + Eq + Hash> Inbox<M> {
 
     /// The letters that are not received, in order; which are known to the process; how many will never be
     /// received. The positions do not matter, as what was received counts for nothing any more.
-    fn snapshot(&self) -> (Vec<Content<M>>, usize, usize, bool) {
+    fn snapshot(&self) -> Snapshot<M> {
         let letters = self.letters();
         let known = letters.there.iter().take(letters.known);
         let known = known.flatten().count();
         let there = letters.there.iter().flatten();
-        let contents = there.map(|letter| letter.content.clone()).collect();
+        let contents = there
+            .map(|letter| (letter.content.clone(), letter.name))
+            .collect();
         (contents, known, letters.left, letters.is_closed)
     }
 }
@@ -232,6 +255,6 @@ impl<M: Message> Addressee for Inbox<M> {
             Notice::Down(down) => Content::Down(down),
             Notice::End(exit) => Content::End(exit),
         };
-        self.put(position, Letter { content, posted });
+        self.put(position, Letter::new(content, posted));
     }
 }

@@ -1,6 +1,7 @@
 //! Process ids.
 
 use crate::inbox::Inbox;
+use runtime::Mailbox;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -12,18 +13,23 @@ pub struct Pid<M> {
     pub(crate) inbox: Arc<Inbox<M>>,
 }
 
-/// Which process it is, whatever it receives.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Which process it is, whatever it receives. The order is that of the spawn paths, whatever the schedule.
+#[derive(Clone)]
 pub struct ProcessId {
     /// The same in all executions.
     object: runtime::ObjectId,
+    /// The spawn path of who started it, and after how many objects.
+    birth: (Arc<[u32]>, u32),
     name: Arc<str>,
 }
 
 impl ProcessId {
-    pub(crate) fn new(name: &str, object: runtime::ObjectId) -> ProcessId {
+    /// Of the process whose mailbox this is, which has just been made.
+    pub(crate) fn new(name: &str, mailbox: Mailbox) -> ProcessId {
+        let (path, number) = Mailbox::birth();
         ProcessId {
-            object,
+            object: mailbox.object(),
+            birth: (Arc::from(path), number),
             name: Arc::from(name),
         }
     }
@@ -83,6 +89,32 @@ impl<M> Hash for Pid<M> {
 impl<M> fmt::Debug for Pid<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.id(), f)
+    }
+}
+
+impl PartialEq for ProcessId {
+    fn eq(&self, other: &ProcessId) -> bool {
+        self.object == other.object
+    }
+}
+
+impl Eq for ProcessId {}
+
+impl PartialOrd for ProcessId {
+    fn partial_cmp(&self, other: &ProcessId) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ProcessId {
+    fn cmp(&self, other: &ProcessId) -> Ordering {
+        self.birth.cmp(&other.birth)
+    }
+}
+
+impl Hash for ProcessId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.object.hash(state);
     }
 }
 

@@ -112,20 +112,22 @@ impl<M: Message> Process<M> {
     /// event, and the receive is one of its own.
     #[track_caller]
     fn receive_at(&self, position: usize, fits: &impl Fn(&M) -> bool, is_known: bool) -> Option<M> {
-        let Letter { content, posted } = self.inbox().take(position)?;
+        let Letter {
+            content, posted, ..
+        } = self.inbox().take(position)?;
         let message = self.message_of(position, content)?;
         if !fits(&message) {
             if !is_known {
                 runtime::tell(|| format!("{message:?} does not fit and waits"));
             }
             let content = Content::Message(message);
-            self.inbox().put(position, Letter { content, posted });
+            self.inbox().put(position, Letter::new(content, posted));
             return None;
         }
         if is_known {
             // It stays in the mailbox, which tells its state, until the event is performed.
             let content = Content::Message(message.clone());
-            self.inbox().put(position, Letter { content, posted });
+            self.inbox().put(position, Letter::new(content, posted));
             self.control().mailbox.wait(position);
             drop(self.inbox().take(position));
         }

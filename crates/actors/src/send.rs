@@ -2,7 +2,7 @@
 
 use crate::inbox::{Content, Inbox, Letter};
 use crate::{Message, Pid};
-use runtime::Posted;
+use runtime::{Fingerprint, Posted};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -18,13 +18,19 @@ impl<M: Message> Pid<M> {
     /// Sends a message. Nobody is told if the process has ended, or if the network loses it.
     #[track_caller]
     pub fn send(&self, message: M) {
+        self.send_as(message, None);
+    }
+
+    /// Sends a message that is a part of the state while it is under way: `told` says what and to whom.
+    #[track_caller]
+    pub(crate) fn send_as(&self, message: M, told: Option<Fingerprint>) {
         self.inbox.control.system.checkpoint();
         match self.fate(&message) {
             Fate::Lost => {}
-            Fate::Delivered => self.transmit(message),
+            Fate::Delivered => self.transmit(message, told),
             Fate::Duplicated => {
-                self.transmit(message.clone());
-                self.transmit(message);
+                self.transmit(message.clone(), told.clone());
+                self.transmit(message, told);
             }
         }
     }
@@ -56,7 +62,7 @@ impl<M: Message> Pid<M> {
     }
 
     #[track_caller]
-    fn transmit(&self, message: M) {
+    fn transmit(&self, message: M, told: Option<Fingerprint>) {
         let Some(network) = &self.inbox.control.system.network else {
             let text = || format!("send({message:?}) to {}", self.name());
             let position = self.inbox.control.mailbox.send(text);
@@ -68,6 +74,9 @@ impl<M: Message> Pid<M> {
         let location = Location::caller();
         runtime::spawn(Some("network".to_owned()), move || {
             runtime::stand_at(Some(location));
+            if let Some(told) = told {
+                runtime::tell_state(move || told.clone());
+            }
             inbox.bring(posted, message);
         });
         posted.sent(|| text);
@@ -96,6 +105,6 @@ impl<M: Message> Inbox<M> {
             return self.control.mailbox.came_too_late(policy, text);
         };
         let content = Content::Message(message);
-        self.put(position, Letter { content, posted });
+        self.put(position, Letter::new(content, posted));
     }
 }

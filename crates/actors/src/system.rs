@@ -6,7 +6,7 @@ use runtime::{Delivery, Directory, Network, Policy, State, ThreadId};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A system of processes, made in the main thread of a model.
 #[derive(Clone)]
@@ -38,19 +38,10 @@ pub(crate) struct Options {
     pub(crate) dead_letters: Policy,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Budget {
     pub(crate) losses: u32,
     pub(crate) duplicates: u32,
-}
-
-impl Options {
-    /// Whether what is on its way is known from the mailboxes alone.
-    fn tells_state(&self) -> bool {
-        self.delivery == Delivery::MailboxOrder
-            && self.budget.losses == 0
-            && self.budget.duplicates == 0
-    }
 }
 
 impl System {
@@ -122,13 +113,14 @@ impl System {
             budgets: Mutex::default(),
             running: Mutex::default(),
         };
-        if options.tells_state() {
-            // A process that has a name tells no state, so the names are always the same.
-            runtime::tell_state_of(shared.directory.object(), || ());
+        let shared = Arc::new(shared);
+        let told = Arc::clone(&shared);
+        // A process that has a name tells no state, so the names are always the same.
+        runtime::tell_state_of(shared.directory.object(), move || told.budgets().clone());
+        if let Some(network) = &shared.network {
+            network.tell_state();
         }
-        System {
-            shared: Arc::new(shared),
-        }
+        System { shared }
     }
 
     /// Starts a process. Its name is for people.
@@ -175,8 +167,9 @@ impl System {
 
     /// Starts a process that is a state machine. Its name is for people.
     ///
-    /// If all processes of a system are, messages come in in mailbox order, and nobody uses links, signals,
-    /// names or tables, then the system tells its state: see [`Behaviour`].
+    /// If all processes of a system are, and nobody uses links, signals, names or tables, then the system tells its
+    /// state: see [`Behaviour`]. Messages to such processes are best sent by such processes: one that another
+    /// thread sends tells nothing while a network carries it.
     #[track_caller]
     pub fn spawn_machine<B: Behaviour>(&self, name: &str, behaviour: B) -> Pid<B::Message> {
         self.shared.checkpoint();
@@ -234,10 +227,14 @@ impl Shared {
     /// What the network may still do to messages of the thread at hand, after `change`.
     pub(crate) fn budget(&self, change: impl FnOnce(&mut Budget)) -> Budget {
         let thread = runtime::current();
-        let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut budgets = self.budgets();
         let budget = budgets.entry(thread).or_insert(self.options.budget);
         change(budget);
         *budget
+    }
+
+    fn budgets(&self) -> MutexGuard<'_, BTreeMap<ThreadId, Budget>> {
+        self.budgets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The process at hand, if the thread at hand is one.

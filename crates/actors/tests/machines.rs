@@ -286,13 +286,10 @@ fn opaque(body: impl Fn() + 'static) -> Option<Opaque> {
 #[test]
 fn only_systems_of_state_machines_tell_their_state() {
     let machine = |system: &System| system.spawn_machine("listener", InOrder(0));
-    let of = |delivery| move || drop(machine(&System::new(delivery)));
-    assert_eq!(opaque(of(Delivery::MailboxOrder)), None);
-    for delivery in [Delivery::Causal, Delivery::FifoPerPair, Delivery::Unordered] {
-        assert_eq!(opaque(of(delivery)), Some(Opaque::Object));
+    let of = |delivery| move || drop(machine(&System::new(delivery).losing(1)));
+    for delivery in Delivery::ALL {
+        assert_eq!(opaque(of(delivery)), None);
     }
-    let losing = move || drop(machine(&System::new(Delivery::MailboxOrder).losing(1)));
-    assert_eq!(opaque(losing), Some(Opaque::Object));
     let closure = || {
         let system = System::new(Delivery::MailboxOrder);
         system.spawn_server("closure", |me: &Process<u32>| {
@@ -302,6 +299,8 @@ fn only_systems_of_state_machines_tell_their_state() {
     assert_eq!(opaque(closure), Some(Opaque::Object));
     let sends = move || machine(&System::new(Delivery::MailboxOrder)).send(1);
     assert_eq!(opaque(sends), None);
+    let posts = move || machine(&System::new(Delivery::Unordered)).send(1);
+    assert!(matches!(opaque(posts), Some(Opaque::Thread(_))));
 }
 
 #[test]

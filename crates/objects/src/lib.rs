@@ -50,7 +50,7 @@ pub use directory::{Directory, Unregistered};
 pub use form::Form;
 pub use mailbox::Mailbox;
 pub use mutex::Mutex;
-pub use network::{Delivery, Network};
+pub use network::{Delivery, Network, Routes};
 pub use once::Once;
 pub use order::Ticket;
 pub use park::Park;

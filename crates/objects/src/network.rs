@@ -43,16 +43,38 @@ pub struct Network {
     last: BTreeMap<(ThreadId, ObjectId), Ticket>,
     /// For each thread the letters whose sending it knows of by messages.
     past: BTreeMap<ThreadId, BTreeSet<Ticket>>,
+    /// How many letters each thread has sent.
+    sent: BTreeMap<ThreadId, u32>,
 }
+
+/// A letter by its sender and how many it sent before: the same in all executions.
+type Name = (ThreadId, u32);
 
 #[derive(Clone, Debug)]
 struct Letter {
+    name: Name,
     to: ObjectId,
     /// What must come in before.
     after: Vec<Ticket>,
     /// What the sender knew of, the letter included; empty unless delivery is causal.
     past: BTreeSet<Ticket>,
     delivered: Option<EventId>,
+    is_received: bool,
+}
+
+/// What is to be known of a network to know what it will do.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Routes {
+    /// Letters under way: what must come in before them, and what their senders knew of.
+    under_way: BTreeMap<Name, (BTreeSet<Name>, BTreeSet<Name>)>,
+    /// Letters that came in and are not received: what their senders knew of, where that is passed on.
+    unreceived: BTreeMap<Name, BTreeSet<Name>>,
+    /// What each thread knows of.
+    known: BTreeMap<ThreadId, BTreeSet<Name>>,
+    /// Who has sent to whom, or knows that somebody has.
+    pairs: BTreeSet<(ThreadId, ObjectId)>,
+    /// How many letters each thread has sent.
+    sent: BTreeMap<ThreadId, u32>,
 }
 
 impl Network {
@@ -91,12 +113,16 @@ impl Network {
             }
             Delivery::MailboxOrder | Delivery::FifoPerPair | Delivery::Unordered => BTreeSet::new(),
         };
+        let number = self.sent.entry(from).or_default();
         self.letters.push(Letter {
+            name: (from, *number),
             to,
             after,
             past,
             delivered: None,
+            is_received: false,
         });
+        *number += 1;
         ticket
     }
 
@@ -127,6 +153,7 @@ impl Network {
 
     /// A process received the letter: what its sender knew of is now known to it.
     pub fn receive(&mut self, process: ThreadId, letter: Ticket) {
+        self.letters[letter.index()].is_received = true;
         if self.delivery == Delivery::Causal {
             let past = self.letters[letter.index()].past.clone();
             self.past.entry(process).or_default().extend(past);
@@ -139,6 +166,57 @@ impl Network {
             let past = self.past.get(&parent).cloned().unwrap_or_default();
             self.past.insert(child, past);
         }
+    }
+
+    /// All that what it does from now on depends on. Of letters that have come in only that they have: nobody
+    /// waits for them any more.
+    pub fn routes(&self) -> Routes {
+        let is_under_way = |letter: &Letter| letter.delivered.is_none();
+        let open = |tickets: &mut dyn Iterator<Item = &Ticket>| -> BTreeSet<Name> {
+            let letters = tickets.map(|ticket| &self.letters[ticket.index()]);
+            letters
+                .filter(|own| is_under_way(own))
+                .map(|own| own.name)
+                .collect()
+        };
+        let (under_way, came_in): (Vec<&Letter>, Vec<&Letter>) =
+            self.letters.iter().partition(|own| is_under_way(own));
+        let known_of = |(thread, past): (&ThreadId, &BTreeSet<Ticket>)| {
+            past.iter()
+                .map(|ticket| (*thread, self.letters[ticket.index()].to))
+                .collect::<Vec<_>>()
+        };
+        Routes {
+            under_way: under_way
+                .iter()
+                .map(|own| {
+                    let (after, past) = (open(&mut own.after.iter()), open(&mut own.past.iter()));
+                    (own.name, (after, past))
+                })
+                .collect(),
+            unreceived: came_in
+                .iter()
+                .filter(|own| !own.is_received && self.delivery == Delivery::Causal)
+                .map(|own| (own.name, open(&mut own.past.iter())))
+                .collect(),
+            known: self
+                .past
+                .iter()
+                .map(|(&thread, past)| (thread, open(&mut past.iter())))
+                .collect(),
+            pairs: match self.delivery {
+                Delivery::Causal => self.past.iter().flat_map(known_of).collect(),
+                Delivery::FifoPerPair => self.last.keys().copied().collect(),
+                Delivery::MailboxOrder | Delivery::Unordered => BTreeSet::new(),
+            },
+            sent: self.sent.clone(),
+        }
+    }
+
+    /// Which letter it is, where that matters after it has come in: the past of its sender becomes known to who
+    /// receives it.
+    pub fn name(&self, letter: Ticket) -> Option<(ThreadId, u32)> {
+        (self.delivery == Delivery::Causal).then(|| self.letters[letter.index()].name)
     }
 
     /// As new.

@@ -129,6 +129,15 @@ impl Mailbox {
         self.object
     }
 
+    /// Who made the mailbox, as a spawn path, and after how many objects: asked where it was made. The same in
+    /// all processes of the system that checks, so that mailboxes have an order which no schedule decides.
+    pub fn birth() -> (Vec<u32>, u32) {
+        silently(|engine| {
+            let path = engine.names.path(engine.running);
+            (path, engine.thread().named().1)
+        })
+    }
+
     /// The thread at hand is the process with this mailbox.
     pub fn belongs_here(&self) {
         silently(|engine| {
@@ -253,6 +262,11 @@ impl Network {
         })
     }
 
+    /// The network tells its state, as a part of that of the execution: see [`crate::tell_state_of`].
+    pub fn tell_state(&self) {
+        crate::tell_state_of(self.object, || ());
+    }
+
     /// The thread at hand sends a letter to the process with this mailbox. No event.
     pub fn post(&self, to: &Mailbox) -> Posted {
         let ticket = self.with(|letters, thread| letters.post(thread, to.object));
@@ -324,6 +338,11 @@ impl Posted {
         self.network
             .with(|letters, process| letters.receive(process, self.ticket));
         silently(|engine| engine.recorder.note_origin(self.key()));
+    }
+
+    /// Which letter it is, where that matters once it has come in: see [`Letters::name`].
+    pub fn name(&self) -> Option<(ThreadId, u32)> {
+        self.network.with(|letters, _| letters.name(self.ticket))
     }
 
     fn key(&self) -> (u32, Ticket) {

@@ -7,6 +7,7 @@
 use crate::engine::Engine;
 use crate::perform::silently;
 use explore::{Fingerprint, ObjectId, OpKind, Pending, ThreadId};
+use objects::{Network, Routes};
 use std::collections::BTreeMap;
 use std::hash::Hash;
 
@@ -135,14 +136,16 @@ impl Snapshots {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Opaque {
     /// A thread that does not tell its state.
-    #[error("{0} is a closure, whose local state cannot be read: write it as a state machine")]
+    #[error(
+        "{0} is a closure, whose local state cannot be read: write it as a state machine (a network that carries what a closure has sent is one, too)"
+    )]
     Thread(String),
     /// The main thread, which does more than to start and to join threads.
     #[error("the main thread does more than to start and to join threads, and tells no state")]
     Main,
     /// Objects that do not tell their state.
     #[error(
-        "it uses objects that tell no state: locks, atomic variables, park tokens, plain memory, mailboxes of closures, links and names of processes…"
+        "it uses objects that tell no state: locks, atomic variables, park tokens, plain memory, mailboxes of closures, tables, names, links and signals of processes…: write its parts as state machines that only send messages, or take another algorithm"
     )]
     Object,
     /// The await rule looks at stacks.
@@ -155,6 +158,7 @@ pub enum Opaque {
 struct State {
     threads: Vec<ThreadState>,
     objects: Vec<(ObjectId, Fingerprint)>,
+    networks: Vec<Routes>,
     learnt_by_main: Option<Fingerprint>,
     failures: usize,
 }
@@ -202,6 +206,7 @@ impl Engine {
         Some(Fingerprint::of(State {
             threads,
             objects: objects.map(|(&object, tell)| (object, tell())).collect(),
+            networks: self.objects.networks.iter().map(Network::routes).collect(),
             learnt_by_main: self.snapshots.learnt.clone(),
             failures: self.failures.len(),
         }))

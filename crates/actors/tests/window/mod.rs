@@ -63,7 +63,12 @@ pub fn explored(checker: Checker, body: impl Fn(&Window) + 'static) -> (Finals, 
     };
     let (window, finals) = (collector.window.clone(), Arc::clone(&collector.finals));
     let checker = checker.keep_going(true);
-    let report = checker.observer(collector).check(move || body(&window));
+    // Also runs beside the exploration show states.
+    let program = move || {
+        window.0.lock().unwrap().clear();
+        body(&window);
+    };
+    let report = checker.observer(collector).check(program);
     let finals = finals.lock().unwrap().clone();
     (finals, report)
 }
