@@ -2,14 +2,14 @@
 
 use super::candidate::Name;
 use crate::execution::ObjectId;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use std::ops::{Deref, DerefMut};
 
 /// A list that holds up to two elements in place, so that a copy of it is a copy of bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Few<T> {
     /// The first so many of these.
-    Here(u8, [T; 2]),
+    Here(#[serde(deserialize_with = "at_most_two")] u8, [T; 2]),
     /// More than two.
     Elsewhere(Vec<T>),
 }
@@ -85,6 +85,14 @@ impl<T> DerefMut for Few<T> {
             Few::Here(length, elements) => &mut elements[..usize::from(*length)],
             Few::Elsewhere(elements) => elements,
         }
+    }
+}
+
+/// A saved search may have been changed by others.
+fn at_most_two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    match u8::deserialize(deserializer)? {
+        length @ 0..=2 => Ok(length),
+        length => Err(Error::custom(format!("a short list of {length}"))),
     }
 }
 
