@@ -111,10 +111,11 @@ impl Engine {
             let arrival = event.sent_in.map(|arrival| rows.events[arrival.index()]);
             rows.rows[row].sent_in = arrival;
         }
-        // Panics that the program notices itself fail in no execution that has no bug.
-        rows.rows
-            .iter_mut()
-            .for_each(|row| row.failed &= failure.is_some());
+        // Panics that the program notices itself are no failures where there is none, or another one at the end.
+        let is_an_event = failure.is_some_and(|shown| !shows_at_the_end(shown.kind));
+        for row in &mut rows.rows {
+            row.failed &= is_an_event;
+        }
         rows
     }
 
@@ -131,5 +132,23 @@ impl Engine {
                 .and_then(|to| threads.iter().position(|&thread| thread == to)),
             sent_in: None,
         }
+    }
+}
+
+/// Whether no event of the execution is the failure, but how it ends.
+fn shows_at_the_end(kind: FailureKind) -> bool {
+    match kind {
+        FailureKind::Deadlock | FailureKind::Stuck | FailureKind::UnhandledMessage => true,
+        FailureKind::Panic
+        | FailureKind::DataRace
+        | FailureKind::StackOverflow
+        | FailureKind::Abort
+        | FailureKind::Misuse
+        | FailureKind::DeadLetter
+        | FailureKind::Assertion
+        | FailureKind::Crash
+        | FailureKind::Memory
+        | FailureKind::ExitStatus
+        | FailureKind::Unsupported => false,
     }
 }
