@@ -57,7 +57,8 @@
 //!
 //! Failed assertions and other panics, deadlocks, threads that spin for ever, data races of
 //! [`cell::UnsafeCell`] by the happens-before of C11, misuse of an object, stack overflows and aborts.
-//! A panic that `join` returns as `Err` is behaviour, unless [`Checker::panics_fail`] is set.
+//! A panic that `join` returns as `Err` is behaviour, unless [`Checker::panics_fail`] is set. What can happen
+//! and not only what must: a [`Goal`] is reached in some execution.
 //!
 //! # Limits
 //!
@@ -81,6 +82,7 @@ pub mod cell;
 mod checker;
 mod choice;
 pub mod future;
+mod goal;
 pub mod hint;
 mod model;
 #[doc = include_str!("../NAMES.md")]
@@ -92,6 +94,7 @@ pub mod thread;
 pub use checker::{CheckError, Checker};
 pub use choice::{assume, choose, explore, skip_branch, stop_exploring};
 pub use explore::{Algorithm, Observer, States};
+pub use goal::Goal;
 /// Makes a function a test that is run in every interleaving.
 ///
 /// ```

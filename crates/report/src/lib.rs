@@ -24,7 +24,7 @@ pub use comparison::{Comparison, Measured, Published};
 pub use coverage::{Coverage, Line};
 pub use interleaving::{Interleaving, Racing, Row};
 pub use layout::{Style, wrap};
-pub use outcome::{Failure, FailureKind, Limit, Report, Verdict, bound_name};
+pub use outcome::{Failure, FailureKind, Goal, Limit, Report, Verdict, bound_name};
 pub use place::place;
 pub use progress::{Progress, Snapshot};
 pub use schedule_file::{

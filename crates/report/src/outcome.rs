@@ -39,6 +39,10 @@ pub struct Report {
     /// What was noticed that may be a mistake and is no bug, for people.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// What some execution has to come to. If one was not reached and the search is complete, that is a bug without
+    /// an execution that shows it.
+    #[serde(default)]
+    pub goals: Vec<Goal>,
     /// Why the search is not complete, for people: bounds that were met, limits that were reached.
     pub bounds: Vec<String>,
     /// The same for programs, in the same order.
@@ -65,6 +69,18 @@ pub struct Report {
     pub compile_s: Option<f64>,
     /// Peak resident memory of the process in bytes, 0 where the system does not tell.
     pub peak_rss_bytes: u64,
+}
+
+/// What some execution has to come to.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Goal {
+    /// What the program calls it.
+    pub name: String,
+    /// Where it is made, as `file:line:column`.
+    pub location: String,
+    /// Whether an execution came to it.
+    #[serde(rename = "reached")]
+    pub is_reached: bool,
 }
 
 /// Why a search is not complete.

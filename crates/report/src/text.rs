@@ -1,7 +1,7 @@
 //! A report as text for a tired person: first what is known, then what to look at, then the numbers.
 
 use crate::layout::{Ink, Style, wrap};
-use crate::outcome::{Failure, Report, Verdict};
+use crate::outcome::{Failure, Goal, Report, Verdict};
 use crate::quantity::{count, counted, duration, megabytes};
 use std::fmt;
 
@@ -32,6 +32,7 @@ impl Report {
             }
             text.push_str(&failure.text(style));
         }
+        text.push_str(&self.missed(style));
         let remarks = self.warned(style).into_iter().chain(self.bounded(style));
         for line in remarks.chain(self.numbers(style)) {
             text.push_str(&line);
@@ -58,6 +59,14 @@ impl Report {
                 "{} no bug of {name} was found, but not everything was explored",
                 style.paint(Ink::Mark, "bounded:")
             ),
+            (Verdict::Bug, []) => format!(
+                "{} no execution of {name} comes to {}",
+                style.paint(Ink::Bad, "bug:"),
+                match self.unreached().count() {
+                    1 => "a goal".to_owned(),
+                    number => format!("{number} goals"),
+                }
+            ),
             (Verdict::Bug, [failure]) => {
                 format!(
                     "{} {} in {name}",
@@ -70,6 +79,32 @@ impl Report {
                 style.paint(Ink::Bad, "bug:"),
                 counted(failures.len() as u64, "distinct failure")
             ),
+        }
+    }
+
+    /// The goals that no execution came to.
+    pub fn unreached(&self) -> impl Iterator<Item = &Goal> {
+        self.goals.iter().filter(|goal| !goal.is_reached)
+    }
+
+    /// The same for people: where nothing else failed and the search is complete, they are what went wrong.
+    fn missed(&self, style: Style) -> String {
+        let is_bug = self.verdict == Verdict::Bug && self.errors.is_empty();
+        let (ink, what) = match is_bug {
+            true => (Ink::Bad, "never reached"),
+            false => (Ink::Mark, "not reached so far"),
+        };
+        let mut text = String::new();
+        for goal in self.unreached() {
+            let name = format!("{what}: {}", goal.name);
+            for line in wrap(&name, style.width.saturating_sub(2)) {
+                text.push_str(&format!("  {}\n", style.paint(ink, &line)));
+            }
+            text.push_str(&format!("  at {}\n", goal.location));
+        }
+        match (text.is_empty(), is_bug) {
+            (false, true) => format!("\n{text}\n"),
+            _ => text,
         }
     }
 
@@ -112,6 +147,10 @@ impl Report {
             if number > 0 {
                 executions.push(format!("{} {what}", count(number)));
             }
+        }
+        let reached = self.goals.len() - self.unreached().count();
+        if reached > 0 {
+            executions.push(format!("{} reached", counted(reached as u64, "goal")));
         }
         let events = counted(self.events, "event");
         let longest = count(self.max_depth as u64);
@@ -215,6 +254,7 @@ mod tests {
             deadlocks: 0,
             errors: Vec::new(),
             warnings: Vec::new(),
+            goals: Vec::new(),
             bounds: Vec::new(),
             limits: Vec::new(),
             probes: 0,
@@ -268,6 +308,37 @@ mod tests {
     #[test]
     fn a_proof_is_short() {
         insta::assert_snapshot!(verified().to_string());
+    }
+
+    #[test]
+    fn a_goal_that_was_never_reached_is_what_went_wrong() {
+        let goal = |name: &str, is_reached| Goal {
+            name: name.to_owned(),
+            location: "src/lib.rs:7:9".to_owned(),
+            is_reached,
+        };
+        let goals = vec![goal("the sum is 2", true), goal("the sum is 1", false)];
+        let report = Report {
+            verdict: Verdict::Bug,
+            goals,
+            ..verified()
+        };
+        let text = report.to_string();
+        assert!(
+            text.starts_with("bug: no execution of mutex:3,4 comes to a goal\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\n  never reached: the sum is 1\n  at src/lib.rs:7:9\n"),
+            "{text}"
+        );
+        assert!(text.contains(", 1 goal reached\n"), "{text}");
+        let verdict = Verdict::Bounded;
+        let text = Report { verdict, ..report }.to_string();
+        assert!(
+            text.contains("\n  not reached so far: the sum is 1\n"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::thread::Panic;
 use crate::waiting::Wait;
 use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, Token};
 use objects::Coarsening;
+use report::Goal;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::Location;
@@ -78,6 +79,8 @@ pub(crate) struct Engine {
     pub(crate) watch: Watch,
     /// Whether the threads are being unwound after the end of the execution.
     pub(crate) is_tearing_down: bool,
+    /// Whether the execution is over, and its threads are let run to their ends.
+    pub(crate) is_run_out: bool,
     /// Whether objects became coarser in this execution.
     pub(crate) is_coarsened: bool,
     pub(crate) objects: Objects,
@@ -94,6 +97,8 @@ pub(crate) struct Engine {
     pub(crate) failures: Failures,
     /// What was noticed in any execution that is no failure.
     pub(crate) warnings: RefCell<BTreeSet<String>>,
+    /// In the order in which they were met in any execution.
+    pub(crate) goals: Vec<Goal>,
     pub(crate) names: Names,
     pub(crate) happens_before: HappensBefore,
     pub(crate) recorder: Recorder,
@@ -307,6 +312,7 @@ impl Engine {
                 states: false,
             },
             is_tearing_down: false,
+            is_run_out: false,
             is_coarsened: false,
             objects: Objects::default(),
             plain: Pool::default(),
@@ -317,6 +323,7 @@ impl Engine {
             raw_memory: BTreeMap::new(),
             failures: Failures::default(),
             warnings: RefCell::default(),
+            goals: Vec::new(),
             names,
             happens_before: HappensBefore::default(),
             recorder: Recorder::default(),

@@ -13,6 +13,7 @@ use explore::{
     Divergence, Execution, Fingerprint, Footprint, Found, Interrupt, Outcome, Pending, Performed,
     Program, Schedule, Step, ThreadId,
 };
+use report::Goal;
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Duration;
@@ -133,6 +134,16 @@ impl Model {
         Ok(self.engine_mut().take_trace(&execution))
     }
 
+    /// What some execution has to come to, and whether one of those so far has.
+    pub fn goals(&self) -> &[Goal] {
+        &self.engine().goals
+    }
+
+    /// What is known of goals from executions before, which another model ran.
+    pub fn met(&mut self, goals: Vec<Goal>) {
+        self.engine_mut().goals = goals;
+    }
+
     pub(crate) fn pointer(&self) -> NonNull<Engine> {
         self.engine
     }
@@ -223,7 +234,9 @@ impl Model {
     /// Ends an execution in which threads are left. Returns whether objects became coarser meanwhile.
     #[cold]
     fn end(&mut self) -> bool {
+        self.engine_mut().is_run_out = true;
         let is_coarsened = self.run_out();
+        self.engine_mut().is_run_out = false;
         if !self.engine().is_quiet() {
             self.tear_down();
         }

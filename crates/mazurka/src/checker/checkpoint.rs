@@ -5,8 +5,8 @@ use super::slots::{self, Slots};
 use super::tally::Tally;
 use super::{CheckError, Checker};
 use explore::{Algorithm, Options};
-use report::Conditions;
 use report::quantity::count;
+use report::{Conditions, Goal};
 use runtime::Names;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -31,6 +31,8 @@ pub(crate) struct State<'s> {
     pub failures: Cow<'s, Failures>,
     /// What was noticed that is no failure.
     pub warnings: Vec<String>,
+    /// What some execution has to come to, and whether one has.
+    pub goals: Cow<'s, [Goal]>,
     /// Threads and objects by their ids, and which objects are coarse.
     pub names: Cow<'s, Names>,
     /// Wall clock of the search so far.

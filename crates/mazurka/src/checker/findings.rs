@@ -6,7 +6,7 @@ use super::linearisation::{switches, with_few_switches};
 use super::memory::peak_rss_bytes;
 use super::search::{Search, UntilEnded, diverged, symptom_of};
 use explore::{Outcome, Replay, Schedule, Strategy};
-use report::{Failure, Report, ScheduleFile, Verdict};
+use report::{Failure, Limit, Report, ScheduleFile, Verdict};
 
 impl Search {
     /// The report of a search that has ended.
@@ -34,11 +34,7 @@ impl Search {
     pub(super) fn report_of(&self, errors: Vec<Failure>) -> Report {
         let limits = self.limits();
         let bounds: Vec<String> = limits.iter().map(|&limit| self.told(limit)).collect();
-        let verdict = match (errors.is_empty(), bounds.is_empty()) {
-            (false, _) => Verdict::Bug,
-            (true, false) => Verdict::Bounded,
-            (true, true) => Verdict::Verified,
-        };
+        let verdict = self.verdict(&errors, &limits);
         let mut warnings = self.model.warnings();
         if verdict == Verdict::Verified {
             warnings.extend(self.covered.warnings(self.tally.runs(), &self.model));
@@ -53,6 +49,7 @@ impl Search {
             deadlocks: self.tally.deadlocks,
             errors,
             warnings,
+            goals: self.model.goals().to_vec(),
             bounds,
             limits,
             probes: self.tally.probes,
@@ -64,6 +61,18 @@ impl Search {
             compile_s: None,
             elapsed_s: self.brake.elapsed_s(),
             peak_rss_bytes: peak_rss_bytes(),
+        }
+    }
+
+    /// A goal that no execution came to is a bug where the search was done. (Cuts as published are taken at their
+    /// word there: what they lose shows so.)
+    fn verdict(&self, errors: &[Failure], limits: &[Limit]) -> Verdict {
+        let is_done = limits.iter().all(|&limit| limit == Limit::PublishedCuts);
+        let is_missed = self.model.goals().iter().any(|goal| !goal.is_reached);
+        match (errors.is_empty(), is_done && is_missed) {
+            (false, _) | (true, true) => Verdict::Bug,
+            (true, false) if limits.is_empty() => Verdict::Verified,
+            (true, false) => Verdict::Bounded,
         }
     }
 

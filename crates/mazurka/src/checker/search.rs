@@ -92,6 +92,7 @@ impl Search {
                 })?;
                 let mut model = Model::with_names(config, state.names.into_owned(), program);
                 model.warned(state.warnings);
+                model.met(state.goals.into_owned());
                 (
                     model,
                     strategy,
@@ -319,6 +320,7 @@ impl Search {
             tally: Cow::Borrowed(&self.tally),
             failures: Cow::Borrowed(&self.failures),
             warnings: self.model.warnings(),
+            goals: Cow::Borrowed(self.model.goals()),
             names: Cow::Borrowed(self.model.names()),
             elapsed_s: self.brake.elapsed_s(),
         }
