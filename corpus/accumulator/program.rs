@@ -1,14 +1,14 @@
-//! accumulator(N): N processes send a number each to one that adds them up. All are state machines, so that the
+//! accumulator(N, D): N processes send a number each to one that adds them up. All are state machines, so that the
 //! orders of messages that come to the same sum can be told to be equal.
 
-use crate::entry::{Entry, Parameter};
+use crate::entry::{Entry, Parameter, delivery};
 use actors::{Actions, Behaviour, Delivery, Input, Next, Pid, System};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "accumulator",
     about: "N processes send a number each to one that adds them up; all are state machines",
-    parameters: &[Parameter::new("N", 3, 1..=1000)],
-    body: |sizes| accumulator(sizes[0]),
+    parameters: &[Parameter::new("N", 3, 1..=1000), Parameter::DELIVERY],
+    body: |sizes| accumulator(sizes[0], delivery(sizes[1])),
     expect: include_str!("expect.toml"),
 };
 
@@ -50,8 +50,8 @@ impl Behaviour for Sender {
     }
 }
 
-fn accumulator(n: u32) {
-    let system = System::new(Delivery::MailboxOrder);
+fn accumulator(n: u32, delivery: Delivery) {
+    let system = System::new(delivery);
     let accumulator = Accumulator {
         sum: 0,
         missing: n,

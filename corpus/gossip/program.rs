@@ -1,14 +1,14 @@
 //! gossip(D): Ann tells Cy something, then Ben, who tells Cy because of that; then Ann tells Cy more. D is the model of
 //! delivery, the strongest first: what Cy hears in which order depends on it.
 
-use crate::entry::{Entry, Parameter};
+use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Process, System};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "gossip",
     about: "a message, one that it causes, and a later one; D = 0 mailbox order, 1 causal, 2 FIFO, 3 unordered",
-    parameters: &[Parameter::new("D", 0, 0..=3)],
-    body: |sizes| gossip(Delivery::ALL[sizes[0] as usize]),
+    parameters: &[Parameter::DELIVERY],
+    body: |sizes| gossip(delivery(sizes[0])),
     expect: include_str!("expect.toml"),
 };
 

@@ -1,14 +1,14 @@
-//! leader-election-fixed(N): each process sends its number round a ring; a number goes on past smaller ones only, and
+//! leader-election-fixed(N, D): each process sends its number round a ring; a number goes on past smaller ones only, and
 //! who gets its own back leads (Chang and Roberts, Communications of the ACM, 1979).
 
-use crate::entry::{Entry, Parameter};
+use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Pid, Process, System, Table};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "leader-election-fixed",
     about: "numbers go round a ring of processes, and the largest one leads",
-    parameters: &[Parameter::new("N", 3, 2..=10)],
-    body: |sizes| elect(sizes[0]),
+    parameters: &[Parameter::new("N", 3, 2..=10), Parameter::DELIVERY],
+    body: |sizes| elect(sizes[0], delivery(sizes[1])),
     expect: include_str!("expect.toml"),
 };
 
@@ -19,8 +19,8 @@ enum Message {
     Leader(u32),
 }
 
-fn elect(n: u32) {
-    let system = System::new(Delivery::MailboxOrder);
+fn elect(n: u32, delivery: Delivery) {
+    let system = System::new(delivery);
     let leader: Table<(), u32> = system.table("leader");
     let ring: Vec<Pid<Message>> = (0..n)
         .map(|own| {

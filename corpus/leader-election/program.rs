@@ -1,19 +1,19 @@
-//! leader-election(N): who hears of no larger process in time takes itself for the leader.
+//! leader-election(N, D): who hears of no larger process in time takes itself for the leader.
 
-use crate::entry::{Entry, Parameter};
+use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Pid, Policy, Process, System, Table};
 use std::time::Duration;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "leader-election",
     about: "processes that hear of no larger one in time lead",
-    parameters: &[Parameter::new("N", 2, 2..=10)],
-    body: |sizes| elect(sizes[0]),
+    parameters: &[Parameter::new("N", 2, 2..=10), Parameter::DELIVERY],
+    body: |sizes| elect(sizes[0], delivery(sizes[1])),
     expect: include_str!("expect.toml"),
 };
 
-fn elect(n: u32) {
-    let system = System::new(Delivery::MailboxOrder).unhandled(Policy::Allow);
+fn elect(n: u32, delivery: Delivery) {
+    let system = System::new(delivery).unhandled(Policy::Allow);
     let leader: Table<(), u32> = system.table("leader");
     let mut smaller: Vec<Pid<u32>> = Vec::new();
     for own in 0..n {

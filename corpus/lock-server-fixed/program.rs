@@ -1,14 +1,14 @@
-//! lock-server-fixed(N): the lock stays held when it is handed on.
+//! lock-server-fixed(N, D): the lock stays held when it is handed on.
 
-use crate::entry::{Entry, Parameter};
+use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Pid, Process, System, Table};
 use std::collections::VecDeque;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "lock-server-fixed",
     about: "a lock server hands the lock on to who waits longest",
-    parameters: &[Parameter::new("N", 3, 2..=20)],
-    body: |sizes| clients(sizes[0]),
+    parameters: &[Parameter::new("N", 3, 2..=20), Parameter::DELIVERY],
+    body: |sizes| clients(sizes[0], delivery(sizes[1])),
     expect: include_str!("expect.toml"),
 };
 
@@ -21,8 +21,8 @@ enum Request {
 #[derive(Clone, Debug)]
 struct Granted;
 
-fn clients(n: u32) {
-    let system = System::new(Delivery::MailboxOrder);
+fn clients(n: u32, delivery: Delivery) {
+    let system = System::new(delivery);
     let inside: Table<(), u32> = system.table("inside");
     inside.insert((), 0).expect("nobody deletes the table");
     let server = system.spawn_server("server", serve);

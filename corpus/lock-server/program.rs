@@ -1,15 +1,15 @@
-//! lock-server(N): on a release the server hands the lock on and forgets that it is held, so that a process which
+//! lock-server(N, D): on a release the server hands the lock on and forgets that it is held, so that a process which
 //! asks then gets it as well.
 
-use crate::entry::{Entry, Parameter};
+use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Pid, Process, System, Table};
 use std::collections::VecDeque;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "lock-server",
     about: "a lock server forgets that the lock is held when it hands it on",
-    parameters: &[Parameter::new("N", 3, 2..=20)],
-    body: |sizes| clients(sizes[0]),
+    parameters: &[Parameter::new("N", 3, 2..=20), Parameter::DELIVERY],
+    body: |sizes| clients(sizes[0], delivery(sizes[1])),
     expect: include_str!("expect.toml"),
 };
 
@@ -22,8 +22,8 @@ enum Request {
 #[derive(Clone, Debug)]
 struct Granted;
 
-fn clients(n: u32) {
-    let system = System::new(Delivery::MailboxOrder);
+fn clients(n: u32, delivery: Delivery) {
+    let system = System::new(delivery);
     let inside: Table<(), u32> = system.table("inside");
     inside.insert((), 0).expect("nobody deletes the table");
     let server = system.spawn_server("server", serve);

@@ -1,19 +1,19 @@
-//! name-race-fixed(N): who comes second to the name is content with that.
+//! name-race-fixed(N, D): who comes second to the name is content with that.
 //! (The race of `whereis` and `register` in Christakis and Sagonas, PADL 2010.)
 
-use crate::entry::{Entry, Parameter};
+use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Process, System};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "name-race-fixed",
     about: "processes register a name, and the second one follows",
-    parameters: &[Parameter::new("N", 2, 2..=20)],
-    body: |sizes| candidates(sizes[0]),
+    parameters: &[Parameter::new("N", 2, 2..=20), Parameter::DELIVERY],
+    body: |sizes| candidates(sizes[0], delivery(sizes[1])),
     expect: include_str!("expect.toml"),
 };
 
-fn candidates(n: u32) {
-    let system = System::new(Delivery::MailboxOrder);
+fn candidates(n: u32, delivery: Delivery) {
+    let system = System::new(delivery);
     let leads = system.spawn("witness", |me: &Process<()>| {
         me.receive();
     });

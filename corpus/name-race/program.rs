@@ -1,19 +1,19 @@
-//! name-race(N): who finds no process of the name registers itself, as if nobody could come in between.
+//! name-race(N, D): who finds no process of the name registers itself, as if nobody could come in between.
 //! (The race of `whereis` and `register` in Christakis and Sagonas, PADL 2010.)
 
-use crate::entry::{Entry, Parameter};
+use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Process, System};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "name-race",
     about: "processes register a name after they have seen that it is free",
-    parameters: &[Parameter::new("N", 2, 2..=20)],
-    body: |sizes| candidates(sizes[0]),
+    parameters: &[Parameter::new("N", 2, 2..=20), Parameter::DELIVERY],
+    body: |sizes| candidates(sizes[0], delivery(sizes[1])),
     expect: include_str!("expect.toml"),
 };
 
-fn candidates(n: u32) {
-    let system = System::new(Delivery::MailboxOrder);
+fn candidates(n: u32, delivery: Delivery) {
+    let system = System::new(delivery);
     let leads = system.spawn("witness", |me: &Process<()>| {
         me.receive();
     });

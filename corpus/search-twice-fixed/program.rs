@@ -1,27 +1,28 @@
-//! search-twice-fixed: two ways lead to one position. A task that comes there looks it up and enters it in one segment.
+//! search-twice-fixed(N): N ways lead to one position. A task that comes there looks it up and enters it in one segment.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Parameter};
 use actors::object::Object;
 use std::mem;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "search-twice-fixed",
-    about: "two tasks look a position up in a shared table and enter it in one segment",
-    parameters: &[],
-    body: |_| search_twice_fixed(),
+    about: "N tasks look a position up in a shared table and enter it in one segment",
+    parameters: &[Parameter::new("N", 2, 2..=100)],
+    body: |sizes| search_twice_fixed(sizes[0]),
     expect: include_str!("expect.toml"),
 };
 
-fn search_twice_fixed() {
+fn search_twice_fixed(n: u32) {
     let (was_met, searched) = (Object::new(false), Object::new(0));
-    let tasks = [(), ()].map(|()| {
+    let search = |_| {
         let searched = searched.clone();
         was_met.call("search", move |was_met| {
             if !was_met.write(|was_met| mem::replace(was_met, true)) {
                 searched.write(|times| *times += 1);
             }
         })
-    });
+    };
+    let tasks: Vec<_> = (0..n).map(search).collect();
     for task in tasks {
         task.get();
     }

@@ -1,20 +1,20 @@
-//! search-twice: two ways lead to one position. A task that comes there looks whether it was met, and enters it in the
-//! table with another call, so that both search it.
+//! search-twice(N): N ways lead to one position. A task that comes there looks whether it was met, and enters it in the
+//! table with another call, so that several search it.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Parameter};
 use actors::object::Object;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "search-twice",
-    about: "two tasks look a position up in a shared table and enter it with another call",
-    parameters: &[],
-    body: |_| search_twice(),
+    about: "N tasks look a position up in a shared table and enter it with another call",
+    parameters: &[Parameter::new("N", 2, 2..=100)],
+    body: |sizes| search_twice(sizes[0]),
     expect: include_str!("expect.toml"),
 };
 
-fn search_twice() {
+fn search_twice(n: u32) {
     let (was_met, searched) = (Object::new(false), Object::new(0));
-    let tasks = [(), ()].map(|()| {
+    let search = |_| {
         let searched = searched.clone();
         was_met.call("search", move |was_met| {
             if !was_met.read(|was_met| *was_met) {
@@ -22,7 +22,8 @@ fn search_twice() {
                 searched.write(|times| *times += 1);
             }
         })
-    });
+    };
+    let tasks: Vec<_> = (0..n).map(search).collect();
     for task in tasks {
         task.get();
     }

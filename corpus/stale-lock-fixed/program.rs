@@ -1,19 +1,19 @@
-//! stale-lock-fixed: two clients await that the lock of a server is free and take it in the same segment.
+//! stale-lock-fixed(N): N clients await that the lock of a server is free and take it in the same segment.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Parameter};
 use actors::object::Object;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "stale-lock-fixed",
-    about: "two clients await that a lock is free and take it before they release the server",
-    parameters: &[],
-    body: |_| stale_lock_fixed(),
+    about: "N clients await that a lock is free and take it before they release the server",
+    parameters: &[Parameter::new("N", 2, 2..=100)],
+    body: |sizes| stale_lock_fixed(sizes[0]),
     expect: include_str!("expect.toml"),
 };
 
-fn stale_lock_fixed() {
+fn stale_lock_fixed(n: u32) {
     let (lock, counter) = (Object::new(false), Object::new(0));
-    let clients = [(), ()].map(|()| {
+    let client = |_| {
         let counter = counter.clone();
         lock.call("client", move |lock| {
             lock.write_when(|is_held| !is_held, |is_held| *is_held = true);
@@ -21,9 +21,10 @@ fn stale_lock_fixed() {
             counter.write(|counter| *counter = count + 1);
             lock.write(|is_held| *is_held = false);
         })
-    });
+    };
+    let clients: Vec<_> = (0..n).map(client).collect();
     for client in clients {
         client.get();
     }
-    assert_eq!(counter.read(|count| *count), 2);
+    assert_eq!(counter.read(|count| *count), n);
 }

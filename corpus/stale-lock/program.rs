@@ -1,19 +1,19 @@
-//! stale-lock: two clients ask a server whether its lock is free, and take it with another call.
+//! stale-lock(N): N clients ask a server whether its lock is free, and take it with another call.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Parameter};
 use actors::object::Object;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "stale-lock",
-    about: "two clients ask whether a lock is free, and take it with another call",
-    parameters: &[],
-    body: |_| stale_lock(),
+    about: "N clients ask whether a lock is free, and take it with another call",
+    parameters: &[Parameter::new("N", 2, 2..=100)],
+    body: |sizes| stale_lock(sizes[0]),
     expect: include_str!("expect.toml"),
 };
 
-fn stale_lock() {
+fn stale_lock(n: u32) {
     let (lock, counter) = (Object::new(false), Object::new(0));
-    let clients = [(), ()].map(|()| {
+    let client = |_| {
         let counter = counter.clone();
         lock.call("client", move |lock| {
             lock.read_when(|is_held| !is_held, |_| ());
@@ -22,9 +22,10 @@ fn stale_lock() {
             counter.write(|counter| *counter = count + 1);
             lock.write(|is_held| *is_held = false);
         })
-    });
+    };
+    let clients: Vec<_> = (0..n).map(client).collect();
     for client in clients {
         client.get();
     }
-    assert_eq!(counter.read(|count| *count), 2, "both held the lock");
+    assert_eq!(counter.read(|count| *count), n, "two held the lock");
 }

@@ -1,13 +1,13 @@
-//! supervisor-fixed(R): the client monitors the worker that it asks, and asks the next one if that crashes.
+//! supervisor-fixed(R, D): the client monitors the worker that it asks, and asks the next one if that crashes.
 
-use crate::entry::{Entry, Parameter};
+use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Pid, Policy, Process, System};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "supervisor-fixed",
     about: "a client asks again when the worker that has its request crashed",
-    parameters: &[Parameter::new("R", 1, 1..=10)],
-    body: |sizes| supervised(sizes[0]),
+    parameters: &[Parameter::new("R", 1, 1..=10), Parameter::DELIVERY],
+    body: |sizes| supervised(sizes[0], delivery(sizes[1])),
     expect: include_str!("expect.toml"),
 };
 
@@ -22,8 +22,8 @@ enum Event {
 }
 
 /// The first `restarts` workers crash at their first request.
-fn supervised(restarts: u32) {
-    let system = System::new(Delivery::MailboxOrder).unhandled(Policy::Allow);
+fn supervised(restarts: u32, delivery: Delivery) {
+    let system = System::new(delivery).unhandled(Policy::Allow);
     let client = system.spawn("client", |me: &Process<Event>| {
         loop {
             let Event::Started(worker) = me.receive_if(is_start) else {

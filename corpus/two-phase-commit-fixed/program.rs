@@ -1,15 +1,15 @@
-//! two-phase-commit-fixed(N): the coordinator logs its decision before it tells it. Who has heard of none when the
+//! two-phase-commit-fixed(N, D): the coordinator logs its decision before it tells it. Who has heard of none when the
 //! coordinator crashes looks into the log, and writes there that it aborts if nothing is there.
 
-use crate::entry::{Entry, Parameter};
+use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, ExitReason, Pid, Policy, Process, System, Table};
 use mazurka::choose;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "two-phase-commit-fixed",
     about: "the coordinator logs its decision, which participants look up when it crashes",
-    parameters: &[Parameter::new("N", 2, 2..=10)],
-    body: |sizes| commit(sizes[0]),
+    parameters: &[Parameter::new("N", 2, 2..=10), Parameter::DELIVERY],
+    body: |sizes| commit(sizes[0], delivery(sizes[1])),
     expect: include_str!("expect.toml"),
 };
 
@@ -20,8 +20,8 @@ enum Message {
     Crash,
 }
 
-fn commit(n: u32) {
-    let system = System::new(Delivery::MailboxOrder).unhandled(Policy::Allow);
+fn commit(n: u32, delivery: Delivery) {
+    let system = System::new(delivery).unhandled(Policy::Allow);
     let (log, done) = (system.table("log"), system.table("done"));
     let participants: Vec<Pid<Message>> = (0..n)
         .map(|own| {

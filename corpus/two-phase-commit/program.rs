@@ -1,14 +1,14 @@
-//! two-phase-commit(N): the coordinator may crash between two decisions, and who has heard of none aborts.
+//! two-phase-commit(N, D): the coordinator may crash between two decisions, and who has heard of none aborts.
 
-use crate::entry::{Entry, Parameter};
+use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, ExitReason, Pid, Policy, Process, System, Table};
 use mazurka::choose;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "two-phase-commit",
     about: "participants abort when the coordinator crashes, although others may have committed",
-    parameters: &[Parameter::new("N", 2, 2..=10)],
-    body: |sizes| commit(sizes[0]),
+    parameters: &[Parameter::new("N", 2, 2..=10), Parameter::DELIVERY],
+    body: |sizes| commit(sizes[0], delivery(sizes[1])),
     expect: include_str!("expect.toml"),
 };
 
@@ -19,8 +19,8 @@ enum Message {
     Crash,
 }
 
-fn commit(n: u32) {
-    let system = System::new(Delivery::MailboxOrder).unhandled(Policy::Allow);
+fn commit(n: u32, delivery: Delivery) {
+    let system = System::new(delivery).unhandled(Policy::Allow);
     let (log, done) = (system.table("log"), system.table("done"));
     let participants: Vec<Pid<Message>> = (0..n)
         .map(|own| {

@@ -1,6 +1,6 @@
-//! worker-pool-fixed(W, J): a result says which job it is of.
+//! worker-pool-fixed(W, J, D): a result says which job it is of.
 
-use crate::entry::{Entry, Parameter};
+use crate::entry::{Entry, Parameter, delivery};
 use actors::{Delivery, Pid, Process, System};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -9,8 +9,9 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[
         Parameter::new("W", 2, 2..=20),
         Parameter::new("J", 2, 2..=20),
+        Parameter::DELIVERY,
     ],
-    body: |sizes| pool(sizes[0], sizes[1]),
+    body: |sizes| pool(sizes[0], sizes[1], delivery(sizes[2])),
     expect: include_str!("expect.toml"),
 };
 
@@ -20,8 +21,8 @@ type Square = (u32, u32);
 /// What the dispatcher is sent: an idle worker.
 type Idle = Pid<Option<u32>>;
 
-fn pool(workers: u32, jobs: u32) {
-    let system = System::new(Delivery::MailboxOrder);
+fn pool(workers: u32, jobs: u32, delivery: Delivery) {
+    let system = System::new(delivery);
     let client = system.spawn("client", move |me: &Process<Square>| {
         for job in 0..jobs {
             let (_, square) = me.receive_if(|&(of, _)| of == job);

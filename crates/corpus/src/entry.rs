@@ -1,6 +1,7 @@
 //! A program of the corpus, and a program with its sizes.
 
 use crate::expectation::{Expectation, SizeExpectation};
+use actors::Delivery;
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -67,6 +68,9 @@ impl fmt::Debug for Entry {
 }
 
 impl Parameter {
+    /// The model of delivery of a system of processes, the strongest first: see [`delivery`].
+    pub(crate) const DELIVERY: Parameter = Parameter::new("D", 0, 0..=3);
+
     pub(crate) const fn new(
         name: &'static str,
         default: u32,
@@ -118,6 +122,11 @@ impl Instance {
             .into_iter()
             .find(|expected| expected.size == self.sizes)
     }
+}
+
+/// The model of delivery with this number: 0 mailbox order, 1 causal, 2 FIFO per pair, 3 unordered.
+pub(crate) fn delivery(number: u32) -> Delivery {
+    Delivery::ALL[number as usize]
 }
 
 impl fmt::Display for Instance {

@@ -43,6 +43,8 @@ pub enum Expected {
 pub struct SizeExpectation {
     /// The sizes, one per parameter.
     pub size: Vec<u32>,
+    /// The verdict, where it is not that of the other sizes.
+    pub verdict: Option<Expected>,
     /// The traces that run to an end: the executions of an optimal algorithm that goes on after bugs.
     pub executions: u64,
     /// The traces in which a thread halts at an assumption, a bound or by the await rule.
