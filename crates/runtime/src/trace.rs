@@ -138,7 +138,10 @@ impl Engine {
 /// Whether no event of the execution is the failure, but how it ends.
 fn shows_at_the_end(kind: FailureKind) -> bool {
     match kind {
-        FailureKind::Deadlock | FailureKind::Stuck | FailureKind::UnhandledMessage => true,
+        FailureKind::Deadlock
+        | FailureKind::Stuck
+        | FailureKind::Leak
+        | FailureKind::UnhandledMessage => true,
         FailureKind::Panic
         | FailureKind::DataRace
         | FailureKind::StackOverflow
