@@ -137,21 +137,11 @@ impl Engine {
 
 /// Whether no event of the execution is the failure, but how it ends.
 fn shows_at_the_end(kind: FailureKind) -> bool {
-    match kind {
+    matches!(
+        kind,
         FailureKind::Deadlock
-        | FailureKind::Stuck
-        | FailureKind::Leak
-        | FailureKind::UnhandledMessage => true,
-        FailureKind::Panic
-        | FailureKind::DataRace
-        | FailureKind::StackOverflow
-        | FailureKind::Abort
-        | FailureKind::Misuse
-        | FailureKind::DeadLetter
-        | FailureKind::Assertion
-        | FailureKind::Crash
-        | FailureKind::Memory
-        | FailureKind::ExitStatus
-        | FailureKind::Unsupported => false,
-    }
+            | FailureKind::Stuck
+            | FailureKind::Leak
+            | FailureKind::UnhandledMessage
+    )
 }
