@@ -36,6 +36,8 @@ const HEADER: usize = size_of::<Header>();
 
 /// The bytes of each arena that are in use, and those that were when the program's `main` began.
 static USED: Own<[usize; ARENAS]> = Own::new([0; ARENAS]);
+/// Arenas from here on are not in use.
+static HIGHEST: Own<usize> = Own::new(0);
 static PREFIX: Own<Vec<u8>> = Own::new(Vec::new());
 static PREFIX_STATES: Own<Vec<u8>> = Own::new(Vec::new());
 
@@ -71,7 +73,7 @@ pub(crate) fn construct(is_constructing: bool) {
 /// Blocks of the execution that were not given back.
 pub(crate) fn live_blocks() -> BTreeSet<usize> {
     let mut blocks = BTreeSet::new();
-    for (index, &used) in USED.get().iter().enumerate() {
+    for (index, &used) in USED.get()[..*HIGHEST.get()].iter().enumerate() {
         let start = if index == 0 { PREFIX.get().len() } else { 0 };
         let arena = REGION + index * ARENA;
         for granule in (arena + start..arena + used).step_by(GRANULE) {
@@ -118,7 +120,7 @@ pub(crate) fn save() {
 
 /// The heap as an execution finds it.
 pub(crate) fn restore() {
-    for (index, used) in USED.get().iter_mut().enumerate() {
+    for (index, used) in USED.get()[..*HIGHEST.get()].iter_mut().enumerate() {
         if *used > 0 {
             let states = (STATES + index * ARENA / GRANULE) as *mut u8;
             // SAFETY: the states of what was in use.
@@ -237,6 +239,8 @@ fn allocate(thread: usize, size: usize, align: usize, site: usize) -> *mut c_voi
     }
     let arena = REGION + thread * ARENA;
     let align = align.max(GRANULE);
+    let highest = HIGHEST.get();
+    *highest = (*highest).max(thread + 1);
     let used = &mut USED.get()[thread];
     // SAFETY: the block is in the arena, and not given out otherwise.
     unsafe {
@@ -252,7 +256,7 @@ fn allocate(thread: usize, size: usize, align: usize, site: usize) -> *mut c_voi
         let states = state(start);
         let granules = (end - start) / GRANULE;
         states.write_bytes(GRANULE as u8, granules);
-        *states.add(granules - 1) = (size - (granules - 1) * GRANULE.min(size)) as u8;
+        *states.add(granules - 1) = (size - (granules - 1) * GRANULE) as u8;
         *states |= FIRST;
         start as *mut c_void
     }

@@ -57,6 +57,39 @@ pub(crate) fn restore() {
     }
 }
 
+/// The part of an image that the code is in, and where in it.
+pub(crate) fn code_around(code: usize) -> Option<(&'static [u8], usize)> {
+    let mut search = (code, None);
+    // SAFETY: the callback gets what it is given here.
+    unsafe { libc::dl_iterate_phdr(Some(find_code), (&raw mut search).cast()) };
+    search.1
+}
+
+/// What is looked for, and what was found.
+type Search = (usize, Option<(&'static [u8], usize)>);
+
+unsafe extern "C" fn find_code(
+    info: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    data: *mut libc::c_void,
+) -> libc::c_int {
+    // SAFETY: the loader passes what is valid, and our own data.
+    let (info, (code, found)) = unsafe { (&*info, &mut *data.cast::<Search>()) };
+    // SAFETY: the loader passes as many headers.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+    for header in headers {
+        let start = info.dlpi_addr as usize + header.p_vaddr as usize;
+        let length = header.p_memsz as usize;
+        let is_code = header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0;
+        if is_code && (start..start + length).contains(code) {
+            // SAFETY: code of an image that stays loaded.
+            let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, length) };
+            *found = Some((bytes, *code - start));
+        }
+    }
+    0
+}
+
 /// Whether the image keeps its state from one execution to the next.
 pub(crate) fn is_left_alone(info: &libc::dl_phdr_info) -> bool {
     // SAFETY: a name is a string of C.

@@ -4,7 +4,7 @@
 
 use crate::ending::{THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT};
 use crate::gate::{self, Closed, Own, close, code, is_inside};
-use crate::threads;
+use crate::{image, threads};
 use libc::{
     c_int, c_uint, c_void, clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t,
     pthread_mutex_t, pthread_mutexattr_t, pthread_rwlock_t, sem_t, timespec,
@@ -12,6 +12,7 @@ use libc::{
 use report::FailureKind;
 use runtime::native::{self, Frame, at};
 use runtime::{Entry, Place};
+use std::collections::BTreeMap;
 
 /// How the C library lays out a mutex.
 #[repr(C)]
@@ -749,10 +750,13 @@ export! {
 
 /// Whether the program looks at the result of the call that returns here.
 fn result_is_used(code: usize) -> bool {
-    const ENOUGH: usize = 64;
-    // SAFETY: code of the program, which is followed by more of its image.
-    let bytes = unsafe { std::slice::from_raw_parts(code as *const u8, ENOUGH) };
-    ::native::reads_result(bytes)
+    static KNOWN: Own<BTreeMap<usize, bool>> = Own::new(BTreeMap::new());
+    native::privately(|| {
+        *KNOWN.get().entry(code).or_insert_with(|| {
+            let part = image::code_around(code);
+            part.is_none_or(|(bytes, position)| ::native::reads_result(bytes, position))
+        })
+    })
 }
 
 /// Runs the initialiser, or waits for whoever does.

@@ -1,38 +1,69 @@
 //! Whether the code behind a call looks at what the call gave.
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, OpAccess, Register};
+use iced_x86::{
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess, Register,
+};
 
-/// Whether the code that a function returns to reads its result (`eax`) before it overwrites it. Where the code does
-/// not tell, it does.
+/// Instructions that are looked at, on all ways together.
+const ENOUGH: usize = 64;
+
+/// Whether the code at `start`, to which a function returns, may read its result (`eax`) before it overwrites it.
+/// Where the code does not tell, it does.
 ///
 /// ```
 /// use mazurka_native::reads_result;
 /// let mov_eax_0_ret = [0xb8, 0, 0, 0, 0, 0xc3];
-/// assert!(!reads_result(&mov_eax_0_ret));
+/// assert!(!reads_result(&mov_eax_0_ret, 0));
 /// let cmp_eax_minus_1 = [0x83, 0xf8, 0xff];
-/// assert!(reads_result(&cmp_eax_minus_1));
+/// assert!(reads_result(&cmp_eax_minus_1, 0));
 /// ```
-pub fn reads_result(code: &[u8]) -> bool {
-    let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
+pub fn reads_result(code: &[u8], start: usize) -> bool {
     let mut factory = InstructionInfoFactory::new();
-    for instruction in &mut decoder {
-        if instruction.is_invalid() {
-            return true;
-        }
-        let info = factory.info(&instruction);
-        let mut uses = info.used_registers().iter();
-        let accumulator = uses.find(|used| used.register().full_register() == Register::RAX);
-        match accumulator.map(|used| used.access()) {
-            Some(OpAccess::Write) => return false,
-            Some(OpAccess::None) | None => {}
-            Some(_) => return true,
-        }
-        match instruction.flow_control() {
-            FlowControl::Next => {}
-            // What is called gets no argument there, and overwrites it.
-            FlowControl::Call | FlowControl::IndirectCall => return false,
-            _ => return true,
+    let mut seen = Vec::new();
+    let mut ways = vec![start];
+    while let Some(mut position) = ways.pop() {
+        while !seen.contains(&position) {
+            seen.push(position);
+            let Some(instruction) = decoded(code, position).filter(|_| seen.len() < ENOUGH) else {
+                return true;
+            };
+            match accumulator(&mut factory, &instruction) {
+                Some(OpAccess::Write) => break,
+                Some(OpAccess::None) | None => {}
+                Some(_) => return true,
+            }
+            let target = instruction.near_branch_target() as usize;
+            match instruction.flow_control() {
+                FlowControl::Next => {}
+                FlowControl::ConditionalBranch => ways.push(target),
+                FlowControl::UnconditionalBranch => {
+                    position = target;
+                    continue;
+                }
+                // What is called gets no argument there, and overwrites it.
+                FlowControl::Call | FlowControl::IndirectCall => break,
+                _ => return true,
+            }
+            position += instruction.len();
         }
     }
-    true
+    false
+}
+
+fn decoded(code: &[u8], position: usize) -> Option<Instruction> {
+    let bytes = code.get(position..)?;
+    let mut decoder = Decoder::with_ip(64, bytes, position as u64, DecoderOptions::NONE);
+    let instruction = decoder.can_decode().then(|| decoder.decode())?;
+    (!instruction.is_invalid()).then_some(instruction)
+}
+
+/// What the instruction does with the register of results.
+fn accumulator(
+    factory: &mut InstructionInfoFactory,
+    instruction: &Instruction,
+) -> Option<OpAccess> {
+    let used = factory.info(instruction).used_registers();
+    let mut used = used.iter();
+    let own = used.find(|used| used.register().full_register() == Register::RAX);
+    own.map(|used| used.access())
 }

@@ -79,6 +79,31 @@ impl Shadow {
         self.execution += 1;
     }
 
+    /// Notes an access that nobody else's can race with; false if there may be one.
+    #[inline]
+    fn notes(&mut self, number: usize, touch: Touch) -> bool {
+        let touches = self.granule(number);
+        let mut same = None;
+        for (index, earlier) in touches.iter().enumerate() {
+            let is_own = earlier.epoch.thread == touch.epoch.thread;
+            if is_own && earlier.kind == touch.kind && earlier.bytes == touch.bytes {
+                same = Some(index);
+            } else if !is_own
+                && earlier.bytes & touch.bytes != 0
+                && earlier.kind.conflicts(touch.kind)
+            {
+                return false;
+            }
+        }
+        // Who is ordered after this access is so after the earlier one of the same thread, too.
+        match same {
+            Some(index) => touches[index] = touch,
+            None => touches.push(touch),
+        }
+        true
+    }
+
+    #[inline]
     fn granule(&mut self, number: usize) -> &mut Vec<Touch> {
         let execution = self.execution;
         let granule = self.granules.entry(number).or_default();
@@ -144,13 +169,7 @@ impl Engine {
     }
 
     fn shadow_granule(&mut self, number: usize, touch: Touch) {
-        let touches = self.native.shadow.granule(number);
-        let covers = |earlier: &Touch| {
-            earlier.epoch == touch.epoch
-                && earlier.kind == touch.kind
-                && touch.bytes & !earlier.bytes == 0
-        };
-        if touches.iter().any(covers) && !self.watch.records {
+        if !self.watch.records && self.native.shadow.notes(number, touch) {
             return;
         }
         let mut touch = touch;
