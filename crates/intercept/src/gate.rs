@@ -10,7 +10,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// The thread pointer of the code of the program that runs; 0 while the checker runs.
-static INSIDE: AtomicUsize = AtomicUsize::new(0);
+pub(crate) static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
 /// Grows each time that the program calls us.
 static BEAT: AtomicU64 = AtomicU64::new(0);
@@ -46,8 +46,8 @@ pub(crate) fn frame() -> *const Frame {
 /// The address that the call returns to.
 #[inline(always)]
 pub(crate) fn code() -> usize {
-    // SAFETY: the return address of the call is still there.
-    unsafe { (*frame()).code() }
+    // SAFETY: the return address of the call is still there. Nothing has been noted while constructors run.
+    unsafe { frame().as_ref() }.map_or(0, Frame::code)
 }
 
 /// How often the program has called us.
@@ -262,7 +262,12 @@ macro_rules! export {
                 std::arch::naked_asm!(
                     ".cfi_startproc",
                     "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
+                    // Other threads of the process, which are never inside, must not touch the frame.
+                    "mov rax, fs:0",
+                    "cmp rax, [rip + {inside}]",
+                    "jne 2f",
                     "mov [rip + {frame}], rsp",
+                    "2:",
                     "sub rsp, 8",
                     ".cfi_def_cfa_offset 64",
                     "call {hook}",
@@ -271,6 +276,7 @@ macro_rules! export {
                     "ret",
                     ".cfi_endproc",
                     frame = sym $crate::gate::FRAME,
+                    inside = sym $crate::gate::INSIDE,
                     hook = sym hook,
                 )
             }
@@ -286,11 +292,16 @@ macro_rules! export {
             #[unsafe(naked)]
             unsafe extern "C-unwind" fn $name($(_: export!(@type $argument $type)),*) $(-> $result)? {
                 std::arch::naked_asm!(
+                    "mov rax, fs:0",
+                    "cmp rax, [rip + {inside}]",
+                    "jne 2f",
                     // Below the return address there is room for the registers of a frame.
                     "lea rax, [rsp - 48]",
                     "mov [rip + {frame}], rax",
+                    "2:",
                     "jmp {hook}",
                     frame = sym $crate::gate::FRAME,
+                    inside = sym $crate::gate::INSIDE,
                     hook = sym hook,
                 )
             }

@@ -2,11 +2,11 @@
 //! the hooks of `-fsanitize=thread` and linked with this library runs as usual, or, when the command `mazurka`
 //! says so in the environment, is checked in its own process.
 //!
-//! * [`gate`]: whether the code that runs is the program's or the checker's.
-//! * [`hooks`]: accesses to memory, as the compiler announces them.
-//! * [`threads`], [`locks`], …: the functions of libraries that are ours while the program is checked. In all other
+//! * `gate`: whether the code that runs is the program's or the checker's.
+//! * `hooks`: accesses to memory, as the compiler announces them.
+//! * `threads`, `locks`, …: the functions of libraries that are ours while the program is checked. In all other
 //!   moments they pass on to the library that would have been called.
-//! * [`start`]: takes the place of the program's `main`; [`image`] puts its memory back between executions.
+//! * `start`: takes the place of the program's `main`; `image` puts its memory back between executions.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
