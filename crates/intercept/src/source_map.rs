@@ -26,7 +26,7 @@ fn images() -> &'static Images {
 
 /// The place of a return address: that of the call before it.
 pub(crate) fn place(code: usize) -> Option<String> {
-    let frames = images().frames(code as u64 - 1);
+    let frames = images().frames((code as u64).checked_sub(1)?);
     let frame = frames.into_iter().find(|frame| frame.file.is_some())?;
     let file = PathBuf::from(frame.file?);
     let line = frame.line?;

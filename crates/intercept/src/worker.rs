@@ -45,6 +45,7 @@ pub(crate) fn work(program: Program) -> i32 {
         Err(error) => refuse(&format!("cannot redirect the program's output: {error}")),
     };
     gate::begin();
+    std::panic::set_hook(Box::new(give_up));
     runtime::native::catch_crashes(on_signal);
     start_timer();
     listen_to_owner();
@@ -60,6 +61,15 @@ pub(crate) fn work(program: Program) -> i32 {
     // Exit handlers are the program's: it has had its ends.
     // SAFETY: ends the process.
     unsafe { libc::_exit(0) }
+}
+
+/// An invariant of the checker's own does not hold: nothing that it says can be trusted.
+fn give_up(panic: &std::panic::PanicHookInfo<'_>) {
+    say(&Answer::Refused(format!(
+        "an error of mazurka itself: {panic}"
+    )));
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(2) }
 }
 
 /// What cannot be checked is no bug.
