@@ -41,7 +41,8 @@ impl Images {
         (offset, size): (u64, u64),
         memory: Memory<'_>,
     ) -> Option<Content> {
-        let (names, base) = self.at(block.returns_to - 1)?;
+        // A block may be of unknown origin.
+        let (names, base) = self.at(block.returns_to.checked_sub(1)?)?;
         let information = names.information.as_ref()?;
         let table = names.table(information);
         let call = block.returns_to - 1 - base;
