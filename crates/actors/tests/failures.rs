@@ -115,12 +115,12 @@ fn one_too_many(system: System) {
 fn an_unhandled_message_is_a_warning_or_an_error_or_nothing() {
     let report = verified(|| one_too_many(system()));
     let text = "a message to once was never received";
-    assert_eq!(report.warnings, [text]);
+    assert!(report.warnings.iter().any(|warning| warning == text));
     let failure = failure(|| one_too_many(system().unhandled(Policy::Fail)));
     assert_eq!(failure.kind, FailureKind::UnhandledMessage);
     assert_eq!(failure.message, text);
     let report = verified(|| one_too_many(system().unhandled(Policy::Allow)));
-    assert!(report.warnings.is_empty());
+    assert!(report.warnings.iter().all(|warning| warning != text));
 }
 
 #[test]
