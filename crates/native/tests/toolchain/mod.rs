@@ -38,6 +38,9 @@ ATOMIC(8, unsigned char) ATOMIC(16, unsigned short) ATOMIC(32, unsigned int) ATO
 void __tsan_atomic_thread_fence(int o) { (void)o; __atomic_thread_fence(5); }
 void *__tsan_memcpy(void *to, const void *from, unsigned long n) { return __builtin_memcpy(to, from, n); }
 void *__tsan_memset(void *to, int what, unsigned long n) { return __builtin_memset(to, what, n); }
+void *__wrap_memcpy(void *to, const void *from, unsigned long n) { return __builtin_memcpy(to, from, n); }
+void *__wrap_memmove(void *to, const void *from, unsigned long n) { return __builtin_memmove(to, from, n); }
+void *__wrap_memset(void *to, int what, unsigned long n) { return __builtin_memset(to, what, n); }
 "#;
 
 /// A folder with sources, and the library beside it.
