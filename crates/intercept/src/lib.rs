@@ -4,7 +4,7 @@
 //!
 //! * `gate`: whether the code that runs is the program's or the checker's.
 //! * `hooks`: accesses to memory, as the compiler announces them.
-//! * `threads`, `locks`, …: the functions of libraries that are ours while the program is checked. In all other
+//! * `threads`, `mutex`, …: the functions of libraries that are ours while the program is checked. In all other
 //!   moments they pass on to the library that would have been called.
 //! * `start`: takes the place of the program's `main`; `image` puts its memory back between executions.
 
@@ -15,18 +15,29 @@ mod gate;
 #[macro_use]
 mod real;
 
+mod barrier;
 mod blocks;
 mod cancel;
+mod chance;
+mod clock;
+mod condvar;
 mod ending;
 mod futex;
 mod heap;
 mod hooks;
 mod image;
 mod leaks;
-mod locks;
 mod mappings;
+mod mutex;
 mod new_delete;
+mod once;
+mod refused;
+mod rwlock;
+mod semaphore;
 mod source_map;
+mod spin;
 mod start;
 mod threads;
+mod tries;
+mod verifier;
 mod worker;

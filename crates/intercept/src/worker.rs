@@ -3,7 +3,7 @@
 
 use crate::source_map::Names;
 use crate::start::Program;
-use crate::{blocks, ending, gate, heap, image, leaks, locks, threads};
+use crate::{blocks, ending, gate, heap, image, leaks, rwlock, threads};
 use explore::Algorithm;
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -161,7 +161,7 @@ fn run(program: Program) {
         heap::restore();
         blocks::begin(gate::checker());
         threads::begin();
-        locks::begin();
+        rwlock::begin();
         ending::begin();
     });
     let main = program.main;

@@ -1,0 +1,56 @@
+//! Barriers of POSIX.
+
+use crate::gate::{Own, close, code, is_inside};
+use crate::image;
+use libc::{c_int, c_uint, pthread_barrier_t, pthread_barrierattr_t};
+use runtime::native::{self, at};
+use std::collections::BTreeMap;
+
+export! {
+    placed fn pthread_barrier_init(
+        barrier: *mut pthread_barrier_t, attributes: *const pthread_barrierattr_t, places: c_uint,
+    ) -> c_int {
+        if is_inside() {
+            let _closed = close();
+            native::forget(barrier.addr());
+        }
+        real!(pthread_barrier_init(barrier, attributes, places):
+            fn(*mut pthread_barrier_t, *const pthread_barrierattr_t, c_uint) -> c_int)
+    }
+
+    placed fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_barrier_destroy(barrier): fn(*mut pthread_barrier_t) -> c_int);
+        }
+        let _closed = close();
+        native::forget(barrier.addr());
+        0
+    }
+
+    placed fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_barrier_wait(barrier): fn(*mut pthread_barrier_t) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        // SAFETY: the C library keeps the number of places in the third word.
+        let places = unsafe { *barrier.cast::<c_uint>().add(2) };
+        let barrier = native::barrier_at(barrier.addr(), places as usize);
+        let arrival = at(code, || barrier.wait());
+        // Who asks which thread was the last one makes the order of arrivals matter.
+        match result_is_used(code) && arrival.is_leader() {
+            true => libc::PTHREAD_BARRIER_SERIAL_THREAD,
+            false => 0,
+        }
+    }
+}
+
+/// Whether the program looks at the result of the call that returns here.
+fn result_is_used(code: usize) -> bool {
+    static KNOWN: Own<BTreeMap<usize, bool>> = Own::new(BTreeMap::new());
+    native::privately(|| {
+        *KNOWN.get().entry(code).or_insert_with(|| {
+            let part = image::code_around(code);
+            part.is_none_or(|(bytes, position)| ::native::reads_result(bytes, position))
+        })
+    })
+}

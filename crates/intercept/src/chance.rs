@@ -1,0 +1,61 @@
+//! Chance: each thread has random numbers of its own, the same in every execution.
+
+use crate::gate::{close, is_inside};
+use crate::threads;
+use libc::{c_int, c_long, c_uint, size_t, ssize_t};
+
+export! {
+    placed fn srand(seed: c_uint) {
+        if !is_inside() {
+            return real!(srand(seed): fn(c_uint));
+        }
+        let _closed = close();
+        *threads::own_random() = u64::from(seed) + 1;
+    }
+
+    placed fn rand() -> c_int {
+        if !is_inside() {
+            return real!(rand(): fn() -> c_int);
+        }
+        let _closed = close();
+        (next_random() >> 33) as c_int
+    }
+
+    placed fn srandom(seed: c_uint) {
+        if !is_inside() {
+            return real!(srandom(seed): fn(c_uint));
+        }
+        let _closed = close();
+        *threads::own_random() = u64::from(seed) + 1;
+    }
+
+    placed fn random() -> c_long {
+        if !is_inside() {
+            return real!(random(): fn() -> c_long);
+        }
+        let _closed = close();
+        (next_random() >> 33) as c_long
+    }
+
+    placed fn getrandom(buffer: *mut u8, length: size_t, flags: c_uint) -> ssize_t {
+        if !is_inside() {
+            return real!(getrandom(buffer, length, flags): fn(*mut u8, size_t, c_uint) -> ssize_t);
+        }
+        let _closed = close();
+        for index in 0..length {
+            // SAFETY: the program gave a buffer of this length.
+            unsafe { *buffer.add(index) = (next_random() >> 56) as u8 };
+        }
+        length as ssize_t
+    }
+}
+
+/// The next random number of the thread that runs (splitmix64, Steele, Lea and Flood, OOPSLA 2014).
+fn next_random() -> u64 {
+    let state = threads::own_random();
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}

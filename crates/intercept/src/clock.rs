@@ -1,0 +1,140 @@
+//! Time: each thread has a clock of its own, which begins with the execution and goes on by a tick at each look, and by
+//! what the thread sleeps.
+
+use crate::gate::{close, is_inside};
+use crate::threads;
+use libc::{c_int, c_long, c_uint, c_void, clockid_t, time_t, timespec, timeval};
+
+/// Nanoseconds since 1970 at which every execution begins.
+const BEGINNING: u64 = 1_700_000_000_000_000_000;
+
+/// How far a look at the clock puts it forward.
+const TICK: u64 = 1_000;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// The time of the thread that runs.
+fn now() -> u64 {
+    let clock = threads::own_time();
+    *clock += TICK;
+    BEGINNING + *clock
+}
+
+/// The thread that runs sleeps.
+fn sleep_for(nanoseconds: u64) {
+    *threads::own_time() += nanoseconds;
+}
+
+fn nanoseconds(time: &timespec) -> u64 {
+    time.tv_sec as u64 * SECOND + time.tv_nsec as u64
+}
+
+export! {
+    placed fn clock_gettime(clock: clockid_t, result: *mut timespec) -> c_int {
+        if !is_inside() {
+            return real!(clock_gettime(clock, result): fn(clockid_t, *mut timespec) -> c_int);
+        }
+        let _closed = close();
+        let now = now();
+        // SAFETY: the program gave the pointer.
+        unsafe {
+            (*result).tv_sec = (now / SECOND) as time_t;
+            (*result).tv_nsec = (now % SECOND) as c_long;
+        }
+        0
+    }
+
+    placed fn timespec_get(result: *mut timespec, base: c_int) -> c_int {
+        if !is_inside() {
+            return real!(timespec_get(result, base): fn(*mut timespec, c_int) -> c_int);
+        }
+        let _closed = close();
+        let now = now();
+        // SAFETY: the program gave the pointer.
+        unsafe {
+            (*result).tv_sec = (now / SECOND) as time_t;
+            (*result).tv_nsec = (now % SECOND) as c_long;
+        }
+        base
+    }
+
+    placed fn gettimeofday(result: *mut timeval, zone: *mut c_void) -> c_int {
+        if !is_inside() {
+            return real!(gettimeofday(result, zone): fn(*mut timeval, *mut c_void) -> c_int);
+        }
+        let _closed = close();
+        let now = now();
+        // SAFETY: the program gave the pointer.
+        unsafe {
+            (*result).tv_sec = (now / SECOND) as time_t;
+            (*result).tv_usec = (now % SECOND / 1_000) as c_long;
+        }
+        0
+    }
+
+    placed fn time(result: *mut time_t) -> time_t {
+        if !is_inside() {
+            return real!(time(result): fn(*mut time_t) -> time_t);
+        }
+        let _closed = close();
+        let now = (now() / SECOND) as time_t;
+        if !result.is_null() {
+            // SAFETY: the program gave the pointer.
+            unsafe { *result = now };
+        }
+        now
+    }
+
+    placed fn sleep(seconds: c_uint) -> c_uint {
+        if !is_inside() {
+            return real!(sleep(seconds): fn(c_uint) -> c_uint);
+        }
+        let _closed = close();
+        sleep_for(u64::from(seconds) * SECOND);
+        0
+    }
+
+    placed fn usleep(microseconds: c_uint) -> c_int {
+        if !is_inside() {
+            return real!(usleep(microseconds): fn(c_uint) -> c_int);
+        }
+        let _closed = close();
+        sleep_for(u64::from(microseconds) * 1_000);
+        0
+    }
+
+    placed fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int {
+        if !is_inside() {
+            return real!(nanosleep(time, left): fn(*const timespec, *mut timespec) -> c_int);
+        }
+        let _closed = close();
+        // SAFETY: the program gave the pointer.
+        sleep_for(nanoseconds(unsafe { &*time }));
+        0
+    }
+
+    placed fn clock_nanosleep(clock: clockid_t, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int {
+        if !is_inside() {
+            return real!(clock_nanosleep(clock, flags, time, left):
+                fn(clockid_t, c_int, *const timespec, *mut timespec) -> c_int);
+        }
+        let _closed = close();
+        // SAFETY: the program gave the pointer.
+        let time = nanoseconds(unsafe { &*time });
+        match flags & libc::TIMER_ABSTIME {
+            0 => sleep_for(time),
+            _ => sleep_for(time.saturating_sub(now())),
+        }
+        0
+    }
+
+    placed fn thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int {
+        if !is_inside() {
+            return real!(thrd_sleep(time, left): fn(*const timespec, *mut timespec) -> c_int);
+        }
+        let _closed = close();
+        // SAFETY: the program gave the pointer.
+        sleep_for(nanoseconds(unsafe { &*time }));
+        0
+    }
+}

@@ -1,0 +1,176 @@
+//! Condition variables: POSIX's and C11's.
+
+use crate::ending::THRD_TIMEDOUT;
+use crate::gate::{close, code, is_inside};
+use crate::mutex;
+use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
+use runtime::native::{self, at};
+
+/// Waits for a signal; whether it came in time.
+///
+/// # Safety
+///
+/// The program gave the condition variable and the mutex.
+unsafe fn wait(
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+    is_timed: bool,
+    code: usize,
+) -> bool {
+    // SAFETY: as promised by the caller.
+    let count = unsafe { mutex::lend(mutex, code) };
+    let (variable, lock) = (
+        native::condvar_at(condition.addr()),
+        native::mutex_at(mutex.addr()),
+    );
+    let is_signalled = match is_timed {
+        true => at(code, || variable.wait_timed(&lock)),
+        false => {
+            at(code, || variable.wait(&lock));
+            true
+        }
+    };
+    // SAFETY: as above.
+    unsafe { mutex::take_back(mutex, count) };
+    is_signalled
+}
+
+export! {
+    placed fn pthread_cond_init(condition: *mut pthread_cond_t, attributes: *const c_void) -> c_int {
+        if is_inside() {
+            let _closed = close();
+            native::forget(condition.addr());
+        }
+        real!(pthread_cond_init(condition, attributes): fn(*mut pthread_cond_t, *const c_void) -> c_int)
+    }
+
+    placed fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_cond_destroy(condition): fn(*mut pthread_cond_t) -> c_int);
+        }
+        let _closed = close();
+        native::forget(condition.addr());
+        0
+    }
+
+    placed fn pthread_cond_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_cond_wait(condition, mutex): fn(*mut pthread_cond_t, *mut pthread_mutex_t) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        // SAFETY: the program gave the objects.
+        unsafe { wait(condition, mutex, false, code) };
+        0
+    }
+
+    placed fn pthread_cond_timedwait(
+        condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec,
+    ) -> c_int {
+        if !is_inside() {
+            return real!(pthread_cond_timedwait(condition, mutex, until):
+                fn(*mut pthread_cond_t, *mut pthread_mutex_t, *const timespec) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        // SAFETY: the program gave the objects.
+        match unsafe { wait(condition, mutex, true, code) } {
+            true => 0,
+            false => libc::ETIMEDOUT,
+        }
+    }
+
+    placed fn pthread_cond_clockwait(
+        condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec,
+    ) -> c_int {
+        if !is_inside() {
+            return real!(pthread_cond_clockwait(condition, mutex, clock, until):
+                fn(*mut pthread_cond_t, *mut pthread_mutex_t, clockid_t, *const timespec) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        // SAFETY: the program gave the objects.
+        match unsafe { wait(condition, mutex, true, code) } {
+            true => 0,
+            false => libc::ETIMEDOUT,
+        }
+    }
+
+    placed fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_cond_signal(condition): fn(*mut pthread_cond_t) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        let variable = native::condvar_at(condition.addr());
+        at(code, || variable.signal());
+        0
+    }
+
+    placed fn pthread_cond_broadcast(condition: *mut pthread_cond_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_cond_broadcast(condition): fn(*mut pthread_cond_t) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        let variable = native::condvar_at(condition.addr());
+        at(code, || variable.broadcast());
+        0
+    }
+
+    placed fn cnd_init(condition: *mut pthread_cond_t) -> c_int {
+        if is_inside() {
+            let _closed = close();
+            native::forget(condition.addr());
+        }
+        real!(cnd_init(condition): fn(*mut pthread_cond_t) -> c_int)
+    }
+
+    placed fn cnd_destroy(condition: *mut pthread_cond_t) {
+        if !is_inside() {
+            return real!(cnd_destroy(condition): fn(*mut pthread_cond_t));
+        }
+        let _closed = close();
+        native::forget(condition.addr());
+    }
+
+    placed fn cnd_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int {
+        if !is_inside() {
+            return real!(cnd_wait(condition, mutex): fn(*mut pthread_cond_t, *mut pthread_mutex_t) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        // SAFETY: the program gave the objects.
+        unsafe { wait(condition, mutex, false, code) };
+        0
+    }
+
+    placed fn cnd_timedwait(
+        condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec,
+    ) -> c_int {
+        if !is_inside() {
+            return real!(cnd_timedwait(condition, mutex, until):
+                fn(*mut pthread_cond_t, *mut pthread_mutex_t, *const timespec) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        // SAFETY: the program gave the objects.
+        match unsafe { wait(condition, mutex, true, code) } {
+            true => 0,
+            false => THRD_TIMEDOUT,
+        }
+    }
+
+    placed fn cnd_signal(condition: *mut pthread_cond_t) -> c_int {
+        if !is_inside() {
+            return real!(cnd_signal(condition): fn(*mut pthread_cond_t) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        let variable = native::condvar_at(condition.addr());
+        at(code, || variable.signal());
+        0
+    }
+
+    placed fn cnd_broadcast(condition: *mut pthread_cond_t) -> c_int {
+        if !is_inside() {
+            return real!(cnd_broadcast(condition): fn(*mut pthread_cond_t) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        let variable = native::condvar_at(condition.addr());
+        at(code, || variable.broadcast());
+        0
+    }
+}

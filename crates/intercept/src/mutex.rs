@@ -1,0 +1,276 @@
+//! Mutexes: POSIX's and C11's.
+//!
+//! Who holds a mutex, and how often, is written where the C library writes it, into the program's own object.
+
+use crate::ending::{THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT};
+use crate::gate::{self, close, code, is_inside};
+use crate::tries::{code_of, tries};
+use libc::{c_int, c_uint, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
+use report::FailureKind;
+use runtime::native::{self, Frame, at};
+
+/// How the C library lays out a mutex.
+#[repr(C)]
+struct MutexLayout {
+    lock: c_int,
+    count: c_uint,
+    owner: c_int,
+    users: c_uint,
+    kind: c_int,
+}
+
+const RECURSIVE: c_int = 1;
+const ERROR_CHECKING: c_int = 2;
+/// The bits of a kind that tell these apart.
+const KINDS: c_int = 3;
+
+/// The thread that runs, as the owner of a mutex.
+fn own_number() -> c_int {
+    runtime::current().index() as c_int + 1
+}
+
+/// How a mutex is to be taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Wait,
+    Try,
+    Timed,
+}
+
+/// Takes a mutex; the error of POSIX if it cannot.
+///
+/// # Safety
+///
+/// The program gave the mutex.
+unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_int {
+    // SAFETY: the program's mutex has this layout.
+    let layout = unsafe { &mut *mutex.cast::<MutexLayout>() };
+    let own = own_number();
+    let kind = layout.kind & KINDS;
+    if layout.owner == own && kind == RECURSIVE {
+        layout.count += 1;
+        return 0;
+    }
+    if layout.owner == own && kind == ERROR_CHECKING {
+        return if how == How::Try {
+            libc::EBUSY
+        } else {
+            libc::EDEADLK
+        };
+    }
+    let lock = native::mutex_at(mutex.addr());
+    let is_granted = match how {
+        How::Wait => {
+            at(code_of(frame), || lock.lock());
+            true
+        }
+        How::Try => tries(frame, || lock.try_lock()),
+        How::Timed => tries(frame, || lock.lock_timed()),
+    };
+    if is_granted {
+        layout.owner = own;
+        layout.count = 1;
+        return 0;
+    }
+    if how == How::Try {
+        libc::EBUSY
+    } else {
+        libc::ETIMEDOUT
+    }
+}
+
+/// Gives a mutex back.
+///
+/// # Safety
+///
+/// As for [`lock`].
+unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
+    // SAFETY: the program's mutex has this layout.
+    let layout = unsafe { &mut *mutex.cast::<MutexLayout>() };
+    let is_own = layout.owner == own_number();
+    let kind = layout.kind & KINDS;
+    if !is_own && (kind == RECURSIVE || kind == ERROR_CHECKING) {
+        return libc::EPERM;
+    }
+    if !is_own {
+        let message = "a mutex is unlocked by a thread that does not hold it".to_owned();
+        native::fail(code, FailureKind::Misuse, message);
+    }
+    layout.count = layout.count.saturating_sub(1);
+    if layout.count > 0 {
+        return 0;
+    }
+    layout.owner = 0;
+    let lock = native::mutex_at(mutex.addr());
+    at(code, || lock.unlock());
+    0
+}
+
+/// Ends a mutex, which nobody may hold: an event, so that every order with other uses of the mutex is tried.
+fn destroy(mutex: *mut pthread_mutex_t, code: usize) {
+    let lock = native::mutex_at(mutex.addr());
+    if !at(code, || lock.try_lock()) {
+        let message = "a mutex is destroyed that a thread holds".to_owned();
+        native::fail(code, FailureKind::Misuse, message);
+    }
+    at(code, || lock.unlock());
+    native::forget(mutex.addr());
+}
+
+/// A thread that waits for a condition gives up its mutex for that time: how often it holds it.
+///
+/// # Safety
+///
+/// As for [`lock`].
+pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> c_uint {
+    // SAFETY: the program's mutex has this layout.
+    let layout = unsafe { &mut *mutex.cast::<MutexLayout>() };
+    if layout.owner != own_number() {
+        let message =
+            "a thread waits for a condition with a mutex that it does not hold".to_owned();
+        native::fail(code, FailureKind::Misuse, message);
+    }
+    layout.owner = 0;
+    std::mem::take(&mut layout.count)
+}
+
+/// It holds the mutex again, as often as before.
+///
+/// # Safety
+///
+/// As for [`lock`].
+pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, count: c_uint) {
+    // SAFETY: the program's mutex has this layout.
+    let layout = unsafe { &mut *mutex.cast::<MutexLayout>() };
+    layout.owner = own_number();
+    layout.count = count;
+}
+
+export! {
+    placed fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t) -> c_int {
+        if is_inside() {
+            let _closed = close();
+            native::forget(mutex.addr());
+        }
+        real!(pthread_mutex_init(mutex, attributes): fn(*mut pthread_mutex_t, *const pthread_mutexattr_t) -> c_int)
+    }
+
+    placed fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_mutex_destroy(mutex): fn(*mut pthread_mutex_t) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        destroy(mutex, code);
+        0
+    }
+
+    placed fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_mutex_lock(mutex): fn(*mut pthread_mutex_t) -> c_int);
+        }
+        let (frame, _closed) = (gate::frame(), close());
+        // SAFETY: the program gave the mutex.
+        unsafe { lock(mutex, How::Wait, frame) }
+    }
+
+    compared fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_mutex_trylock(mutex): fn(*mut pthread_mutex_t) -> c_int);
+        }
+        let (frame, _closed) = (gate::frame(), close());
+        // SAFETY: the program gave the mutex.
+        unsafe { lock(mutex, How::Try, frame) }
+    }
+
+    compared fn pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int {
+        if !is_inside() {
+            return real!(pthread_mutex_timedlock(mutex, until): fn(*mut pthread_mutex_t, *const timespec) -> c_int);
+        }
+        let (frame, _closed) = (gate::frame(), close());
+        // SAFETY: the program gave the mutex.
+        unsafe { lock(mutex, How::Timed, frame) }
+    }
+
+    compared fn pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec) -> c_int {
+        if !is_inside() {
+            return real!(pthread_mutex_clocklock(mutex, clock, until):
+                fn(*mut pthread_mutex_t, clockid_t, *const timespec) -> c_int);
+        }
+        let (frame, _closed) = (gate::frame(), close());
+        // SAFETY: the program gave the mutex.
+        unsafe { lock(mutex, How::Timed, frame) }
+    }
+
+    placed fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_mutex_unlock(mutex): fn(*mut pthread_mutex_t) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        // SAFETY: the program gave the mutex.
+        unsafe { unlock(mutex, code) }
+    }
+
+    placed fn mtx_init(mutex: *mut pthread_mutex_t, kind: c_int) -> c_int {
+        if is_inside() {
+            let _closed = close();
+            native::forget(mutex.addr());
+        }
+        real!(mtx_init(mutex, kind): fn(*mut pthread_mutex_t, c_int) -> c_int)
+    }
+
+    placed fn mtx_destroy(mutex: *mut pthread_mutex_t) {
+        if !is_inside() {
+            return real!(mtx_destroy(mutex): fn(*mut pthread_mutex_t));
+        }
+        let (code, _closed) = (code(), close());
+        destroy(mutex, code);
+    }
+
+    placed fn mtx_lock(mutex: *mut pthread_mutex_t) -> c_int {
+        if !is_inside() {
+            return real!(mtx_lock(mutex): fn(*mut pthread_mutex_t) -> c_int);
+        }
+        let (frame, _closed) = (gate::frame(), close());
+        // SAFETY: the program gave the mutex.
+        match unsafe { lock(mutex, How::Wait, frame) } {
+            0 => 0,
+            _ => THRD_ERROR,
+        }
+    }
+
+    compared fn mtx_trylock(mutex: *mut pthread_mutex_t) -> c_int {
+        if !is_inside() {
+            return real!(mtx_trylock(mutex): fn(*mut pthread_mutex_t) -> c_int);
+        }
+        let (frame, _closed) = (gate::frame(), close());
+        // SAFETY: the program gave the mutex.
+        match unsafe { lock(mutex, How::Try, frame) } {
+            0 => 0,
+            _ => THRD_BUSY,
+        }
+    }
+
+    compared fn mtx_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int {
+        if !is_inside() {
+            return real!(mtx_timedlock(mutex, until): fn(*mut pthread_mutex_t, *const timespec) -> c_int);
+        }
+        let (frame, _closed) = (gate::frame(), close());
+        // SAFETY: the program gave the mutex.
+        match unsafe { lock(mutex, How::Timed, frame) } {
+            0 => 0,
+            _ => THRD_TIMEDOUT,
+        }
+    }
+
+    placed fn mtx_unlock(mutex: *mut pthread_mutex_t) -> c_int {
+        if !is_inside() {
+            return real!(mtx_unlock(mutex): fn(*mut pthread_mutex_t) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        // SAFETY: the program gave the mutex.
+        match unsafe { unlock(mutex, code) } {
+            0 => 0,
+            _ => THRD_ERROR,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What is done once: by POSIX, by C11, and for the local statics of C++.
+
+use crate::gate::{self, close, code, is_inside};
+use crate::threads;
+use libc::c_int;
+use runtime::Entry;
+use runtime::native::{self, at};
+
+export! {
+    placed fn pthread_once(control: *mut c_int, initialise: extern "C-unwind" fn()) -> c_int {
+        if !is_inside() {
+            return real!(pthread_once(control, initialise): fn(*mut c_int, extern "C-unwind" fn()) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        once(control.addr(), code, initialise);
+        0
+    }
+
+    placed fn call_once(control: *mut c_int, initialise: extern "C-unwind" fn()) {
+        if !is_inside() {
+            return real!(call_once(control, initialise): fn(*mut c_int, extern "C-unwind" fn()));
+        }
+        let (code, _closed) = (code(), close());
+        once(control.addr(), code, initialise);
+    }
+
+    placed fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
+        if !is_inside() {
+            return real!(__cxa_guard_acquire(guard): fn(*mut u8) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        let once = native::once_at(guard.addr());
+        match at(code, || once.enter()) {
+            Entry::Initialise { .. } => 1,
+            Entry::Done => 0,
+        }
+    }
+
+    placed fn __cxa_guard_release(guard: *mut u8) {
+        if !is_inside() {
+            return real!(__cxa_guard_release(guard): fn(*mut u8));
+        }
+        let (code, _closed) = (code(), close());
+        // Whoever finds the byte set, by an acquire load of its own, does not come here.
+        // SAFETY: the first byte of a guard tells whether it is done.
+        unsafe { native::store(guard, 1, std::sync::atomic::Ordering::Release, code) };
+        let once = native::once_at(guard.addr());
+        at(code, || once.done());
+    }
+
+    placed fn __cxa_guard_abort(guard: *mut u8) {
+        if !is_inside() {
+            return real!(__cxa_guard_abort(guard): fn(*mut u8));
+        }
+        let (code, _closed) = (code(), close());
+        let once = native::once_at(guard.addr());
+        at(code, || once.fail());
+    }
+}
+
+/// Runs the initialiser, or waits for whoever does.
+fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
+    let once = native::once_at(control);
+    if let Entry::Initialise { .. } = at(code, || once.enter()) {
+        {
+            let _open = gate::open(threads::own_pointer());
+            initialise();
+        }
+        at(code, || once.done());
+    }
+}

@@ -1,0 +1,102 @@
+//! Reader-writer locks of POSIX.
+
+use crate::gate::{self, Own, close, code, is_inside};
+use crate::tries::{code_of, tries};
+use libc::{c_int, c_void, clockid_t, pthread_rwlock_t, timespec};
+use report::FailureKind;
+use runtime::Place;
+use runtime::native::{self, at};
+
+/// Read locks and write locks that threads hold.
+static HELD: Own<Vec<(usize, usize, Place)>> = Own::new(Vec::new());
+
+/// An execution begins: nothing is held.
+pub(crate) fn begin() {
+    HELD.get().clear();
+}
+
+/// The thread that runs holds a place in a reader-writer lock.
+fn hold(lock: usize, place: Place) -> c_int {
+    let thread = runtime::current().index();
+    native::privately(|| HELD.get().push((lock, thread, place)));
+    0
+}
+
+macro_rules! rwlocks {
+    ($($(#[$meta:meta])* $kind:ident $name:ident($($argument:ident: $type:ty),*) $failed:expr, |$lock:ident, $frame:ident| $take:expr;)*) => {
+        export! {
+            $(
+                $kind fn $name(lock: *mut pthread_rwlock_t $(, $argument: $type)*) -> c_int {
+                    if !is_inside() {
+                        return real!($name(lock $(, $argument)*): fn(*mut pthread_rwlock_t $(, $type)*) -> c_int);
+                    }
+                    let ($frame, _closed) = (gate::frame(), close());
+                    let $lock = native::rwlock_at(lock.addr());
+                    match $take {
+                        Some(place) => hold(lock.addr(), place),
+                        None => $failed,
+                    }
+                }
+            )*
+        }
+    };
+}
+
+/// A try that may be repeated until its time is over.
+fn timed(place: Option<Place>) -> Option<Place> {
+    if place.is_none() {
+        runtime::expire();
+    }
+    place
+}
+
+rwlocks! {
+    placed pthread_rwlock_rdlock() 0, |lock, frame| Some(at(code_of(frame), || lock.read()));
+    placed pthread_rwlock_wrlock() 0, |lock, frame| Some(at(code_of(frame), || lock.write()));
+    compared pthread_rwlock_tryrdlock() libc::EBUSY, |lock, frame| tries(frame, || lock.try_read());
+    compared pthread_rwlock_trywrlock() libc::EBUSY, |lock, frame| tries(frame, || lock.try_write());
+    compared pthread_rwlock_timedrdlock(until: *const timespec) libc::ETIMEDOUT,
+        |lock, frame| timed(tries(frame, || lock.try_read()));
+    compared pthread_rwlock_timedwrlock(until: *const timespec) libc::ETIMEDOUT,
+        |lock, frame| timed(tries(frame, || lock.try_write()));
+    compared pthread_rwlock_clockrdlock(clock: clockid_t, until: *const timespec) libc::ETIMEDOUT,
+        |lock, frame| timed(tries(frame, || lock.try_read()));
+    compared pthread_rwlock_clockwrlock(clock: clockid_t, until: *const timespec) libc::ETIMEDOUT,
+        |lock, frame| timed(tries(frame, || lock.try_write()));
+}
+
+export! {
+    placed fn pthread_rwlock_init(lock: *mut pthread_rwlock_t, attributes: *const c_void) -> c_int {
+        if is_inside() {
+            let _closed = close();
+            native::forget(lock.addr());
+        }
+        real!(pthread_rwlock_init(lock, attributes): fn(*mut pthread_rwlock_t, *const c_void) -> c_int)
+    }
+
+    placed fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_rwlock_destroy(lock): fn(*mut pthread_rwlock_t) -> c_int);
+        }
+        let _closed = close();
+        native::forget(lock.addr());
+        0
+    }
+
+    placed fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_rwlock_unlock(lock): fn(*mut pthread_rwlock_t) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        let thread = runtime::current().index();
+        let position = HELD.get().iter().rposition(|&(address, holder, _)| address == lock.addr() && holder == thread);
+        let Some(position) = position else {
+            let message = "a reader-writer lock is unlocked by a thread that does not hold it".to_owned();
+            native::fail(code, FailureKind::Misuse, message);
+        };
+        let (.., place) = HELD.get().swap_remove(position);
+        let lock = native::rwlock_at(lock.addr());
+        at(code, || lock.release(&place));
+        0
+    }
+}

@@ -1,0 +1,117 @@
+//! What programs say to a checker: functions of SV-COMP, and Mazurka's own.
+
+use crate::gate::{close, code, is_inside};
+use libc::{c_int, c_long, c_uint, c_ulong, size_t};
+use report::FailureKind;
+use runtime::native;
+
+/// The lock of atomic sections of SV-COMP is at an address that nothing has.
+const ATOMIC: usize = 8;
+
+export! {
+    placed fn reach_error() {
+        if is_inside() {
+            let (code, _closed) = (code(), close());
+            native::fail(code, FailureKind::Assertion, "reach_error() is called".to_owned());
+        }
+        real!(abort(): fn())
+    }
+
+    placed fn __VERIFIER_error() {
+        if is_inside() {
+            let (code, _closed) = (code(), close());
+            native::fail(code, FailureKind::Assertion, "__VERIFIER_error() is called".to_owned());
+        }
+        real!(abort(): fn())
+    }
+
+    placed fn __VERIFIER_assume(condition: c_int) {
+        if is_inside() && condition == 0 {
+            let (code, _closed) = (code(), close());
+            native::at(code, || runtime::assume(false));
+        }
+    }
+
+    placed fn mazurka_assume(condition: c_int) {
+        if is_inside() && condition == 0 {
+            let (code, _closed) = (code(), close());
+            native::at(code, || runtime::assume(false));
+        }
+    }
+
+    placed fn mazurka_choose(alternatives: c_int) -> c_int {
+        if !is_inside() || alternatives < 1 {
+            return 0;
+        }
+        let (code, _closed) = (code(), close());
+        native::at(code, || runtime::choose(alternatives as u32)) as c_int
+    }
+
+    placed fn __VERIFIER_atomic_begin() {
+        if is_inside() {
+            let (code, _closed) = (code(), close());
+            let lock = native::mutex_at(ATOMIC);
+            native::at(code, || lock.lock());
+        }
+    }
+
+    placed fn __VERIFIER_atomic_end() {
+        if is_inside() {
+            let (code, _closed) = (code(), close());
+            let lock = native::mutex_at(ATOMIC);
+            native::at(code, || lock.unlock());
+        }
+    }
+}
+
+macro_rules! unknown {
+    ($($name:ident: $type:ty;)*) => {
+        export! {
+            $(
+                placed fn $name() -> $type {
+                    unknown() as $type
+                }
+            )*
+        }
+    };
+}
+
+unknown! {
+    __VERIFIER_nondet_int: c_int;
+    __VERIFIER_nondet_uint: c_uint;
+    __VERIFIER_nondet_unsigned: c_uint;
+    __VERIFIER_nondet_u32: u32;
+    __VERIFIER_nondet_u16: u16;
+    __VERIFIER_nondet_u8: u8;
+    __VERIFIER_nondet_char: i8;
+    __VERIFIER_nondet_uchar: u8;
+    __VERIFIER_nondet_unsigned_char: u8;
+    __VERIFIER_nondet_short: i16;
+    __VERIFIER_nondet_ushort: u16;
+    __VERIFIER_nondet_long: c_long;
+    __VERIFIER_nondet_ulong: c_ulong;
+    __VERIFIER_nondet_longlong: i64;
+    __VERIFIER_nondet_ulonglong: u64;
+    __VERIFIER_nondet_size_t: size_t;
+}
+
+export! {
+    placed fn __VERIFIER_nondet_bool() -> bool {
+        if !is_inside() {
+            return false;
+        }
+        let (code, _closed) = (code(), close());
+        native::at(code, || runtime::choose(2)) == 1
+    }
+}
+
+/// A value that the program does not know: some that tell much.
+fn unknown() -> c_int {
+    const TRIED: [c_int; 3] = [0, 1, -1];
+    if !is_inside() {
+        return 0;
+    }
+    let (code, _closed) = (code(), close());
+    native::warn("of the values of __VERIFIER_nondet_int and its like only 0, 1 and -1 are tried");
+    TRIED[native::at(code, || runtime::choose(TRIED.len() as u32)) as usize]
+}
