@@ -3,7 +3,7 @@
 
 use crate::source_map::Names;
 use crate::start::Program;
-use crate::{blocks, ending, gate, heap, image, leaks, rwlock, threads};
+use crate::{blocks, ending, gate, heap, image, input, leaks, rwlock, threads, watch};
 use explore::Algorithm;
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -12,15 +12,12 @@ use runtime::native::privately;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Between two tellings of how far the search is.
 const INTERVAL: Duration = Duration::from_millis(150);
-
-/// CPU time without a call of ours after which a thread counts as running for ever, in microseconds.
-const PATIENCE: i64 = 250_000;
 
 static ANSWERS: OnceLock<Mutex<File>> = OnceLock::new();
 
@@ -44,17 +41,21 @@ pub(crate) fn work(program: Program) -> i32 {
         Ok(answers) => ANSWERS.get_or_init(|| Mutex::new(answers)),
         Err(error) => refuse(&format!("cannot redirect the program's output: {error}")),
     };
+    if let Err(error) = input::replace() {
+        refuse(&format!("cannot redirect the program's input: {error}"));
+    }
     gate::begin();
     std::panic::set_hook(Box::new(give_up));
-    runtime::native::catch_crashes(on_signal);
-    start_timer();
+    watch::begin();
     listen_to_owner();
     warm_up();
     ending::save();
     heap::save();
     image::save();
     blocks::save();
-    say(&match check(&order, program) {
+    let checked = check(&order, program);
+    input::refuse_readers();
+    say(&match checked {
         Ok(report) => answer_of(report),
         Err(error) => Answer::Refused(error.to_string()),
     });
@@ -65,9 +66,12 @@ pub(crate) fn work(program: Program) -> i32 {
 
 /// An invariant of the checker's own does not hold: nothing that it says can be trusted.
 fn give_up(panic: &std::panic::PanicHookInfo<'_>) {
-    say(&Answer::Refused(format!(
-        "an error of mazurka itself: {panic}"
-    )));
+    refuse_now(&format!("an error of mazurka itself: {panic}"));
+}
+
+/// What the program does cannot be checked: the process ends here.
+pub(crate) fn refuse_now(reason: &str) -> ! {
+    say(&Answer::Refused(reason.to_owned()));
     // SAFETY: ends the process.
     unsafe { libc::_exit(2) }
 }
@@ -113,7 +117,10 @@ fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
 }
 
 fn checker(order: &Order) -> Checker {
-    let tell = |snapshot: &Snapshot| say(&Answer::Progress(snapshot.line()));
+    let tell = |snapshot: &Snapshot| {
+        input::refuse_readers();
+        say(&Answer::Progress(snapshot.line()));
+    };
     let mut checker = Checker::new()
         .name(&order.name)
         .stop(Arc::clone(STOP.get_or_init(Arc::default)))
@@ -190,7 +197,7 @@ fn look_for_leaks() {
     }
 }
 
-/// The program's output goes nowhere, or to the standard error; its input is empty. Gives the file for answers.
+/// The program's output goes nowhere, or to the standard error. Gives the file for answers.
 fn take_output(is_shown: bool) -> std::io::Result<File> {
     let null = File::options().read(true).write(true).open("/dev/null")?;
     // SAFETY: descriptors of this process, each of which gets one owner.
@@ -205,7 +212,6 @@ fn take_output(is_shown: bool) -> std::io::Result<File> {
             libc::dup2(null.as_raw_fd(), 1);
             libc::dup2(null.as_raw_fd(), 2);
         }
-        libc::dup2(null.as_raw_fd(), 0);
         Ok(File::from_raw_fd(answers))
     }
 }
@@ -232,18 +238,6 @@ fn warm_up() {
     }
 }
 
-/// A signal came: the checker's code follows if it ends a thread.
-fn on_signal(signal: i32) -> bool {
-    static SEEN: AtomicU64 = AtomicU64::new(0);
-    if signal == libc::SIGVTALRM {
-        let beat = gate::beat();
-        let stands_still = SEEN.swap(beat, Relaxed) == beat;
-        return stands_still && gate::slam();
-    }
-    gate::slam();
-    true
-}
-
 /// Set when the search is to end early with what it has.
 static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
@@ -267,26 +261,4 @@ extern "C" fn stop(_signal: libc::c_int) {
     if let Some(stop) = STOP.get() {
         stop.store(true, Relaxed);
     }
-}
-
-/// A signal now and then, by CPU time.
-fn start_timer() {
-    let interval = libc::timeval {
-        tv_sec: 0,
-        tv_usec: PATIENCE,
-    };
-    let timer = libc::itimerval {
-        it_interval: interval,
-        it_value: interval,
-    };
-    unsafe extern "C" {
-        fn setitimer(
-            which: libc::c_int,
-            new: *const libc::itimerval,
-            old: *mut libc::itimerval,
-        ) -> libc::c_int;
-    }
-    const VIRTUAL: libc::c_int = 1;
-    // SAFETY: a valid timer; its signal has a handler.
-    unsafe { setitimer(VIRTUAL, &raw const timer, std::ptr::null_mut()) };
 }

@@ -4,4 +4,5 @@
 
 mod corpus;
 mod random;
+mod refusals;
 mod toolchain;

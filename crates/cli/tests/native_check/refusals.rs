@@ -1,0 +1,140 @@
+//! What a program does that cannot be checked: one line each, exit code 2, and nothing is left behind.
+
+use crate::toolchain::Toolchain;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What `mazurka check` says of a source.
+struct Said {
+    code: Option<i32>,
+    output: String,
+    errors: String,
+}
+
+/// Checks a source, which is given something to read and leaves no files.
+fn said(name: &str, source: &str, options: &[&str]) -> Said {
+    let folder = tempfile::tempdir().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(name), source).unwrap();
+    let input = folder.path().join("input");
+    fs::write(&input, "1 2 3\n").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    let compilers = Toolchain::first();
+    compilers.stands_behind(&mut command);
+    let output = command
+        .args(["check", name])
+        .args(options)
+        .current_dir(folder.path())
+        .env("TMPDIR", scratch.path())
+        .stdin(Stdio::from(fs::File::open(input).unwrap()))
+        .output()
+        .unwrap();
+    let left = |path: &Path| fs::read_dir(path).unwrap().count();
+    assert_eq!(
+        (left(scratch.path()), left(folder.path())),
+        (0, 2),
+        "{name}"
+    );
+    Said {
+        code: output.status.code(),
+        output: String::from_utf8(output.stdout).unwrap(),
+        errors: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// The program is refused with a line that has this part.
+#[track_caller]
+fn refused(name: &str, source: &str, part: &str) {
+    let said = said(name, source, &[]);
+    let all = format!("{}{}", said.output, said.errors);
+    assert_eq!((said.code, said.output.as_str()), (Some(2), ""), "{all}");
+    assert_eq!(said.errors.lines().count(), 1, "{all}");
+    assert!(said.errors.contains(part), "{all}");
+}
+
+#[test]
+fn a_program_that_reads_its_standard_input_is_refused() {
+    let part = "the program reads its standard input";
+    let scan = "#include <stdio.h>\nint main(void) { int n; return scanf(\"%d\", &n) != 1; }";
+    refused("scan.c", scan, part);
+    let read = "#include <unistd.h>\nint main(void) { char c; return read(0, &c, 1) != 1; }";
+    refused("read.c", read, part);
+    let line = "#include <iostream>\n#include <string>\n#include <thread>\n\
+                int main() { std::string s; std::thread([&] { std::getline(std::cin, s); }).join(); }";
+    refused("line.cpp", line, part);
+    let until = "#include <stdio.h>\nint main(void) { while (getchar() != 'q') {} }";
+    refused("until.c", until, part);
+}
+
+#[test]
+fn a_program_that_leaves_its_standard_input_alone_is_checked() {
+    let source = "#include <stdio.h>\n#include <unistd.h>\nint main(void) { fflush(stdin); return close(0); }";
+    let said = said("alone.c", source, &[]);
+    assert_eq!(said.code, Some(0), "{}{}", said.output, said.errors);
+}
+
+#[test]
+fn a_program_that_starts_other_processes_or_opens_sockets_is_refused() {
+    let fork = "#include <unistd.h>\nint main(void) { return fork() < 0; }";
+    refused(
+        "forks.c",
+        fork,
+        "starts another process (fork) at forks.c:2",
+    );
+    let system = "#include <stdlib.h>\nint main(void) { return system(\"true\"); }";
+    refused("runs.c", system, "starts another process (system)");
+    let socket =
+        "#include <sys/socket.h>\nint main(void) { return socket(AF_INET, SOCK_STREAM, 0) < 0; }";
+    refused("talks.c", socket, "opens a socket (socket)");
+    let exec = "#include <unistd.h>\nint main(void) { char *no[] = {0}; return execv(\"/bin/true\", no); }";
+    refused("becomes.c", exec, "becomes another program (execv)");
+}
+
+#[test]
+fn a_program_that_waits_in_the_operating_system_is_refused() {
+    let source = "#include <unistd.h>\n\
+                  int main(void) { int p[2]; char c; if (pipe(p)) return 1; return read(p[0], &c, 1) != 1; }";
+    refused("waits.c", source, "waits in the operating system");
+}
+
+#[test]
+fn a_program_that_depends_on_something_outside_its_schedule_is_refused() {
+    let source = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+static atomic_int raced, many[65536];
+static void *other(void *p) { atomic_fetch_add(&raced, 1); return p; }
+int main(void) {
+    pthread_t thread;
+    unsigned short chance = 0;
+    FILE *file = fopen("/dev/urandom", "r");
+    if (!file || fread(&chance, sizeof chance, 1, file) != 1) return 1;
+    fclose(file);
+    pthread_create(&thread, NULL, other, NULL);
+    atomic_fetch_add(&many[chance], 1);
+    for (int i = 0; i < 9; i++) atomic_fetch_add(&raced, 1);
+    pthread_join(thread, NULL);
+}
+"#;
+    refused("chance.c", source, "the program is not deterministic");
+}
+
+#[test]
+fn unknown_values_are_tried_in_part_and_that_is_told() {
+    let source = "int __VERIFIER_nondet_int(void); unsigned char __VERIFIER_nondet_uchar(void); _Bool __VERIFIER_nondet_bool(void);\n\
+                  int main(void) { return __VERIFIER_nondet_int() == 7 && __VERIFIER_nondet_uchar() && __VERIFIER_nondet_bool(); }";
+    let told = said("unknown.c", source, &[]);
+    assert_eq!(told.code, Some(0), "{}{}", told.output, told.errors);
+    assert!(
+        told.output.contains("only 0, 1 and -1 are tried"),
+        "{}",
+        told.output
+    );
+    let both =
+        "_Bool __VERIFIER_nondet_bool(void);\nint main(void) { return __VERIFIER_nondet_bool(); }";
+    let told = said("both.c", both, &["--no-output"]);
+    assert_eq!(told.code, Some(1), "{}{}", told.output, told.errors);
+    assert!(!told.output.contains("are tried"), "{}", told.output);
+}

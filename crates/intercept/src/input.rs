@@ -1,0 +1,41 @@
+//! The standard input of the program: a file of one line break, whose position tells whether it was read. What a program
+//! reads there would be gone in the next execution.
+
+use crate::worker::refuse_now;
+use std::fs::File;
+use std::io::{Error, Result, Seek, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::sync::OnceLock;
+
+/// Shares its position with the program's standard input.
+static INPUT: OnceLock<File> = OnceLock::new();
+
+/// Puts the file in the place of the standard input.
+pub(crate) fn replace() -> Result<()> {
+    // SAFETY: a valid name; the descriptor gets one owner.
+    let mut file = unsafe {
+        match libc::memfd_create(c"standard input".as_ptr(), libc::MFD_CLOEXEC) {
+            ..0 => return Err(Error::last_os_error()),
+            descriptor => File::from_raw_fd(descriptor),
+        }
+    };
+    file.write_all(b"\n")?;
+    file.rewind()?;
+    // SAFETY: descriptors of this process.
+    if unsafe { libc::dup2(file.as_raw_fd(), 0) } < 0 {
+        return Err(Error::last_os_error());
+    }
+    INPUT.get_or_init(|| file);
+    Ok(())
+}
+
+/// Ends the process with an answer that says so if the program has read its standard input.
+pub(crate) fn refuse_readers() {
+    let position = INPUT.get().map(|mut input| input.stream_position());
+    if let Some(Ok(1..)) = position {
+        refuse_now(
+            "the program reads its standard input, which a check cannot repeat; \
+             give it what it needs by --args or in a file",
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! Threads that never come back to the checker: those that run on for ever, and those that wait in the operating system.
+
+use crate::gate;
+use crate::source_map;
+use crate::worker::refuse_now;
+use libc::c_int;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A timer of the system, and its period in microseconds.
+struct Timer {
+    kind: c_int,
+    signal: c_int,
+    period: i64,
+}
+
+/// By CPU time. A thread that does not call us from one signal to the next one runs for ever.
+const RUNNING: Timer = Timer {
+    kind: 1,
+    signal: libc::SIGVTALRM,
+    period: 250_000,
+};
+
+/// By the wall clock. A thread that does not call us for some signals, and does not run either, waits for good.
+const WAITING: Timer = Timer {
+    kind: 0,
+    signal: libc::SIGALRM,
+    period: 2_000_000,
+};
+
+/// So many in a row: a process that was stopped gets one of them when it goes on.
+const SIGNALS: u64 = 2;
+
+/// Crashes and threads that never come back are failures from here on.
+pub(crate) fn begin() {
+    runtime::native::catch_crashes(on_signal);
+    let handler: extern "C" fn(c_int) = on_wait;
+    // SAFETY: all arguments are valid.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as usize;
+        action.sa_flags = libc::SA_ONSTACK | libc::SA_RESTART;
+        libc::sigaction(WAITING.signal, &raw const action, std::ptr::null_mut());
+    }
+    RUNNING.start();
+    WAITING.start();
+}
+
+impl Timer {
+    fn start(&self) {
+        let period = libc::timeval {
+            tv_sec: self.period / 1_000_000,
+            tv_usec: self.period % 1_000_000,
+        };
+        let timer = libc::itimerval {
+            it_interval: period,
+            it_value: period,
+        };
+        unsafe extern "C" {
+            fn setitimer(
+                which: c_int,
+                new: *const libc::itimerval,
+                old: *mut libc::itimerval,
+            ) -> c_int;
+        }
+        // SAFETY: a valid timer; its signal has a handler.
+        unsafe { setitimer(self.kind, &raw const timer, std::ptr::null_mut()) };
+    }
+}
+
+/// A signal came: the checker's code follows if it ends a thread.
+fn on_signal(signal: i32) -> bool {
+    static SEEN: AtomicU64 = AtomicU64::new(0);
+    if signal == RUNNING.signal {
+        let beat = gate::beat();
+        let stands_still = SEEN.swap(beat, Relaxed) == beat;
+        return stands_still && gate::slam();
+    }
+    gate::slam();
+    true
+}
+
+extern "C" fn on_wait(_signal: c_int) {
+    static SEEN: AtomicU64 = AtomicU64::new(0);
+    static TIMES: AtomicU64 = AtomicU64::new(0);
+    let beat = gate::beat();
+    if SEEN.swap(beat, Relaxed) != beat {
+        TIMES.store(0, Relaxed);
+        return;
+    }
+    let code = gate::code();
+    if TIMES.fetch_add(1, Relaxed) + 1 >= SIGNALS && gate::slam() {
+        let place = source_map::place(code);
+        let place = place.map_or_else(String::new, |place| format!(", behind {place}"));
+        refuse_now(&format!(
+            "a thread waits in the operating system{place}; all threads of a check are run by one of the system, so no \
+             other can end that: this cannot be checked"
+        ));
+    }
+}
