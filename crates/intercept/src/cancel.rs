@@ -1,23 +1,41 @@
-//! Cancellation: a request is an event at the thread's word, and looking for one is another. Threads act at
-//! `pthread_testcancel`; calls that wait are no cancellation points here.
+//! Cancellation, deferred: a request is an event at the thread's word, and a thread looks there at cancellation points.
+//!
+//! A thread that waits at such a point ends its wait when the request comes. That is a choice in front of the wait: the
+//! thread waits for what it waits for, or for the request. If the request comes to one that has chosen the first,
+//! its wait is no deadlock, since it has chosen the second in another execution. Who waits for the request takes no place
+//! in the queue of what it would wait for: a cancelled thread consumes no signal and no permit.
 //!
 //! Handlers of `pthread_cleanup_push` in C are places to jump back to (`__pthread_register_cancel`), in C++ they are
 //! destructors.
+//!
+//! Not covered: `PTHREAD_CANCEL_ASYNCHRONOUS`, and the points in input and output. Programs that do not call
+//! `pthread_cancel` are spared all this.
 
 use crate::gate::{self, Own, close, code, frame, is_inside};
-use crate::threads;
+use crate::tries::code_of;
+use crate::{image, threads};
 use libc::{c_int, c_void, pthread_t};
-use runtime::native;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use runtime::native::{self, Frame};
+use runtime::{ThreadId, choose};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
-/// A request for each thread; 0 if there is none.
-static REQUESTS: Own<[u32; MOST]> = Own::new([0; MOST]);
+/// A word for each thread.
+static WORDS: Own<[u32; MOST]> = Own::new([0; MOST]);
 
 /// Threads that can be cancelled.
 const MOST: usize = 1024;
 
+/// In a word: the thread is to end.
+const REQUESTED: u32 = 1;
+/// In a word: the thread is in a wait that does not look for requests.
+const WAITS: u32 = 2;
+
 /// What a cancelled thread returns.
 const CANCELED: *mut c_void = std::ptr::without_provenance_mut(usize::MAX);
+
+/// The type of cancellation that waits for cancellation points.
+const DEFERRED: c_int = 0;
 
 unsafe extern "C-unwind" {
     fn siglongjmp(place: *mut c_void, value: c_int) -> !;
@@ -25,16 +43,16 @@ unsafe extern "C-unwind" {
 
 /// A thread begins: nobody has cancelled it.
 pub(crate) fn begin(index: usize) {
-    if let Some(request) = REQUESTS.get().get_mut(index) {
-        *request = 0;
+    if let Some(word) = WORDS.get().get_mut(index) {
+        *word = 0;
     }
 }
 
 /// What a person calls this memory, if it is ours.
 pub(crate) fn name_of(address: usize) -> Option<String> {
-    let first = REQUESTS.get().as_ptr().addr();
+    let first = WORDS.get().as_ptr().addr();
     let index = address.checked_sub(first)? / size_of::<u32>();
-    (index < MOST).then(|| "cancel request".to_owned())
+    (index < MOST).then(|| format!("cancel request of thread {index}"))
 }
 
 /// The thread that runs ends here: its handlers first, the youngest first.
@@ -49,21 +67,102 @@ pub(crate) fn end_thread() -> ! {
     }
 }
 
+/// A cancellation point that does not wait.
+pub(crate) fn point(frame: *const Frame) {
+    if let Some(word) = own_word()
+        && is_requested(word, frame)
+    {
+        act();
+    }
+}
+
+/// A cancellation point that waits.
+pub(crate) fn wait<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
+    if is_chosen(frame) {
+        await_request(frame);
+        act();
+    }
+    waiting(frame, waits)
+}
+
+/// Whether the thread, which is about to wait, waits for a request to end instead.
+pub(crate) fn is_chosen(frame: *const Frame) -> bool {
+    own_word().is_some() && native::at(code_of(frame), || choose(2)) == 1
+}
+
+/// Waits for a request to end.
+pub(crate) fn await_request(frame: *const Frame) {
+    let is_requested = own_word().is_some_and(|word| is_requested(word, frame));
+    native::at(code_of(frame), || runtime::assume(is_requested));
+}
+
+/// Waits for something else, after [`is_chosen`] said so.
+pub(crate) fn waiting<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
+    let Some(word) = own_word() else {
+        return waits();
+    };
+    let code = code_of(frame);
+    let was_requested = change(word, "begins to wait", code, |old| old | WAITS) & REQUESTED != 0;
+    native::at(code, || runtime::assume(!was_requested));
+    let result = waits();
+    change(word, "ends its wait", code, |old| old & !WAITS);
+    native::excuse(runtime::current(), false);
+    result
+}
+
+/// The thread that runs is cancelled.
+pub(crate) fn act() -> ! {
+    threads::set_cancel_state(threads::CANCEL_DISABLE);
+    threads::set_result(CANCELED);
+    end_thread()
+}
+
+/// The word of the thread that runs, if it may be cancelled.
+fn own_word() -> Option<*mut u32> {
+    let may_be = program_cancels() && threads::can_be_cancelled();
+    let index = runtime::current().index();
+    may_be.then(|| word_of(index)).flatten()
+}
+
+fn word_of(index: usize) -> Option<*mut u32> {
+    WORDS.get().get_mut(index).map(|word| &raw mut *word)
+}
+
+fn is_requested(word: *const u32, frame: *const Frame) -> bool {
+    // SAFETY: the word is ours, and accessed like this only.
+    unsafe { native::load(word, Acquire, frame) & REQUESTED != 0 }
+}
+
+fn change(word: *mut u32, what: &'static str, code: usize, change: fn(u32) -> u32) -> u32 {
+    // SAFETY: the word is ours, and accessed like this only.
+    unsafe { native::modify(word, (what, AcqRel), code, change) }
+}
+
+/// Whether the program may call `pthread_cancel`, as its images tell.
+fn program_cancels() -> bool {
+    static KNOWN: OnceLock<bool> = OnceLock::new();
+    *KNOWN.get_or_init(|| {
+        let mut files = native::privately(image::files).into_iter();
+        native::privately(|| files.any(|file| ::native::imports(&file, "pthread_cancel")))
+    })
+}
+
 export! {
     placed fn pthread_cancel(thread: pthread_t) -> c_int {
         if !is_inside() {
             return real!(pthread_cancel(thread): fn(pthread_t) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        native::warn("a cancelled thread ends at pthread_testcancel only: calls that wait are no cancellation points here");
-        match threads::index_of(thread).and_then(|index| REQUESTS.get().get_mut(index)) {
-            Some(request) => {
-                // SAFETY: the word is ours, and accessed like this only.
-                unsafe { native::store(request, 1, Release, code) };
-                0
-            }
-            None => libc::ESRCH,
+        let Some(index) = threads::index_of(thread) else {
+            return libc::ESRCH;
+        };
+        let Some(word) = word_of(index) else {
+            native::refuse(code, format!("the program cancels a thread behind the first {MOST}"));
+        };
+        if change(word, "cancel", code, |old| old | REQUESTED) & WAITS != 0 {
+            native::excuse(ThreadId::from_index(index), true);
         }
+        0
     }
 
     compared fn pthread_testcancel() {
@@ -71,16 +170,7 @@ export! {
             return real!(pthread_testcancel(): fn());
         }
         let (frame, _closed) = (frame(), close());
-        let index = runtime::current().index();
-        // SAFETY: the word is ours, and accessed like this only.
-        let is_cancelled = REQUESTS
-            .get()
-            .get(index)
-            .is_some_and(|request| unsafe { native::load(request, Acquire, frame) } != 0);
-        if is_cancelled && threads::can_be_cancelled() {
-            threads::set_result(CANCELED);
-            end_thread();
-        }
+        point(frame);
     }
 
     placed fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int {
@@ -88,10 +178,28 @@ export! {
             return real!(pthread_setcancelstate(state, before): fn(c_int, *mut c_int) -> c_int);
         }
         let _closed = close();
+        if state != threads::CANCEL_ENABLE && state != threads::CANCEL_DISABLE {
+            return libc::EINVAL;
+        }
         let old = threads::set_cancel_state(state);
         if !before.is_null() {
             // SAFETY: the program gave the pointer.
             unsafe { *before = old };
+        }
+        0
+    }
+
+    placed fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int {
+        if !is_inside() {
+            return real!(pthread_setcanceltype(kind, before): fn(c_int, *mut c_int) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        if kind != DEFERRED {
+            native::refuse(code, "a thread is to be cancelled at any instruction (PTHREAD_CANCEL_ASYNCHRONOUS)".to_owned());
+        }
+        if !before.is_null() {
+            // SAFETY: the program gave the pointer.
+            unsafe { *before = DEFERRED };
         }
         0
     }

@@ -1,9 +1,10 @@
 //! Time: each thread has a clock of its own, which begins with the execution and goes on by a tick at each look, and by
 //! what the thread sleeps.
 
-use crate::gate::{close, is_inside};
-use crate::threads;
+use crate::gate::{close, frame, is_inside};
+use crate::{cancel, threads};
 use libc::{c_int, c_long, c_uint, c_void, clockid_t, time_t, timespec, timeval};
+use runtime::native::Frame;
 
 /// Nanoseconds since 1970 at which every execution begins.
 const BEGINNING: u64 = 1_700_000_000_000_000_000;
@@ -20,9 +21,10 @@ fn now() -> u64 {
     BEGINNING + *clock
 }
 
-/// The thread that runs sleeps.
-fn sleep_for(nanoseconds: u64) {
+/// The thread that runs sleeps, and may be cancelled meanwhile.
+fn sleep_for(nanoseconds: u64, frame: *const Frame) {
     *threads::own_time() += nanoseconds;
+    cancel::point(frame);
 }
 
 fn nanoseconds(time: &timespec) -> u64 {
@@ -85,45 +87,45 @@ export! {
         now
     }
 
-    placed fn sleep(seconds: c_uint) -> c_uint {
+    compared fn sleep(seconds: c_uint) -> c_uint {
         if !is_inside() {
             return real!(sleep(seconds): fn(c_uint) -> c_uint);
         }
-        let _closed = close();
-        sleep_for(u64::from(seconds) * SECOND);
+        let (frame, _closed) = (frame(), close());
+        sleep_for(u64::from(seconds) * SECOND, frame);
         0
     }
 
-    placed fn usleep(microseconds: c_uint) -> c_int {
+    compared fn usleep(microseconds: c_uint) -> c_int {
         if !is_inside() {
             return real!(usleep(microseconds): fn(c_uint) -> c_int);
         }
-        let _closed = close();
-        sleep_for(u64::from(microseconds) * 1_000);
+        let (frame, _closed) = (frame(), close());
+        sleep_for(u64::from(microseconds) * 1_000, frame);
         0
     }
 
-    placed fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int {
+    compared fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int {
         if !is_inside() {
             return real!(nanosleep(time, left): fn(*const timespec, *mut timespec) -> c_int);
         }
-        let _closed = close();
+        let (frame, _closed) = (frame(), close());
         // SAFETY: the program gave the pointer.
-        sleep_for(nanoseconds(unsafe { &*time }));
+        sleep_for(nanoseconds(unsafe { &*time }), frame);
         0
     }
 
-    placed fn clock_nanosleep(clock: clockid_t, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int {
+    compared fn clock_nanosleep(clock: clockid_t, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int {
         if !is_inside() {
             return real!(clock_nanosleep(clock, flags, time, left):
                 fn(clockid_t, c_int, *const timespec, *mut timespec) -> c_int);
         }
-        let _closed = close();
+        let (frame, _closed) = (frame(), close());
         // SAFETY: the program gave the pointer.
         let time = nanoseconds(unsafe { &*time });
         match flags & libc::TIMER_ABSTIME {
-            0 => sleep_for(time),
-            _ => sleep_for(time.saturating_sub(now())),
+            0 => sleep_for(time, frame),
+            _ => sleep_for(time.saturating_sub(now()), frame),
         }
         0
     }
@@ -134,7 +136,7 @@ export! {
         }
         let _closed = close();
         // SAFETY: the program gave the pointer.
-        sleep_for(nanoseconds(unsafe { &*time }));
+        *threads::own_time() += nanoseconds(unsafe { &*time });
         0
     }
 }

@@ -1,12 +1,13 @@
 //! Condition variables: POSIX's and C11's.
 
 use crate::ending::THRD_TIMEDOUT;
-use crate::gate::{close, code, is_inside};
-use crate::mutex;
+use crate::gate::{self, close, code, is_inside};
+use crate::tries::code_of;
+use crate::{cancel, mutex};
 use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
-use runtime::native::{self, at};
+use runtime::native::{self, Frame, at};
 
-/// Waits for a signal; whether it came in time.
+/// Waits for a signal; whether it came in time. With `is_point` a cancellation point.
 ///
 /// # Safety
 ///
@@ -14,21 +15,34 @@ use runtime::native::{self, at};
 unsafe fn wait(
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,
-    is_timed: bool,
-    code: usize,
+    (is_timed, is_point): (bool, bool),
+    frame: *const Frame,
 ) -> bool {
+    let code = code_of(frame);
     // SAFETY: as promised by the caller.
     let count = unsafe { mutex::lend(mutex, code) };
     let (variable, lock) = (
         native::condvar_at(condition.addr()),
         native::mutex_at(mutex.addr()),
     );
-    let is_signalled = match is_timed {
+    if is_point && cancel::is_chosen(frame) {
+        at(code, || lock.unlock());
+        cancel::await_request(frame);
+        at(code, || lock.lock());
+        // SAFETY: as above.
+        unsafe { mutex::take_back(mutex, count) };
+        cancel::act();
+    }
+    let waits = || match is_timed {
         true => at(code, || variable.wait_timed(&lock)),
         false => {
             at(code, || variable.wait(&lock));
             true
         }
+    };
+    let is_signalled = match is_point {
+        true => cancel::waiting(frame, waits),
+        false => waits(),
     };
     // SAFETY: as above.
     unsafe { mutex::take_back(mutex, count) };
@@ -53,41 +67,41 @@ export! {
         0
     }
 
-    placed fn pthread_cond_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int {
+    compared fn pthread_cond_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int {
         if !is_inside() {
             return real!(pthread_cond_wait(condition, mutex): fn(*mut pthread_cond_t, *mut pthread_mutex_t) -> c_int);
         }
-        let (code, _closed) = (code(), close());
+        let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the objects.
-        unsafe { wait(condition, mutex, false, code) };
+        unsafe { wait(condition, mutex, (false, true), frame) };
         0
     }
 
-    placed fn pthread_cond_timedwait(
+    compared fn pthread_cond_timedwait(
         condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec,
     ) -> c_int {
         if !is_inside() {
             return real!(pthread_cond_timedwait(condition, mutex, until):
                 fn(*mut pthread_cond_t, *mut pthread_mutex_t, *const timespec) -> c_int);
         }
-        let (code, _closed) = (code(), close());
+        let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the objects.
-        match unsafe { wait(condition, mutex, true, code) } {
+        match unsafe { wait(condition, mutex, (true, true), frame) } {
             true => 0,
             false => libc::ETIMEDOUT,
         }
     }
 
-    placed fn pthread_cond_clockwait(
+    compared fn pthread_cond_clockwait(
         condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec,
     ) -> c_int {
         if !is_inside() {
             return real!(pthread_cond_clockwait(condition, mutex, clock, until):
                 fn(*mut pthread_cond_t, *mut pthread_mutex_t, clockid_t, *const timespec) -> c_int);
         }
-        let (code, _closed) = (code(), close());
+        let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the objects.
-        match unsafe { wait(condition, mutex, true, code) } {
+        match unsafe { wait(condition, mutex, (true, true), frame) } {
             true => 0,
             false => libc::ETIMEDOUT,
         }
@@ -129,26 +143,26 @@ export! {
         native::forget(condition.addr());
     }
 
-    placed fn cnd_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int {
+    compared fn cnd_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int {
         if !is_inside() {
             return real!(cnd_wait(condition, mutex): fn(*mut pthread_cond_t, *mut pthread_mutex_t) -> c_int);
         }
-        let (code, _closed) = (code(), close());
+        let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the objects.
-        unsafe { wait(condition, mutex, false, code) };
+        unsafe { wait(condition, mutex, (false, false), frame) };
         0
     }
 
-    placed fn cnd_timedwait(
+    compared fn cnd_timedwait(
         condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec,
     ) -> c_int {
         if !is_inside() {
             return real!(cnd_timedwait(condition, mutex, until):
                 fn(*mut pthread_cond_t, *mut pthread_mutex_t, *const timespec) -> c_int);
         }
-        let (code, _closed) = (code(), close());
+        let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the objects.
-        match unsafe { wait(condition, mutex, true, code) } {
+        match unsafe { wait(condition, mutex, (true, false), frame) } {
             true => 0,
             false => THRD_TIMEDOUT,
         }

@@ -63,7 +63,12 @@ export! {
                 fn(*const c_char, *const c_char, c_uint, *const c_char));
         }
         let (code, _closed) = (code(), close());
-        let message = native::privately(|| format!("`{}` in {}()", text(assertion), text(function)));
+        let message = native::privately(|| {
+            let function = text(function);
+            // Of C++, and of C by clang, the name has its parameters.
+            let call = if function.ends_with(')') { "" } else { "()" };
+            format!("`{}` in {function}{call}", text(assertion))
+        });
         native::fail(code, FailureKind::Assertion, message);
     }
 

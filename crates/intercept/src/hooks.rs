@@ -478,13 +478,14 @@ mod outside {
             // SAFETY: as promised by the caller; rbx, which the compiler keeps for itself, is put back.
             unsafe {
                 std::arch::asm!(
-                    "xchg rbx, {new}",
-                    "lock cmpxchg16b [{pointer}]",
-                    "sete {is_equal}",
-                    "mov rbx, {new}",
-                    new = inout(reg) new as u64 => _,
-                    pointer = in(reg) pointer,
-                    is_equal = out(reg_byte) is_equal,
+                    "xchg rbx, rsi",
+                    "lock cmpxchg16b [rdi]",
+                    "sete r8b",
+                    "mov rbx, rsi",
+                    // Nothing in rbx, which has another value meanwhile.
+                    inout("rsi") new as u64 => _,
+                    in("rdi") pointer,
+                    out("r8b") is_equal,
                     inout("rax") low,
                     inout("rdx") high,
                     in("rcx") (new >> 64) as u64,

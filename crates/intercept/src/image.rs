@@ -1,7 +1,9 @@
 //! The writable memory of the program, saved when its `main` begins, and put back before each execution.
 
 use crate::gate::Own;
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 /// Libraries whose state is left alone: those that the checker itself uses, and that do not keep what the
 /// program gives them.
@@ -41,6 +43,32 @@ pub(crate) fn save() {
 pub(crate) fn parts() -> Vec<(usize, usize)> {
     let parts = PARTS.get().iter();
     parts.map(|part| (part.start, part.content.len())).collect()
+}
+
+/// The files of the images that the program's own state is in, itself first.
+pub(crate) fn files() -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    // SAFETY: the callback gets what it is given here.
+    unsafe { libc::dl_iterate_phdr(Some(add_file), (&raw mut files).cast()) };
+    files
+}
+
+unsafe extern "C" fn add_file(
+    info: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    data: *mut libc::c_void,
+) -> libc::c_int {
+    // SAFETY: the loader passes what is valid, and our own data.
+    let (info, files) = unsafe { (&*info, &mut *data.cast::<Vec<PathBuf>>()) };
+    if !is_left_alone(info) {
+        // SAFETY: a name is a string of C.
+        let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
+        files.push(match name {
+            b"" => PathBuf::from("/proc/self/exe"),
+            name => PathBuf::from(OsStr::from_bytes(name)),
+        });
+    }
+    0
 }
 
 /// Puts the memory back.

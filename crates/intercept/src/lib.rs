@@ -15,6 +15,7 @@ mod gate;
 #[macro_use]
 mod real;
 
+mod attributes;
 mod barrier;
 mod blocks;
 mod cancel;
@@ -27,6 +28,8 @@ mod heap;
 mod hooks;
 mod image;
 mod input;
+mod keys;
+mod large_atomics;
 mod leaks;
 mod mappings;
 mod mutex;
@@ -35,6 +38,7 @@ mod once;
 mod refused;
 mod rwlock;
 mod semaphore;
+mod signals;
 mod source_map;
 mod spin;
 mod start;

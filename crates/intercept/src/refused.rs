@@ -1,7 +1,7 @@
 //! What programs must not do: none of it can be repeated or put back.
 
 use crate::gate::{close, code, is_inside};
-use libc::{c_char, c_int, c_void};
+use libc::{c_char, c_int, c_uint, c_void};
 use runtime::native;
 
 macro_rules! refused {
@@ -30,5 +30,10 @@ refused! {
     execvp(path: *const c_char, arguments: *const c_void) -> c_int, "becomes another program";
     socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, "opens a socket";
     socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut c_int) -> c_int, "opens a socket";
-    pthread_kill(thread: libc::pthread_t, signal: c_int) -> c_int, "sends a signal to a thread";
+    posix_spawn(process: *mut c_void, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const c_void, environment: *const c_void) -> c_int, "starts another process";
+    posix_spawnp(process: *mut c_void, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const c_void, environment: *const c_void) -> c_int, "starts another process";
+    alarm(seconds: c_uint) -> c_uint, "asks for a signal";
+    setitimer(kind: c_int, new: *const c_void, old: *mut c_void) -> c_int, "asks for a signal";
+    timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int, "asks for a signal";
+    sem_open(name: *const c_char, flags: c_int, mode: c_uint, permits: c_uint) -> *mut c_void, "opens a semaphore that outlives it";
 }

@@ -1,7 +1,8 @@
 //! Semaphores of POSIX.
 
+use crate::cancel;
 use crate::gate::{self, Closed, close, code, is_inside};
-use crate::tries::tries;
+use crate::tries::{code_of, tries};
 use libc::{c_int, c_uint, clockid_t, sem_t, timespec};
 use runtime::native::{self, at};
 
@@ -23,13 +24,13 @@ export! {
         0
     }
 
-    placed fn sem_wait(semaphore: *mut sem_t) -> c_int {
+    compared fn sem_wait(semaphore: *mut sem_t) -> c_int {
         if !is_inside() {
             return real!(sem_wait(semaphore): fn(*mut sem_t) -> c_int);
         }
-        let (code, _closed) = (code(), close());
+        let (frame, _closed) = (gate::frame(), close());
         let semaphore = semaphore_of(semaphore);
-        at(code, || semaphore.acquire());
+        cancel::wait(frame, || at(code_of(frame), || semaphore.acquire()));
         0
     }
 
@@ -51,7 +52,7 @@ export! {
         }
         let (frame, mut closed) = (gate::frame(), close());
         let semaphore = semaphore_of(semaphore);
-        match tries(frame, || semaphore.acquire_timed()) {
+        match cancel::wait(frame, || tries(frame, || semaphore.acquire_timed())) {
             true => 0,
             false => failing(&mut closed, libc::ETIMEDOUT),
         }
@@ -63,7 +64,7 @@ export! {
         }
         let (frame, mut closed) = (gate::frame(), close());
         let semaphore = semaphore_of(semaphore);
-        match tries(frame, || semaphore.acquire_timed()) {
+        match cancel::wait(frame, || tries(frame, || semaphore.acquire_timed())) {
             true => 0,
             false => failing(&mut closed, libc::ETIMEDOUT),
         }
@@ -79,12 +80,16 @@ export! {
         0
     }
 
-    placed fn sem_getvalue(semaphore: *mut sem_t, value: *mut c_int) -> c_int {
+    compared fn sem_getvalue(semaphore: *mut sem_t, value: *mut c_int) -> c_int {
         if !is_inside() {
             return real!(sem_getvalue(semaphore, value): fn(*mut sem_t, *mut c_int) -> c_int);
         }
-        let (code, _closed) = (code(), close());
-        native::refuse(code, "the program asks for the value of a semaphore (sem_getvalue)".to_owned());
+        let (frame, _closed) = (gate::frame(), close());
+        let semaphore = semaphore_of(semaphore);
+        let permits = tries(frame, || semaphore.permits());
+        // SAFETY: the program gave the pointer.
+        unsafe { *value = c_int::try_from(permits).unwrap_or(c_int::MAX) };
+        0
     }
 }
 

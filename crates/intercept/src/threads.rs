@@ -1,10 +1,11 @@
-//! Threads: POSIX's and C11's, with their keys.
+//! Threads: POSIX's and C11's.
 
 use crate::gate::{self, Own, close, code, is_inside};
-use crate::{blocks, cancel, ending};
-use libc::{c_int, c_uint, c_void, pthread_attr_t, pthread_t};
+use crate::tries::{code_of, tries};
+use crate::{blocks, cancel, ending, keys};
+use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use report::FailureKind;
-use runtime::native;
+use runtime::native::{self, Frame};
 use std::ptr;
 
 /// What a thread runs.
@@ -12,7 +13,7 @@ type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 pub(crate) type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
 
 /// What POSIX knows of a thread of the program.
-struct Thread {
+pub(crate) struct Thread {
     start: Option<Start>,
     argument: *mut c_void,
     result: *mut c_void,
@@ -21,7 +22,7 @@ struct Thread {
     is_detached: bool,
     is_joined: bool,
     /// By key.
-    values: Vec<*mut c_void>,
+    pub(crate) values: Vec<*mut c_void>,
     /// Destructors of `thread_local` objects, with their arguments.
     at_exit: Vec<(Destructor, *mut c_void)>,
     /// Its clock, in nanoseconds.
@@ -31,27 +32,33 @@ struct Thread {
     /// Where its handlers for its end begin (`pthread_cleanup_push`).
     handlers: Vec<*mut c_void>,
     cancel_state: c_int,
+    /// What the program calls it, a string of C.
+    pub(crate) name: [u8; NAME],
     /// Its thread pointer, from one execution to the next.
     pointer: usize,
 }
 
+/// Bytes of the name of a thread, with the last one.
+pub(crate) const NAME: usize = 16;
+
 /// Indexed by thread.
 static THREADS: Own<Vec<Thread>> = Own::new(Vec::new());
 
-/// The keys of the execution, with their destructors.
-static KEYS: Own<Vec<Option<Option<Destructor>>>> = Own::new(Vec::new());
-
 /// The state of a thread that can be cancelled.
-const CANCEL_ENABLE: c_int = 0;
+pub(crate) const CANCEL_ENABLE: c_int = 0;
+/// That of one that cannot.
+pub(crate) const CANCEL_DISABLE: c_int = 1;
 
 /// Numbers of threads as the program sees them.
 const HANDLE: u64 = 0x1000;
 
-/// How often destructors of keys are run that set values again.
-const ROUNDS: usize = 4;
-
 fn handle(index: usize) -> pthread_t {
     HANDLE * (index as u64 + 1)
+}
+
+/// The thread with this number.
+pub(crate) fn at(index: usize) -> &'static mut Thread {
+    &mut THREADS.get()[index]
 }
 
 /// The thread of a handle, unless there is none.
@@ -61,7 +68,7 @@ pub(crate) fn index_of(handle: pthread_t) -> Option<usize> {
 }
 
 /// The thread that runs.
-fn own() -> &'static mut Thread {
+pub(crate) fn own() -> &'static mut Thread {
     let index = runtime::current().index();
     &mut THREADS.get()[index]
 }
@@ -109,7 +116,7 @@ pub(crate) fn own_pointer() -> usize {
 
 /// An execution begins: there is the main thread.
 pub(crate) fn begin() {
-    KEYS.get().clear();
+    keys::begin();
     prepare(0, None, ptr::null_mut(), false);
 }
 
@@ -130,6 +137,7 @@ fn prepare(index: usize, start: Option<Start>, argument: *mut c_void, returns_in
             random: 0,
             handlers: Vec::new(),
             cancel_state: CANCEL_ENABLE,
+            name: [0; NAME],
             pointer: gate::checker(),
         });
     }
@@ -147,6 +155,7 @@ fn prepare(index: usize, start: Option<Start>, argument: *mut c_void, returns_in
     thread.at_exit.clear();
     thread.handlers.clear();
     thread.cancel_state = CANCEL_ENABLE;
+    thread.name = [0; NAME];
     cancel::begin(index);
     thread.clock = 0;
     thread.random = index as u64 + 1;
@@ -206,26 +215,21 @@ fn leave() {
         // SAFETY: the program registered the pair.
         unsafe { destructor(object) };
     }
-    for _ in 0..ROUNDS {
-        let mut is_done = true;
-        for key in 0..THREADS.get()[index].values.len() {
-            let value = std::mem::replace(&mut THREADS.get()[index].values[key], ptr::null_mut());
-            let destructor = KEYS.get().get(key).copied().flatten().flatten();
-            if let (false, Some(destructor)) = (value.is_null(), destructor) {
-                is_done = false;
-                let _open = gate::open(own_pointer());
-                // SAFETY: the program registered the destructor for values of this key.
-                unsafe { destructor(value) };
-            }
-        }
-        if is_done {
-            return;
-        }
-    }
+    keys::destroy_values();
 }
 
 /// Waits for a thread; its result, or the error of POSIX.
 fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
+    let index = joinable(thread, code)?;
+    native::at(code, || runtime::join(runtime::ThreadId::from_index(index)))
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let joined = &mut THREADS.get()[index];
+    joined.is_joined = true;
+    Ok(joined.result)
+}
+
+/// The thread that is to be joined, which must not be joined otherwise.
+fn joinable(thread: pthread_t, code: usize) -> Result<usize, c_int> {
     let index = index_of(thread).ok_or(libc::ESRCH)?;
     if index == runtime::current().index() {
         return Err(libc::EDEADLK);
@@ -240,10 +244,50 @@ fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
         let message = format!("a thread is joined that was {what}");
         native::fail(code, FailureKind::Misuse, message);
     }
-    joined.is_joined = true;
-    native::at(code, || runtime::join(runtime::ThreadId::from_index(index)))
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    Ok(THREADS.get()[index].result)
+    Ok(index)
+}
+
+/// Joins a thread if it has ended.
+///
+/// # Safety
+///
+/// The program gave the pointer, and the frame is that of its call.
+unsafe fn try_join(thread: pthread_t, result: *mut *mut c_void, frame: *const Frame) -> c_int {
+    let code = code_of(frame);
+    let index = match joinable(thread, code) {
+        Ok(index) => index,
+        Err(error) => return error,
+    };
+    if !tries(frame, || {
+        runtime::is_finished(runtime::ThreadId::from_index(index))
+    }) {
+        return libc::EBUSY;
+    }
+    match join(thread, code) {
+        Ok(value) if !result.is_null() => {
+            // SAFETY: as promised by the caller.
+            unsafe { *result = value };
+            0
+        }
+        Ok(_) => 0,
+        Err(error) => error,
+    }
+}
+
+/// The same for some time.
+///
+/// # Safety
+///
+/// As for [`try_join`].
+unsafe fn join_timed(thread: pthread_t, result: *mut *mut c_void, frame: *const Frame) -> c_int {
+    // SAFETY: as promised by the caller.
+    match unsafe { try_join(thread, result, frame) } {
+        libc::EBUSY => {
+            runtime::expire();
+            libc::ETIMEDOUT
+        }
+        other => other,
+    }
 }
 
 fn detach(thread: pthread_t) -> c_int {
@@ -293,12 +337,12 @@ export! {
         0
     }
 
-    placed fn pthread_join(thread: pthread_t, result: *mut *mut c_void) -> c_int {
+    compared fn pthread_join(thread: pthread_t, result: *mut *mut c_void) -> c_int {
         if !is_inside() {
             return real!(pthread_join(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int);
         }
-        let (code, _closed) = (code(), close());
-        match join(thread, code) {
+        let (code, frame, _closed) = (code(), gate::frame(), close());
+        match cancel::wait(frame, || join(thread, code)) {
             Ok(value) => {
                 if !result.is_null() {
                     // SAFETY: the program gave the pointer.
@@ -308,6 +352,37 @@ export! {
             }
             Err(error) => error,
         }
+    }
+
+    compared fn pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void) -> c_int {
+        if !is_inside() {
+            return real!(pthread_tryjoin_np(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int);
+        }
+        let (frame, _closed) = (gate::frame(), close());
+        // SAFETY: the program gave the pointer.
+        unsafe { try_join(thread, result, frame) }
+    }
+
+    compared fn pthread_timedjoin_np(thread: pthread_t, result: *mut *mut c_void, until: *const timespec) -> c_int {
+        if !is_inside() {
+            return real!(pthread_timedjoin_np(thread, result, until):
+                fn(pthread_t, *mut *mut c_void, *const timespec) -> c_int);
+        }
+        let (frame, _closed) = (gate::frame(), close());
+        // SAFETY: the program gave the pointer.
+        cancel::wait(frame, || unsafe { join_timed(thread, result, frame) })
+    }
+
+    compared fn pthread_clockjoin_np(
+        thread: pthread_t, result: *mut *mut c_void, clock: clockid_t, until: *const timespec,
+    ) -> c_int {
+        if !is_inside() {
+            return real!(pthread_clockjoin_np(thread, result, clock, until):
+                fn(pthread_t, *mut *mut c_void, clockid_t, *const timespec) -> c_int);
+        }
+        let (frame, _closed) = (gate::frame(), close());
+        // SAFETY: the program gave the pointer.
+        cancel::wait(frame, || unsafe { join_timed(thread, result, frame) })
     }
 
     placed fn pthread_detach(thread: pthread_t) -> c_int {
@@ -388,97 +463,6 @@ export! {
         }
         let _closed = close();
         handle(runtime::current().index())
-    }
-
-    placed fn pthread_key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
-        if !is_inside() {
-            return real!(pthread_key_create(key, destructor): fn(*mut c_uint, Option<Destructor>) -> c_int);
-        }
-        let _closed = close();
-        let number = native::privately(|| {
-            KEYS.get().push(Some(destructor));
-            KEYS.get().len() - 1
-        });
-        // SAFETY: the program gave the pointer.
-        unsafe { *key = number as c_uint };
-        0
-    }
-
-    placed fn pthread_key_delete(key: c_uint) -> c_int {
-        if !is_inside() {
-            return real!(pthread_key_delete(key): fn(c_uint) -> c_int);
-        }
-        let _closed = close();
-        match KEYS.get().get_mut(key as usize) {
-            Some(known) => {
-                *known = None;
-                0
-            }
-            None => libc::EINVAL,
-        }
-    }
-
-    placed fn pthread_setspecific(key: c_uint, value: *mut c_void) -> c_int {
-        if !is_inside() {
-            return real!(pthread_setspecific(key, value): fn(c_uint, *mut c_void) -> c_int);
-        }
-        let _closed = close();
-        if KEYS.get().get(key as usize).copied().flatten().is_none() {
-            return libc::EINVAL;
-        }
-        let thread = own();
-        native::privately(|| {
-            if thread.values.len() <= key as usize {
-                thread.values.resize(key as usize + 1, ptr::null_mut());
-            }
-            thread.values[key as usize] = value;
-        });
-        0
-    }
-
-    placed fn pthread_getspecific(key: c_uint) -> *mut c_void {
-        if !is_inside() {
-            return real!(pthread_getspecific(key): fn(c_uint) -> *mut c_void);
-        }
-        let _closed = close();
-        own().values.get(key as usize).copied().unwrap_or(ptr::null_mut())
-    }
-
-    placed fn tss_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
-        if !is_inside() {
-            return real!(tss_create(key, destructor): fn(*mut c_uint, Option<Destructor>) -> c_int);
-        }
-        let _closed = close();
-        let number = native::privately(|| {
-            KEYS.get().push(Some(destructor));
-            KEYS.get().len() - 1
-        });
-        // SAFETY: the program gave the pointer.
-        unsafe { *key = number as c_uint };
-        0
-    }
-
-    placed fn tss_set(key: c_uint, value: *mut c_void) -> c_int {
-        if !is_inside() {
-            return real!(tss_set(key, value): fn(c_uint, *mut c_void) -> c_int);
-        }
-        let _closed = close();
-        let thread = own();
-        native::privately(|| {
-            if thread.values.len() <= key as usize {
-                thread.values.resize(key as usize + 1, ptr::null_mut());
-            }
-            thread.values[key as usize] = value;
-        });
-        0
-    }
-
-    placed fn tss_get(key: c_uint) -> *mut c_void {
-        if !is_inside() {
-            return real!(tss_get(key): fn(c_uint) -> *mut c_void);
-        }
-        let _closed = close();
-        own().values.get(key as usize).copied().unwrap_or(ptr::null_mut())
     }
 
     placed fn sched_yield() -> c_int {

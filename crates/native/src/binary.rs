@@ -101,6 +101,18 @@ pub fn has_hooks(path: &Path) -> bool {
     })
 }
 
+/// Whether a file calls this function of another one; false for what cannot be read.
+pub fn imports(path: &Path, function: &str) -> bool {
+    let Ok(data) = fs::read(path) else {
+        return false;
+    };
+    let Ok(elf) = Elf::parse(&*data) else {
+        return false;
+    };
+    elf.dynamic_symbols()
+        .any(|symbol| symbol.is_undefined() && symbol.name() == Ok(function))
+}
+
 fn read(path: &Path) -> Result<Vec<u8>, BinaryError> {
     fs::read(path).map_err(|error| BinaryError::Unreadable {
         path: path.to_owned(),

@@ -25,7 +25,7 @@ mod runtime_library;
 mod unseen;
 mod worker;
 
-pub use binary::{Binary, BinaryError, has_hooks};
+pub use binary::{Binary, BinaryError, has_hooks, imports};
 pub use build::{Build, BuildError, Built};
 pub use compiler::{Compiler, CompilerError, Environment, Family};
 pub use instrumentation::Instrumented;

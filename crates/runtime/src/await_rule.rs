@@ -43,6 +43,8 @@ pub(crate) enum Seen {
     Written(u32),
     /// The semaphore with this number has no permit.
     NoPermit(u32),
+    /// The semaphore with this number has so many permits.
+    Permits(u32, usize),
     /// The channel with this number has no message.
     NoMessage(u32),
     /// The channel with this number has no room.
@@ -212,6 +214,7 @@ impl Engine {
                 .try_read(ThreadId::MAIN)
                 .is_none(),
             Seen::NoPermit(number) => objects.semaphores.get(number).available() == 0,
+            Seen::Permits(number, permits) => objects.semaphores.get(number).available() == permits,
             Seen::NoMessage(number) => {
                 let mut channel = objects.channels.get(number).clone();
                 let ticket = channel.receive_request(EventId(0));

@@ -197,6 +197,7 @@ impl Engine {
         match outcome {
             Outcome::Deadlock | Outcome::Stuck if may_wait => self.completed(),
             Outcome::Deadlock if self.only_servers_wait() => self.completed(),
+            Outcome::Deadlock if self.is_excused() => Outcome::Halted,
             Outcome::Completed => self.completed(),
             other => other,
         }
@@ -245,6 +246,12 @@ impl Engine {
                 Pending::Halted(Halt::Await) => false,
                 _ => true,
             })
+    }
+
+    /// Whether a thread of a native program waits that ends its wait in another execution.
+    fn is_excused(&self) -> bool {
+        let waits = |thread: &ThreadId| matches!(self.pending[thread.index()], Pending::Waiting(_));
+        self.native.excused.iter().any(waits)
     }
 
     /// Whether a thread panicked that nobody joined.

@@ -7,6 +7,7 @@
 use crate::engine::Engine;
 use crate::model::Model;
 use explore::{Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
+use report::FailureKind;
 
 /// What is a step.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -27,18 +28,34 @@ impl Model {
     }
 
     /// The schedule of operations that is this schedule of accesses. From here on the model goes by
-    /// operations.
+    /// operations. Where a data race shows in another thread than before, the schedule ends with it.
     pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {
         self.step_by_operations();
         self.reset();
         let mut refined = Schedule::new();
-        self.step_through(&mut refined, ThreadId::MAIN)?;
+        match self.refine_into(&mut refined, schedule) {
+            Err(Interrupt::Diverged(_)) if self.has_raced() => Ok(refined),
+            result => result.map(|()| refined),
+        }
+    }
+
+    fn refine_into(
+        &mut self,
+        refined: &mut Schedule,
+        schedule: &Schedule,
+    ) -> Result<(), Interrupt> {
+        self.step_through(refined, ThreadId::MAIN)?;
         for &step in schedule {
             self.step(step)?;
             refined.push(step);
-            self.step_through(&mut refined, step.thread)?;
+            self.step_through(refined, step.thread)?;
         }
-        Ok(refined)
+        Ok(())
+    }
+
+    fn has_raced(&self) -> bool {
+        let failure = self.failure();
+        failure.is_some_and(|shown| shown.kind == FailureKind::DataRace)
     }
 
     /// Performs the operations that can be performed and commute with all others, in the order in which

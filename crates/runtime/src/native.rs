@@ -27,10 +27,14 @@ pub use objects::{
 pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
-pub use threads::{end_thread, fail, is_alone, privately, refuse, return_from_thread, spawn, warn};
+pub use threads::{
+    end_thread, excuse, fail, is_alone, own_stack, privately, refuse, return_from_thread, spawn,
+    warn,
+};
 
 pub use crate::trap::Prologue;
 
+use explore::ThreadId;
 use std::fmt;
 
 /// How a program in machine code is run.
@@ -84,6 +88,8 @@ pub(crate) struct State {
     pub(crate) objects: Objects,
     /// The range that the plain write of the event at hand changes after its hook.
     pub(crate) written: Option<memory::Written>,
+    /// Threads whose waits are no deadlock: another execution has them end otherwise.
+    pub(crate) excused: Vec<ThreadId>,
 }
 
 impl State {
@@ -92,5 +98,6 @@ impl State {
         self.shadow.clear();
         self.objects.clear();
         self.written = None;
+        self.excused.clear();
     }
 }

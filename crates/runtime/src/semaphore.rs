@@ -5,8 +5,8 @@ use crate::engine::Engine;
 use crate::mutex::expire;
 use crate::perform::{self, perform, silently};
 use crate::waiting::Wait;
-use explore::{ObjectId, OpKind};
-use objects::{Form, Semaphore as Order, Ticket};
+use explore::{ObjectId, Op, OpKind};
+use objects::{Coarsening, Form, Semaphore as Order, Ticket};
 use std::panic::Location;
 
 /// A counting semaphore, one permit at a time.
@@ -14,6 +14,8 @@ use std::panic::Location;
 pub struct Semaphore {
     pub(crate) object: ObjectId,
     number: u32,
+    /// Known to be asked for its permits: then all its operations access one object.
+    is_counted: bool,
 }
 
 impl Engine {
@@ -38,7 +40,12 @@ impl Semaphore {
         engine.name_object_at(object, address, 32);
         let semaphores = &mut engine.objects.semaphores;
         let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
-        Semaphore { object, number }
+        let is_counted = engine.names.is_coarse(object, Coarsening::Tried);
+        Semaphore {
+            object,
+            number,
+            is_counted,
+        }
     }
 
     /// A semaphore with this many permits.
@@ -50,7 +57,12 @@ impl Semaphore {
             engine.name_object(object, "Semaphore", location);
             let semaphores = &mut engine.objects.semaphores;
             let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
-            Semaphore { object, number }
+            let is_counted = engine.names.is_coarse(object, Coarsening::Tried);
+            Semaphore {
+                object,
+                number,
+                is_counted,
+            }
         })
     }
 
@@ -72,7 +84,7 @@ impl Semaphore {
     pub fn try_acquire(&self) -> bool {
         let location = Location::caller();
         let ticket = self.request(Order::TRY_PLACE, location);
-        perform(Order::TRY_RESULT.on(self.object), location, |engine| {
+        perform(self.op(Order::TRY_RESULT), location, |engine| {
             debug_assert_eq!(engine.op.kind, OpKind::SemaphoreTryResult);
             let is_granted = engine
                 .objects
@@ -90,7 +102,7 @@ impl Semaphore {
     }
 
     fn request(&self, form: Form, location: &'static Location<'static>) -> Ticket {
-        perform(form.on(self.object), location, |engine| {
+        perform(self.op(form), location, |engine| {
             let event = engine.event();
             engine
                 .objects
@@ -113,20 +125,40 @@ impl Semaphore {
     /// Adds a permit.
     #[track_caller]
     pub fn release(&self) {
-        perform(
-            Order::RELEASE.on(self.object),
-            Location::caller(),
-            |engine| {
-                let event = engine.event();
-                engine
-                    .objects
-                    .semaphores
-                    .get_mut(self.number)
-                    .release(event);
-                if engine.watch.races {
-                    engine.happens_before.leave(engine.running, event);
-                }
+        perform(self.op(Order::RELEASE), Location::caller(), |engine| {
+            let event = engine.event();
+            engine
+                .objects
+                .semaphores
+                .get_mut(self.number)
+                .release(event);
+            if engine.watch.races {
+                engine.happens_before.leave(engine.running, event);
+            }
+        });
+    }
+
+    /// The number of permits that nobody asked for. From the first time on, requests and releases of the semaphore are one
+    /// object: a number says something about both.
+    #[track_caller]
+    pub fn permits(&self) -> usize {
+        silently(|engine| engine.coarsen(self.object, Coarsening::Tried));
+        perform(self.op(Order::TRY_RESULT), Location::caller(), |engine| {
+            let permits = engine.objects.semaphores.get(self.number).available();
+            engine.see(Seen::Permits(self.number, permits));
+            engine.record(|name| format!("{name}.permits() -> {permits}"));
+            permits
+        })
+    }
+
+    fn op(&self, form: Form) -> Op {
+        let op = form.on(self.object);
+        match self.is_counted && op.object != ObjectId::NONE {
+            true => Op {
+                object: self.object,
+                ..op
             },
-        );
+            false => op,
+        }
     }
 }

@@ -2,7 +2,9 @@
 //! `mazurka check`.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
+mod cancellation;
 mod corpus;
+mod library;
 mod random;
 mod refusals;
 mod toolchain;

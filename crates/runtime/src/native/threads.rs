@@ -73,6 +73,25 @@ pub fn warn(text: &str) {
     });
 }
 
+/// The wait that a thread is in, or no longer in, is no deadlock: in another execution it ends for another reason.
+pub fn excuse(thread: ThreadId, is_excused: bool) {
+    perform::silently(|engine| {
+        let excused = &mut engine.native.excused;
+        excused.retain(|&other| other != thread);
+        if is_excused {
+            excused.push(thread);
+        }
+    });
+}
+
+/// The stack of the thread that runs.
+pub fn own_stack() -> std::ops::Range<usize> {
+    perform::silently(|engine| {
+        let fibre = engine.running_fibre();
+        fibre.map_or(0..0, |fibre| fibre.lowest()..fibre.base())
+    })
+}
+
 /// Whether all other threads have ended.
 pub fn is_alone() -> bool {
     perform::silently(|engine| engine.live == 1)

@@ -1,0 +1,175 @@
+//! What POSIX and Linux tell of a thread: name, stack, priority, processors. Priorities and processors have no influence on
+//! what is checked.
+
+use crate::gate::{close, code, is_inside};
+use crate::threads::{self, NAME};
+use libc::{
+    c_char, c_int, c_uint, c_void, clockid_t, cpu_set_t, pid_t, pthread_attr_t, pthread_t,
+    sched_param, size_t,
+};
+use runtime::native;
+use std::ffi::CStr;
+
+/// The thread of a handle, as functions want it that return an error of POSIX.
+macro_rules! known {
+    ($thread:expr) => {
+        match threads::index_of($thread) {
+            Some(index) => index,
+            None => return libc::ESRCH,
+        }
+    };
+}
+
+export! {
+    placed fn pthread_setname_np(thread: pthread_t, name: *const c_char) -> c_int {
+        if !is_inside() {
+            return real!(pthread_setname_np(thread, name): fn(pthread_t, *const c_char) -> c_int);
+        }
+        let _closed = close();
+        let index = known!(thread);
+        // SAFETY: the program passes a string of C.
+        let name = unsafe { CStr::from_ptr(name) }.to_bytes_with_nul();
+        match threads::at(index).name.get_mut(..name.len()) {
+            Some(place) => {
+                place.copy_from_slice(name);
+                0
+            }
+            None => libc::ERANGE,
+        }
+    }
+
+    placed fn pthread_getname_np(thread: pthread_t, buffer: *mut c_char, length: size_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_getname_np(thread, buffer, length): fn(pthread_t, *mut c_char, size_t) -> c_int);
+        }
+        let _closed = close();
+        let index = known!(thread);
+        if length < NAME {
+            return libc::ERANGE;
+        }
+        // SAFETY: the program gave a buffer of this length.
+        unsafe { buffer.cast::<[u8; NAME]>().write(threads::at(index).name) };
+        0
+    }
+
+    placed fn pthread_getattr_np(thread: pthread_t, attributes: *mut pthread_attr_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_getattr_np(thread, attributes): fn(pthread_t, *mut pthread_attr_t) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        if known!(thread) != runtime::current().index() {
+            native::refuse(code, "a thread asks for the stack of another one (pthread_getattr_np)".to_owned());
+        }
+        let stack = native::own_stack();
+        // SAFETY: the program gave the pointer.
+        unsafe {
+            libc::pthread_attr_init(attributes);
+            libc::pthread_attr_setstack(attributes, stack.start as *mut c_void, stack.len())
+        }
+    }
+
+    placed fn pthread_getschedparam(thread: pthread_t, policy: *mut c_int, parameters: *mut sched_param) -> c_int {
+        if !is_inside() {
+            return real!(pthread_getschedparam(thread, policy, parameters):
+                fn(pthread_t, *mut c_int, *mut sched_param) -> c_int);
+        }
+        let _closed = close();
+        known!(thread);
+        // SAFETY: the program gave the pointers.
+        unsafe {
+            *policy = libc::SCHED_OTHER;
+            (*parameters).sched_priority = 0;
+        }
+        0
+    }
+
+    placed fn pthread_setschedparam(thread: pthread_t, policy: c_int, parameters: *const sched_param) -> c_int {
+        if !is_inside() {
+            return real!(pthread_setschedparam(thread, policy, parameters):
+                fn(pthread_t, c_int, *const sched_param) -> c_int);
+        }
+        let _closed = close();
+        known!(thread);
+        0
+    }
+
+    placed fn pthread_setschedprio(thread: pthread_t, priority: c_int) -> c_int {
+        if !is_inside() {
+            return real!(pthread_setschedprio(thread, priority): fn(pthread_t, c_int) -> c_int);
+        }
+        let _closed = close();
+        known!(thread);
+        0
+    }
+
+    placed fn pthread_getaffinity_np(thread: pthread_t, size: size_t, processors: *mut cpu_set_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_getaffinity_np(thread, size, processors):
+                fn(pthread_t, size_t, *mut cpu_set_t) -> c_int);
+        }
+        let _closed = close();
+        known!(thread);
+        // SAFETY: the program gave the pointer.
+        match unsafe { libc::sched_getaffinity(0, size, processors) } {
+            0 => 0,
+            _ => libc::EINVAL,
+        }
+    }
+
+    placed fn pthread_setaffinity_np(thread: pthread_t, size: size_t, processors: *const cpu_set_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_setaffinity_np(thread, size, processors):
+                fn(pthread_t, size_t, *const cpu_set_t) -> c_int);
+        }
+        let _closed = close();
+        known!(thread);
+        0
+    }
+
+    placed fn pthread_getcpuclockid(thread: pthread_t, clock: *mut clockid_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_getcpuclockid(thread, clock): fn(pthread_t, *mut clockid_t) -> c_int);
+        }
+        let _closed = close();
+        known!(thread);
+        // SAFETY: the program gave the pointer.
+        unsafe { *clock = libc::CLOCK_THREAD_CPUTIME_ID };
+        0
+    }
+
+    placed fn gettid() -> pid_t {
+        if !is_inside() {
+            return real!(gettid(): fn() -> pid_t);
+        }
+        let _closed = close();
+        number()
+    }
+
+    placed fn sched_getcpu() -> c_int {
+        match is_inside() {
+            true => 0,
+            false => real!(sched_getcpu(): fn() -> c_int),
+        }
+    }
+
+    placed fn getcpu(processor: *mut c_uint, node: *mut c_uint) -> c_int {
+        if !is_inside() {
+            return real!(getcpu(processor, node): fn(*mut c_uint, *mut c_uint) -> c_int);
+        }
+        for number in [processor, node] {
+            if !number.is_null() {
+                // SAFETY: the program gave the pointer.
+                unsafe { *number = 0 };
+            }
+        }
+        0
+    }
+}
+
+/// The number that the system would give to the thread that runs: the first one's is that of the process.
+pub(crate) fn number() -> pid_t {
+    FIRST + runtime::current().index() as pid_t
+}
+
+/// The same in every process: addresses and branches may depend on it.
+const FIRST: pid_t = 1000;

@@ -1,0 +1,128 @@
+//! Atomic accesses that compilers leave to `libatomic`: 16 bytes of clang, which are as those of gcc, and whatever is
+//! larger, which has a lock.
+
+use crate::gate::{self, close, code, is_inside};
+use libc::{c_int, c_void, size_t};
+use runtime::native::{self, Frame, at};
+use std::sync::Mutex;
+
+macro_rules! sixteen {
+    ($($name:ident = $hook:literal;)*) => {
+        $(
+            /// The same function by another name.
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn $name() {
+                std::arch::naked_asm!(concat!("jmp ", $hook, "@plt"))
+            }
+        )*
+    };
+}
+
+sixteen! {
+    __atomic_load_16 = "__tsan_atomic128_load";
+    __atomic_store_16 = "__tsan_atomic128_store";
+    __atomic_exchange_16 = "__tsan_atomic128_exchange";
+    __atomic_compare_exchange_16 = "__tsan_atomic128_compare_exchange_strong";
+    __atomic_fetch_add_16 = "__tsan_atomic128_fetch_add";
+    __atomic_fetch_sub_16 = "__tsan_atomic128_fetch_sub";
+    __atomic_fetch_and_16 = "__tsan_atomic128_fetch_and";
+    __atomic_fetch_or_16 = "__tsan_atomic128_fetch_or";
+    __atomic_fetch_xor_16 = "__tsan_atomic128_fetch_xor";
+    __atomic_fetch_nand_16 = "__tsan_atomic128_fetch_nand";
+}
+
+/// For programs that run as usual.
+static OUTSIDE: Mutex<()> = Mutex::new(());
+
+/// Does something with an atomic variable that nobody else accesses meanwhile. Its bytes are plain memory, so that other
+/// accesses of them are races.
+fn locked<R>(variable: usize, does: impl FnOnce(Option<*const Frame>) -> R) -> R {
+    if !is_inside() {
+        let _guard = OUTSIDE
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        return does(None);
+    }
+    let (code, frame, _closed) = (code(), gate::frame(), close());
+    let lock = native::mutex_at(variable);
+    at(code, || lock.lock());
+    let result = does(Some(frame));
+    at(code, || lock.unlock());
+    result
+}
+
+/// # Safety
+///
+/// The memory is the program's, and the frame that of its call.
+unsafe fn read(
+    variable: *const c_void,
+    to: *mut c_void,
+    size: size_t,
+    frame: Option<*const Frame>,
+) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        if let Some(frame) = frame {
+            native::read(variable.expose_provenance(), size, frame);
+        }
+        to.cast::<u8>().copy_from(variable.cast(), size);
+    }
+}
+
+/// # Safety
+///
+/// As for [`read`].
+unsafe fn write(
+    variable: *mut c_void,
+    from: *const c_void,
+    size: size_t,
+    frame: Option<*const Frame>,
+) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        if let Some(frame) = frame {
+            native::write(variable.expose_provenance(), size, (*frame).code());
+        }
+        variable.cast::<u8>().copy_from(from.cast(), size);
+    }
+}
+
+export! {
+    compared fn __atomic_load(size: size_t, variable: *const c_void, result: *mut c_void, _order: c_int) {
+        // SAFETY: the program gave the pointers.
+        locked(variable.addr(), |frame| unsafe { read(variable, result, size, frame) });
+    }
+
+    compared fn __atomic_store(size: size_t, variable: *mut c_void, value: *const c_void, _order: c_int) {
+        // SAFETY: the program gave the pointers.
+        locked(variable.addr(), |frame| unsafe { write(variable, value, size, frame) });
+    }
+
+    compared fn __atomic_exchange(
+        size: size_t, variable: *mut c_void, value: *const c_void, result: *mut c_void, _order: c_int,
+    ) {
+        // SAFETY: the program gave the pointers.
+        locked(variable.addr(), |frame| unsafe {
+            read(variable, result, size, frame);
+            write(variable, value, size, frame);
+        });
+    }
+
+    compared fn __atomic_compare_exchange(
+        size: size_t, variable: *mut c_void, expected: *mut c_void, new: *const c_void, _success: c_int, _failure: c_int,
+    ) -> bool {
+        // SAFETY: the program gave the pointers.
+        locked(variable.addr(), |frame| unsafe {
+            if let Some(frame) = frame {
+                native::read(variable.expose_provenance(), size, frame);
+            }
+            let is_equal = libc::memcmp(variable, expected, size) == 0;
+            match is_equal {
+                true => write(variable, new, size, frame),
+                false => expected.cast::<u8>().copy_from(variable.cast(), size),
+            }
+            is_equal
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! Signals: those that the checker needs stay its own, a crash that the program asks for is one, and others are refused.
+
+use crate::gate::{close, code, is_inside};
+use libc::{c_int, pid_t, pthread_t, sighandler_t, sigset_t};
+use runtime::native;
+
+/// What a program may send to itself: that is how it crashes.
+const CRASHES: [c_int; 6] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGABRT,
+    libc::SIGTRAP,
+];
+
+/// Those that end checks, watch threads and tell of interruptions.
+const OWN: [c_int; 5] = [
+    libc::SIGVTALRM,
+    libc::SIGALRM,
+    libc::SIGURG,
+    libc::SIGINT,
+    libc::SIGTERM,
+];
+
+fn is_ours(signal: c_int) -> bool {
+    CRASHES.contains(&signal) || OWN.contains(&signal)
+}
+
+/// The program sends a signal to itself; whether it is to come.
+fn sends(signal: c_int, code: usize) -> bool {
+    if signal != 0 && !CRASHES.contains(&signal) {
+        native::refuse(code, format!("the program sends itself signal {signal}"));
+    }
+    signal != 0
+}
+
+export! {
+    placed fn raise(signal: c_int) -> c_int {
+        if is_inside() {
+            let (code, _closed) = (code(), close());
+            if !sends(signal, code) {
+                return 0;
+            }
+        }
+        real!(raise(signal): fn(c_int) -> c_int)
+    }
+
+    placed fn kill(process: pid_t, signal: c_int) -> c_int {
+        if is_inside() {
+            let (code, _closed) = (code(), close());
+            // SAFETY: the call has no conditions.
+            if process != unsafe { libc::getpid() } {
+                native::refuse(code, "the program sends a signal to another process (kill)".to_owned());
+            }
+            if !sends(signal, code) {
+                return 0;
+            }
+        }
+        real!(kill(process, signal): fn(pid_t, c_int) -> c_int)
+    }
+
+    placed fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int {
+        if !is_inside() {
+            return real!(pthread_kill(thread, signal): fn(pthread_t, c_int) -> c_int);
+        }
+        let (code, _closed) = (code(), close());
+        if signal != 0 {
+            native::refuse(code, "the program sends a signal to a thread (pthread_kill)".to_owned());
+        }
+        match crate::threads::index_of(thread) {
+            Some(_) => 0,
+            None => libc::ESRCH,
+        }
+    }
+
+    placed fn pthread_sigmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_sigmask(how, new, old): fn(c_int, *const sigset_t, *mut sigset_t) -> c_int);
+        }
+        // SAFETY: the program gave the pointer.
+        unsafe { nothing_is_blocked(old) };
+        0
+    }
+
+    placed fn sigprocmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
+        if !is_inside() {
+            return real!(sigprocmask(how, new, old): fn(c_int, *const sigset_t, *mut sigset_t) -> c_int);
+        }
+        // SAFETY: the program gave the pointer.
+        unsafe { nothing_is_blocked(old) };
+        0
+    }
+
+    placed fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+        if is_inside() && is_ours(signal) {
+            if !old.is_null() {
+                // SAFETY: the program gave the pointer; zero is the default action.
+                unsafe { old.write_bytes(0, 1) };
+            }
+            return 0;
+        }
+        real!(sigaction(signal, new, old): fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int)
+    }
+
+    placed fn signal(signal: c_int, handler: sighandler_t) -> sighandler_t {
+        if is_inside() && is_ours(signal) {
+            return libc::SIG_DFL;
+        }
+        real!(signal(signal, handler): fn(c_int, sighandler_t) -> sighandler_t)
+    }
+}
+
+/// No signal comes that could be blocked.
+///
+/// # Safety
+///
+/// The pointer is null, or can be written.
+unsafe fn nothing_is_blocked(old: *mut sigset_t) {
+    if !old.is_null() {
+        // SAFETY: as promised by the caller.
+        unsafe { libc::sigemptyset(old) };
+    }
+}
