@@ -1,10 +1,7 @@
 //! Processes that are state machines.
 
-use crate::{Message, Pid, System};
-use runtime::Fingerprint;
-use std::collections::VecDeque;
+use crate::{Actions, Message};
 use std::hash::Hash;
-use std::panic::Location;
 use std::time::Duration;
 
 /// A process that is a state machine: what it is between two messages is plain data, not a stack.
@@ -95,6 +92,8 @@ pub enum Input<M> {
     Start,
     /// It received a message.
     Message(M),
+    /// What it has [asked](Actions::ask) for.
+    Answer(M),
     /// There was no message in time.
     Timeout,
 }
@@ -102,68 +101,11 @@ pub enum Input<M> {
 /// How a process goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Next {
-    /// It waits for a message that fits.
+    /// It waits for a message that fits; if it has asked for something, for the answer.
     Receive,
     /// It receives a message that fits if there is one in time: see
-    /// [`receive_within`](crate::Process::receive_within).
+    /// [`receive_within`](crate::Process::receive_within). An answer comes before any message.
     ReceiveWithin(Duration),
-    /// It ends.
+    /// It ends when its actions are done. Nobody hears their answers.
     Stop,
-}
-
-/// What a process does after a reaction, in order.
-pub struct Actions<M> {
-    me: Pid<M>,
-    system: System,
-    pub(crate) actions: VecDeque<Action>,
-}
-
-/// Something that a process does.
-pub(crate) struct Action {
-    /// What it is, as a part of the state of the process.
-    pub(crate) told: Fingerprint,
-    pub(crate) location: &'static Location<'static>,
-    pub(crate) perform: Box<dyn FnOnce()>,
-}
-
-impl<M: Message> Actions<M> {
-    pub(crate) fn new(me: Pid<M>, system: System) -> Actions<M> {
-        Actions {
-            me,
-            system,
-            actions: VecDeque::new(),
-        }
-    }
-
-    /// The process id of the process at hand.
-    pub fn pid(&self) -> Pid<M> {
-        self.me.clone()
-    }
-
-    /// Sends a message.
-    #[track_caller]
-    pub fn send<N: Message + Eq + Hash>(&mut self, to: &Pid<N>, message: N) {
-        let to = to.clone();
-        let told = Fingerprint::of((to.clone(), message.clone()));
-        self.actions.push_back(Action {
-            told: told.clone(),
-            location: Location::caller(),
-            perform: Box::new(move || to.send_as(message, Some(told))),
-        });
-    }
-
-    /// Starts a process that is a state machine. Messages to it may be sent by later actions.
-    #[track_caller]
-    pub fn spawn<B: Behaviour>(&mut self, name: &str, behaviour: B) -> Pid<B::Message> {
-        let location = Location::caller();
-        let pid = self.system.address(name);
-        pid.inbox.tell_state();
-        let (started, system) = (pid.clone(), self.system.clone());
-        self.actions.push_back(Action {
-            told: Fingerprint::of((pid.clone(), behaviour.clone())),
-            location,
-            perform: Box::new(move || system.start_machine(&started, behaviour, location)),
-        });
-        pid
-    }
 }

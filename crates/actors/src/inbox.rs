@@ -107,13 +107,15 @@ impl Control {
         if !self.is_signalled(false) {
             return None;
         }
-        self.signals.read(
+        let exit = self.signals.read(
             |signals| signals.exit().cloned(),
             |exit| match exit {
                 Some(Exit { reason, .. }) => format!("is told to end: {reason}"),
                 None => "is not told to end".to_owned(),
             },
-        )
+        );
+        runtime::learn(&exit);
+        exit
     }
 
     /// Whether the code of the process is being unwound, so that it must not be once more.
@@ -124,6 +126,7 @@ impl Control {
     /// Ends the process at hand, which this is.
     pub(crate) fn end_by(&self, exit: Exit) -> ! {
         self.is_ending.store(true, Relaxed);
+        runtime::learn(&exit);
         resume_unwind(Box::new(Ending { exit }))
     }
 
@@ -215,19 +218,20 @@ type Snapshot<M> = (
 
 impl<M: Message + Eq + Hash> Inbox<M> {
     /// The mailbox and what belongs to the process tell their state from now on.
-    ///
-    /// Signals and relations have one state as long as nobody uses them. Where they are used, which the
-    /// exploration learns, they tell none.
     pub(crate) fn tell_state(self: &Arc<Inbox<M>>) {
-        let own = Arc::clone(self);
-        runtime::tell_state_of(self.control.mailbox.object(), move || own.snapshot());
         let control = &self.control;
-        if !control.is_signalled(false) {
-            runtime::tell_state_of(control.signals.object(), || ());
-        }
-        if !control.is_related(false) && !control.is_registered(false) {
-            runtime::tell_state_of(control.relations.object(), || ());
-        }
+        let [own, signalled, related] = [(); 3].map(|()| Arc::clone(self));
+        runtime::tell_state_of(control.mailbox.object(), move || own.snapshot());
+        runtime::tell_state_of(control.signals.object(), move || {
+            // Nobody listens to them any more where the process has ended.
+            let is_heard = !signalled.letters().is_closed;
+            let signals = &signalled.control.signals;
+            is_heard.then(|| signals.silently(|signals| signals.clone()))
+        });
+        runtime::tell_state_of(control.relations.object(), move || {
+            let relations = &related.control.relations;
+            relations.silently(|relations| (relations.related(), relations.is_alive()))
+        });
     }
 
     /// The letters that are not received, in order; which are known to the process; how many will never be

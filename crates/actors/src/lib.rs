@@ -48,6 +48,7 @@
 
 #![forbid(unsafe_code)]
 
+mod actions;
 mod behaviour;
 mod exit;
 mod inbox;
@@ -62,8 +63,10 @@ mod relation;
 mod send;
 mod system;
 mod table;
+mod ties;
 
-pub use behaviour::{Actions, Behaviour, Input, Next};
+pub use actions::Actions;
+pub use behaviour::{Behaviour, Input, Next};
 pub use exit::{Down, Exit, ExitReason};
 pub use message::Message;
 pub use pid::{Pid, ProcessId};
@@ -72,4 +75,4 @@ pub use registry::RegisterError;
 pub use relation::Monitor;
 pub use runtime::{Delivery, Policy};
 pub use system::System;
-pub use table::{Key, Table, TableGone};
+pub use table::{Key, Table, TableGone, Value};

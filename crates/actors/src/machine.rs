@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::rc::Rc;
+use std::time::Duration;
 
 type Place = &'static Location<'static>;
 
@@ -20,6 +21,8 @@ struct Local<B: Behaviour> {
     input: Option<Input<B::Message>>,
     /// What it has still to do.
     actions: VecDeque<Fingerprint>,
+    /// What it has asked for, and not reacted to.
+    answers: VecDeque<B::Message>,
     next: Next,
 }
 
@@ -43,10 +46,12 @@ pub(crate) fn body<B: Behaviour>(
             behaviour,
             input: None,
             actions: VecDeque::new(),
+            answers: VecDeque::new(),
             next: Next::Receive,
         }));
-        let told = Rc::clone(&local);
-        runtime::tell_state(move || told.borrow().clone());
+        me.ties.of_machine();
+        let (told, ties) = (Rc::clone(&local), Rc::clone(&me.ties));
+        runtime::tell_state(move || (told.borrow().clone(), ties.snapshot()));
         Running { me, local }.run();
     }
 }
@@ -57,24 +62,41 @@ impl<B: Behaviour> Running<'_, B> {
         loop {
             let actions = self.react(input);
             self.perform(actions);
-            let fits = |message: &B::Message| self.local.borrow().behaviour.fits(message);
-            let next = self.local.borrow().next;
-            input = match next {
-                Next::Receive => Input::Message(self.me.receive_if(fits)),
-                Next::ReceiveWithin(limit) => {
-                    let message = self.me.receive_if_within(limit, fits);
-                    message.map_or(Input::Timeout, Input::Message)
-                }
-                Next::Stop => return,
+            let Some(next) = self.next_input() else {
+                return;
             };
+            input = next;
         }
+    }
+
+    /// None where the process ends.
+    fn next_input(&self) -> Option<Input<B::Message>> {
+        let fits = |message: &B::Message| self.local.borrow().behaviour.fits(message);
+        let next = self.local.borrow().next;
+        let limit = match next {
+            Next::Stop => return None,
+            Next::Receive => Duration::MAX,
+            Next::ReceiveWithin(limit) => limit,
+        };
+        let answer = self.local.borrow_mut().answers.pop_front();
+        Some(match answer {
+            Some(answer) => Input::Answer(answer),
+            None => {
+                let message = self.me.receive_if_within(limit, fits);
+                message.map_or(Input::Timeout, Input::Message)
+            }
+        })
     }
 
     /// No event: the reaction belongs to the one that brought the input.
     fn react(&self, input: Input<B::Message>) -> Actions<B::Message> {
-        let mut behaviour = self.local.borrow().behaviour.clone();
+        let Local {
+            mut behaviour,
+            answers,
+            ..
+        } = self.local.borrow().clone();
         self.local.borrow_mut().input = Some(input.clone());
-        let mut actions = Actions::new(self.me.pid(), self.me.system());
+        let mut actions = Actions::of(self.me);
         let before = runtime::operations();
         let next = behaviour.react(input, &mut actions);
         assert!(runtime::operations() == before, "{OPERATES}");
@@ -83,18 +105,27 @@ impl<B: Behaviour> Running<'_, B> {
             behaviour,
             input: None,
             actions: told.collect(),
+            answers,
             next,
         };
         let _before = self.local.replace(local);
+        runtime::forget();
         actions
     }
 
+    /// What an action learns on its way belongs to the state until its answer does.
     fn perform(&self, actions: Actions<B::Message>) {
         for action in actions.actions {
             let start = runtime::stand_at(Some(action.location));
-            (action.perform)();
+            self.me.ties.is_acting.set(true);
+            let answer = (action.perform)(self.me);
+            self.me.ties.is_acting.set(false);
             runtime::stand_at(start);
-            let _done = self.local.borrow_mut().actions.pop_front();
+            let mut local = self.local.borrow_mut();
+            let _done = local.actions.pop_front();
+            local.answers.extend(answer);
+            drop(local);
+            runtime::forget();
         }
     }
 }

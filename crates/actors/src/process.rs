@@ -1,30 +1,20 @@
 //! A process from within: its start and its end.
 
-use crate::exit::{Down, Ending, Exit, ExitReason, panic_message};
+use crate::exit::{Ending, Exit, ExitReason, panic_message};
 use crate::inbox::{Address, Control, Inbox};
 use crate::system::System;
+use crate::ties::Ties;
 use crate::{Message, Pid};
-use runtime::State;
 use std::any::Any;
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The process at hand: what its code can do.
 pub struct Process<M> {
     pid: Pid<M>,
-    /// What the process is told of an exit signal, if it traps them.
-    pub(crate) on_exit: RefCell<Option<Told<Exit, M>>>,
-    /// What the process is told of the end of another, for each of its monitors.
-    pub(crate) on_down: RefCell<BTreeMap<u32, Told<Down, M>>>,
-    pub(crate) monitors: Cell<u32>,
-    /// Whether its tables are alive.
-    pub(crate) tables: RefCell<Vec<Arc<State<bool>>>>,
+    pub(crate) ties: Rc<Ties<M>>,
 }
-
-/// Makes a message of a notice.
-pub(crate) type Told<N, M> = Box<dyn Fn(N) -> M>;
 
 impl<M: Message> Process<M> {
     /// Its own process id.
@@ -64,10 +54,7 @@ impl<M: Message> Process<M> {
     ) {
         let process = Process {
             pid,
-            on_exit: RefCell::default(),
-            on_down: RefCell::default(),
-            monitors: Cell::new(0),
-            tables: RefCell::default(),
+            ties: Rc::default(),
         };
         process.control().system.run(Some(process.address()));
         process.control().mailbox.belongs_here();
@@ -92,6 +79,7 @@ impl<M: Message> Process<M> {
             Ok(ending) => self.end(ending.exit),
             Err(panic) => {
                 let reason = ExitReason::Panic(panic_message(&*panic));
+                runtime::learn(&reason);
                 let is_observed = self.tell_end(&Exit {
                     process: None,
                     reason,
@@ -129,7 +117,7 @@ impl<M: Message> Process<M> {
             let text = |_: &()| format!("{} has no name any more", self.pid.name());
             control.system.directory.write(|names| names.end(id), text);
         }
-        for table in self.tables.take() {
+        for table in self.ties.tables.take() {
             let text = |_: &()| "its table is gone".to_owned();
             table.write(|is_alive| *is_alive = false, text);
         }

@@ -33,6 +33,7 @@ impl<M: Message> Process<M> {
     /// ```
     #[track_caller]
     pub fn receive_if(&self, fits: impl Fn(&M) -> bool) -> M {
+        assert!(!self.ties.is_acting.get(), "{RECEIVES}");
         let mut position = 0;
         loop {
             let is_known = position < self.inbox().known();
@@ -75,6 +76,7 @@ impl<M: Message> Process<M> {
         if limit == Duration::MAX {
             return Some(self.receive_if(fits));
         }
+        assert!(!self.ties.is_acting.get(), "{RECEIVES}");
         self.control().system.checkpoint();
         let known = self.inbox().known();
         if let Some(message) = self.receive_among(0..known, &fits, true) {
@@ -144,10 +146,17 @@ impl<M: Message> Process<M> {
         let message = match content {
             Content::Message(message) => return Some(message),
             Content::End(exit) => self.end_by(exit),
-            Content::Exit(exit) => self.on_exit.borrow().as_ref().map(|told| told(exit)),
+            Content::Exit(exit) => {
+                let told = self.ties.on_exit.borrow();
+                told.as_ref().map(|told| told.message(exit))
+            }
             Content::Down(down) => {
-                let told = self.on_down.borrow_mut().remove(&down.monitor.number());
-                told.map(|told| told(down))
+                let told = self
+                    .ties
+                    .on_down
+                    .borrow_mut()
+                    .remove(&down.monitor.number());
+                told.map(|told| told.message(down))
             }
         };
         if message.is_none() {
@@ -165,3 +174,6 @@ impl<M: Message> Process<M> {
         self.control().end_by(exit)
     }
 }
+
+const RECEIVES: &str = "an action of a process that is a state machine receives a message: that is what \
+                        Next::Receive and Next::ReceiveWithin are for";

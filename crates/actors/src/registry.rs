@@ -49,20 +49,24 @@ impl System {
                 Err(why) => format!("register({name:?}, {}) -> {why:?}", process.name()),
             },
         );
-        result.map_err(|why| match why {
+        let result = result.map_err(|why| match why {
             Unregistered::Taken => RegisterError::Taken,
             Unregistered::Ended => RegisterError::Ended,
-        })
+        });
+        runtime::learn(&result);
+        result
     }
 
     /// Takes a name away; whether a process had it.
     #[track_caller]
     pub fn unregister(&self, name: &str) -> bool {
         self.shared.checkpoint();
-        self.shared.directory.write(
+        let had = self.shared.directory.write(
             |names| names.unregister(name),
             |had| format!("unregister({name:?}) -> {had}"),
-        )
+        );
+        runtime::learn(&had);
+        had
     }
 
     /// The process that has the name.
@@ -79,10 +83,14 @@ impl System {
                 Some(_) => format!("whereis({name:?}) -> a process"),
                 None => format!("whereis({name:?}) -> nobody"),
             },
-        )?;
-        let pid = entry.downcast::<Pid<M>>().unwrap_or_else(|_| {
-            panic!("the process called {name:?} receives other messages than whereis asks for")
+        );
+        let found = entry.map(|entry| {
+            let pid = entry.downcast::<Pid<M>>().unwrap_or_else(|_| {
+                panic!("the process called {name:?} receives other messages than whereis asks for")
+            });
+            (*pid).clone()
         });
-        Some((*pid).clone())
+        runtime::learn(&found);
+        found
     }
 }

@@ -6,7 +6,7 @@
 use crate::exit::{Down, Exit, ExitReason};
 use crate::inbox::{Address, Control, Notice};
 use crate::{Message, Pid, Process, ProcessId};
-use runtime::{Posted, Signalled, Strength};
+use runtime::{Fingerprint, Posted, Signalled, Strength};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -18,6 +18,10 @@ pub struct Monitor {
 }
 
 impl Monitor {
+    pub(crate) fn new(watched: ProcessId, number: u32) -> Monitor {
+        Monitor { watched, number }
+    }
+
     /// Which of the watcher's monitors it is.
     pub(crate) fn number(&self) -> u32 {
         self.number
@@ -34,11 +38,7 @@ impl<M: Message> Process<M> {
     ) -> Pid<N> {
         self.control().system.checkpoint();
         let child: Pid<N> = self.system().address(name);
-        let control = &child.inbox.control;
-        self.becomes_linked(control);
-        let (parent, address) = (self.control().id.clone(), self.address());
-        control.relations.silently(|own| own.link(parent, address));
-        self.link_own_side(Arc::clone(&child.inbox) as Address);
+        self.link_child(&child);
         self.system().start(&child, body);
         child
     }
@@ -53,16 +53,29 @@ impl<M: Message> Process<M> {
     ) -> (Pid<N>, Monitor) {
         self.control().system.checkpoint();
         let child: Pid<N> = self.system().address(name);
+        let monitor = self.ties.monitor(&child, told);
+        self.watch_child(&child, monitor.number);
+        self.system().start(&child, body);
+        (child, monitor)
+    }
+
+    /// Links this process with a child that is about to be started.
+    #[track_caller]
+    pub(crate) fn link_child<N: Message>(&self, child: &Pid<N>) {
+        let control = &child.inbox.control;
+        self.becomes_linked(control);
+        let (parent, address) = (self.control().id.clone(), self.address());
+        control.relations.silently(|own| own.link(parent, address));
+        self.link_own_side(Arc::clone(&child.inbox) as Address);
+    }
+
+    /// This process watches a child that is about to be started.
+    pub(crate) fn watch_child<N: Message>(&self, child: &Pid<N>, number: u32) {
         let control = &child.inbox.control;
         control.is_related(true);
         let (watcher, address) = (self.control().id.clone(), self.address());
-        let monitor = self.next_monitor(control, told);
-        let number = monitor.number;
-        control
-            .relations
-            .silently(|own| own.monitor(watcher, number, address));
-        self.system().start(&child, body);
-        (child, monitor)
+        let relations = &control.relations;
+        relations.silently(|own| own.monitor(watcher, number, address));
     }
 
     /// Links this process with another: when one ends, the other gets an exit signal, and ends unless the
@@ -77,6 +90,7 @@ impl<M: Message> Process<M> {
         let is_alive = control
             .relations
             .write(|relations| relations.link(own, address), text);
+        runtime::learn(&is_alive);
         match is_alive {
             true => self.link_own_side(Arc::clone(&other.inbox) as Address),
             false => {
@@ -138,13 +152,14 @@ impl<M: Message> Process<M> {
         self.control().system.checkpoint();
         let control = &other.inbox.control;
         control.is_related(true);
-        let monitor = self.next_monitor(control, told);
+        let monitor = self.ties.monitor(other, told);
         let (watcher, address) = (self.control().id.clone(), self.address());
         let number = monitor.number;
         let text = |_: &bool| format!("monitor {}", other.name());
         let is_alive = control
             .relations
             .write(|of| of.monitor(watcher, number, address), text);
+        runtime::learn(&is_alive);
         if !is_alive {
             tell_down(&self.address(), control.down(number, ExitReason::NoProcess));
         }
@@ -155,21 +170,11 @@ impl<M: Message> Process<M> {
     #[track_caller]
     pub fn demonitor<N: Message>(&self, other: &Pid<N>, monitor: &Monitor) {
         self.control().system.checkpoint();
-        self.on_down.borrow_mut().remove(&monitor.number);
+        self.ties.on_down.borrow_mut().remove(&monitor.number);
         let (watcher, number) = (self.control().id.clone(), monitor.number);
         let text = |_: &()| format!("demonitor {}", other.name());
         let relations = &other.inbox.control.relations;
         relations.write(|of| of.demonitor(watcher, number), text);
-    }
-
-    fn next_monitor(&self, watched: &Control, told: impl Fn(Down) -> M + 'static) -> Monitor {
-        let number = self.monitors.get();
-        self.monitors.set(number + 1);
-        self.on_down.borrow_mut().insert(number, Box::new(told));
-        Monitor {
-            watched: watched.id.clone(),
-            number,
-        }
     }
 
     /// From now on this process does not end by exit signals but gets messages, which `told` makes. A kill
@@ -177,7 +182,7 @@ impl<M: Message> Process<M> {
     #[track_caller]
     pub fn trap_exits(&self, told: impl Fn(Exit) -> M + 'static) {
         self.control().system.checkpoint();
-        *self.on_exit.borrow_mut() = Some(Box::new(told));
+        *self.ties.on_exit.borrow_mut() = Some(self.ties.told(told));
         if self.control().is_signalled(false) {
             let text = |_: &()| "traps exits".to_owned();
             let signals = &self.control().signals;
@@ -195,6 +200,7 @@ impl<M: Message> Process<M> {
         let control = self.control();
         let text = |_: &_| format!("ends: {}", exit.reason);
         let related = control.relations.write(runtime::Relations::end, text);
+        runtime::learn(&related.ids());
         let strength = match exit.reason {
             ExitReason::Normal => Strength::Normal,
             _ => Strength::Abnormal,
@@ -255,11 +261,13 @@ impl<M: Message> Pid<M> {
         let control = &self.inbox.control;
         control.system.checkpoint();
         control.is_related(true);
-        control
+        let is_alive = control
             .relations
             .read(runtime::Relations::is_alive, |is_alive| {
                 format!("{}.is_alive() -> {is_alive}", self.name())
-            })
+            });
+        runtime::learn(&is_alive);
+        is_alive
     }
 }
 
@@ -280,7 +288,8 @@ impl Control {
 #[track_caller]
 fn signal(to: &Address, exit: Exit, strength: Strength) {
     let text = format!("exit signal to {}: {}", to.control().id, exit.reason);
-    carry(to, text, move |to, posted| {
+    let told = Fingerprint::of((to.control().id.clone(), exit.clone(), strength));
+    carry(to, (text, told), move |to, posted| {
         write_signal(to, exit, strength, posted)
     });
 }
@@ -294,6 +303,7 @@ fn write_signal(to: &Address, exit: Exit, strength: Strength, posted: Option<Pos
     let signalled = control
         .signals
         .write(|signals| signals.signal(strength, told), text);
+    runtime::learn(&signalled);
     match signalled {
         Signalled::Ignored => {
             if let Some(posted) = posted {
@@ -308,14 +318,19 @@ fn write_signal(to: &Address, exit: Exit, strength: Strength, posted: Option<Pos
 #[track_caller]
 fn tell_down(watcher: &Address, down: Down) {
     let text = format!("tells {} of its end", watcher.control().id);
-    carry(watcher, text, move |to, posted| {
+    let told = Fingerprint::of((watcher.control().id.clone(), down.clone()));
+    carry(watcher, (text, told), move |to, posted| {
         bring(to, Notice::Down(down), posted)
     });
 }
 
-/// Does this at once, or when the network gets to it.
+/// Does this at once, or when the network gets to it: what it is, for people and as a part of the state.
 #[track_caller]
-fn carry(to: &Address, text: String, act: impl FnOnce(&Address, Option<Posted>) + 'static) {
+fn carry(
+    to: &Address,
+    (text, told): (String, Fingerprint),
+    act: impl FnOnce(&Address, Option<Posted>) + 'static,
+) {
     let control = to.control();
     let location = runtime::place(Location::caller());
     let Some(network) = &control.system.network else {
@@ -328,6 +343,7 @@ fn carry(to: &Address, text: String, act: impl FnOnce(&Address, Option<Posted>) 
     let to = Arc::clone(to);
     let carrier = move || {
         runtime::stand_at(Some(location));
+        runtime::tell_state(move || told.clone());
         posted.wait();
         act(&to, Some(posted));
     };

@@ -115,8 +115,10 @@ impl System {
         };
         let shared = Arc::new(shared);
         let told = Arc::clone(&shared);
-        // A process that has a name tells no state, so the names are always the same.
-        runtime::tell_state_of(shared.directory.object(), move || told.budgets().clone());
+        runtime::tell_state_of(shared.directory.object(), move || {
+            let owners = told.directory.silently(|names| names.owners());
+            (owners, told.budgets().clone())
+        });
         if let Some(network) = &shared.network {
             network.tell_state();
         }
@@ -167,9 +169,9 @@ impl System {
 
     /// Starts a process that is a state machine. Its name is for people.
     ///
-    /// If all processes of a system are, and nobody uses links, signals, names or tables, then the system tells its
-    /// state: see [`Behaviour`]. Messages to such processes are best sent by such processes: one that another
-    /// thread sends tells nothing while a network carries it.
+    /// If all processes of a system are, then the system tells its state: see [`Behaviour`]. Messages to such
+    /// processes are best sent by such processes: one that another thread sends tells nothing while a network
+    /// carries it.
     #[track_caller]
     pub fn spawn_machine<B: Behaviour>(&self, name: &str, behaviour: B) -> Pid<B::Message> {
         self.shared.checkpoint();

@@ -3,13 +3,14 @@
 //! An operation looks whether the table is alive, and then accesses the one key that it is about. So operations
 //! on different keys are independent. A table that is ever scanned is one object.
 
+use crate::ties::Ties;
 use crate::{Message, Process, System};
-use runtime::{Coarsening, State};
+use runtime::{Coarsening, ObjectId, State};
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Add;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A table from keys to values, shared by whoever has a handle.
 pub struct Table<K, V> {
@@ -26,15 +27,25 @@ pub trait Key: Clone + Ord + Hash + Debug + Send + 'static {}
 
 impl<K: Clone + Ord + Hash + Debug + Send + 'static> Key for K {}
 
+/// What can be a value of a table: a part of the state of the system.
+pub trait Value: Message + Eq + Hash {}
+
+impl<V: Message + Eq + Hash> Value for V {}
+
 struct Rows<K, V> {
     name: String,
     system: System,
     is_alive: Arc<State<bool>>,
     /// One object for all keys, where the table is scanned.
     all: State<()>,
-    /// Each key that was asked for, with its value.
-    keys: Mutex<BTreeMap<K, Arc<State<Option<V>>>>>,
+    keys: Mutex<Keys<K, V>>,
 }
+
+/// Each key that was asked for, with its value.
+type Keys<K, V> = BTreeMap<K, Arc<Row<V>>>;
+
+/// The value of a key, if there is one.
+type Row<V> = State<Option<V>>;
 
 impl System {
     /// A table that no process owns, so that it lives until it is deleted.
@@ -56,28 +67,34 @@ impl System {
     /// });
     /// ```
     #[track_caller]
-    pub fn table<K: Key, V: Message>(&self, name: &str) -> Table<K, V> {
-        Table {
-            rows: Arc::new(Rows {
-                name: name.to_owned(),
-                system: self.clone(),
-                is_alive: Arc::new(State::new(&format!("table {name}"), true)),
-                all: State::new(&format!("all of table {name}"), ()),
-                keys: Mutex::default(),
-            }),
-        }
+    pub fn table<K: Key, V: Value>(&self, name: &str) -> Table<K, V> {
+        let rows = Arc::new(Rows {
+            name: name.to_owned(),
+            system: self.clone(),
+            is_alive: Arc::new(State::new(&format!("table {name}"), true)),
+            all: State::new(&format!("all of table {name}"), ()),
+            keys: Mutex::default(),
+        });
+        Rows::tell_state(&rows);
+        Table { rows }
     }
 }
 
 impl<M: Message> Process<M> {
     /// A table that this process owns: when the process ends, the table is gone.
     #[track_caller]
-    pub fn table<K: Key, V: Message>(&self, name: &str) -> Table<K, V> {
+    pub fn table<K: Key, V: Value>(&self, name: &str) -> Table<K, V> {
         let table = self.system().table(name);
-        self.tables
-            .borrow_mut()
-            .push(Arc::clone(&table.rows.is_alive));
+        self.ties.own(&table);
         table
+    }
+}
+
+impl<M> Ties<M> {
+    /// The process owns this table.
+    pub(crate) fn own<K, V>(&self, table: &Table<K, V>) {
+        let is_alive = Arc::clone(&table.rows.is_alive);
+        self.tables.borrow_mut().push(is_alive);
     }
 }
 
@@ -88,7 +105,7 @@ enum Access {
     Change,
 }
 
-impl<K: Key, V: Message> Table<K, V> {
+impl<K: Key, V: Value> Table<K, V> {
     /// Inserts a value, in the place of the one that is there.
     ///
     /// # Errors
@@ -153,18 +170,10 @@ impl<K: Key, V: Message> Table<K, V> {
     pub fn scan(&self) -> Result<Vec<(K, V)>, TableGone> {
         self.look_for_life()?;
         self.rows.all.is_coarse(Coarsening::Scanned, true);
-        let look = |_: &()| {
-            let keys = self
-                .rows
-                .keys
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let rows = keys.iter();
-            rows.filter_map(|(key, row)| Some((key.clone(), row.silently(|row| row.clone())?)))
-                .collect()
-        };
         let text = |rows: &Vec<(K, V)>| format!("{}.scan() -> {rows:?}", self.rows.name);
-        Ok(self.rows.all.read(look, text))
+        let rows = self.rows.all.read(|()| self.rows.present(), text);
+        runtime::learn(&rows);
+        Ok(rows)
     }
 
     /// Deletes the table.
@@ -175,6 +184,7 @@ impl<K: Key, V: Message> Table<K, V> {
             |is_alive| std::mem::replace(is_alive, false),
             |_| format!("{} is deleted", self.rows.name),
         );
+        runtime::learn(&was_alive);
         was_alive.then_some(()).ok_or(TableGone)
     }
 
@@ -189,12 +199,13 @@ impl<K: Key, V: Message> Table<K, V> {
                 false => format!("{name} is gone"),
             },
         );
+        runtime::learn(&is_alive);
         is_alive.then_some(()).ok_or(TableGone)
     }
 
     /// An operation on one key.
     #[track_caller]
-    fn at<R>(
+    fn at<R: Clone + Eq + Hash + 'static>(
         &self,
         key: &K,
         access: Access,
@@ -205,26 +216,68 @@ impl<K: Key, V: Message> Table<K, V> {
         let row = self.row(key);
         let text = |result: &R| format!("{}.{}", self.rows.name, text(result));
         let all = &self.rows.all;
-        Ok(match (all.is_coarse(Coarsening::Scanned, false), access) {
+        let result = match (all.is_coarse(Coarsening::Scanned, false), access) {
             (false, Access::Look) => row.read(|row| act(&mut row.clone()), text),
             (false, Access::Change) => row.write(act, text),
             (true, Access::Look) => all.read(|()| row.silently(act), text),
             (true, Access::Change) => all.write(|()| row.silently(act), text),
-        })
+        };
+        runtime::learn(&result);
+        Ok(result)
     }
 
-    fn row(&self, key: &K) -> Arc<State<Option<V>>> {
-        let mut keys = self
-            .rows
-            .keys
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let row = keys.entry(key.clone()).or_insert_with(|| {
-            let mut hasher = DefaultHasher::new();
-            key.hash(&mut hasher);
-            Arc::new(State::part_of(&self.rows.all, hasher.finish(), None))
-        });
-        Arc::clone(row)
+    fn row(&self, key: &K) -> Arc<Row<V>> {
+        let mut keys = self.rows.keys();
+        if let Some(row) = keys.get(key) {
+            return Arc::clone(row);
+        }
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let row = Arc::new(State::part_of(&self.rows.all, hasher.finish(), None));
+        keys.insert(key.clone(), Arc::clone(&row));
+        tell_state_of_part(&keys, row.object());
+        row
+    }
+}
+
+/// The rows that this object stands for tell their state. There may be several, if their keys have one hash.
+fn tell_state_of_part<K: Key, V: Value>(keys: &Keys<K, V>, object: ObjectId) {
+    let same = keys.iter().filter(|(_, row)| row.object() == object);
+    let same: Vec<(K, Arc<Row<V>>)> = same
+        .map(|(key, row)| (key.clone(), Arc::clone(row)))
+        .collect();
+    runtime::tell_state_of_part(object, move || {
+        let rows = same.iter();
+        let values = rows.map(|(key, row)| (key.clone(), row.silently(|row| row.clone())));
+        values.collect::<Vec<_>>()
+    });
+}
+
+impl<K, V> Rows<K, V> {
+    fn keys(&self) -> MutexGuard<'_, Keys<K, V>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Key, V: Value> Rows<K, V> {
+    /// What is in the table.
+    fn present(&self) -> Vec<(K, V)> {
+        let keys = self.keys();
+        let rows = keys.iter();
+        rows.filter_map(|(key, row)| Some((key.clone(), row.silently(|row| row.clone())?)))
+            .collect()
+    }
+
+    /// Whether the table is alive is told, and what is in it where it is one object. Elsewhere each part tells.
+    fn tell_state(rows: &Arc<Rows<K, V>>) {
+        let is_alive = Arc::clone(&rows.is_alive);
+        let told = Arc::clone(&is_alive);
+        runtime::tell_state_of(is_alive.object(), move || told.silently(|told| *told));
+        let (own, is_scanned) = (
+            Arc::clone(rows),
+            rows.all.is_coarse(Coarsening::Scanned, false),
+        );
+        runtime::tell_state_of(rows.all.object(), move || is_scanned.then(|| own.present()));
     }
 }
 
@@ -233,6 +286,21 @@ impl<K, V> Clone for Table<K, V> {
         Table {
             rows: Arc::clone(&self.rows),
         }
+    }
+}
+
+/// Whether they are the same table.
+impl<K, V> PartialEq for Table<K, V> {
+    fn eq(&self, other: &Table<K, V>) -> bool {
+        self.rows.all.object() == other.rows.all.object()
+    }
+}
+
+impl<K, V> Eq for Table<K, V> {}
+
+impl<K, V> Hash for Table<K, V> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.rows.all.object().hash(hasher);
     }
 }
 

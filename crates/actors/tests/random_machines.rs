@@ -54,7 +54,7 @@ fn place(input: &Input<u32>) -> usize {
     match input {
         Input::Start => 0,
         Input::Timeout => 1,
-        Input::Message(number) => 2 + *number as usize,
+        Input::Message(number) | Input::Answer(number) => 2 + *number as usize,
     }
 }
 
@@ -249,8 +249,10 @@ impl Behaviour for Machine {
         let input = match input {
             Input::Start => return Next::Receive,
             Input::Timeout => Input::Timeout,
-            Input::Message(Message::Number(number)) => Input::Message(number),
-            Input::Message(Message::Meet(pids)) => {
+            Input::Message(Message::Number(number)) | Input::Answer(Message::Number(number)) => {
+                Input::Message(number)
+            }
+            Input::Message(Message::Meet(pids)) | Input::Answer(Message::Meet(pids)) => {
                 self.pids = pids;
                 Input::Start
             }

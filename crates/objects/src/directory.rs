@@ -53,6 +53,16 @@ impl<P: Ord, A: Clone> Directory<P, A> {
         self.names.get(name).map(|(_, address)| address.clone())
     }
 
+    /// Who has which name, and who has ended.
+    pub fn owners(&self) -> (BTreeMap<String, P>, BTreeSet<P>)
+    where
+        P: Clone,
+    {
+        let names = self.names.iter();
+        let owners = names.map(|(name, (owner, _))| (name.clone(), owner.clone()));
+        (owners.collect(), self.ended.clone())
+    }
+
     /// The process ends, and its names are free.
     pub fn end(&mut self, process: P) {
         self.names.retain(|_, (owner, _)| *owner != process);

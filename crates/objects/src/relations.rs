@@ -24,6 +24,19 @@ pub struct Related<P, A> {
     pub monitors: Vec<((P, u32), A)>,
 }
 
+impl<P: Clone, A> Related<P, A> {
+    /// Who is linked and who watches, in the same order.
+    pub fn ids(&self) -> (Vec<P>, Vec<(P, u32)>) {
+        related(&self.links, &self.monitors)
+    }
+}
+
+fn related<P: Clone, A>(links: &[(P, A)], monitors: &[((P, u32), A)]) -> (Vec<P>, Vec<(P, u32)>) {
+    let links = links.iter().map(|(linked, _)| linked.clone());
+    let monitors = monitors.iter().map(|(monitor, _)| monitor.clone());
+    (links.collect(), monitors.collect())
+}
+
 impl<P, A> Default for Relations<P, A> {
     fn default() -> Relations<P, A> {
         Relations {
@@ -70,6 +83,14 @@ impl<P: PartialEq, A> Relations<P, A> {
             links: std::mem::take(&mut self.links),
             monitors: std::mem::take(&mut self.monitors),
         }
+    }
+
+    /// Who is linked and who watches, in the order in which they became related.
+    pub fn related(&self) -> (Vec<P>, Vec<(P, u32)>)
+    where
+        P: Clone,
+    {
+        related(&self.links, &self.monitors)
     }
 
     /// Whether the process has not ended.

@@ -5,7 +5,7 @@
 //! its mailbox, which wakes it.
 
 /// How strong an exit signal is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Strength {
     /// A linked process ended in good order.
     Normal,
@@ -16,7 +16,7 @@ pub enum Strength {
 }
 
 /// What a signal does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Signalled {
     /// Nothing.
     Ignored,
@@ -27,7 +27,7 @@ pub enum Signalled {
 }
 
 /// What was signalled to a process; `R` is the reason it is to end with.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Signals<R> {
     traps_exits: bool,
     exit: Option<R>,

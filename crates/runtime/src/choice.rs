@@ -18,7 +18,7 @@ pub fn choose(alternatives: u32) -> u32 {
         access: Access::None,
         object: ObjectId::NONE,
     };
-    visible(
+    let choice = visible(
         |engine: &mut Engine| {
             engine.announce(
                 Request {
@@ -34,7 +34,9 @@ pub fn choose(alternatives: u32) -> u32 {
             engine.record(|_| format!("choose({alternatives}) -> {choice}"));
             choice
         },
-    )
+    );
+    crate::learn(&choice);
+    choice
 }
 
 /// Whether an operation that may fail or wake up for no reason does so here: a choice, as often per thread as the

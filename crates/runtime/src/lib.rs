@@ -116,7 +116,9 @@ pub use recorder::kind_of_object;
 pub use rwlock::{Place, RwLock};
 pub use scope::{Scope, scope};
 pub use semaphore::Semaphore;
-pub use snapshot::{Opaque, learn, operations, tell_state, tell_state_of};
+pub use snapshot::{
+    Opaque, forget, learn, operations, tell_state, tell_state_of, tell_state_of_part,
+};
 pub use source::Spot;
 pub use state::State;
 pub use thread::{

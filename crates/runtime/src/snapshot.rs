@@ -83,16 +83,40 @@ pub fn tell_state_of<S: Eq + Hash + 'static>(object: ObjectId, tell: impl Fn() -
     });
 }
 
-/// The thread at hand learnt this from its operation at hand: a part of its local state, if it is the main
-/// thread. (Other threads [tell](tell_state) their state.)
+/// The same for a part of an object, which is [named by a key](crate::State::part_of).
+pub fn tell_state_of_part<S: Eq + Hash + 'static>(part: ObjectId, tell: impl Fn() -> S + 'static) {
+    silently(|engine| {
+        let tell: Tell = Box::new(move || Fingerprint::of(tell()));
+        engine.snapshots.objects.insert(part, tell);
+        engine.watch.states = true;
+    });
+}
+
+/// The thread at hand learnt this from its operation at hand: a part of its local state until it
+/// [forgets](forget) it.
 ///
 /// The position of the main thread and all that it has learnt determine what it does, so that it has a
-/// state if its operations other than to start and to join threads say what it learns.
+/// state if its operations other than to start and to join threads say what it learns. A thread that
+/// [tells](tell_state) its state learns what is on its stack for a while.
 pub fn learn<V: Clone + Eq + Hash + 'static>(value: &V) {
     silently(|engine| {
-        if engine.running == ThreadId::MAIN {
-            let before = engine.snapshots.learnt.take();
-            engine.snapshots.learnt = Some(Fingerprint::of((before, value.clone())));
+        let thread = engine.running;
+        let is_main = thread == ThreadId::MAIN && engine.config.native.is_none();
+        let snapshots = &mut engine.snapshots;
+        if is_main || snapshots.threads.contains_key(&thread) {
+            let before = snapshots.learnt.remove(&thread);
+            let learnt = Fingerprint::of((before, value.clone()));
+            snapshots.learnt.insert(thread, learnt);
+        }
+    });
+}
+
+/// What the thread at hand has learnt is in the state that it tells, or of no use any more.
+pub fn forget() {
+    silently(|engine| {
+        let thread = engine.running;
+        if thread != ThreadId::MAIN {
+            engine.snapshots.learnt.remove(&thread);
         }
     });
 }
@@ -111,8 +135,8 @@ pub(crate) struct Snapshots {
     created: u32,
     /// The main thread learnt something that it did not tell, so that its state is not known.
     main_has_learnt: bool,
-    /// What the main thread learnt, in order.
-    pub(crate) learnt: Option<Fingerprint>,
+    /// What threads learnt, in order, and do not tell.
+    learnt: BTreeMap<ThreadId, Fingerprint>,
 }
 
 impl Snapshots {
@@ -128,7 +152,7 @@ impl Snapshots {
         self.objects.clear();
         self.created = 0;
         self.main_has_learnt = false;
-        self.learnt = None;
+        self.learnt.clear();
     }
 }
 
@@ -145,7 +169,7 @@ pub enum Opaque {
     Main,
     /// Objects that do not tell their state.
     #[error(
-        "it uses objects that tell no state: locks, atomic variables, park tokens, plain memory, mailboxes of closures, tables, names, links and signals of processes…: write its parts as state machines that only send messages, or take another algorithm"
+        "it uses objects that tell no state: locks, atomic variables, park tokens, plain memory, mailboxes of processes that are closures…: write its parts as state machines (Behaviour, Task), or take another algorithm"
     )]
     Object,
     /// The await rule looks at stacks.
@@ -159,7 +183,6 @@ struct State {
     threads: Vec<ThreadState>,
     objects: Vec<(ObjectId, Fingerprint)>,
     networks: Vec<Routes>,
-    learnt_by_main: Option<Fingerprint>,
     failures: usize,
 }
 
@@ -168,6 +191,8 @@ pub(crate) struct ThreadState {
     thread: ThreadId,
     pending: Pending,
     local: Option<Fingerprint>,
+    /// What it has learnt that is not in its local state.
+    learnt: Option<Fingerprint>,
     /// What it panicked with, for who joins it.
     panic: Option<String>,
     /// Number of its operations, which has a bound; and the position of a thread without a state.
@@ -207,7 +232,6 @@ impl Engine {
             threads,
             objects: objects.map(|(&object, tell)| (object, tell())).collect(),
             networks: self.objects.networks.iter().map(Network::routes).collect(),
-            learnt_by_main: self.snapshots.learnt.clone(),
             failures: self.failures.len(),
         }))
     }
@@ -218,6 +242,7 @@ impl Engine {
             thread: id,
             pending: self.pending[id.index()],
             local: self.snapshots.threads.get(&id).map(|tell| tell()),
+            learnt: self.snapshots.learnt.get(&id).cloned(),
             panic: self.panic_text(id),
             operations: thread.operations,
             expiries: thread.expiries,
@@ -243,10 +268,18 @@ impl Engine {
 
     /// The main thread performed the operation at hand, or learnt how a thread ended.
     pub(crate) fn watch_main(&mut self) {
-        // Who awaits a future, or performs a segment, says what it learns; who sends a letter learns nothing.
+        // Who awaits a future, performs a segment or uses what belongs to a process says what it learns; who
+        // sends a letter learns nothing.
         let is_position = matches!(
             self.op.kind,
-            OpKind::Spawn | OpKind::Join | OpKind::End | OpKind::Segment | OpKind::Send
+            OpKind::Spawn
+                | OpKind::Join
+                | OpKind::End
+                | OpKind::Segment
+                | OpKind::Send
+                | OpKind::StateRead
+                | OpKind::StateWrite
+                | OpKind::Choose
         );
         self.snapshots.main_has_learnt |= !is_position;
     }
