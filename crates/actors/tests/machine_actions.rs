@@ -6,6 +6,7 @@ mod window;
 use actors::{
     Actions, Behaviour, Delivery, Down, Exit, ExitReason, Input, Next, Pid, Process, System, Table,
 };
+use explore::Outcome;
 use mazurka::{Algorithm, Checker, FailureKind};
 use std::hash::{Hash, Hasher};
 use window::{Finals, Window};
@@ -237,6 +238,63 @@ fn children_of_state_machines_can_be_linked_and_monitored() {
         assert_eq!(ends(&finals, "parent"), ["0", "1", "2"]);
         assert!(fewer < more, "{fewer} of {more}, {delivery:?}");
     }
+}
+
+/// What a process of a pair is told: the other one, which is the same kind.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Meet(Pid<Meet>);
+
+/// Links with the other and ends with a reason, or unlinks from it and waits.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Partner {
+    unlinks: bool,
+}
+
+impl Behaviour for Partner {
+    type Message = Meet;
+
+    fn react(&mut self, input: Input<Meet>, actions: &mut Actions<Meet>) -> Next {
+        match input {
+            Input::Message(Meet(other)) if self.unlinks => {
+                actions.perform(other, |me, other| me.unlink(&other));
+            }
+            Input::Message(Meet(other)) => actions.perform(other, |me, other| {
+                me.link(&other);
+                me.exit(ExitReason::Other("ends".to_owned()));
+            }),
+            _ => {}
+        }
+        Next::Receive
+    }
+}
+
+/// Brings partners together.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Matchmaker([Pid<Meet>; 2]);
+
+impl Behaviour for Matchmaker {
+    type Message = ();
+
+    fn react(&mut self, _: Input<()>, actions: &mut Actions<()>) -> Next {
+        let [one, other] = &self.0;
+        actions.send(one, Meet(other.clone()));
+        actions.send(other, Meet(one.clone()));
+        Next::Stop
+    }
+}
+
+#[test]
+fn whether_processes_are_linked_is_a_part_of_the_state() {
+    let pair = |_: &Window| {
+        let system = mailbox_order();
+        let partner = |unlinks| system.spawn_machine("partner", Partner { unlinks });
+        let pair = [partner(false), partner(true)];
+        system.spawn_machine("matchmaker", Matchmaker(pair));
+    };
+    let (_, finals) = counts(pair);
+    // The one that waits was ended by the link, or was not.
+    let outcomes: Vec<Outcome> = finals.into_iter().map(|(_, outcome)| outcome).collect();
+    assert_eq!(outcomes, [Outcome::Deadlock, Outcome::Completed]);
 }
 
 /// Does one thing.

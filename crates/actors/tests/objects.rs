@@ -3,6 +3,7 @@
 use actors::object::{AccessSet, Calls, Future, Next, Object, Task};
 use explore::{Program, Step, ThreadId};
 use mazurka::{Algorithm, Checker, FailureKind, Report, Verdict};
+use report::Style;
 use runtime::{Config, Model, Opaque};
 
 /// Checks the program with an algorithm that explores each trace once.
@@ -27,6 +28,36 @@ fn calls_of_one_object_start_in_any_order() {
         }
     });
     assert_eq!((report.executions, report.verdict), (6, Verdict::Verified));
+}
+
+#[test]
+fn a_call_is_an_arrow_to_its_task_and_its_end_one_to_who_awaits_it() {
+    let report = check(|| {
+        let number = Object::new(1);
+        let doubled = number.call("double", |number| {
+            number.write(|number| *number *= 2);
+            number.read(|number| *number)
+        });
+        assert_eq!(doubled.get(), 1, "it is doubled");
+    });
+    let shown = &report.errors[0].interleaving;
+    let row = |text: &str| {
+        let place = shown.rows.iter().position(|row| row.text.contains(text));
+        let place = place.unwrap_or_else(|| panic!("{text} in {shown:?}"));
+        (place, &shown.rows[place])
+    };
+    let (called_in, call) = row("call double");
+    let (_, first) = row("write()");
+    let (last_in, last) = row("read()");
+    let (_, awaits) = row("await double");
+    assert_eq!(call.sent_to, Some(first.thread));
+    assert_eq!(first.sent_in, Some(called_in));
+    assert_eq!(last.sent_to, Some(awaits.thread));
+    assert_eq!(awaits.sent_in, Some(last_in));
+    assert_eq!((call.thread, awaits.thread), (0, 0));
+    let text = shown.text(Style::default());
+    let arrows = |arrow: char| text.lines().filter(|line| line.contains(arrow)).count();
+    assert_eq!((arrows('▶'), arrows('◀')), (1, 1), "{text}");
 }
 
 #[test]

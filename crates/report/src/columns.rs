@@ -408,6 +408,24 @@ mod tests {
     }
 
     #[test]
+    fn an_arrow_to_the_left_passes_columns_without_a_gap() {
+        let interleaving = Interleaving {
+            threads: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
+            rows: vec![
+                event(1, "text", 1),
+                event(2, "text", 2),
+                Row {
+                    sent_to: Some(0),
+                    ..event(3, "send(1) to a", 3)
+                },
+                event(0, "receive() -> 1", 4),
+            ],
+            ..Interleaving::default()
+        };
+        insta::assert_snapshot!(interleaving.text(Style::default()));
+    }
+
+    #[test]
     fn a_file_that_makes_no_objects_does_not_lengthen_their_names() {
         let mut interleaving = lost_update();
         for row in interleaving.rows.iter_mut().skip(2) {

@@ -105,9 +105,11 @@ fn drawn((from, to): (usize, usize), column: usize, text: &str, width: usize) ->
     match (column == from, column == to) {
         (true, _) if from < to => format!("{text} {}", dashes(rest.saturating_sub(1))),
         (_, true) if from < to => pad("▶", width),
-        (_, true) => format!("◀{} ", dashes(width.saturating_sub(2))),
-        _ if from < column && column < to => dashes(width),
-        _ if to < column && column < from => format!("{} ", dashes(width.saturating_sub(1))),
+        // Before the text where the arrow begins there is a space.
+        (_, true) if column + 1 == from => format!("◀{} ", dashes(width.saturating_sub(2))),
+        (_, true) => format!("◀{}", dashes(width.saturating_sub(1))),
+        _ if to < column && column + 1 == from => format!("{} ", dashes(width.saturating_sub(1))),
+        _ if from.min(to) < column && column < from.max(to) => dashes(width),
         _ => pad(text, width),
     }
 }

@@ -31,10 +31,12 @@ pub struct Row {
     pub location: Option<String>,
     /// Whether it is the event in which the failure showed.
     pub failed: bool,
-    /// Of a message that is sent, or that a network brings: the column of the process that it is for.
+    /// Of a message that is sent, or that a network brings: the column of the process that it is for. Of a call of
+    /// an object: that of the task that it starts; of the last step of a task: that of who awaits its end.
     #[serde(default)]
     pub sent_to: Option<usize>,
-    /// Of a message that was received: the row in which it was sent.
+    /// Of a message that was received: the row in which it was sent. Of the first step of a task: the row of the
+    /// call; of an await: the row of the task's last step.
     #[serde(default)]
     pub sent_in: Option<usize>,
 }

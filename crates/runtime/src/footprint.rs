@@ -2,10 +2,11 @@
 //! accesses, and whoever goes on in the same step since what they wait for is there.
 //!
 //! A process receives letters of its own mailbox without an event, so that its mailbox belongs to it. What a
-//! network does with a letter depends on more, so that there steps have no footprints.
+//! network does with a letter depends on the other letters, so that all that it has under way belongs to each.
 
 use crate::engine::Engine;
 use explore::{Fingerprint, Footprint, ObjectId, Op, Pending, ThreadId};
+use objects::Network;
 use std::collections::BTreeSet;
 
 impl Engine {
@@ -14,7 +15,7 @@ impl Engine {
         let Some(Pending::Enabled(request)) = self.pending.get(thread.index()) else {
             return None;
         };
-        if self.opaque().is_some() || self.objects.networks.iter().next().is_some() {
+        if self.opaque().is_some() {
             return None;
         }
         Some(Footprint {
@@ -53,6 +54,8 @@ impl Engine {
             .map(|&thread| self.state_of(thread))
             .collect();
         let letters = self.snapshots.told(|object| own.contains(&object));
-        Fingerprint::of((states, letters))
+        let networks = self.objects.networks.iter();
+        let routes: Vec<_> = networks.map(Network::routes).collect();
+        Fingerprint::of((states, letters, routes))
     }
 }

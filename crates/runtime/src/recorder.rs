@@ -28,6 +28,8 @@ pub(crate) struct Recorder {
     sent_in: Option<EventId>,
     /// The events that sent the letters of the networks, by network and letter.
     sends: BTreeMap<(u32, Ticket), EventId>,
+    /// The events that called for threads which have done nothing yet.
+    calls: BTreeMap<ThreadId, EventId>,
 }
 
 pub(crate) struct Recorded {
@@ -35,9 +37,9 @@ pub(crate) struct Recorded {
     pub(crate) location: Spot,
     pub(crate) text: String,
     pub(crate) failed: bool,
-    /// Whom the message is for that it sent or brought in.
+    /// Whom the message is for that it sent or brought in, or the result.
     pub(crate) sent_to: Option<ThreadId>,
-    /// Where the message was sent that it received.
+    /// Where the message was sent that it received, or the result, or where the thread was called for.
     pub(crate) sent_in: Option<EventId>,
 }
 
@@ -54,7 +56,24 @@ impl Recorder {
         self.text = None;
         self.failed = false;
         self.sent_to = None;
-        self.sent_in = None;
+        self.sent_in = self.calls.remove(&thread);
+    }
+
+    /// The event at hand, which is this one, calls for the thread.
+    pub(crate) fn note_call(&mut self, callee: ThreadId, call: EventId) {
+        self.note_arrival(callee);
+        self.calls.insert(callee, call);
+    }
+
+    /// The event at hand gets the result of a thread: what it did last leads here, if it was no message.
+    pub(crate) fn note_return(&mut self, callee: ThreadId) {
+        let awaiting = self.thread.map(|(thread, _)| thread);
+        let last = self.events.iter().rposition(|own| own.thread == callee);
+        if let Some(last) = last {
+            let sent_to = &mut self.events[last].sent_to;
+            *sent_to = sent_to.or(awaiting);
+            self.sent_in = Some(EventId::at(last));
+        }
     }
 
     /// The event at hand brings a message to the thread.

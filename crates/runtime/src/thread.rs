@@ -34,6 +34,23 @@ pub fn spawn_at(
     start(location, name, body, |_, body| body)
 }
 
+/// Starts a thread that does what an object is called for: shown as a message to it.
+pub fn call_at(
+    location: &'static Location<'static>,
+    method: &str,
+    body: Box<dyn FnOnce()>,
+) -> ThreadId {
+    let child = spawn_at(location, Some(method.to_owned()), body);
+    silently(|engine| {
+        engine.record_thread(child, |name| format!("call {name}"));
+        if engine.watch.records {
+            let event = engine.event();
+            engine.recorder.note_call(child, event);
+        }
+    });
+    child
+}
+
 /// Starts a thread; `admit` says what it really runs when it starts.
 #[inline(always)]
 pub(crate) fn start(
@@ -81,6 +98,9 @@ pub fn await_end(location: &'static Location<'static>, thread: ThreadId) {
     let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
     perform::wait(op, Wait::Return(thread), location, |engine| {
         engine.record_thread(thread, |name| format!("await {name}"));
+        if engine.watch.records {
+            engine.recorder.note_return(thread);
+        }
     });
 }
 

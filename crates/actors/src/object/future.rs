@@ -30,7 +30,8 @@ impl<T: Value> Future<T> {
     #[track_caller]
     pub(super) fn start(method: &str, body: impl FnOnce() -> T + 'static) -> Future<T> {
         let future = Future::of(runtime::upcoming_child(0));
-        runtime::spawn(Some(method.to_owned()), future.filled_by(body));
+        let body = Box::new(future.filled_by(body));
+        runtime::call_at(Location::caller(), method, body);
         future
     }
 

@@ -254,7 +254,7 @@ impl<T: Task> Running<T> {
         let callees = calls.calls.iter().map(|call| call.callee.clone());
         lock(&self.local).calls = callees.collect();
         for call in calls.calls {
-            runtime::spawn_at(call.location, Some(call.method.to_owned()), call.body);
+            runtime::call_at(call.location, call.method, call.body);
             lock(&self.local).calls.remove(0);
         }
     }
