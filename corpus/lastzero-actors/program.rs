@@ -2,7 +2,7 @@
 //! neighbours (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, as their tool runs it on Erlang).
 
 use crate::entry::{Entry, Parameter};
-use actors::{Delivery, Process, System, Table};
+use actors::{Actions, Behaviour, Delivery, Input, Next, System, Table};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "lastzero-actors",
@@ -12,24 +12,51 @@ pub(crate) const ENTRY: Entry = Entry {
     expect: include_str!("expect.toml"),
 };
 
+/// Searches from this place on, or fills it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Process {
+    table: Table<u32, u32>,
+    place: u32,
+    searches: bool,
+}
+
+impl Behaviour for Process {
+    type Message = ();
+
+    fn react(&mut self, _: Input<()>, actions: &mut Actions<()>) -> Next {
+        let on = (self.table.clone(), self.place);
+        match self.searches {
+            true => actions.perform(on, |_, (table, last)| {
+                (0..=last).rev().find(|place| read(&table, *place) == 0);
+            }),
+            false => actions.perform(on, |_, (table, place)| {
+                let left = read(&table, place - 1);
+                let filled = table.insert(place, left + 1);
+                filled.expect("nobody deletes the table");
+            }),
+        }
+        Next::Stop
+    }
+}
+
 fn lastzero(n: u32) {
     let system = System::new(Delivery::MailboxOrder);
     let table: Table<u32, u32> = system.table("table");
     for place in 0..=n {
         table.insert(place, 0).expect("nobody deletes the table");
     }
-    let searched = table.clone();
-    system.spawn("searcher", move |_: &Process<()>| {
-        (0..=n).rev().find(|place| read(&searched, *place) == 0);
-    });
-    for place in 1..=n {
+    let start = |name: &str, place, searches| {
         let table = table.clone();
-        system.spawn(&format!("filler {place}"), move |_: &Process<()>| {
-            let left = read(&table, place - 1);
-            table
-                .insert(place, left + 1)
-                .expect("nobody deletes the table");
-        });
+        let process = Process {
+            table,
+            place,
+            searches,
+        };
+        system.spawn_machine(name, process);
+    };
+    start("searcher", n, true);
+    for place in 1..=n {
+        start(&format!("filler {place}"), place, false);
     }
 }
 

@@ -2,7 +2,7 @@
 //! (The race of `whereis` and `register` in Christakis and Sagonas, PADL 2010.)
 
 use crate::entry::{Entry, Parameter, delivery};
-use actors::{Delivery, Process, System};
+use actors::{Actions, Behaviour, Delivery, Input, Next, Pid, Process, System};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "name-race-fixed",
@@ -12,21 +12,56 @@ pub(crate) const ENTRY: Entry = Entry {
     expect: include_str!("expect.toml"),
 };
 
+/// Waits for the news that somebody leads.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Witness;
+
+impl Behaviour for Witness {
+    type Message = ();
+
+    fn react(&mut self, input: Input<()>, _: &mut Actions<()>) -> Next {
+        match input {
+            Input::Start => Next::Receive,
+            Input::Message(()) | Input::Answer(()) | Input::Timeout => Next::Stop,
+        }
+    }
+}
+
+/// It keeps running, so that the name stays with it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Candidate {
+    leads: Pid<()>,
+}
+
+impl Behaviour for Candidate {
+    type Message = bool;
+
+    fn is_server(&self) -> bool {
+        true
+    }
+
+    fn react(&mut self, input: Input<bool>, actions: &mut Actions<bool>) -> Next {
+        match input {
+            Input::Start => actions.ask((), |me, ()| is_leader(me)),
+            Input::Answer(true) => actions.send(&self.leads, ()),
+            Input::Answer(false) | Input::Message(_) | Input::Timeout => {}
+        }
+        Next::Receive
+    }
+}
+
+/// Registers itself if it sees that the name is free, unless another is faster.
+fn is_leader(me: &Process<bool>) -> bool {
+    let system = me.system();
+    let is_free = system.whereis::<bool>("leader").is_none();
+    is_free && system.register("leader", &me.pid()).is_ok()
+}
+
 fn candidates(n: u32, delivery: Delivery) {
     let system = System::new(delivery);
-    let leads = system.spawn("witness", |me: &Process<()>| {
-        me.receive();
-    });
+    let leads = system.spawn_machine("witness", Witness);
     for candidate in 0..n {
         let leads = leads.clone();
-        // It keeps running, so that the name stays with it.
-        system.spawn_server(&format!("candidate {candidate}"), move |me: &Process<()>| {
-            let system = me.system();
-            let is_free = system.whereis::<()>("leader").is_none();
-            if is_free && system.register("leader", &me.pid()).is_ok() {
-                leads.send(());
-            }
-            me.receive();
-        });
+        system.spawn_machine(&format!("candidate {candidate}"), Candidate { leads });
     }
 }

@@ -2,7 +2,7 @@
 //! (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, as their tool runs it on Erlang).
 
 use crate::entry::{Entry, Parameter};
-use actors::{Delivery, Process, System, Table};
+use actors::{Actions, Behaviour, Delivery, Input, Next, System, Table};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "readers-actors",
@@ -14,19 +14,41 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const X: u32 = 0;
 
+/// Writes x, or reads a key of its own and then x.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Process {
+    table: Table<u32, u32>,
+    own: Option<u32>,
+}
+
+impl Behaviour for Process {
+    type Message = ();
+
+    fn react(&mut self, _: Input<()>, actions: &mut Actions<()>) -> Next {
+        let table = self.table.clone();
+        match self.own {
+            None => actions.perform(table, |_, table| {
+                table.insert(X, 1).expect("nobody deletes the table");
+            }),
+            Some(own) => actions.perform((table, own), |_, (table, own)| {
+                for key in [own, X] {
+                    table.lookup(&key).expect("nobody deletes the table");
+                }
+            }),
+        }
+        Next::Stop
+    }
+}
+
 fn readers(n: u32) {
     let system = System::new(Delivery::MailboxOrder);
     let table: Table<u32, u32> = system.table("table");
-    let written = table.clone();
-    system.spawn("writer", move |_: &Process<()>| {
-        written.insert(X, 1).expect("nobody deletes the table");
-    });
-    for own in 1..=n {
+    let start = |name: &str, own| {
         let table = table.clone();
-        system.spawn(&format!("reader {own}"), move |_: &Process<()>| {
-            for key in [own, X] {
-                table.lookup(&key).expect("nobody deletes the table");
-            }
-        });
+        system.spawn_machine(name, Process { table, own });
+    };
+    start("writer", None);
+    for own in 1..=n {
+        start(&format!("reader {own}"), Some(own));
     }
 }

@@ -1,7 +1,7 @@
 //! supervisor-fixed(R, D): the client monitors the worker that it asks, and asks the next one if that crashes.
 
 use crate::entry::{Entry, Parameter, delivery};
-use actors::{Delivery, Pid, Policy, Process, System};
+use actors::{Actions, Behaviour, Delivery, Input, Monitor, Next, Pid, Policy, System};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "supervisor-fixed",
@@ -14,52 +14,114 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Who wants an answer.
 type Request = Pid<Event>;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Event {
     Answer,
     Crash,
+    Watched(Monitor),
     Started(Pid<Request>),
+}
+
+/// Waits for the start of a worker, or for what becomes of its request.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+struct Client {
+    worker: Option<Pid<Request>>,
+    monitor: Option<Monitor>,
+}
+
+impl Behaviour for Client {
+    type Message = Event;
+
+    /// The supervisor may be told of a crash first, and the next worker be started before the client knows.
+    fn fits(&self, event: &Event) -> bool {
+        self.worker.is_some() != matches!(event, Event::Started(_))
+    }
+
+    fn react(&mut self, input: Input<Event>, actions: &mut Actions<Event>) -> Next {
+        match input {
+            Input::Start | Input::Timeout => {}
+            Input::Message(Event::Started(worker)) => {
+                self.worker = Some(worker.clone());
+                actions.ask(worker, |me, worker| {
+                    Event::Watched(me.monitor(&worker, |_| Event::Crash))
+                });
+            }
+            Input::Answer(Event::Watched(monitor)) => {
+                self.monitor = Some(monitor);
+                let worker = self.worker.as_ref().expect("it watches a worker");
+                actions.send(worker, actions.pid());
+            }
+            Input::Message(event) | Input::Answer(event) => {
+                let watched = self.worker.take().zip(self.monitor.take());
+                let watched = watched.expect("it watches a worker");
+                actions.perform(watched, |me, (worker, monitor)| {
+                    me.demonitor(&worker, &monitor);
+                });
+                if event == Event::Answer {
+                    return Next::Stop;
+                }
+            }
+        }
+        Next::Receive
+    }
+}
+
+/// Starts a worker and tells the client; when that has crashed, the next one.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Supervisor {
+    client: Pid<Event>,
+    number: u32,
+    restarts: u32,
+}
+
+impl Behaviour for Supervisor {
+    type Message = ();
+
+    fn is_server(&self) -> bool {
+        true
+    }
+
+    fn react(&mut self, _: Input<()>, actions: &mut Actions<()>) -> Next {
+        if self.number > self.restarts {
+            return Next::Stop;
+        }
+        let worker = Worker {
+            is_sound: self.number == self.restarts,
+        };
+        let name = format!("worker {}", self.number);
+        let (worker, _) = actions.spawn_monitor(&name, worker, |_| ());
+        actions.send(&self.client, Event::Started(worker));
+        self.number += 1;
+        Next::Receive
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Worker {
+    is_sound: bool,
+}
+
+impl Behaviour for Worker {
+    type Message = Request;
+
+    fn react(&mut self, input: Input<Request>, actions: &mut Actions<Request>) -> Next {
+        let Input::Message(client) = input else {
+            return Next::Receive;
+        };
+        assert!(self.is_sound, "a worker crashes");
+        actions.send(&client, Event::Answer);
+        Next::Stop
+    }
 }
 
 /// The first `restarts` workers crash at their first request.
 fn supervised(restarts: u32, delivery: Delivery) {
     let system = System::new(delivery).unhandled(Policy::Allow);
-    let client = system.spawn("client", |me: &Process<Event>| {
-        loop {
-            let Event::Started(worker) = me.receive_if(is_start) else {
-                unreachable!("only a start was asked for")
-            };
-            if ask(me, &worker) {
-                return;
-            }
-        }
-    });
-    system.spawn_server("supervisor", move |me: &Process<()>| {
-        for number in 0..=restarts {
-            let name = format!("worker {number}");
-            let work = move |me: &Process<Request>| work(me, number == restarts);
-            let (worker, _) = me.spawn_monitor(&name, work, |_| ());
-            client.send(Event::Started(worker));
-            me.receive();
-        }
-    });
-}
-
-fn is_start(event: &Event) -> bool {
-    matches!(event, Event::Started(_))
-}
-
-fn work(me: &Process<Request>, is_sound: bool) {
-    let client = me.receive();
-    assert!(is_sound, "a worker crashes");
-    client.send(Event::Answer);
-}
-
-fn ask(me: &Process<Event>, worker: &Pid<Request>) -> bool {
-    let monitor = me.monitor(worker, |_| Event::Crash);
-    worker.send(me.pid());
-    // The supervisor may be told of a crash first, and the next worker be started before the client knows.
-    let event = me.receive_if(|event| !is_start(event));
-    me.demonitor(worker, &monitor);
-    matches!(event, Event::Answer)
+    let client = system.spawn_machine("client", Client::default());
+    let supervisor = Supervisor {
+        client,
+        number: 0,
+        restarts,
+    };
+    system.spawn_machine("supervisor", supervisor);
 }

@@ -1,7 +1,7 @@
 //! supervisor(R, D): the client sends its request to a worker that may just be crashing, and waits for ever.
 
 use crate::entry::{Entry, Parameter, delivery};
-use actors::{Delivery, Pid, Policy, Process, System};
+use actors::{Actions, Behaviour, Delivery, Input, Next, Pid, Policy, System};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "supervisor",
@@ -14,47 +14,95 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Who wants an answer.
 type Request = Pid<Event>;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Event {
     Answer,
     Started(Pid<Request>),
 }
 
+/// Waits for the start of a worker, or for whatever comes when it has asked one.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+struct Client {
+    has_asked: bool,
+}
+
+impl Behaviour for Client {
+    type Message = Event;
+
+    fn fits(&self, event: &Event) -> bool {
+        self.has_asked || matches!(event, Event::Started(_))
+    }
+
+    fn react(&mut self, input: Input<Event>, actions: &mut Actions<Event>) -> Next {
+        match input {
+            Input::Message(Event::Answer) => return Next::Stop,
+            Input::Message(Event::Started(worker)) if !self.has_asked => {
+                actions.send(&worker, actions.pid());
+                self.has_asked = true;
+            }
+            Input::Message(Event::Started(_)) => self.has_asked = false,
+            Input::Start | Input::Answer(_) | Input::Timeout => {}
+        }
+        Next::Receive
+    }
+}
+
+/// Starts a worker and tells the client; when that has crashed, the next one.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Supervisor {
+    client: Pid<Event>,
+    number: u32,
+    restarts: u32,
+}
+
+impl Behaviour for Supervisor {
+    type Message = ();
+
+    fn is_server(&self) -> bool {
+        true
+    }
+
+    fn react(&mut self, _: Input<()>, actions: &mut Actions<()>) -> Next {
+        if self.number > self.restarts {
+            return Next::Stop;
+        }
+        let worker = Worker {
+            is_sound: self.number == self.restarts,
+        };
+        let name = format!("worker {}", self.number);
+        let (worker, _) = actions.spawn_monitor(&name, worker, |_| ());
+        actions.send(&self.client, Event::Started(worker));
+        self.number += 1;
+        Next::Receive
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Worker {
+    is_sound: bool,
+}
+
+impl Behaviour for Worker {
+    type Message = Request;
+
+    fn react(&mut self, input: Input<Request>, actions: &mut Actions<Request>) -> Next {
+        let Input::Message(client) = input else {
+            return Next::Receive;
+        };
+        assert!(self.is_sound, "a worker crashes");
+        actions.send(&client, Event::Answer);
+        Next::Stop
+    }
+}
+
 /// The first `restarts` workers crash at their first request.
 fn supervised(restarts: u32, delivery: Delivery) {
     let system = System::new(delivery).unhandled(Policy::Allow);
-    let client = system.spawn("client", |me: &Process<Event>| {
-        loop {
-            let Event::Started(worker) = me.receive_if(is_start) else {
-                unreachable!("only a start was asked for")
-            };
-            if ask(me, &worker) {
-                return;
-            }
-        }
-    });
-    system.spawn_server("supervisor", move |me: &Process<()>| {
-        for number in 0..=restarts {
-            let name = format!("worker {number}");
-            let work = move |me: &Process<Request>| work(me, number == restarts);
-            let (worker, _) = me.spawn_monitor(&name, work, |_| ());
-            client.send(Event::Started(worker));
-            me.receive();
-        }
-    });
-}
-
-fn is_start(event: &Event) -> bool {
-    matches!(event, Event::Started(_))
-}
-
-fn work(me: &Process<Request>, is_sound: bool) {
-    let client = me.receive();
-    assert!(is_sound, "a worker crashes");
-    client.send(Event::Answer);
-}
-
-fn ask(me: &Process<Event>, worker: &Pid<Request>) -> bool {
-    worker.send(me.pid());
-    matches!(me.receive(), Event::Answer)
+    let client = system.spawn_machine("client", Client::default());
+    let supervisor = Supervisor {
+        client,
+        number: 0,
+        restarts,
+    };
+    system.spawn_machine("supervisor", supervisor);
 }

@@ -63,7 +63,8 @@ use std::time::Duration;
 /// assert_eq!(executions(Algorithm::ContextSensitive), 1);
 /// ```
 ///
-/// Processes share nothing but messages: what else two of them share (a cell, a static) is not seen.
+/// Tables, names, links, monitors and signals are used by [`Actions::perform`] and [`Actions::ask`]; they are a part of
+/// the state. What else two processes share (a cell, a static) is not seen.
 pub trait Behaviour: Clone + Eq + Hash + Send + 'static {
     /// What it receives.
     type Message: Message + Eq + Hash;

@@ -35,7 +35,7 @@
 //!
 //! With [`Delivery::Unordered`] the same model panics: the question may overtake what was to be added.
 //!
-//! A process can also be a state machine, a [`Behaviour`], which tells its state.
+//! A process can also be a state machine, a [`Behaviour`], which tells its state; [`Actions`] are what it does.
 //!
 //! [`object`] has concurrent objects whose tasks run atomically between release points, as in ABS.
 //!
