@@ -22,7 +22,7 @@ const MOST_STATES: usize = 20_000;
 const MOST_EXECUTIONS: u64 = 500;
 
 /// A debug build has some ten times as long for each of them.
-const SYSTEMS: u64 = if cfg!(debug_assertions) { 30 } else { 150 };
+const SYSTEMS: u64 = if cfg!(debug_assertions) { 12 } else { 80 };
 
 /// What a process keeps of what it has seen. The less it is, the more orders come to the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
