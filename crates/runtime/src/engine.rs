@@ -16,7 +16,7 @@ use crate::mailbox::State as MailboxState;
 use crate::model::Config;
 use crate::mutex::State as MutexState;
 use crate::names::Names;
-use crate::native::{self, Laps, PlainAccesses};
+use crate::native::{self, Laps, Native, PlainAccesses};
 use crate::object::Condition;
 use crate::once::State as OnceState;
 use crate::owner::Owned;
@@ -276,6 +276,11 @@ impl Thread {
 
 impl Engine {
     pub(crate) fn new(config: Config, names: Names, body: Rc<dyn Fn()>) -> Engine {
+        let mut native = native::State::default();
+        let raced = |native: Native| native.plain == PlainAccesses::Raced;
+        if names.has_plain_memory() || !config.native.is_some_and(raced) {
+            native.watch_all();
+        }
         Engine {
             pending: Vec::new(),
             threads: Vec::new(),
@@ -303,10 +308,7 @@ impl Engine {
                 records: false,
                 looks: false,
                 notes: false,
-                races: names.has_plain_memory()
-                    || config
-                        .native
-                        .is_some_and(|native| native.plain == PlainAccesses::Raced),
+                races: names.has_plain_memory(),
                 reads: names.has_hints() || names.has_loops(),
                 stacks: names.has_hints(),
                 states: false,
@@ -330,7 +332,7 @@ impl Engine {
             noted: Noted::default(),
             values: Vec::new(),
             snapshots: Snapshots::default(),
-            native: native::State::default(),
+            native,
             config,
             body,
         }

@@ -127,9 +127,13 @@ impl Model {
     pub fn trace(&mut self, schedule: &Schedule) -> Result<Trace, Interrupt> {
         self.step_by_operations();
         self.engine_mut().recorder.begin();
-        self.engine_mut().watch.record(true);
+        let engine = self.engine_mut();
+        let before = (engine.watch, engine.native.is_ordering);
+        engine.watch.record(true);
+        engine.watch_all_memory();
         let result = self.replay(schedule);
-        self.engine_mut().watch.record(false);
+        let engine = self.engine_mut();
+        (engine.watch, engine.native.is_ordering) = before;
         let execution = result?;
         Ok(self.engine_mut().take_trace(&execution))
     }

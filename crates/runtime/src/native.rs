@@ -8,6 +8,7 @@ mod futex;
 mod laps;
 mod memory;
 mod objects;
+mod ownership;
 mod shadow;
 mod source_map;
 mod threads;
@@ -24,6 +25,7 @@ pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
     at, barrier_at, condvar_at, forget, mutex_at, once_at, rwlock_at, semaphore_at, try_at,
 };
+pub(crate) use ownership::Ownership;
 pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
@@ -85,6 +87,12 @@ pub fn catch_crashes(prologue: Prologue) {
 pub(crate) struct State {
     pub(crate) ranges: Ranges,
     pub(crate) shadow: Shadow,
+    pub(crate) ownership: Ownership,
+    /// Data races are looked for, and what is known of the order of threads by starts, ends and locks does not
+    /// suffice: what atomic accesses order counts, too.
+    pub(crate) is_ordering: bool,
+    /// How many threads have been joined.
+    pub(crate) joined: usize,
     pub(crate) objects: Objects,
     /// The range that the plain write of the event at hand changes after its hook.
     pub(crate) written: Option<memory::Written>,
@@ -99,5 +107,12 @@ impl State {
         self.objects.clear();
         self.written = None;
         self.excused.clear();
+        self.joined = 0;
+    }
+
+    /// Watches all memory from the beginning.
+    pub(crate) fn watch_all(&mut self) {
+        self.ownership.give_up();
+        self.is_ordering = true;
     }
 }

@@ -185,6 +185,7 @@ impl Engine {
     #[inline]
     fn end_join(&mut self, thread: ThreadId) {
         let joined = thread.index();
+        self.native.joined += 1;
         if let Some(last) = self.threads[joined].last {
             self.comes_after(last);
         }

@@ -27,45 +27,42 @@ impl Frame {
     }
 }
 
-/// The places that read which a thread came by.
+/// The places that read which a thread came by since its last effect.
 #[derive(Default)]
 pub(crate) struct Laps {
-    /// How often the thread changed anything, in all executions.
-    effects: u64,
-    visits: FxHashMap<usize, Visit>,
-    /// What it learnt since its last effect.
+    /// The first `count` are of this time; others are kept for their memory.
+    visits: Vec<Visit>,
+    count: usize,
+    /// Whether the thread has changed anything since.
+    has_effect: bool,
+    /// What it learnt since.
     learnt: Vec<Seen>,
-    /// `effects` when the first of that was learnt.
-    since: u64,
-    /// Which life of the thread this is.
-    life: u64,
+    /// How often it came by each place; counted where that has a bound.
+    rounds: FxHashMap<usize, u32>,
 }
 
 /// The last time that a thread came by a place.
 #[derive(Default)]
 struct Visit {
-    effects: u64,
+    code: usize,
     /// Registers and stack; kept where threads come back without an effect.
     stack: Vec<u8>,
     /// What had been learnt before.
     learnt: usize,
-    /// How often it came by in this life.
-    count: u32,
-    life: u64,
 }
 
 impl Laps {
     /// The thread begins its life.
     pub(crate) fn begin(&mut self) {
-        self.effects += 1;
-        self.life += 1;
+        self.has_effect = true;
         self.learnt.clear();
+        self.rounds.clear();
     }
 
     /// The thread changed something.
     #[inline(always)]
     pub(crate) fn take_effect(&mut self) {
-        self.effects += 1;
+        self.has_effect = true;
     }
 
     pub(crate) fn learn(&mut self, seen: Seen) {
@@ -101,7 +98,7 @@ impl Engine {
             ((*frame).code, stack)
         };
         // All threads know at once what one of them met, or an execution would depend on those before.
-        let is_loop = self.names.is_loop(code as u64);
+        let is_loop = self.is_loop(code);
         match self.thread().laps.come_by((code, is_loop), stack, unroll) {
             Lap::GoesOn => false,
             Lap::IsLoop => {
@@ -121,6 +118,21 @@ impl Engine {
         }
     }
 
+    /// Whether threads come back to this place without an effect.
+    #[inline(always)]
+    fn is_loop(&self, code: usize) -> bool {
+        self.names.has_loops() && self.names.is_loop(code as u64)
+    }
+
+    /// The thread that runs comes by a place that reads; whether it was not there since its last effect, and nothing
+    /// else has to be known of it. Then that is noted, without asking for memory.
+    #[inline(always)]
+    pub(crate) fn passes(&mut self, code: usize) -> bool {
+        let counts = self.config.native.is_some_and(|native| native.unroll.is_some());
+        let is_simple = !counts && !self.is_loop(code);
+        is_simple && self.thread().laps.visit_simply(code)
+    }
+
     /// The executions so far did not stop threads here.
     #[cold]
     fn meet_loop(&mut self, code: usize) {
@@ -137,33 +149,71 @@ impl Laps {
         stack: &[u8],
         unroll: Option<u32>,
     ) -> Lap {
-        let effects = self.effects;
-        if self.since != effects {
-            self.since = effects;
-            self.learnt.clear();
-        }
-        let visit = self.visits.entry(code).or_default();
-        if visit.life != self.life {
-            visit.life = self.life;
-            visit.count = 0;
-        }
-        visit.count += 1;
-        if unroll.is_some_and(|most| visit.count > most) {
+        self.forget_before_effect();
+        if unroll.is_some_and(|most| self.counts_more(code, most)) {
             return Lap::TooMany;
         }
-        let is_back = visit.effects == effects;
-        visit.effects = effects;
-        if is_back && !is_loop {
+        let visits = &mut self.visits[..self.count];
+        let back = visits.iter_mut().find(|visit| visit.code == code);
+        if back.is_some() && !is_loop {
             return Lap::IsLoop;
         }
-        if is_loop {
-            if is_back && visit.stack == stack {
-                return Lap::Vain(visit.learnt);
-            }
-            visit.stack.clear();
-            visit.stack.extend_from_slice(stack);
-            visit.learnt = self.learnt.len();
+        if let Some(back) = &back
+            && back.stack == stack
+        {
+            return Lap::Vain(back.learnt);
         }
+        let learnt = self.learnt.len();
+        let visit = match back {
+            Some(back) => back,
+            None => self.visit_for_the_first_time(code),
+        };
+        visit.stack.clear();
+        if is_loop {
+            visit.stack.extend_from_slice(stack);
+        }
+        visit.learnt = learnt;
         Lap::GoesOn
+    }
+
+    #[inline(always)]
+    fn forget_before_effect(&mut self) {
+        if self.has_effect {
+            self.has_effect = false;
+            self.count = 0;
+            self.learnt.clear();
+        }
+    }
+
+    /// Notes a visit if it is the first one and there is room.
+    #[inline(always)]
+    fn visit_simply(&mut self, code: usize) -> bool {
+        self.forget_before_effect();
+        let Laps { visits, count, .. } = self;
+        let is_known = visits[..*count].iter().any(|visit| visit.code == code);
+        if is_known || *count == visits.len() {
+            return false;
+        }
+        visits[*count].code = code;
+        visits[*count].stack.clear();
+        visits[*count].learnt = self.learnt.len();
+        *count += 1;
+        true
+    }
+
+    fn visit_for_the_first_time(&mut self, code: usize) -> &mut Visit {
+        if self.count == self.visits.len() {
+            self.visits.push(Visit::default());
+        }
+        self.count += 1;
+        let visit = &mut self.visits[self.count - 1];
+        visit.code = code;
+        visit
+    }
+
+    fn counts_more(&mut self, code: usize, most: u32) -> bool {
+        let rounds = self.rounds.entry(code).or_default();
+        *rounds += 1;
+        *rounds > most
     }
 }

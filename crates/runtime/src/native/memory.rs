@@ -5,7 +5,7 @@ use crate::atomic::Value;
 use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::names::Range;
-use crate::perform::{perform_when, silently};
+use crate::perform::{self, perform_when, silently};
 use explore::{Access, ObjectId, Op, OpKind, Request, Token};
 use rustc_hash::FxHasher;
 use std::cell::Cell;
@@ -165,6 +165,7 @@ pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const F
             (value, token(value, range))
         };
         engine.note(token, token);
+        engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
             engine.loaded_at(pointer, value, token, order);
         }
@@ -196,6 +197,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
             pointer.write_unaligned(value);
             engine.note(before, token(value, range));
         }
+        engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
             engine.stored_at(pointer, value, order);
         }
@@ -234,6 +236,7 @@ pub unsafe fn modify<V: Value>(
             engine.note(before, token(new, range));
             (old, new)
         };
+        engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
             engine.modified_at(pointer, name, (old, new), order);
         }
@@ -294,6 +297,7 @@ pub unsafe fn compare_exchange<V: Value>(
         // SAFETY: as above.
         let after = unsafe { token(if is_equal { new } else { old }, range) };
         engine.note(before, after);
+        engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
             engine.exchanged_at(pointer, [old, expected, new], is_equal, orders);
         }
@@ -313,8 +317,13 @@ pub fn fence(order: Ordering, code: usize) {
 /// As for [`load`].
 #[inline]
 pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
-    // SAFETY: the program is about to read it.
-    unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
+    // SAFETY: the program is about to read it, and the frame is that of its call.
+    unsafe {
+        touch(std::ptr::with_exposed_provenance::<u8>(address));
+        if is_read_of_own(address, length, (*frame).code()) {
+            return;
+        }
+    }
     let met = Cell::new(None);
     let is_event = Cell::new(true);
     let goes_on = |engine: &mut Engine| {
@@ -341,6 +350,34 @@ pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
     });
 }
 
+/// Whether a plain read needs nothing but to be noted as one of a place where the thread has not been since its last
+/// effect. Allocates nothing: the allocator takes what runs here for code of the program.
+#[inline(always)]
+fn is_read_of_own(address: usize, length: usize, code: usize) -> bool {
+    perform::current().is_some_and(|mut engine| {
+        // SAFETY: the engine is alive while its threads run, and nobody else uses it meanwhile.
+        let engine = unsafe { engine.as_mut() };
+        let is_own = engine.is_unshared(address, length) && engine.races_plain();
+        engine.thread().code = code;
+        is_own && engine.passes(code)
+    })
+}
+
+/// The same for a plain write.
+#[inline(always)]
+fn is_write_of_own(address: usize, length: usize, code: usize) -> bool {
+    perform::current().is_some_and(|mut engine| {
+        // SAFETY: as above.
+        let engine = unsafe { engine.as_mut() };
+        let is_own = engine.is_unshared(address, length) && engine.races_plain();
+        if is_own {
+            engine.thread().code = code;
+            engine.takes_effect_at(address);
+        }
+        is_own
+    })
+}
+
 /// A plain write of this many bytes, which the program does when this returns.
 ///
 /// # Safety
@@ -350,6 +387,9 @@ pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
 pub unsafe fn write(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to write it.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
+    if is_write_of_own(address, length, code) {
+        return;
+    }
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         engine.takes_effect_at(address);
@@ -405,6 +445,7 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
             length,
             range,
         });
+        engine.own_atomically(address, length);
         if engine.watch.races {
             engine.shadow_atomic(address, length, Access::Write);
             let object = engine.op.object;
@@ -487,7 +528,9 @@ pub fn begin_allocation() -> usize {
 /// Memory is given back: whoever accesses it without an order uses it after its end.
 pub fn release(address: usize, length: usize, code: usize) {
     silently(|engine| {
-        engine.look_for_races();
+        if !engine.races_plain() {
+            engine.look_for_races();
+        }
         engine.thread().code = code;
         engine.thread().laps.take_effect();
         engine.shadow_release(address, length, code);
@@ -530,6 +573,12 @@ impl Engine {
         self.config
             .native
             .is_some_and(|native| native.plain == PlainAccesses::Raced)
+    }
+
+    /// Whether it matters for data races what atomic accesses order.
+    #[inline(always)]
+    fn is_ordering(&self) -> bool {
+        self.watch.races && self.native.is_ordering
     }
 
     /// The plain read of the event at hand.
@@ -591,6 +640,8 @@ impl Engine {
         self.see(Seen::Value(object, token));
         if self.watch.races {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Read);
+        }
+        if self.is_ordering() {
             self.happens_before.load(self.running, object, order);
         }
         self.record_memory(pointer.addr(), &[bytes_of(&value)], |name, [value]| {
@@ -603,6 +654,8 @@ impl Engine {
     fn stored_at<V: Value>(&mut self, pointer: *const V, value: V, order: Ordering) {
         if self.watch.races {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Write);
+        }
+        if self.is_ordering() {
             self.happens_before
                 .store(self.running, self.op.object, order);
         }
@@ -623,6 +676,8 @@ impl Engine {
         let object = self.op.object;
         if self.watch.races {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Write);
+        }
+        if self.is_ordering() {
             self.happens_before.load(self.running, object, order);
             self.happens_before.publish(self.running, object, order);
         }
@@ -647,13 +702,15 @@ impl Engine {
             self.see(Seen::Value(object, self.before));
         }
         if self.watch.races {
-            let order = if is_equal { success } else { failure };
             let access = if is_equal {
                 Access::Write
             } else {
                 Access::Read
             };
             self.shadow_atomic(pointer.addr(), size_of::<V>(), access);
+        }
+        if self.is_ordering() {
+            let order = if is_equal { success } else { failure };
             self.happens_before.load(self.running, object, order);
             if is_equal {
                 self.happens_before.publish(self.running, object, success);

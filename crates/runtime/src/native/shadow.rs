@@ -5,10 +5,12 @@
 //! same thread at the same point of its life, of no more bytes, needs no look: whoever came in between without
 //! an order has found the race.
 
+use super::PlainAccesses;
+use super::ownership::Found;
 use crate::engine::Engine;
 use crate::happens_before::Epoch;
 use crate::trace::Shown;
-use explore::Access;
+use explore::{Access, ThreadId};
 use report::FailureKind;
 use rustc_hash::FxHashMap;
 
@@ -131,9 +133,55 @@ impl Engine {
     /// The thread that runs gives memory back.
     pub(crate) fn shadow_release(&mut self, address: usize, length: usize, code: usize) {
         self.thread().code = code;
-        if self.watch.races {
-            self.shadow(address, length, Kind::Release);
+        self.shadow(address, length, Kind::Release);
+    }
+
+    /// The thread that runs reads or writes plain memory that is known to be its own, so that there is nothing to note.
+    #[inline(always)]
+    pub(crate) fn is_unshared(&self, address: usize, length: usize) -> bool {
+        let granule = address / GRANULE;
+        let fits = address % GRANULE + length <= GRANULE;
+        let ownership = &self.native.ownership;
+        !self.watch.records && fits && ownership.is_own(granule, self.running)
+    }
+
+    /// The thread that runs accesses memory atomically. It is noted as a touch only where races are looked for.
+    #[inline(always)]
+    pub(crate) fn own_atomically(&mut self, address: usize, length: usize) {
+        if self.watch.races || self.is_solo() {
+            return;
         }
+        for granule in address / GRANULE..=(address + length - 1) / GRANULE {
+            let ownership = &mut self.native.ownership;
+            if ownership.access(granule, self.running, false) == Found::Met {
+                self.meet_shared_memory();
+            }
+        }
+    }
+
+    /// Whether what the thread that runs does comes after all that others did, and before all that others
+    /// will do: it is the main thread, and all the others have been joined.
+    #[inline(always)]
+    fn is_solo(&self) -> bool {
+        self.running == ThreadId::MAIN && self.native.joined + 1 == self.born().len()
+    }
+
+    /// The next executions of a native program show all its races.
+    pub(crate) fn watch_all_memory(&mut self) {
+        let native = self.config.native;
+        self.watch.races |= native.is_some_and(|native| native.plain == PlainAccesses::Raced);
+        self.native.is_ordering = true;
+    }
+
+    /// The executions so far did not watch some memory that is shared.
+    #[cold]
+    fn meet_shared_memory(&mut self) {
+        if self.native.ownership.is_in_vain() {
+            self.native.ownership.give_up();
+            self.native.is_ordering = true;
+        }
+        self.look_for_races();
+        self.is_coarsened = true;
     }
 
     /// The event at hand is an atomic access.
@@ -146,26 +194,40 @@ impl Engine {
     }
 
     fn shadow(&mut self, address: usize, length: usize, kind: Kind) {
-        let epoch = self.happens_before.now(self.running);
+        if self.is_solo() && !self.watch.records {
+            return;
+        }
         let end = address + length;
         let mut start = address;
         while start < end {
             let number = start / GRANULE;
             let stop = end.min((number + 1) * GRANULE);
-            let bytes = (0xff_u16 >> (GRANULE - (stop - start)) << (start % GRANULE)) as u8;
-            let code = self.thread().code;
-            self.shadow_granule(
-                number,
-                Touch {
-                    epoch,
+            if self.is_shared(number, kind) {
+                let bytes = (0xff_u16 >> (GRANULE - (stop - start)) << (start % GRANULE)) as u8;
+                let touch = Touch {
+                    epoch: self.happens_before.now(self.running),
                     bytes,
                     kind,
-                    code,
+                    code: self.thread().code,
                     recorded: 0,
-                },
-            );
+                };
+                self.shadow_granule(number, touch);
+            }
             start = stop;
         }
+    }
+
+    /// Whether an access of the granule may be a race.
+    fn is_shared(&mut self, number: usize, kind: Kind) -> bool {
+        if self.watch.records {
+            return true;
+        }
+        let ownership = &mut self.native.ownership;
+        let found = ownership.access(number, self.running, !kind.is_atomic());
+        if found == Found::Met {
+            self.meet_shared_memory();
+        }
+        found == Found::Shared
     }
 
     fn shadow_granule(&mut self, number: usize, touch: Touch) {
@@ -182,7 +244,7 @@ impl Engine {
             let overlaps = earlier.bytes & touch.bytes != 0;
             let is_ordered = self.happens_before.knows(touch.epoch.thread, earlier.epoch);
             if overlaps && !is_ordered && earlier.kind.conflicts(touch.kind) {
-                self.native_race(*earlier, touch, number);
+                self.meet_race(*earlier, touch, number);
             }
             // Who races with an earlier access that this one comes after and covers races with this one.
             let is_replaced = earlier.bytes & !touch.bytes == 0
@@ -192,6 +254,17 @@ impl Engine {
         });
         touches.push(touch);
         *self.native.shadow.granule(number) = touches;
+    }
+
+    /// Two accesses that nothing orders, as far as is known.
+    #[cold]
+    fn meet_race(&mut self, earlier: Touch, later: Touch, number: usize) {
+        if self.native.is_ordering {
+            self.native_race(earlier, later, number);
+        } else {
+            self.native.is_ordering = true;
+            self.is_coarsened = true;
+        }
     }
 
     /// Two accesses that nothing orders: the same failure whichever of them came first.

@@ -1,0 +1,157 @@
+//! Which memory can have data races: what several threads access, and not only atomically. The rest needs no
+//! clocks (the states of memory are those of Eraser, Savage et al., TOCS 1997, section 2.2, here kept over all
+//! executions).
+//!
+//! What is met to be shared late was not watched before: the exploration starts again. A program that does that
+//! again and again has all its memory watched.
+
+use explore::ThreadId;
+use rustc_hash::FxHashMap;
+
+/// Who accesses a granule, in any execution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Owner {
+    /// None if there are several.
+    thread: Option<ThreadId>,
+    has_plain: bool,
+}
+
+/// What an access finds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    /// No race is possible here.
+    Harmless,
+    /// The memory is shared.
+    Shared,
+    /// The same, and nobody knew.
+    Met,
+}
+
+/// The owners of memory, by granule.
+#[derive(Default)]
+pub(crate) struct Ownership {
+    owners: FxHashMap<usize, Owner>,
+    /// Those of late, at the remainders of their numbers.
+    recent: Vec<(usize, Owner)>,
+    /// How often memory was met to be shared.
+    met: u32,
+    /// All memory counts as shared.
+    is_given_up: bool,
+}
+
+const RECENT: usize = 1024;
+
+/// How often an exploration starts again for the sake of less work in each execution.
+const MOST_MET: u32 = 8;
+
+const NOBODY: Owner = Owner {
+    thread: None,
+    has_plain: false,
+};
+
+impl Ownership {
+    /// From now on all memory counts as shared.
+    pub(crate) fn give_up(&mut self) {
+        self.is_given_up = true;
+    }
+
+    /// Whether memory has been met so often that it is better to watch all of it.
+    pub(crate) fn is_in_vain(&self) -> bool {
+        self.met > MOST_MET
+    }
+
+    /// Whether the granule is known to be the thread's own, and accessed by it as memory that is not atomic.
+    #[inline(always)]
+    pub(crate) fn is_own(&self, granule: usize, thread: ThreadId) -> bool {
+        let own = Owner {
+            thread: Some(thread),
+            has_plain: true,
+        };
+        self.recent.get(granule % RECENT) == Some(&(granule, own))
+    }
+
+    /// An access of the granule.
+    #[inline]
+    pub(crate) fn access(&mut self, granule: usize, thread: ThreadId, is_plain: bool) -> Found {
+        if self.is_given_up {
+            return Found::Shared;
+        }
+        match self.recent.get(granule % RECENT) {
+            Some(&(number, owner)) if number == granule && owner.has(thread, is_plain) => {
+                owner.found()
+            }
+            _ => self.look_up(granule, thread, is_plain),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_up(&mut self, granule: usize, thread: ThreadId, is_plain: bool) -> Found {
+        let owner = self.owners.entry(granule).or_insert(Owner {
+            thread: Some(thread),
+            has_plain: is_plain,
+        });
+        let was_shared = owner.is_shared();
+        owner.has_plain |= is_plain;
+        if owner.thread != Some(thread) {
+            owner.thread = None;
+        }
+        let owner = *owner;
+        if self.recent.is_empty() {
+            self.recent.resize(RECENT, (usize::MAX, NOBODY));
+        }
+        self.recent[granule % RECENT] = (granule, owner);
+        if owner.is_shared() && !was_shared {
+            self.met += 1;
+            return Found::Met;
+        }
+        owner.found()
+    }
+}
+
+impl Owner {
+    /// Whether an access like this changes nothing.
+    fn has(self, thread: ThreadId, is_plain: bool) -> bool {
+        (self.thread.is_none() || self.thread == Some(thread)) && (self.has_plain || !is_plain)
+    }
+
+    fn is_shared(self) -> bool {
+        self.thread.is_none() && self.has_plain
+    }
+
+    fn found(self) -> Found {
+        match self.is_shared() {
+            true => Found::Shared,
+            false => Found::Harmless,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: ThreadId = ThreadId(1);
+    const TWO: ThreadId = ThreadId(2);
+
+    #[test]
+    fn memory_is_shared_once_two_threads_access_it_and_one_of_them_plainly() {
+        let mut ownership = Ownership::default();
+        assert_eq!(ownership.access(7, ONE, true), Found::Harmless);
+        assert!(ownership.is_own(7, ONE) && !ownership.is_own(7, TWO));
+        assert_eq!(ownership.access(7, TWO, false), Found::Met);
+        assert_eq!(ownership.access(7, TWO, false), Found::Shared);
+        assert_eq!(ownership.access(7, ONE, true), Found::Shared);
+        assert!(!ownership.is_own(7, ONE));
+    }
+
+    #[test]
+    fn memory_that_is_only_accessed_atomically_is_harmless_until_it_is_not() {
+        let mut ownership = Ownership::default();
+        for thread in [ONE, TWO, ONE] {
+            assert_eq!(ownership.access(7, thread, false), Found::Harmless);
+        }
+        assert_eq!(ownership.access(7 + RECENT, ONE, true), Found::Harmless);
+        assert_eq!(ownership.access(7, ONE, true), Found::Met);
+    }
+}
