@@ -51,6 +51,30 @@ pub(crate) fn begin(pointer: usize) {
     }
 }
 
+/// Bytes of the thread-local memory of a thread.
+pub(crate) fn size() -> usize {
+    BLOCKS.get().iter().map(|block| block.content.len()).sum()
+}
+
+/// Copies the thread-local memory at this thread pointer behind what was copied before.
+pub(crate) fn save_to(pointer: usize, copy: &mut Vec<u8>) {
+    for (start, length) in ranges(pointer) {
+        // SAFETY: the memory belongs to a thread of the program, none of which runs.
+        copy.extend_from_slice(unsafe { std::slice::from_raw_parts(start as *const u8, length) });
+    }
+}
+
+/// Puts back what was copied; gives what was copied behind it.
+pub(crate) fn restore_from(pointer: usize, mut copy: &[u8]) -> &[u8] {
+    for (start, length) in ranges(pointer) {
+        let (content, rest) = copy.split_at(length.min(copy.len()));
+        // SAFETY: as above.
+        unsafe { (start as *mut u8).copy_from_nonoverlapping(content.as_ptr(), content.len()) };
+        copy = rest;
+    }
+    copy
+}
+
 /// The thread-local memory at this thread pointer.
 pub(crate) fn ranges(pointer: usize) -> impl Iterator<Item = (usize, usize)> {
     let blocks = BLOCKS.get().iter();

@@ -48,6 +48,17 @@ pub(crate) fn begin(index: usize) {
     }
 }
 
+/// Copies the words of so many threads.
+pub(crate) fn save_to(copy: &mut Vec<u32>, threads: usize) {
+    copy.clear();
+    copy.extend_from_slice(&WORDS.get()[..threads.min(MOST)]);
+}
+
+/// Puts back what was copied.
+pub(crate) fn restore_from(copy: &[u32]) {
+    WORDS.get()[..copy.len()].copy_from_slice(copy);
+}
+
 /// What a person calls this memory, if it is ours.
 pub(crate) fn name_of(address: usize) -> Option<String> {
     let first = WORDS.get().as_ptr().addr();

@@ -28,6 +28,19 @@ pub(crate) fn begin() {
     AT_EXIT.get().truncate(*REGISTERED.get());
 }
 
+/// A copy of what was registered.
+pub(crate) type Saved = Vec<(Destructor, *mut c_void)>;
+
+/// Copies what was registered.
+pub(crate) fn save_to(copy: &mut Saved) {
+    copy.clone_from(AT_EXIT.get());
+}
+
+/// Puts back what was copied.
+pub(crate) fn restore_from(copy: &Saved) {
+    AT_EXIT.get().clone_from(copy);
+}
+
 /// Runs the handlers of the program's end.
 pub(crate) fn run_handlers() {
     while let Some((handler, argument)) = AT_EXIT.get().pop() {

@@ -137,6 +137,57 @@ pub(crate) fn restore() {
     USED.get()[0] = prefix.len();
 }
 
+/// A copy of the heap.
+#[derive(Default)]
+pub(crate) struct Saved {
+    /// The bytes of each arena that are in use.
+    used: Vec<usize>,
+    /// Of each arena: what is in use, and its states.
+    content: Vec<u8>,
+}
+
+/// Bytes that are in use.
+pub(crate) fn size() -> usize {
+    USED.get()[..*HIGHEST.get()].iter().sum()
+}
+
+/// Copies the heap.
+pub(crate) fn save_to(copy: &mut Saved) {
+    copy.used.clear();
+    copy.used.extend_from_slice(&USED.get()[..*HIGHEST.get()]);
+    copy.content.clear();
+    for (index, &used) in copy.used.iter().enumerate() {
+        // SAFETY: so much of the arena is in use.
+        unsafe {
+            let content = bytes(REGION + index * ARENA, used);
+            copy.content.extend_from_slice(content);
+            let states = bytes(STATES + index * ARENA / GRANULE, used / GRANULE);
+            copy.content.extend_from_slice(states);
+        }
+    }
+}
+
+/// Puts back what was copied.
+pub(crate) fn restore_from(copy: &Saved) {
+    let mut content = &copy.content[..];
+    for (index, now) in USED.get()[..*HIGHEST.get()].iter_mut().enumerate() {
+        let used = copy.used.get(index).copied().unwrap_or_default();
+        let (memory, rest) = content.split_at(used);
+        let (states, rest) = rest.split_at(used / GRANULE);
+        content = rest;
+        let arena = (REGION + index * ARENA) as *mut u8;
+        let target = (STATES + index * ARENA / GRANULE) as *mut u8;
+        // SAFETY: the memory is in the arena, or the states of it; no thread of the program runs.
+        unsafe {
+            arena.copy_from_nonoverlapping(memory.as_ptr(), used);
+            target.copy_from_nonoverlapping(states.as_ptr(), states.len());
+            let more = (*now / GRANULE).saturating_sub(states.len());
+            target.add(states.len()).write_bytes(0, more);
+        }
+        *now = used;
+    }
+}
+
 /// # Safety
 ///
 /// The memory is in the region, or the states of it.

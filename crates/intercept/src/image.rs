@@ -71,6 +71,11 @@ unsafe extern "C" fn add_file(
     0
 }
 
+/// Bytes of the writable memory.
+pub(crate) fn size() -> usize {
+    PARTS.get().iter().map(|part| part.content.len()).sum()
+}
+
 /// Puts the memory back.
 pub(crate) fn restore() {
     for part in PARTS.get() {
@@ -82,6 +87,29 @@ pub(crate) fn restore() {
                 part.content.len(),
             );
         }
+    }
+}
+
+/// Copies the memory.
+pub(crate) fn save_to(copy: &mut Vec<u8>) {
+    copy.clear();
+    for part in PARTS.get() {
+        // SAFETY: the parts are writable memory of the program, of which no thread runs.
+        copy.extend_from_slice(unsafe {
+            std::slice::from_raw_parts(part.start as *const u8, part.content.len())
+        });
+    }
+}
+
+/// Puts back what was copied.
+pub(crate) fn restore_from(mut copy: &[u8]) {
+    for part in PARTS.get() {
+        let (content, rest) = copy.split_at(part.content.len());
+        // SAFETY: as above.
+        unsafe {
+            (part.start as *mut u8).copy_from_nonoverlapping(content.as_ptr(), content.len())
+        };
+        copy = rest;
     }
 }
 

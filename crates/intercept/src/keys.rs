@@ -17,6 +17,19 @@ pub(crate) fn begin() {
     KEYS.get().clear();
 }
 
+/// A copy of the keys.
+pub(crate) type Saved = Vec<Option<Option<Destructor>>>;
+
+/// Copies the keys.
+pub(crate) fn save_to(copy: &mut Saved) {
+    copy.clone_from(KEYS.get());
+}
+
+/// Puts back what was copied.
+pub(crate) fn restore_from(copy: &Saved) {
+    KEYS.get().clone_from(copy);
+}
+
 /// Runs the destructors of the values of the thread that runs, which ends.
 pub(crate) fn destroy_values() {
     let index = runtime::current().index();

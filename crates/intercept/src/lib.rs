@@ -37,6 +37,7 @@ mod new_delete;
 mod once;
 mod refused;
 mod rwlock;
+mod savepoint;
 mod semaphore;
 mod signals;
 mod source_map;

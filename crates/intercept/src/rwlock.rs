@@ -15,6 +15,19 @@ pub(crate) fn begin() {
     HELD.get().clear();
 }
 
+/// A copy of what is held.
+pub(crate) type Saved = Vec<(usize, usize, Place)>;
+
+/// Copies what is held.
+pub(crate) fn save_to(copy: &mut Saved) {
+    copy.clone_from(HELD.get());
+}
+
+/// Puts back what was copied.
+pub(crate) fn restore_from(copy: &Saved) {
+    HELD.get().clone_from(copy);
+}
+
 /// The thread that runs holds a place in a reader-writer lock.
 fn hold(lock: usize, place: Place) -> c_int {
     let thread = runtime::current().index();

@@ -13,6 +13,7 @@ type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 pub(crate) type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
 
 /// What POSIX knows of a thread of the program.
+#[derive(Clone)]
 pub(crate) struct Thread {
     start: Option<Start>,
     argument: *mut c_void,
@@ -43,6 +44,37 @@ pub(crate) const NAME: usize = 16;
 
 /// Indexed by thread.
 static THREADS: Own<Vec<Thread>> = Own::new(Vec::new());
+
+/// A copy of the threads.
+#[derive(Default)]
+pub(crate) struct Saved(Vec<Thread>);
+
+/// Copies the threads.
+pub(crate) fn save_to(copy: &mut Saved) {
+    copy.0.clone_from(THREADS.get());
+}
+
+/// Puts back what was copied. Threads that were not there keep their thread pointers.
+pub(crate) fn restore_from(copy: &Saved) {
+    for (thread, copied) in THREADS.get().iter_mut().zip(&copy.0) {
+        let pointer = thread.pointer;
+        thread.clone_from(copied);
+        thread.pointer = pointer;
+    }
+}
+
+/// How many threads have been in any execution.
+pub(crate) fn count() -> usize {
+    THREADS.get().len()
+}
+
+impl Saved {
+    /// Thread pointers, of threads that have one of their own.
+    pub(crate) fn pointers(&self) -> impl Iterator<Item = usize> {
+        let pointers = self.0.iter().map(|thread| thread.pointer);
+        pointers.filter(|&pointer| pointer != gate::checker())
+    }
+}
 
 /// The state of a thread that can be cancelled.
 pub(crate) const CANCEL_ENABLE: c_int = 0;
@@ -176,17 +208,14 @@ fn create(
 
 /// A thread of the program, from its start to its end.
 fn run(index: usize) {
-    let Thread {
-        start,
-        argument,
-        returns_int,
-        ..
-    } = THREADS.get()[index];
+    let thread = &THREADS.get()[index];
+    let (start, argument) = (thread.start, thread.argument);
+    let (returns_int, pointer) = (thread.returns_int, thread.pointer);
     let start = start.expect("a thread that was created has a function");
-    let leaving = Leaving;
-    blocks::begin(own_pointer());
+    let leaving = Leaving(index);
+    blocks::begin(pointer);
     {
-        let _open = gate::open(own_pointer());
+        let _open = gate::open(pointer);
         // SAFETY: the program gave the function and its argument.
         let result = unsafe { start(argument) };
         THREADS.get()[index].result = match returns_int {
@@ -199,17 +228,19 @@ fn run(index: usize) {
 }
 
 /// Runs what a thread leaves to be done at its end, by return or unwinding.
-struct Leaving;
+struct Leaving(usize);
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        leave();
+        let thread = &THREADS.get()[self.0];
+        if !thread.at_exit.is_empty() || !thread.values.is_empty() {
+            leave(self.0);
+        }
     }
 }
 
 /// Destructors of the thread that runs: of its objects, then of its keys.
-fn leave() {
-    let index = runtime::current().index();
+fn leave(index: usize) {
     while let Some((destructor, object)) = THREADS.get()[index].at_exit.pop() {
         let _open = gate::open(own_pointer());
         // SAFETY: the program registered the pair.

@@ -1,6 +1,7 @@
 //! Checks the program in its own process, as the order in the environment says, and answers on what was the
 //! standard output.
 
+use crate::savepoint::ProgramMemory;
 use crate::source_map::Names;
 use crate::start::Program;
 use crate::{blocks, ending, gate, heap, image, input, leaks, rwlock, threads, watch};
@@ -124,7 +125,7 @@ fn checker(order: &Order) -> Checker {
     let mut checker = Checker::new()
         .name(&order.name)
         .stop(Arc::clone(STOP.get_or_init(Arc::default)))
-        .native(&Names)
+        .native(&Names, &ProgramMemory)
         .interleave_plain(order.interleaves_plain)
         .keep_going(order.keep_going)
         .observer(Progress::every(INTERVAL, tell));

@@ -19,7 +19,7 @@ pub use error::CheckError;
 
 use explore::{Algorithm, Observer, Options, States};
 use report::{Conditions, Report, ScheduleFile};
-use runtime::native::SourceMap;
+use runtime::native::{Memory, SourceMap};
 use search::Search;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ pub struct Checker {
     pub(crate) observer: Box<dyn Observer>,
     pub(crate) stop: Option<Arc<AtomicBool>>,
     pub(crate) patience: Option<Duration>,
-    pub(crate) source_map: Option<&'static dyn SourceMap>,
+    pub(crate) native: Option<(&'static dyn SourceMap, &'static dyn Memory)>,
 }
 
 impl Default for Checker {
@@ -102,7 +102,7 @@ impl Checker {
             observer: Box::new(()),
             stop: None,
             patience: None,
-            source_map: None,
+            native: None,
         }
     }
 
@@ -271,11 +271,15 @@ impl Checker {
         }
     }
 
-    /// For a front-end of programs in machine code: how their addresses are called. From then on threads that wait
-    /// when the main thread has returned are no error.
-    pub fn native(mut self, source_map: &'static dyn SourceMap) -> Checker {
+    /// For a front-end of programs in machine code: how their addresses are called, and their memory. From then on
+    /// threads that wait when the main thread has returned are no error.
+    pub fn native(
+        mut self,
+        source_map: &'static dyn SourceMap,
+        memory: &'static dyn Memory,
+    ) -> Checker {
         self.conditions.waiting_after_main = true;
-        self.source_map = Some(source_map);
+        self.native = Some((source_map, memory));
         self
     }
 

@@ -4,6 +4,7 @@
 //! * [`Compiler`], [`Instrumented`] and [`Build`] run the user's own compiler, with hooks added.
 //! * [`Binary`] tells whether a program can be checked.
 //! * [`Names`] and [`Images`] tell what its addresses are called: lines, functions, variables, values.
+//! * [`is_confined`] tells whether it changes anything but its memory.
 //! * [`Unseen`] tells which of its code a check does not see.
 //! * [`Worker`] is the process in which a program checks itself, as an [`Order`] says.
 //!
@@ -14,6 +15,7 @@
 mod binary;
 mod build;
 mod compiler;
+mod confined;
 mod instrumentation;
 mod invocation;
 mod language;
@@ -28,6 +30,7 @@ mod worker;
 pub use binary::{Binary, BinaryError, has_hooks, imports};
 pub use build::{Build, BuildError, Built};
 pub use compiler::{Compiler, CompilerError, Environment, Family};
+pub use confined::is_confined;
 pub use instrumentation::Instrumented;
 pub use invocation::Invocation;
 pub use language::Language;

@@ -110,7 +110,8 @@ impl Display for Unseen {
     }
 }
 
-fn is_known(library: &Path) -> bool {
+/// Whether it is one of those libraries.
+pub(crate) fn is_known(library: &Path) -> bool {
     let name = library.file_name().unwrap_or_default().to_string_lossy();
     name == RUNTIME_LIBRARY || KNOWN.iter().any(|known| name.starts_with(known))
 }

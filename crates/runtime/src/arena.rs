@@ -154,6 +154,11 @@ impl Arena {
         is_last
     }
 
+    /// Whether nothing has been allocated in this execution.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.used == 0
+    }
+
     /// The execution is over.
     #[inline]
     pub(crate) fn reset(&mut self) {

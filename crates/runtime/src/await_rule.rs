@@ -17,7 +17,7 @@ use crate::engine::Engine;
 use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId, Token};
 
 /// What a thread has done since its last hint.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Round {
     /// The stack pointer at the last hint; 0 before the first.
     pointer: usize,

@@ -22,6 +22,18 @@ pub(crate) struct Fibre {
     limit: usize,
 }
 
+/// A coroutine as it was when it was suspended.
+#[derive(Default)]
+pub(crate) struct SavedFibre {
+    /// The bytes of the coroutine itself.
+    coroutine: Vec<u8>,
+    /// What was on its stack, down from the base.
+    stack: Vec<u8>,
+}
+
+/// Below the stack pointer of a suspended coroutine so much may be in use (the red zone of the ABI).
+const RED_ZONE: usize = 128;
+
 /// Bytes of a guard page.
 const GUARD: usize = 4096;
 
@@ -56,6 +68,55 @@ impl Fibre {
         // sound; what other threads borrowed from it, they do not touch, since they end before it.
         unsafe { coroutine.force_reset() };
         self.coroutine = Some(on(coroutine.into_stack(), engine));
+    }
+
+    /// Copies the coroutine, and so many bytes below its stack.
+    pub(crate) fn save(&self, copy: &mut SavedFibre, below: usize) {
+        let pointer = self.stack_pointer() - RED_ZONE.max(below);
+        let start = pointer.max(self.lowest());
+        // SAFETY: the coroutine is suspended, so that its stack is in use from there on and nobody writes to it; a
+        // coroutine and its stack are bytes for a copy that only `restore` looks at.
+        unsafe {
+            copy.coroutine.clear();
+            copy.coroutine.extend_from_slice(self.bytes());
+            copy.stack.clear();
+            let stack = std::slice::from_raw_parts(start as *const u8, self.base - start);
+            copy.stack.extend_from_slice(stack);
+        }
+    }
+
+    /// Suspends the coroutine where it was when it was copied. What is on its stack is forgotten.
+    pub(crate) fn restore(&mut self, copy: &SavedFibre) {
+        let start = self.base - copy.stack.len();
+        let target = (&raw mut self.coroutine).cast::<u8>();
+        // SAFETY: the bytes are those of this coroutine, which has had the same stack all along, when it was suspended
+        // there. Nothing that its frames own is used twice: all memory of the program is put back with them.
+        unsafe {
+            target.copy_from_nonoverlapping(copy.coroutine.as_ptr(), copy.coroutine.len());
+            (start as *mut u8).copy_from_nonoverlapping(copy.stack.as_ptr(), copy.stack.len());
+        }
+    }
+
+    /// The stack pointer of the suspended coroutine, which it keeps in itself: of all the addresses in there that are in
+    /// its stack it is the lowest.
+    fn stack_pointer(&self) -> usize {
+        // SAFETY: as for `bytes`.
+        let words = unsafe { self.bytes() }.chunks_exact(size_of::<usize>());
+        let words = words.map(|word| {
+            let word = word.try_into().expect("a chunk has the size of a word");
+            usize::from_ne_bytes(word)
+        });
+        let in_stack = words.filter(|&word| (self.lowest()..self.base).contains(&word));
+        in_stack.min().unwrap_or(self.base)
+    }
+
+    /// # Safety
+    ///
+    /// Nobody changes the coroutine meanwhile.
+    unsafe fn bytes(&self) -> &[u8] {
+        let start = (&raw const self.coroutine).cast::<u8>();
+        // SAFETY: as promised by the caller; it consists of pointers and has no padding.
+        unsafe { std::slice::from_raw_parts(start, size_of_val(&self.coroutine)) }
     }
 
     /// The address above the first frame of the thread.

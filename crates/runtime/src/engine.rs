@@ -16,7 +16,7 @@ use crate::mailbox::State as MailboxState;
 use crate::model::Config;
 use crate::mutex::State as MutexState;
 use crate::names::Names;
-use crate::native::{self, Laps, Native, PlainAccesses};
+use crate::native::{self, Laps, Savepoints};
 use crate::object::Condition;
 use crate::once::State as OnceState;
 use crate::owner::Owned;
@@ -34,7 +34,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::Location;
 use std::ptr::{self, NonNull};
-use std::rc::Rc;
 
 /// The execution at hand, and what is kept from one execution to the next.
 pub(crate) struct Engine {
@@ -72,8 +71,9 @@ pub(crate) struct Engine {
     pub(crate) grain: Grain,
     /// Where every operation is a step: threads that would run on by accesses, in that order.
     pub(crate) woken: VecDeque<ThreadId>,
-    /// The events to come, while an execution is repeated.
+    /// The events to come, while an execution is repeated, and how many of them are.
     pub(crate) script: *const Execution,
+    pub(crate) script_end: usize,
     /// Whether an event has begun and not ended.
     pub(crate) is_in_event: bool,
     pub(crate) watch: Watch,
@@ -107,8 +107,9 @@ pub(crate) struct Engine {
     pub(crate) values: Vec<Option<Token>>,
     pub(crate) snapshots: Snapshots,
     pub(crate) native: native::State,
+    pub(crate) savepoints: Savepoints,
     pub(crate) config: Config,
-    body: Rc<dyn Fn()>,
+    body: Box<dyn Fn()>,
 }
 
 /// What else has to be told of each operation; rarely anything.
@@ -208,6 +209,8 @@ pub(crate) struct Thread {
     pub(crate) laps: Laps,
     /// It stands where it never goes on: its coroutine has to begin again.
     pub(crate) is_lost: bool,
+    /// When it was run last, as `Savepoints` counts.
+    pub(crate) run: u64,
     pub(crate) locals: Locals,
     /// The static that it makes.
     pub(crate) making: Option<Making>,
@@ -215,7 +218,8 @@ pub(crate) struct Thread {
 
 /// The code of a thread.
 pub(crate) enum Job {
-    Main(Rc<dyn Fn()>),
+    /// Of the main thread; belongs to the engine.
+    Main(*const dyn Fn()),
     Spawned(Box<dyn FnOnce()>),
     /// Of a native program; owns nothing, since it may never end.
     Call {
@@ -228,7 +232,8 @@ impl Job {
     /// Runs the code.
     pub(crate) fn run(self) {
         match self {
-            Job::Main(body) => body(),
+            // SAFETY: the engine outlives its threads.
+            Job::Main(body) => unsafe { (*body)() },
             Job::Spawned(body) => body(),
             Job::Call { run, argument } => run(argument),
         }
@@ -239,6 +244,12 @@ impl Thread {
     /// How many threads it started and how many objects it created.
     pub(crate) fn named(&self) -> (u32, u32) {
         (self.children, self.created)
+    }
+
+    /// Sets that.
+    pub(crate) fn set_named(&mut self, (children, created): (u32, u32)) {
+        self.children = children;
+        self.created = created;
     }
 
     fn new(id: ThreadId, fibre: Fibre) -> Thread {
@@ -268,6 +279,7 @@ impl Thread {
             code: 0,
             laps: Laps::default(),
             is_lost: false,
+            run: 0,
             locals: Locals::default(),
             making: None,
         }
@@ -275,10 +287,9 @@ impl Thread {
 }
 
 impl Engine {
-    pub(crate) fn new(config: Config, names: Names, body: Rc<dyn Fn()>) -> Engine {
-        let mut native = native::State::default();
-        let raced = |native: Native| native.plain == PlainAccesses::Raced;
-        if names.has_plain_memory() || !config.native.is_some_and(raced) {
+    pub(crate) fn new(config: Config, names: Names, body: Box<dyn Fn()>) -> Engine {
+        let mut native = native::State::new(config.native);
+        if names.has_plain_memory() || !native.is_raced {
             native.watch_all();
         }
         Engine {
@@ -303,6 +314,7 @@ impl Engine {
             grain: Grain::default(),
             woken: VecDeque::new(),
             script: ptr::null(),
+            script_end: 0,
             is_in_event: false,
             watch: Watch {
                 records: false,
@@ -333,6 +345,7 @@ impl Engine {
             values: Vec::new(),
             snapshots: Snapshots::default(),
             native,
+            savepoints: Savepoints::default(),
             config,
             body,
         }
@@ -364,6 +377,7 @@ impl Engine {
         self.is_in_event = false;
         self.next_edges.clear();
         self.is_coarsened = false;
+        self.savepoints.begin();
         self.objects.clear();
         self.plain.clear();
         if !self.statics.is_empty() {
@@ -380,14 +394,15 @@ impl Engine {
 
     /// The coroutine of a thread that never goes on begins at its root again.
     #[cold]
-    fn begin_again(&mut self, id: ThreadId) {
+    pub(crate) fn begin_again(&mut self, id: ThreadId) {
         let engine = NonNull::from(&mut *self);
+        self.threads[id.index()].run = 0;
         self.threads[id.index()].fibre.begin_again(engine);
     }
 
     /// Starts the main thread.
     pub(crate) fn begin(&mut self) {
-        let main = Job::Main(Rc::clone(&self.body));
+        let main = Job::Main(&raw const *self.body);
         self.bear(ThreadId::MAIN, main, None, Location::caller());
     }
 

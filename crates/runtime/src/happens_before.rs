@@ -58,7 +58,7 @@ pub(crate) struct Epoch {
 }
 
 /// Who knows what of whom.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct HappensBefore {
     /// Indexed by thread.
     threads: Vec<Known>,
@@ -71,7 +71,7 @@ pub(crate) struct HappensBefore {
     execution: u64,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Known {
     now: Clock,
     /// What a relaxed store publishes: the clock of the last release fence.
@@ -82,7 +82,7 @@ struct Known {
     unparked: Clock,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Sequence {
     clock: Clock,
     /// The clock is of this execution.

@@ -3,7 +3,7 @@
 use crate::coroutine::Fibre;
 use crate::engine::Engine;
 use crate::names::Names;
-use crate::native::Native;
+use crate::native::{self, Native};
 use crate::snapshot::Opaque;
 use crate::trace::{Shown, Trace};
 use crate::trap::Trap;
@@ -15,7 +15,6 @@ use explore::{
 };
 use report::Goal;
 use std::ptr::NonNull;
-use std::rc::Rc;
 use std::time::Duration;
 
 /// How a closure is run.
@@ -85,7 +84,7 @@ impl Model {
         panic_hook::install();
         trap::install();
         let watch = Watch::begin(config.patience);
-        let engine = Box::new(Engine::new(config, names, Rc::new(body)));
+        let engine = Box::new(Engine::new(config, names, Box::new(body)));
         Model {
             engine: NonNull::from(Box::leak(engine)),
             watch,
@@ -189,6 +188,9 @@ impl Model {
     #[inline(always)]
     fn run(&mut self, thread: ThreadId, fibre: *mut Fibre) {
         trap::enter(self.engine);
+        let engine = self.engine();
+        let is_simple = engine.native.is_simple && !engine.watch.records;
+        native::begin_own(self.engine.as_ptr(), is_simple);
         // SAFETY: the fibre stays where it is until the model is dropped. No reference to the engine
         // is left while the coroutine uses it.
         if !unsafe { (*fibre).resume() } {

@@ -16,7 +16,7 @@ pub struct Mutex {
 }
 
 /// A mutex of the execution.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) order: objects::Mutex,
     /// The thread that has come through its wait, and its place.

@@ -8,7 +8,9 @@ mod futex;
 mod laps;
 mod memory;
 mod objects;
+mod own;
 mod ownership;
+mod savepoint;
 mod shadow;
 mod source_map;
 mod threads;
@@ -25,7 +27,11 @@ pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
     at, barrier_at, condvar_at, forget, mutex_at, once_at, rwlock_at, semaphore_at, try_at,
 };
+pub(crate) use own::begin as begin_own;
+pub use own::{reads_own, writes_own};
 pub(crate) use ownership::Ownership;
+pub use savepoint::Memory;
+pub(crate) use savepoint::Savepoints;
 pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
@@ -48,6 +54,8 @@ pub struct Native {
     pub unroll: Option<u32>,
     /// Names for addresses.
     pub source_map: &'static dyn SourceMap,
+    /// Its memory.
+    pub memory: &'static dyn Memory,
 }
 
 /// What accesses are that are not atomic.
@@ -86,6 +94,10 @@ pub fn catch_crashes(prologue: Prologue) {
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) ranges: Ranges,
+    /// Plain accesses are no events, but may race.
+    pub(crate) is_raced: bool,
+    /// And rounds are not counted.
+    pub(crate) is_simple: bool,
     pub(crate) shadow: Shadow,
     pub(crate) ownership: Ownership,
     /// Data races are looked for, and what is known of the order of threads by starts, ends and locks does not
@@ -101,6 +113,16 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// Of a model without threads.
+    pub(crate) fn new(config: Option<Native>) -> State {
+        let raced = config.filter(|native| native.plain == PlainAccesses::Raced);
+        State {
+            is_raced: raced.is_some(),
+            is_simple: raced.is_some_and(|native| native.unroll.is_none()),
+            ..State::default()
+        }
+    }
+
     /// Forgets the execution.
     pub(crate) fn clear(&mut self) {
         self.shadow.clear();

@@ -17,7 +17,7 @@ pub struct Once {
 }
 
 /// A once of the execution.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) order: Order,
     done: Option<EventId>,

@@ -46,6 +46,24 @@ impl<T> Pool<T> {
         self.items[..self.used].iter()
     }
 
+    /// Copies the items of the execution.
+    pub(crate) fn save(&self, copy: &mut Vec<T>)
+    where
+        T: Clone,
+    {
+        copy.clear();
+        copy.extend_from_slice(&self.items[..self.used]);
+    }
+
+    /// Puts the items back that were copied.
+    pub(crate) fn restore(&mut self, copy: &[T])
+    where
+        T: Clone,
+    {
+        self.used = copy.len();
+        self.items[..copy.len()].clone_from_slice(copy);
+    }
+
     /// Forgets the items of the execution.
     pub(crate) fn clear(&mut self) {
         self.used = 0;

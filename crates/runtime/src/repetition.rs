@@ -10,22 +10,36 @@ use std::ptr;
 impl Model {
     /// Begins with these events.
     pub(crate) fn begin_with(&mut self, execution: &Execution) -> Result<(), Interrupt> {
-        self.reset();
+        match self.engine().config.native {
+            Some(_) => self.begin_at_savepoint(execution),
+            None => self.reset(),
+        }
         if self.engine().is_coarsened {
             return Err(Interrupt::Coarsened);
         }
+        while let Some(middle) = self.next_savepoint(execution) {
+            self.follow(execution, middle)?;
+            if !self.engine_mut().save() {
+                break;
+            }
+        }
+        self.follow(execution, execution.len())
+    }
+
+    /// Performs the events of the execution, which has begun, up to this one.
+    fn follow(&mut self, execution: &Execution, end: usize) -> Result<(), Interrupt> {
         if self.engine().grain == Grain::Accesses {
             self.engine_mut().script = execution;
+            self.engine_mut().script_end = end;
         }
-        let result = self.follow(execution);
+        let result = self.go_on(execution, end);
         self.engine_mut().script = ptr::null();
         result
     }
 
-    /// Performs the events of the execution, which has begun.
-    fn follow(&mut self, execution: &Execution) -> Result<(), Interrupt> {
+    fn go_on(&mut self, execution: &Execution, end: usize) -> Result<(), Interrupt> {
         while let at @ EventId(number) = self.engine().event()
-            && (number as usize) < execution.len()
+            && (number as usize) < end
         {
             self.move_on(execution.event(at).step)?;
             self.engine().follows(execution)?;
@@ -49,7 +63,7 @@ impl Engine {
         let thread = self.running;
         let next = self.events as usize + 1;
         // Others run on first that can, as they did when this was executed for the first time.
-        if !self.is_in_event || self.has_ready() || next >= script.len() {
+        if !self.is_in_event || self.has_ready() || next >= self.script_end {
             return false;
         }
         let next = script.event(EventId::at(next)).step;

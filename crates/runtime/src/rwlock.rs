@@ -18,7 +18,7 @@ pub struct RwLock {
 }
 
 /// The place of a holder: give it back by `release`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Place {
     ticket: Ticket,
     is_writer: bool,

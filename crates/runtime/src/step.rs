@@ -111,6 +111,7 @@ impl Engine {
         self.edges.clear();
         let event = self.event();
         self.running = step.thread;
+        let run = self.goes_by(step);
         let own = &mut self.threads[index];
         self.suspender = own.suspender;
         self.arena = &raw mut *own.arena;
@@ -118,6 +119,7 @@ impl Engine {
         std::mem::swap(&mut self.edges, &mut own.edges);
         own.operations += 1;
         own.last = Some(event);
+        own.run = run;
         self.is_in_event = true;
         if self.watch.notes {
             let spot = own.spot();
@@ -149,7 +151,9 @@ impl Engine {
     /// The coroutine of a thread that runs without an event.
     pub(crate) fn begin_run(&mut self, id: ThreadId) -> *mut Fibre {
         self.running = id;
+        let run = self.savepoints.next_run();
         let thread = &mut self.threads[id.index()];
+        thread.run = run;
         self.suspender = thread.suspender;
         self.arena = &raw mut *thread.arena;
         &raw mut *thread.fibre

@@ -150,6 +150,7 @@ impl Engine {
     /// Forgets where the thread is.
     pub(crate) fn give_up(&mut self, thread: ThreadId, engine: NonNull<Engine>) {
         self.ends_abruptly();
+        self.threads[thread.index()].run = 0;
         self.threads[thread.index()].fibre.begin_again(engine);
     }
 }

@@ -11,7 +11,7 @@ use explore::{
     Bound, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Schedule, Step, Strategy,
 };
 use report::{FailureKind, Limit, Report, ScheduleFile};
-use runtime::native::{Native, PlainAccesses, SourceMap};
+use runtime::native::{Memory, Native, PlainAccesses, SourceMap};
 use runtime::{Config, Model};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -340,10 +340,8 @@ fn config_of(checker: &Checker) -> Config {
         waits_alone: checker.waits_alone,
         library: crate::sources(),
         patience: checker.patience.unwrap_or(default.patience),
-        native: checker
-            .source_map
-            .map(|source_map| native_of(checker, source_map)),
-        stack_size: match checker.source_map {
+        native: checker.native.map(|native| native_of(checker, native)),
+        stack_size: match checker.native {
             Some(_) => NATIVE_STACK,
             None => default.stack_size,
         },
@@ -353,7 +351,10 @@ fn config_of(checker: &Checker) -> Config {
 /// Bytes of the stack of a native thread, as its system would give it; only what is used takes memory.
 const NATIVE_STACK: usize = 8 << 20;
 
-fn native_of(checker: &Checker, source_map: &'static dyn SourceMap) -> Native {
+fn native_of(
+    checker: &Checker,
+    (source_map, memory): (&'static dyn SourceMap, &'static dyn Memory),
+) -> Native {
     Native {
         plain: match checker.conditions.interleaves_plain {
             true => PlainAccesses::Interleaved,
@@ -361,6 +362,7 @@ fn native_of(checker: &Checker, source_map: &'static dyn SourceMap) -> Native {
         },
         unroll: checker.conditions.unroll,
         source_map,
+        memory,
     }
 }
 

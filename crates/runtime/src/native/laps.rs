@@ -65,6 +65,22 @@ impl Laps {
         self.has_effect = true;
     }
 
+    /// Becomes like the other.
+    pub(crate) fn copy(&mut self, other: &Laps) {
+        if self.visits.len() < other.count {
+            self.visits.resize_with(other.count, Visit::default);
+        }
+        for (visit, other) in self.visits.iter_mut().zip(&other.visits[..other.count]) {
+            visit.code = other.code;
+            visit.learnt = other.learnt;
+            visit.stack.clone_from(&other.stack);
+        }
+        self.count = other.count;
+        self.has_effect = other.has_effect;
+        self.learnt.clone_from(&other.learnt);
+        self.rounds.clone_from(&other.rounds);
+    }
+
     pub(crate) fn learn(&mut self, seen: Seen) {
         self.learnt.push(seen);
     }
@@ -128,9 +144,7 @@ impl Engine {
     /// else has to be known of it. Then that is noted, without asking for memory.
     #[inline(always)]
     pub(crate) fn passes(&mut self, code: usize) -> bool {
-        let counts = self.config.native.is_some_and(|native| native.unroll.is_some());
-        let is_simple = !counts && !self.is_loop(code);
-        is_simple && self.thread().laps.visit_simply(code)
+        !self.is_loop(code) && self.thread().laps.visit_simply(code)
     }
 
     /// The executions so far did not stop threads here.

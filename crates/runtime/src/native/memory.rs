@@ -1,11 +1,11 @@
 //! Accesses to memory by address.
 
-use super::{Frame, PlainAccesses};
+use super::Frame;
 use crate::atomic::Value;
 use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::names::Range;
-use crate::perform::{self, perform_when, silently};
+use crate::perform::{perform_when, silently};
 use explore::{Access, ObjectId, Op, OpKind, Request, Token};
 use rustc_hash::FxHasher;
 use std::cell::Cell;
@@ -317,13 +317,8 @@ pub fn fence(order: Ordering, code: usize) {
 /// As for [`load`].
 #[inline]
 pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
-    // SAFETY: the program is about to read it, and the frame is that of its call.
-    unsafe {
-        touch(std::ptr::with_exposed_provenance::<u8>(address));
-        if is_read_of_own(address, length, (*frame).code()) {
-            return;
-        }
-    }
+    // SAFETY: the program is about to read it.
+    unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let met = Cell::new(None);
     let is_event = Cell::new(true);
     let goes_on = |engine: &mut Engine| {
@@ -350,34 +345,6 @@ pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
     });
 }
 
-/// Whether a plain read needs nothing but to be noted as one of a place where the thread has not been since its last
-/// effect. Allocates nothing: the allocator takes what runs here for code of the program.
-#[inline(always)]
-fn is_read_of_own(address: usize, length: usize, code: usize) -> bool {
-    perform::current().is_some_and(|mut engine| {
-        // SAFETY: the engine is alive while its threads run, and nobody else uses it meanwhile.
-        let engine = unsafe { engine.as_mut() };
-        let is_own = engine.is_unshared(address, length) && engine.races_plain();
-        engine.thread().code = code;
-        is_own && engine.passes(code)
-    })
-}
-
-/// The same for a plain write.
-#[inline(always)]
-fn is_write_of_own(address: usize, length: usize, code: usize) -> bool {
-    perform::current().is_some_and(|mut engine| {
-        // SAFETY: as above.
-        let engine = unsafe { engine.as_mut() };
-        let is_own = engine.is_unshared(address, length) && engine.races_plain();
-        if is_own {
-            engine.thread().code = code;
-            engine.takes_effect_at(address);
-        }
-        is_own
-    })
-}
-
 /// A plain write of this many bytes, which the program does when this returns.
 ///
 /// # Safety
@@ -387,9 +354,6 @@ fn is_write_of_own(address: usize, length: usize, code: usize) -> bool {
 pub unsafe fn write(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to write it.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
-    if is_write_of_own(address, length, code) {
-        return;
-    }
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         engine.takes_effect_at(address);
@@ -559,7 +523,7 @@ unsafe fn content_of(address: usize, length: usize, range: Range) -> Token {
 impl Engine {
     /// The thread that runs writes here. What is on its own stack is compared when it comes back to a place.
     #[inline(always)]
-    fn takes_effect_at(&mut self, address: usize) {
+    pub(crate) fn takes_effect_at(&mut self, address: usize) {
         let is_own = self
             .running_fibre()
             .is_some_and(|fibre| (fibre.lowest()..fibre.base()).contains(&address));
@@ -570,9 +534,7 @@ impl Engine {
 
     #[inline(always)]
     fn races_plain(&self) -> bool {
-        self.config
-            .native
-            .is_some_and(|native| native.plain == PlainAccesses::Raced)
+        self.native.is_raced
     }
 
     /// Whether it matters for data races what atomic accesses order.

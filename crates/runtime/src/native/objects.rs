@@ -7,7 +7,7 @@ use crate::{Barrier, Condvar, Mutex, Once, RwLock, Semaphore};
 use rustc_hash::FxHashMap;
 
 /// The objects of the execution by their addresses.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Objects {
     mutexes: FxHashMap<usize, Mutex>,
     condvars: FxHashMap<usize, Condvar>,

@@ -31,10 +31,10 @@ pub(crate) enum Found {
 #[derive(Default)]
 pub(crate) struct Ownership {
     owners: FxHashMap<usize, Owner>,
-    /// Those of late, at the remainders of their numbers.
+    /// Those of late, at their slots.
     recent: Vec<(usize, Owner)>,
-    /// How often memory was met to be shared.
-    met: u32,
+    /// How often an exploration started again.
+    restarts: u32,
     /// All memory counts as shared.
     is_given_up: bool,
 }
@@ -42,7 +42,14 @@ pub(crate) struct Ownership {
 const RECENT: usize = 1024;
 
 /// How often an exploration starts again for the sake of less work in each execution.
-const MOST_MET: u32 = 8;
+const MOST_RESTARTS: u32 = 8;
+
+/// Stacks lie side by side, with the same things at the same places.
+#[inline(always)]
+fn slot(granule: usize) -> usize {
+    const STACK: u32 = 20;
+    (granule + (granule >> STACK) * 61) % RECENT
+}
 
 const NOBODY: Owner = Owner {
     thread: None,
@@ -53,11 +60,13 @@ impl Ownership {
     /// From now on all memory counts as shared.
     pub(crate) fn give_up(&mut self) {
         self.is_given_up = true;
+        self.recent.clear();
     }
 
-    /// Whether memory has been met so often that it is better to watch all of it.
-    pub(crate) fn is_in_vain(&self) -> bool {
-        self.met > MOST_MET
+    /// The exploration starts again. Whether it did so often enough that it is better to watch all memory.
+    pub(crate) fn restart(&mut self) -> bool {
+        self.restarts += 1;
+        self.restarts > MOST_RESTARTS
     }
 
     /// Whether the granule is known to be the thread's own, and accessed by it as memory that is not atomic.
@@ -67,7 +76,7 @@ impl Ownership {
             thread: Some(thread),
             has_plain: true,
         };
-        self.recent.get(granule % RECENT) == Some(&(granule, own))
+        self.recent.get(slot(granule)) == Some(&(granule, own))
     }
 
     /// An access of the granule.
@@ -76,7 +85,7 @@ impl Ownership {
         if self.is_given_up {
             return Found::Shared;
         }
-        match self.recent.get(granule % RECENT) {
+        match self.recent.get(slot(granule)) {
             Some(&(number, owner)) if number == granule && owner.has(thread, is_plain) => {
                 owner.found()
             }
@@ -100,9 +109,8 @@ impl Ownership {
         if self.recent.is_empty() {
             self.recent.resize(RECENT, (usize::MAX, NOBODY));
         }
-        self.recent[granule % RECENT] = (granule, owner);
+        self.recent[slot(granule)] = (granule, owner);
         if owner.is_shared() && !was_shared {
-            self.met += 1;
             return Found::Met;
         }
         owner.found()
@@ -153,5 +161,14 @@ mod tests {
         }
         assert_eq!(ownership.access(7 + RECENT, ONE, true), Found::Harmless);
         assert_eq!(ownership.access(7, ONE, true), Found::Met);
+    }
+
+    #[test]
+    fn all_memory_is_shared_once_it_is_given_up() {
+        let mut ownership = Ownership::default();
+        ownership.access(7, ONE, true);
+        ownership.give_up();
+        assert!(!ownership.is_own(7, ONE));
+        assert_eq!(ownership.access(7, ONE, true), Found::Shared);
     }
 }

@@ -5,7 +5,6 @@
 //! same thread at the same point of its life, of no more bytes, needs no look: whoever came in between without
 //! an order has found the race.
 
-use super::PlainAccesses;
 use super::ownership::Found;
 use crate::engine::Engine;
 use crate::happens_before::Epoch;
@@ -21,6 +20,8 @@ const GRANULE: usize = 8;
 pub(crate) struct Shadow {
     granules: FxHashMap<usize, Granule>,
     execution: u64,
+    /// The granules that have been touched in this execution.
+    touched: Vec<usize>,
 }
 
 #[derive(Default)]
@@ -29,9 +30,15 @@ struct Granule {
     execution: u64,
 }
 
+/// The granules that have been touched in an execution.
+pub(crate) type Saved = Vec<(usize, Vec<Touch>)>;
+
+/// More granules than this are not copied.
+const MOST: usize = 256;
+
 /// An access of bytes of a granule.
 #[derive(Clone, Copy)]
-struct Touch {
+pub(crate) struct Touch {
     epoch: Epoch,
     /// Bit i: byte i of the granule.
     bytes: u8,
@@ -79,6 +86,35 @@ impl Shadow {
     /// Forgets the execution.
     pub(crate) fn clear(&mut self) {
         self.execution += 1;
+        self.touched.clear();
+    }
+
+    /// Whether few granules have been touched.
+    pub(crate) fn is_small(&self) -> bool {
+        self.touched.len() <= MOST
+    }
+
+    /// Copies what is known of the execution.
+    pub(crate) fn save(&self, copy: &mut Saved) {
+        copy.truncate(self.touched.len());
+        for (index, &number) in self.touched.iter().enumerate() {
+            let touches = &self.granules[&number].touches;
+            match copy.get_mut(index) {
+                Some((old, copied)) => {
+                    *old = number;
+                    copied.clone_from(touches);
+                }
+                None => copy.push((number, touches.clone())),
+            }
+        }
+    }
+
+    /// Puts back what was copied.
+    pub(crate) fn restore(&mut self, copy: &Saved) {
+        self.clear();
+        for (number, touches) in copy {
+            self.granule(*number).clone_from(touches);
+        }
     }
 
     /// Notes an access that nobody else's can race with; false if there may be one.
@@ -112,6 +148,7 @@ impl Shadow {
         if granule.execution != execution {
             granule.execution = execution;
             granule.touches.clear();
+            self.touched.push(number);
         }
         &mut granule.touches
     }
@@ -142,7 +179,7 @@ impl Engine {
         let granule = address / GRANULE;
         let fits = address % GRANULE + length <= GRANULE;
         let ownership = &self.native.ownership;
-        !self.watch.records && fits && ownership.is_own(granule, self.running)
+        fits && ownership.is_own(granule, self.running)
     }
 
     /// The thread that runs accesses memory atomically. It is noted as a touch only where races are looked for.
@@ -168,17 +205,15 @@ impl Engine {
 
     /// The next executions of a native program show all its races.
     pub(crate) fn watch_all_memory(&mut self) {
-        let native = self.config.native;
-        self.watch.races |= native.is_some_and(|native| native.plain == PlainAccesses::Raced);
+        self.watch.races |= self.native.is_raced;
         self.native.is_ordering = true;
     }
 
     /// The executions so far did not watch some memory that is shared.
     #[cold]
     fn meet_shared_memory(&mut self) {
-        if self.native.ownership.is_in_vain() {
-            self.native.ownership.give_up();
-            self.native.is_ordering = true;
+        if !self.is_coarsened && self.native.ownership.restart() {
+            self.native.watch_all();
         }
         self.look_for_races();
         self.is_coarsened = true;

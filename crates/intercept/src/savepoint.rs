@@ -1,0 +1,78 @@
+//! What an execution changes outside the runtime, copied in the middle of it and put back.
+
+use crate::gate::{self, Own};
+use crate::{blocks, cancel, ending, heap, image, keys, rwlock, threads};
+use native::is_confined;
+use runtime::native::Memory;
+use std::any::Any;
+
+/// The memory of the program, and what is known of its threads.
+pub(crate) struct ProgramMemory;
+
+/// A copy.
+#[derive(Default)]
+struct Copy {
+    image: Vec<u8>,
+    heap: heap::Saved,
+    /// Thread-local memory, one thread's after the other's.
+    blocks: Vec<u8>,
+    threads: threads::Saved,
+    keys: keys::Saved,
+    cancel: Vec<u32>,
+    rwlocks: rwlock::Saved,
+    ending: ending::Saved,
+}
+
+/// Whether the program changes nothing else; not known before it is asked for.
+static IS_CONFINED: Own<Option<bool>> = Own::new(None);
+
+fn is_confined_program() -> bool {
+    *IS_CONFINED.get().get_or_insert_with(|| {
+        let program = std::env::current_exe();
+        program.is_ok_and(|program| is_confined(&program, &image::files()[1..]))
+    })
+}
+
+impl Memory for ProgramMemory {
+    fn size(&self) -> Option<usize> {
+        let blocks = blocks::size() * threads::count();
+        is_confined_program().then(|| image::size() + heap::size() + blocks)
+    }
+
+    fn save(&self, old: Option<Box<dyn Any>>) -> Box<dyn Any> {
+        let old = old.and_then(|old| old.downcast::<Copy>().ok());
+        let mut copy = old.unwrap_or_default();
+        image::save_to(&mut copy.image);
+        heap::save_to(&mut copy.heap);
+        threads::save_to(&mut copy.threads);
+        copy.blocks.clear();
+        for pointer in thread_pointers(&copy.threads) {
+            blocks::save_to(pointer, &mut copy.blocks);
+        }
+        keys::save_to(&mut copy.keys);
+        cancel::save_to(&mut copy.cancel, threads::count());
+        rwlock::save_to(&mut copy.rwlocks);
+        ending::save_to(&mut copy.ending);
+        copy
+    }
+
+    fn restore(&self, copy: &dyn Any) {
+        let copy: &Copy = copy.downcast_ref().expect("a copy is one of ours");
+        image::restore_from(&copy.image);
+        heap::restore_from(&copy.heap);
+        threads::restore_from(&copy.threads);
+        let mut blocks = &copy.blocks[..];
+        for pointer in thread_pointers(&copy.threads) {
+            blocks = blocks::restore_from(pointer, blocks);
+        }
+        keys::restore_from(&copy.keys);
+        cancel::restore_from(&copy.cancel);
+        rwlock::restore_from(&copy.rwlocks);
+        ending::restore_from(&copy.ending);
+    }
+}
+
+/// That of the main thread, and those of others that have thread-local memory of their own.
+fn thread_pointers(threads: &threads::Saved) -> impl Iterator<Item = usize> {
+    std::iter::once(gate::checker()).chain(threads.pointers())
+}

@@ -1,0 +1,124 @@
+//! Whether all that a program changes is its own memory: then an execution of it can be put back as it was in the
+//! middle, not only at its beginning.
+//!
+//! Files, signals and the like are kept elsewhere, and so is what some functions of the C library remember. A program
+//! is confined if it asks other images only for functions that are known to do nothing of the kind.
+
+use crate::unseen::is_known;
+use object::{Object, ObjectSymbol};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How names begin that are harmless: hooks, threads and locks (which the runtime library provides), C++.
+const PREFIXES: [&str; 17] = [
+    "_ITM_",
+    "_Unwind_",
+    "_Z",
+    "__VERIFIER_",
+    "__atomic_",
+    "__cxa_",
+    "__isoc23_strto",
+    "__real_",
+    "__tsan_",
+    "__wrap_",
+    "cnd_",
+    "mazurka_",
+    "mtx_",
+    "pthread_",
+    "sem_",
+    "thrd_",
+    "tss_",
+];
+
+/// Parts of names that are not harmless, though they begin so: of C++ files, directories, locales; of threads what
+/// the system keeps.
+const OPEN: [&str; 9] = [
+    "affinity",
+    "filebuf",
+    "filesystem",
+    "fstream",
+    "kill",
+    "locale",
+    "random_device",
+    "sigmask",
+    "stdio",
+];
+
+/// Functions and variables of the C library that keep nothing, print to the standard streams, end the program, or are
+/// provided by the runtime library.
+#[rustfmt::skip]
+const HARMLESS: &[&str] = &[
+    "_Exit", "__assert", "__assert_fail", "__ctype_b_loc", "__ctype_tolower_loc", "__ctype_toupper_loc",
+    "__dso_handle", "__errno_location", "__fprintf_chk", "__gcc_personality_v0", "__gmon_start__",
+    "__gxx_personality_v0", "__libc_single_threaded", "__libc_start_main", "__longjmp_chk", "__memcpy_chk",
+    "__memmove_chk", "__memset_chk", "__once_proxy", "__printf_chk", "__pthread_register_cancel",
+    "__pthread_unregister_cancel", "__pthread_unwind_next", "__sched_cpucount", "__sigsetjmp",
+    "__snprintf_chk", "__sprintf_chk", "__stack_chk_fail", "__strcpy_chk", "__strncpy_chk", "__tls_get_addr",
+    "__vfprintf_chk", "__vsnprintf_chk", "_exit", "_setjmp", "abort", "abs", "aligned_alloc", "at_quick_exit",
+    "atexit", "atof", "atoi", "atol", "atoll", "bsearch", "call_once", "calloc", "ceil", "clock_gettime",
+    "clock_nanosleep", "cos", "exit", "exp", "fabs", "fflush", "floor", "fmod", "fprintf", "fputc", "fputs",
+    "free", "fwrite", "get_nprocs", "getenv", "getpagesize", "getpid", "getrandom", "gettid", "gettimeofday",
+    "isalnum", "isalpha", "isdigit", "isspace", "labs", "log", "log2", "longjmp", "malloc",
+    "malloc_usable_size", "memalign", "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memrchr", "memset",
+    "nanosleep", "perror", "posix_memalign", "pow", "printf", "putc", "putchar", "puts", "qsort",
+    "quick_exit", "rand", "rand_r", "random", "reach_error", "realloc", "reallocarray", "round",
+    "sched_yield", "setjmp", "siglongjmp", "sin", "sleep", "snprintf", "sprintf", "sqrt", "srand", "srandom",
+    "stderr", "stdout", "stpcpy", "strcasecmp", "strcat", "strchr", "strcmp", "strcpy", "strcspn", "strdup",
+    "strlen", "strncasecmp", "strncat", "strncmp", "strncpy", "strndup", "strnlen", "strpbrk", "strrchr",
+    "strspn", "strstr", "strtod", "strtof", "strtok_r", "strtol", "strtoll", "strtoul", "strtoull",
+    "sysconf", "time", "timespec_get", "tolower", "toupper", "usleep", "vfprintf", "vprintf", "vsnprintf",
+    "vsprintf",
+];
+
+/// Whether a program and the libraries that are loaded with it, but for those of the system, change nothing but their
+/// memory. False if one of them cannot be read.
+///
+/// ```
+/// use mazurka_native::is_confined;
+/// let program = std::env::current_exe().expect("this test is a program");
+/// assert!(!is_confined(&program, &[]), "it can open files");
+/// assert!(!is_confined("nothing".as_ref(), &[]));
+/// ```
+pub fn is_confined(program: &Path, libraries: &[PathBuf]) -> bool {
+    let own = libraries.iter().filter(|library| !is_known(library));
+    let mut images = std::iter::once(program).chain(own.map(PathBuf::as_path));
+    images.all(|image| asks_for_nothing_else(image) == Some(true))
+}
+
+fn asks_for_nothing_else(image: &Path) -> Option<bool> {
+    let bytes = fs::read(image).ok()?;
+    let file = object::File::parse(&*bytes).ok()?;
+    let mut foreign = file.dynamic_symbols().filter(ObjectSymbol::is_undefined);
+    Some(foreign.all(|symbol| symbol.name().is_ok_and(is_harmless)))
+}
+
+fn is_harmless(name: &str) -> bool {
+    let begins_well = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let is_open = || OPEN.iter().any(|part| name.contains(part));
+    name.is_empty() || HARMLESS.binary_search(&name).is_ok() || begins_well && !is_open()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_so_that_they_are_found() {
+        assert!(HARMLESS.is_sorted() && PREFIXES.is_sorted());
+    }
+
+    #[test]
+    fn threads_and_printing_are_harmless_and_files_are_not() {
+        for name in ["pthread_create", "printf", "_ZNSt6thread4joinEv", "stderr"] {
+            assert!(is_harmless(name), "{name}");
+        }
+        for name in [
+            "fopen",
+            "strtok",
+            "signal",
+            "_ZNSt13basic_filebufIcE5closeEv",
+        ] {
+            assert!(!is_harmless(name), "{name}");
+        }
+    }
+}

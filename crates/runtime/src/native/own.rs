@@ -1,0 +1,42 @@
+//! Plain accesses of memory that a thread has to itself: most of all accesses, and nothing but a note for the await
+//! rule.
+
+use crate::engine::Engine;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+/// The engine whose threads have such accesses pass, if any has.
+static ENGINE: AtomicPtr<Engine> = AtomicPtr::new(ptr::null_mut());
+
+/// Threads of the engine are about to run.
+pub(crate) fn begin(engine: *mut Engine, passes: bool) {
+    let engine = if passes { engine } else { ptr::null_mut() };
+    if ENGINE.load(Relaxed) != engine {
+        ENGINE.store(engine, Relaxed);
+    }
+}
+
+/// Whether a plain read at this place needs [`read`](super::read) to be called: false if the memory is the own one of
+/// the thread that runs, which has not been at this place since its last effect. Called by a thread of the program.
+#[inline(always)]
+pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
+    // SAFETY: the engine is alive while its threads run, and nobody else uses it meanwhile.
+    unsafe { ENGINE.load(Relaxed).as_mut() }.is_some_and(|engine| {
+        engine.thread().code = code;
+        engine.is_unshared(address, length) && engine.passes(code)
+    })
+}
+
+/// The same for a plain write.
+#[inline(always)]
+pub fn writes_own(address: usize, length: usize, code: usize) -> bool {
+    // SAFETY: as above.
+    unsafe { ENGINE.load(Relaxed).as_mut() }.is_some_and(|engine| {
+        let is_own = engine.is_unshared(address, length);
+        if is_own {
+            engine.thread().code = code;
+            engine.takes_effect_at(address);
+        }
+        is_own
+    })
+}

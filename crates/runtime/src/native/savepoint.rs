@@ -1,0 +1,422 @@
+//! Executions of native programs as they were after some events, so that those that begin alike need not be run from
+//! their beginning.
+//!
+//! All that an execution changes is known: the memory of the program, which its front-end copies; the stacks of its
+//! threads; and what the engine knows. A search goes depth first, so that the next execution begins like the one
+//! before. Savepoints lie on the way of the execution at hand.
+
+use super::{Laps, Objects, shadow};
+use crate::await_rule::Round;
+use crate::coroutine::{SavedFibre, Suspender};
+use crate::engine::{Engine, Thread, Watch};
+use crate::grain::Grain;
+use crate::happens_before::HappensBefore;
+use crate::model::Model;
+use crate::object::Condition;
+use crate::source::Place;
+use crate::waiting::Wait;
+use crate::{mutex, once};
+use explore::{EventId, Execution, ObjectId, Pending, Program, Step, ThreadId, Token};
+use std::any::Any;
+
+/// The memory of a program, and what its front-end knows of the execution at hand.
+pub trait Memory {
+    /// How many bytes a copy would have; none if the program cannot be put back in the middle of an execution,
+    /// because it changes what is not copied.
+    fn size(&self) -> Option<usize>;
+
+    /// Copies it, into an old copy if there is one.
+    fn save(&self, old: Option<Box<dyn Any>>) -> Box<dyn Any>;
+
+    /// Puts back what was copied.
+    fn restore(&self, copy: &dyn Any);
+}
+
+/// The savepoints on the way of the execution at hand, in its order.
+#[derive(Default)]
+pub(crate) struct Savepoints {
+    points: Vec<Savepoint>,
+    /// Points to be used again.
+    spare: Vec<Savepoint>,
+    /// The steps of the execution at hand.
+    path: Vec<Step>,
+    /// How often threads have been run: who has not been run since is as it was.
+    runs: u64,
+    /// How often an execution was to be repeated.
+    repeated: u64,
+    /// What was watched when the points were made.
+    watch: Watch,
+    is_ordering: bool,
+}
+
+/// The steps that it must save to have one more point, and one more for each so many bytes.
+const DISTANCE: usize = 6;
+const BYTES_PER_STEP: usize = 4096;
+
+/// More points than this lie on no way.
+const MOST: usize = 32;
+
+/// Larger programs are run from the beginning.
+const LARGEST: usize = 256 * 1024;
+
+/// The execution as it was.
+#[derive(Default)]
+struct Savepoint {
+    events: u32,
+    born: Vec<ThreadId>,
+    pending: Vec<Pending>,
+    /// Indexed like `born`.
+    threads: Vec<SavedThread>,
+    live: usize,
+    waiting: Vec<(ThreadId, ObjectId)>,
+    conditional: Vec<ThreadId>,
+    values: Vec<Option<Token>>,
+    objects: SavedObjects,
+    happens_before: Option<HappensBefore>,
+    touches: shadow::Saved,
+    joined: usize,
+    excused: Vec<ThreadId>,
+    memory: Option<Box<dyn Any>>,
+}
+
+/// The synchronisation objects that native programs have.
+#[derive(Default)]
+struct SavedObjects {
+    by_address: Objects,
+    mutexes: Vec<mutex::State>,
+    rwlocks: Vec<objects::RwLock>,
+    condvars: Vec<objects::Condvar>,
+    semaphores: Vec<objects::Semaphore>,
+    barriers: Vec<objects::Barrier>,
+    onces: Vec<once::State>,
+    parks: Vec<objects::Park>,
+    ends: Vec<objects::Thread>,
+}
+
+struct SavedThread {
+    fibre: SavedFibre,
+    run: u64,
+    suspender: *const Suspender,
+    last: Option<EventId>,
+    edges: Vec<EventId>,
+    operations: u32,
+    expiries: u32,
+    spurious: u32,
+    named: (u32, u32),
+    wait: Option<Wait>,
+    signals: Option<u32>,
+    condition: Option<Condition>,
+    location: Place,
+    name: Option<String>,
+    round: Round,
+    place: Option<Place>,
+    code: usize,
+    laps: Laps,
+    is_lost: bool,
+}
+
+impl Savepoints {
+    /// The thread that runs goes on.
+    #[inline(always)]
+    pub(crate) fn next_run(&mut self) -> u64 {
+        self.runs += 1;
+        self.runs
+    }
+
+    /// The execution is begun from its beginning.
+    pub(crate) fn begin(&mut self) {
+        self.path.clear();
+    }
+
+    /// Forgets all points.
+    pub(crate) fn forget(&mut self) {
+        self.keep(0);
+    }
+
+    fn keep(&mut self, count: usize) {
+        self.spare.extend(self.points.drain(count..).rev());
+    }
+
+    /// Leaves the points that the execution comes by.
+    fn keep_common(&mut self, execution: &Execution) {
+        let both = self.path.iter().zip(execution.events());
+        let common = both
+            .take_while(|(step, (_, event))| **step == event.step)
+            .count();
+        let is_common = |point: &Savepoint| point.events as usize <= common;
+        self.keep(self.points.partition_point(is_common));
+    }
+}
+
+impl Model {
+    /// Begins an execution like this one, at the last savepoint on its way; gives the number of events so far.
+    pub(crate) fn begin_at_savepoint(&mut self, execution: &Execution) {
+        let engine = self.engine_mut();
+        let is_fit = engine.prepare_savepoints();
+        if is_fit {
+            engine.savepoints.keep_common(execution);
+        } else {
+            engine.savepoints.forget();
+        }
+        if engine.savepoints.points.is_empty() {
+            self.reset();
+            self.engine_mut().save();
+            return;
+        }
+        if !self.engine().is_quiet() {
+            self.tear_down();
+        }
+        self.engine_mut().restore();
+    }
+
+    /// Where to stop on the way to the end of the execution: a savepoint pays there.
+    pub(crate) fn next_savepoint(&self, execution: &Execution) -> Option<usize> {
+        let last = self.engine().savepoints.points.last()?;
+        let distance = execution.len() - last.events as usize;
+        let size = self.engine().size_of_copy()?;
+        (distance >= DISTANCE + size / BYTES_PER_STEP).then(|| execution.len() - distance / 2)
+    }
+}
+
+impl Engine {
+    /// Whether savepoints can be used now. Executions are run as a whole now and then, so that a program that is
+    /// not deterministic shows it.
+    fn prepare_savepoints(&mut self) -> bool {
+        let savepoints = &mut self.savepoints;
+        savepoints.repeated += 1;
+        let is_whole = savepoints.repeated.is_power_of_two();
+        let made_under = (savepoints.watch, savepoints.is_ordering);
+        let is_same = made_under == (self.watch, self.native.is_ordering);
+        (savepoints.watch, savepoints.is_ordering) = (self.watch, self.native.is_ordering);
+        is_same && !is_whole && !self.is_coarsened && self.grain == Grain::Accesses
+    }
+
+    /// The thread of the step is about to run; when that is.
+    #[inline(always)]
+    pub(crate) fn goes_by(&mut self, step: Step) -> u64 {
+        if self.config.native.is_some() {
+            self.savepoints.path.push(step);
+        }
+        self.savepoints.next_run()
+    }
+
+    fn size_of_copy(&self) -> Option<usize> {
+        let is_plain = self.grain == Grain::Accesses
+            && !self.watch.notes
+            && !self.watch.states
+            && !self.watch.stacks;
+        let native = self.config.native.filter(|_| is_plain)?;
+        native.memory.size().filter(|&size| size <= LARGEST)
+    }
+
+    /// Makes a savepoint here, if that is possible; whether there is a new one.
+    pub(crate) fn save(&mut self) -> bool {
+        let is_last = |point: &Savepoint| point.events == self.events;
+        let is_here = self.savepoints.points.last().is_some_and(is_last);
+        let is_full = self.savepoints.points.len() >= MOST;
+        if is_here || is_full || self.size_of_copy().is_none() || !self.can_be_saved() {
+            return false;
+        }
+        let mut point = self.savepoints.spare.pop().unwrap_or_default();
+        self.save_to(&mut point);
+        self.savepoints.points.push(point);
+        true
+    }
+
+    /// Whether the state has nothing that cannot be copied.
+    fn can_be_saved(&self) -> bool {
+        let is_simple = |&id: &ThreadId| {
+            let thread = &self.threads[id.index()];
+            thread.panic.is_none()
+                && thread.noticed.is_none()
+                && thread.job.is_none()
+                && thread.making.is_none()
+                && thread.arena.is_unused()
+        };
+        self.failures.len() == 0
+            && !self.is_coarsened
+            && !std::thread::panicking()
+            && self.native.shadow.is_small()
+            && self.born.iter().all(is_simple)
+    }
+
+    fn save_to(&mut self, point: &mut Savepoint) {
+        let count = self.threads.len();
+        point.events = self.events;
+        point.born.clone_from(&self.born);
+        point.pending.clone_from(&self.pending);
+        point.live = self.live;
+        point.waiting.clone_from(&self.waiting);
+        point.conditional.clone_from(&self.conditional);
+        point.values.clone_from(&self.values);
+        point.objects.save(self, count);
+        point.happens_before = self.watch.races.then(|| self.happens_before.clone());
+        self.native.shadow.save(&mut point.touches);
+        point.joined = self.native.joined;
+        point.excused.clone_from(&self.native.excused);
+        // Frames have room that nobody wrote to; where stacks are compared it has to be the same, too.
+        let below = if self.names.has_loops() { 4096 } else { 0 };
+        point.threads.truncate(self.born.len());
+        for (index, id) in self.born.iter().enumerate() {
+            let thread = &self.threads[id.index()];
+            match point.threads.get_mut(index) {
+                Some(saved) => saved.save(thread, below),
+                None => point.threads.push(SavedThread::of(thread, below)),
+            }
+        }
+        if let Some(native) = self.config.native {
+            point.memory = Some(native.memory.save(point.memory.take()));
+        }
+    }
+
+    /// Puts the last savepoint back. No thread is left on its stack that the engine does not know.
+    fn restore(&mut self) {
+        let point = self.savepoints.points.pop().expect("a savepoint was found");
+        while let Some(id) = self.born.pop() {
+            self.pending[id.index()] = Pending::Unborn;
+            let thread = &mut self.threads[id.index()];
+            thread.panic = None;
+            thread.noticed = None;
+            thread.name = None;
+            thread.arena.reset();
+            if thread.is_lost && !point.born.contains(&id) {
+                thread.is_lost = false;
+                self.begin_again(id);
+            }
+        }
+        self.born.clone_from(&point.born);
+        self.pending[..point.pending.len()].copy_from_slice(&point.pending);
+        for (id, saved) in point.born.iter().zip(&point.threads) {
+            saved.restore(&mut self.threads[id.index()]);
+        }
+        self.events = point.events;
+        self.live = point.live;
+        self.waiting.clone_from(&point.waiting);
+        self.conditional.clone_from(&point.conditional);
+        self.values.clone_from(&point.values);
+        self.next_edges.clear();
+        self.is_coarsened = false;
+        self.is_in_event = false;
+        self.failures.clear();
+        point.objects.restore(self);
+        if let Some(happens_before) = &point.happens_before {
+            self.happens_before.clone_from(happens_before);
+        }
+        self.native.shadow.restore(&point.touches);
+        self.native.joined = point.joined;
+        self.native.excused.clone_from(&point.excused);
+        self.native.written = None;
+        if let (Some(native), Some(memory)) = (self.config.native, &point.memory) {
+            native.memory.restore(&**memory);
+        }
+        self.savepoints.path.truncate(point.events as usize);
+        self.savepoints.points.push(point);
+    }
+}
+
+impl SavedObjects {
+    fn save(&mut self, engine: &Engine, threads: usize) {
+        let objects = &engine.objects;
+        self.by_address.clone_from(&engine.native.objects);
+        objects.mutexes.save(&mut self.mutexes);
+        objects.rwlocks.save(&mut self.rwlocks);
+        objects.condvars.save(&mut self.condvars);
+        objects.semaphores.save(&mut self.semaphores);
+        objects.barriers.save(&mut self.barriers);
+        objects.onces.save(&mut self.onces);
+        self.parks.clear();
+        self.parks.extend_from_slice(&objects.parks[..threads]);
+        self.ends.clear();
+        self.ends.extend_from_slice(&objects.ends[..threads]);
+    }
+
+    fn restore(&self, engine: &mut Engine) {
+        engine.native.objects.clone_from(&self.by_address);
+        let objects = &mut engine.objects;
+        objects.mutexes.restore(&self.mutexes);
+        objects.rwlocks.restore(&self.rwlocks);
+        objects.condvars.restore(&self.condvars);
+        objects.semaphores.restore(&self.semaphores);
+        objects.barriers.restore(&self.barriers);
+        objects.onces.restore(&self.onces);
+        objects.parks[..self.parks.len()].clone_from_slice(&self.parks);
+        objects.ends[..self.ends.len()].clone_from_slice(&self.ends);
+    }
+}
+
+impl SavedThread {
+    fn of(thread: &Thread, below: usize) -> SavedThread {
+        let mut saved = SavedThread {
+            fibre: SavedFibre::default(),
+            run: 0,
+            suspender: thread.suspender,
+            last: None,
+            edges: Vec::new(),
+            operations: 0,
+            expiries: 0,
+            spurious: 0,
+            named: (0, 0),
+            wait: None,
+            signals: None,
+            condition: None,
+            location: thread.location,
+            name: None,
+            round: Round::default(),
+            place: None,
+            code: 0,
+            laps: Laps::default(),
+            is_lost: false,
+        };
+        saved.save(thread, below);
+        saved
+    }
+
+    fn save(&mut self, thread: &Thread, below: usize) {
+        // Others belong to Rust's threads, or to what `can_be_saved` excludes.
+        self.suspender = thread.suspender;
+        self.last = thread.last;
+        self.edges.clone_from(&thread.edges);
+        self.operations = thread.operations;
+        self.expiries = thread.expiries;
+        self.spurious = thread.spurious;
+        self.named = thread.named();
+        self.wait = thread.wait;
+        self.signals = thread.signals;
+        self.condition = thread.condition;
+        self.location = thread.location;
+        self.name.clone_from(&thread.name);
+        self.round.clone_from(&thread.round);
+        self.place = thread.place;
+        self.code = thread.code;
+        self.is_lost = thread.is_lost;
+        if self.run != thread.run {
+            self.run = thread.run;
+            thread.fibre.save(&mut self.fibre, below);
+            self.laps.copy(&thread.laps);
+        }
+    }
+
+    fn restore(&self, thread: &mut Thread) {
+        thread.suspender = self.suspender;
+        thread.last = self.last;
+        thread.edges.clone_from(&self.edges);
+        thread.operations = self.operations;
+        thread.expiries = self.expiries;
+        thread.spurious = self.spurious;
+        thread.set_named(self.named);
+        thread.wait = self.wait;
+        thread.signals = self.signals;
+        thread.condition = self.condition;
+        thread.location = self.location;
+        thread.name.clone_from(&self.name);
+        thread.round.clone_from(&self.round);
+        thread.place = self.place;
+        thread.code = self.code;
+        thread.is_lost = self.is_lost;
+        if thread.run != self.run {
+            thread.run = self.run;
+            thread.fibre.restore(&self.fibre);
+            thread.laps.copy(&self.laps);
+        }
+    }
+}
