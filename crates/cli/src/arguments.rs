@@ -190,6 +190,9 @@ pub struct ReplayOptions {
     /// The schedule that `check` saved
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Run a program in C or C++ in gdb, which stops where it fails
+    #[arg(long)]
+    pub gdb: bool,
     /// How to print the result
     #[arg(long, default_value = "text")]
     pub format: Format,

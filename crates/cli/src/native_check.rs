@@ -6,10 +6,11 @@ use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::subject::{NativeProgram, Origin};
 use native::{
-    Answer, Binary, Build, BuildError, Built, Compiler, Language, Order, RuntimeLibrary, Unseen,
-    Worker, ending, libraries,
+    Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, RuntimeLibrary,
+    Unseen, Worker, ending, libraries,
 };
 use report::{Report, ScheduleFile};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -53,7 +54,26 @@ pub fn replay(
     program: &NativeProgram,
     schedule: ScheduleFile,
 ) -> Result<Option<Report>, Refusal> {
-    let task = Task {
+    repetition(options, program, schedule).carry_out()
+}
+
+/// Runs a saved schedule again in a debugger; nothing if the user leaves it before the end.
+pub fn debug(
+    options: &ReplayOptions,
+    program: &NativeProgram,
+    schedule: ScheduleFile,
+) -> Result<Option<Report>, Refusal> {
+    Debugger::look().map_err(Refusal::Debugger)?;
+    repetition(options, program, schedule).debug()
+}
+
+/// The task to run a saved schedule again.
+fn repetition<'a>(
+    options: &ReplayOptions,
+    program: &'a NativeProgram,
+    schedule: ScheduleFile,
+) -> Task<'a> {
+    Task {
         program,
         order: Order {
             name: schedule.program.clone(),
@@ -63,14 +83,55 @@ pub fn replay(
         },
         is_quiet: options.quiet,
         is_leashed: false,
-    };
-    task.carry_out()
+    }
 }
 
 impl Task<'_> {
     fn carry_out(&self) -> Result<Option<Report>, Refusal> {
         let (sender, events) = channel();
         interruption::tell(sender.clone(), self.is_leashed)?;
+        let Some((built, path)) = self.made()? else {
+            return Ok(None);
+        };
+        let warnings = self.warnings(&path);
+        let compile_s = built.as_ref().map(|built| built.time().as_secs_f64());
+        let worker = self.start(&path)?;
+        // A program that runs needs its file no more: nothing is left behind, however this process ends.
+        drop(built);
+        let report = self.listen(worker, (sender, events))?;
+        Ok(report.map(|mut report| {
+            report.compile_s = compile_s;
+            report.warnings.extend(warnings);
+            report
+        }))
+    }
+
+    fn debug(&self) -> Result<Option<Report>, Refusal> {
+        // An interruption is for the debugger, which has the terminal, too.
+        let (sender, _events) = channel();
+        interruption::tell(sender, false)?;
+        let Some((built, path)) = self.made()? else {
+            return Ok(None);
+        };
+        let debugger = Debugger::new(&path, &self.arguments(), &self.order);
+        let debugger = debugger.map_err(|error| Refusal::System {
+            what: "prepare the debugger",
+            error,
+        })?;
+        let (_, told) = debugger.run().map_err(Refusal::Debugger)?;
+        drop(built);
+        match told {
+            Some(Answer::Report(report)) => Ok(Some(*report)),
+            Some(Answer::Refused(reason)) => Err(Refusal::Worker {
+                program: self.order.name.clone(),
+                reason,
+            }),
+            Some(Answer::Progress(_)) | None => Ok(None),
+        }
+    }
+
+    /// The program, and where it is; nothing if its compiler was interrupted.
+    fn made(&self) -> Result<Option<(Option<Built>, PathBuf)>, Refusal> {
         let built = match self.built() {
             Err(Refusal::Build {
                 error: BuildError::Interrupted,
@@ -83,17 +144,7 @@ impl Task<'_> {
             None => found(self.program.path()),
         };
         Binary::recognise(&path)?;
-        let warnings = self.warnings(&path);
-        let compile_s = built.as_ref().map(|built| built.time().as_secs_f64());
-        let worker = self.start(&path)?;
-        // A program that runs needs its file no more: nothing is left behind, however this process ends.
-        drop(built);
-        let report = self.listen(worker, (sender, events))?;
-        Ok(report.map(|mut report| {
-            report.compile_s = compile_s;
-            report.warnings.extend(warnings);
-            report
-        }))
+        Ok(Some((built, path)))
     }
 
     fn built(&self) -> Result<Option<Built>, Refusal> {
@@ -125,10 +176,15 @@ impl Task<'_> {
         })
     }
 
-    fn start(&self, path: &Path) -> Result<Worker, Refusal> {
+    /// The name that it knows itself by, and its arguments.
+    fn arguments(&self) -> Vec<OsString> {
         let mut arguments = vec![self.program.path().with_extension("").into_os_string()];
         arguments.extend_from_slice(&self.program.arguments);
-        Worker::start(path, &arguments, &self.order).map_err(|error| Refusal::System {
+        arguments
+    }
+
+    fn start(&self, path: &Path) -> Result<Worker, Refusal> {
+        Worker::start(path, &self.arguments(), &self.order).map_err(|error| Refusal::System {
             what: "start the program",
             error,
         })
@@ -233,6 +289,7 @@ fn order(options: &CheckOptions, program: &NativeProgram) -> Order {
         checkpoint: options.checkpoint.as_deref().map(absolute),
         resume: options.resume.as_deref().map(absolute),
         replay: None,
+        answers: None,
     }
 }
 

@@ -36,6 +36,9 @@ pub enum Refusal {
     /// There is no compiler.
     #[error("{0}")]
     Compiler(#[from] native::CompilerError),
+    /// There is no debugger.
+    #[error("gdb cannot be run ({0}); install it, or replay without --gdb")]
+    Debugger(io::Error),
     /// The runtime library is missing.
     #[error("{0}")]
     RuntimeLibrary(#[from] native::RuntimeLibraryError),

@@ -15,6 +15,12 @@ pub fn replay(options: &ReplayOptions) -> Done {
     if let Some(recipe) = &schedule.recipe {
         return replay_native(options, &NativeProgram::from_recipe(recipe), &schedule);
     }
+    if options.gdb {
+        return Err(Refusal::Option {
+            option: "--gdb",
+            why: "this is for programs in C and C++",
+        });
+    }
     let Ok(instance) = corpus::parse(&schedule.program) else {
         let program = schedule.program;
         return Err(Refusal::ForeignSchedule {
@@ -41,11 +47,17 @@ fn replay_native(
     let Some(program) = program else {
         return Err(Refusal::Recipe(options.file.clone()));
     };
-    match native_check::replay(options, program, schedule.clone())? {
+    let replayed = match options.gdb {
+        true => native_check::debug(options, program, schedule.clone())?,
+        false => native_check::replay(options, program, schedule.clone())?,
+    };
+    match replayed {
         Some(report) => {
             print_report(&report, options.format, options.quiet)?;
             Ok(exit_code(report.verdict))
         }
+        // A debugger was left before the end.
+        None if options.gdb => Ok(ExitCode::SUCCESS),
         None => Ok(ExitCode::from(UNFINISHED)),
     }
 }

@@ -30,9 +30,14 @@ const WAITING: Timer = Timer {
 /// So many in a row: a process that was stopped gets one of them when it goes on.
 const SIGNALS: u64 = 2;
 
-/// Crashes and threads that never come back are failures from here on.
-pub(crate) fn begin() {
+/// Crashes and threads that never come back are failures from here on; the latter not in a debugger, where time
+/// stands still.
+pub(crate) fn begin(is_debugged: bool) {
     runtime::native::catch_crashes(on_signal);
+    if is_debugged {
+        runtime::native::tell_debugger();
+        return;
+    }
     let handler: extern "C" fn(c_int) = on_wait;
     // SAFETY: all arguments are valid.
     unsafe {

@@ -38,7 +38,7 @@ pub(crate) fn work(program: Program) -> i32 {
     };
     // SAFETY: no other thread reads the environment.
     unsafe { std::env::remove_var(ORDER) };
-    match take_output(order.replay.is_some()) {
+    match take_output(&order) {
         Ok(answers) => ANSWERS.get_or_init(|| Mutex::new(answers)),
         Err(error) => refuse(&format!("cannot redirect the program's output: {error}")),
     };
@@ -47,7 +47,7 @@ pub(crate) fn work(program: Program) -> i32 {
     }
     gate::begin();
     std::panic::set_hook(Box::new(give_up));
-    watch::begin();
+    watch::begin(order.answers.is_some());
     listen_to_owner();
     warm_up();
     ending::save();
@@ -106,7 +106,12 @@ fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
     let body = move || run(program);
     let checker = checker(order);
     if let Some(schedule) = &order.replay {
-        return checker.replay(schedule, body);
+        let report = checker.replay(schedule, body)?;
+        // What shows at the end of an execution has not stopped a debugger before.
+        for failure in &report.errors {
+            runtime::native::stop_for_debugger(&failure.message);
+        }
+        return Ok(report);
     }
     let algorithm = match order.algorithm.as_str() {
         "" => Algorithm::default(),
@@ -199,21 +204,24 @@ fn look_for_leaks() {
 }
 
 /// The program's output goes nowhere, or to the standard error. Gives the file for answers.
-fn take_output(is_shown: bool) -> std::io::Result<File> {
-    let null = File::options().read(true).write(true).open("/dev/null")?;
+fn take_output(order: &Order) -> std::io::Result<File> {
+    let null = File::options().write(true).open("/dev/null")?;
     // SAFETY: descriptors of this process, each of which gets one owner.
     unsafe {
-        let answers = libc::fcntl(1, libc::F_DUPFD_CLOEXEC, 3);
-        if answers < 0 {
-            return Err(std::io::Error::last_os_error());
-        }
-        if is_shown {
+        let answers = match &order.answers {
+            Some(path) => File::create(path)?,
+            None => match libc::fcntl(1, libc::F_DUPFD_CLOEXEC, 3) {
+                ..0 => return Err(std::io::Error::last_os_error()),
+                descriptor => File::from_raw_fd(descriptor),
+            },
+        };
+        if order.replay.is_some() {
             libc::dup2(2, 1);
         } else {
             libc::dup2(null.as_raw_fd(), 1);
             libc::dup2(null.as_raw_fd(), 2);
         }
-        Ok(File::from_raw_fd(answers))
+        Ok(answers)
     }
 }
 

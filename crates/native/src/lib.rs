@@ -6,7 +6,7 @@
 //! * [`Names`] and [`Images`] tell what its addresses are called: lines, functions, variables, values.
 //! * [`is_confined`] tells whether it changes anything but its memory.
 //! * [`Unseen`] tells which of its code a check does not see.
-//! * [`Worker`] is the process in which a program checks itself, as an [`Order`] says.
+//! * [`Worker`] is the process in which a program checks itself, as an [`Order`] says; [`Debugger`] runs it in gdb.
 //!
 //! Nothing here prints, and nothing here checks: that is what the runtime library does, in the program's own process.
 
@@ -16,6 +16,7 @@ mod binary;
 mod build;
 mod compiler;
 mod confined;
+mod debugger;
 mod instrumentation;
 mod invocation;
 mod language;
@@ -31,6 +32,7 @@ pub use binary::{Binary, BinaryError, has_hooks, imports};
 pub use build::{Build, BuildError, Built};
 pub use compiler::{Compiler, CompilerError, Environment, Family};
 pub use confined::is_confined;
+pub use debugger::Debugger;
 pub use instrumentation::Instrumented;
 pub use invocation::Invocation;
 pub use language::Language;

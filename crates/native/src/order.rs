@@ -48,6 +48,9 @@ pub struct Order {
     pub resume: Option<PathBuf>,
     /// Run this schedule instead of a search. What the program prints then goes to the standard error.
     pub replay: Option<ScheduleFile>,
+    /// The program runs in a debugger, and its answers go to this file.
+    #[serde(default)]
+    pub answers: Option<PathBuf>,
 }
 
 /// What comes of it.

@@ -39,6 +39,7 @@ impl Failures {
     }
 
     pub(crate) fn push(&mut self, shown: Shown) {
+        crate::native::stop_for_debugger(&shown.message);
         self.shown.push(shown);
     }
 

@@ -4,6 +4,7 @@
 //! that it provides in the place of a library's. Everything here is called by threads of a [`Model`](crate::Model) whose
 //! [`Config`](crate::Config) says [`Native`].
 
+mod debugging;
 mod futex;
 mod laps;
 mod memory;
@@ -15,6 +16,7 @@ mod shadow;
 mod source_map;
 mod threads;
 
+pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};
 pub use futex::{Futex, futex_wait, futex_wake};
 pub use laps::Frame;
 pub(crate) use laps::Laps;

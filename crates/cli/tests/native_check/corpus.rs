@@ -2,7 +2,7 @@
 
 use crate::toolchain::{Toolchain, check, succeed};
 use ::corpus::native::{self, Expectation, Plain, Program};
-use ::corpus::{Expected, SizeExpectation, Tested};
+use ::corpus::{Expected, Project, SizeExpectation, Tested};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -22,23 +22,49 @@ fn every_program_has_its_verdict_and_its_number_of_traces_with_clang_where_it_is
 
 #[test]
 fn a_project_that_make_builds_is_checked_and_runs_as_usual() {
-    let folder = tempfile::tempdir().unwrap();
     for project in ::corpus::projects(native::directory()).unwrap() {
+        let folder = tempfile::tempdir().unwrap();
         let mut make = Command::new("make");
         make.arg("-C").arg(&project.directory);
         make.arg(format!("B={}", folder.path().display()));
-        let command = env!("CARGO_BIN_EXE_mazurka");
-        make.arg(format!("CC={command} cc"))
-            .arg(format!("CXX={command} c++"));
+        make.args([format!("CC={COMMAND} cc"), format!("CXX={COMMAND} c++")]);
         succeed(Toolchain::first().stands_behind(&mut make));
-        for (name, program) in &project.programs {
-            let executable = folder.path().join(name);
-            let report = check(&[], &executable, &[]).unwrap();
-            let problems = verdict_problems(&report, program.verdict, program.failure, None);
-            assert_eq!(problems, None, "{name}");
-            if program.verdict == Expected::Verified {
-                succeed(&mut Command::new(executable));
-            }
+        is_as_expected(&project, folder.path());
+    }
+}
+
+#[test]
+fn a_project_that_cmake_builds_is_checked_and_runs_as_usual() {
+    if Command::new("cmake").arg("--version").output().is_err() {
+        println!("cmake is missing: nothing is built with it");
+        return;
+    }
+    for project in ::corpus::projects(native::directory()).unwrap() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut configure = Command::new("cmake");
+        configure.arg("-S").arg(&project.directory);
+        configure.arg("-B").arg(folder.path());
+        configure.env("CC", format!("{COMMAND} cc"));
+        configure.env("CXX", format!("{COMMAND} c++"));
+        succeed(Toolchain::first().stands_behind(&mut configure));
+        let mut build = Command::new("cmake");
+        build.arg("--build").arg(folder.path());
+        succeed(Toolchain::first().stands_behind(&mut build));
+        is_as_expected(&project, folder.path());
+    }
+}
+
+const COMMAND: &str = env!("CARGO_BIN_EXE_mazurka");
+
+/// Each program of the project has its verdict, and runs as usual where it has no bug.
+fn is_as_expected(project: &Project, folder: &Path) {
+    for (name, program) in &project.programs {
+        let executable = folder.join(name);
+        let report = check(&[], &executable, &[]).unwrap();
+        let problems = verdict_problems(&report, program.verdict, program.failure, None);
+        assert_eq!(problems, None, "{name}");
+        if program.verdict == Expected::Verified {
+            succeed(&mut Command::new(executable));
         }
     }
 }

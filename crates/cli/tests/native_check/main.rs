@@ -4,6 +4,7 @@
 
 mod cancellation;
 mod corpus;
+mod debugging;
 mod library;
 mod random;
 mod refusals;

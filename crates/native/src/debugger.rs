@@ -1,0 +1,102 @@
+//! A program that is run again in gdb, which stops where it failed.
+
+use crate::{Answer, Order};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use tempfile::TempDir;
+
+/// The debugger.
+const GDB: &str = "gdb";
+
+/// Starts the program, which is given after it, and shows where it failed: what failed, and the youngest frame that
+/// is not the runtime library's. The frame is looked for in Python, which not every gdb has.
+const SCRIPT: &str = r#"
+set startup-with-shell off
+set breakpoint pending on
+set confirm off
+set environment ORDER @FILE
+# As the runtime library would have it: then it does not start the program once more.
+set environment LD_BIND_NOW 1
+# They watch over a program, which a debugger does.
+handle SIGVTALRM SIGALRM SIGURG nostop noprint pass
+tbreak mazurka_failed
+run
+python
+frame = gdb.newest_frame()
+if frame.name() == "mazurka_failed":
+    gdb.execute("set language c")
+    gdb.execute('printf "%s\\n", *(char **)&mazurka_failure')
+    gdb.execute("set language auto")
+def is_library(frame):
+    name = gdb.solib_name(frame.pc()) or ""
+    return "libmazurka_intercept" in name or "/libc.so" in name
+while frame and is_library(frame):
+    frame = frame.older()
+if frame:
+    frame.select()
+    gdb.execute("frame")
+end
+"#;
+
+/// A debugger that is about to run a program.
+#[derive(Debug)]
+pub struct Debugger {
+    /// Of the order and the answers.
+    folder: TempDir,
+    command: Command,
+}
+
+impl Debugger {
+    /// Whether there is one.
+    ///
+    /// # Errors
+    /// If it cannot be run.
+    pub fn look() -> io::Result<()> {
+        let mut command = Command::new(GDB);
+        command.arg("--version").stdin(Stdio::null());
+        command.stdout(Stdio::null()).status().map(drop)
+    }
+
+    /// Prepares it to run a program that was built with hooks as `order` says.
+    ///
+    /// # Errors
+    /// If the system refuses files for the order and the answers.
+    pub fn new(program: &Path, arguments: &[OsString], order: &Order) -> io::Result<Debugger> {
+        let folder = tempfile::Builder::new().prefix("mazurka-").tempdir()?;
+        let order = Order {
+            answers: Some(answers(&folder)),
+            ..order.clone()
+        };
+        let file = folder.path().join("order");
+        let text = serde_json::to_string(&order).expect("an order has no maps to serialise");
+        fs::write(&file, text)?;
+        let script = folder.path().join("commands");
+        let lines = SCRIPT.replace("ORDER", crate::ORDER);
+        fs::write(&script, lines.replace("FILE", &file.to_string_lossy()))?;
+        let mut command = Command::new(GDB);
+        command.arg("-x").arg(script);
+        command.arg("--quiet").arg("--args").arg(program);
+        command.args(arguments.get(1..).unwrap_or_default());
+        Ok(Debugger { folder, command })
+    }
+
+    /// Runs it until the user leaves it: how it ended, and what the program has found out if it came to its end.
+    ///
+    /// # Errors
+    /// If it cannot be run.
+    pub fn run(mut self) -> io::Result<(ExitStatus, Option<Answer>)> {
+        let status = self.command.status()?;
+        let text = fs::read_to_string(answers(&self.folder)).unwrap_or_default();
+        let told = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        Ok((status, told.last()))
+    }
+}
+
+fn answers(folder: &TempDir) -> PathBuf {
+    folder.path().join("answers")
+}
