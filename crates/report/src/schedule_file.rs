@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::process;
 
 /// Version of the file format.
 const VERSION: u32 = 1;
@@ -158,12 +159,27 @@ impl ScheduleFile {
             })
     }
 
-    /// Saves the schedule.
+    /// Saves the schedule. Whoever reads the file meanwhile finds what was there before, or all of this.
     pub fn save(&self, path: &Path) -> Result<(), ScheduleFileError> {
-        fs::write(path, self.to_json()).map_err(|error| ScheduleFileError {
+        self.write_to(path).map_err(|error| ScheduleFileError {
             path: path.to_owned(),
             problem: ScheduleProblem::NotWritable(error),
         })
+    }
+
+    fn write_to(&self, path: &Path) -> io::Result<()> {
+        let is_special = fs::metadata(path).is_ok_and(|file| !file.is_file());
+        if is_special {
+            return fs::write(path, self.to_json());
+        }
+        // Other processes, and other threads of this one, may save under the same name at the same time.
+        let mut fresh = path.as_os_str().to_owned();
+        fresh.push(format!(".{}-{self:p}", process::id()));
+        let result = fs::write(&fresh, self.to_json()).and_then(|()| fs::rename(&fresh, path));
+        if result.is_err() {
+            let _ = fs::remove_file(&fresh);
+        }
+        result
     }
 
     /// The content of the file.
