@@ -60,6 +60,7 @@ pub struct Checker {
     pub(crate) leaks_fail: bool,
     pub(crate) spurious: u32,
     pub(crate) waits_alone: u32,
+    pub(crate) max_threads: usize,
     pub(crate) name: String,
     pub(crate) max_executions: Option<u64>,
     pub(crate) time_limit: Option<Duration>,
@@ -67,6 +68,7 @@ pub struct Checker {
     pub(crate) extra: u64,
     pub(crate) schedule_file: Option<PathBuf>,
     pub(crate) checkpoint: Option<PathBuf>,
+    pub(crate) checkpoint_interval: u64,
     pub(crate) resume: Option<PathBuf>,
     pub(crate) observer: Box<dyn Observer>,
     pub(crate) stop: Option<Arc<AtomicBool>>,
@@ -91,6 +93,7 @@ impl Checker {
             leaks_fail: true,
             spurious: 0,
             waits_alone: 0,
+            max_threads: usize::MAX,
             name: String::new(),
             max_executions: None,
             time_limit: None,
@@ -98,6 +101,7 @@ impl Checker {
             extra: EXTRA_EXECUTIONS,
             schedule_file: None,
             checkpoint: None,
+            checkpoint_interval: 1,
             resume: None,
             observer: Box::new(()),
             stop: None,
@@ -234,6 +238,22 @@ impl Checker {
     pub fn checkpoint(self, path: impl Into<PathBuf>) -> Checker {
         Checker {
             checkpoint: Some(path.into()),
+            ..self
+        }
+    }
+
+    /// Saves the state that [`Checker::checkpoint`] saves only after as many executions, and at the end.
+    pub fn checkpoint_interval(self, executions: u64) -> Checker {
+        Checker {
+            checkpoint_interval: executions.max(1),
+            ..self
+        }
+    }
+
+    /// An execution that starts more threads than this, the main thread among them, is a failure. No limit unless it is set.
+    pub fn max_threads(self, threads: usize) -> Checker {
+        Checker {
+            max_threads: threads,
             ..self
         }
     }

@@ -21,6 +21,31 @@ pub fn choose(alternatives: u32) -> u32 {
     runtime::choose(alternatives)
 }
 
+/// Says something in the trace of a failure, at the place of the caller: a value, say. In executions that are not shown
+/// the closure does not run. It must perform no operations.
+///
+/// ```
+/// use mazurka::sync::Mutex;
+/// use mazurka::thread;
+///
+/// let report = mazurka::Checker::new().check(|| {
+///     let names = Mutex::new(vec!["main"]);
+///     thread::scope(|scope| {
+///         scope.spawn(|| {
+///             let mut names = names.lock().unwrap();
+///             names.push("other");
+///             mazurka::note(|| format!("{names:?}"));
+///         });
+///     });
+///     assert_eq!(names.lock().unwrap().len(), 1);
+/// });
+/// assert!(report.to_string().contains(r#"["main", "other"]"#), "{report}");
+/// ```
+#[track_caller]
+pub fn note(text: impl FnOnce() -> String) {
+    runtime::note(text);
+}
+
 /// Ends the thread here unless the condition holds; executions in which it does not count as halted.
 ///
 /// ```

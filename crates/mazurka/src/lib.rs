@@ -64,10 +64,13 @@
 //!
 //! * Memory is sequentially consistent: the orderings decide what is a data race, but a relaxed load never
 //!   returns an old value.
-//! * `new` is not `const`: an object belongs to the execution that creates it. Statics of these types are made by
-//!   [`lazy_static!`], in each execution anew.
+//! * An object belongs to the execution that creates it. A static of these types is a fresh one in each execution; [`cell`]s,
+//!   and what needs code to be made, are made by [`lazy_static!`] or [`sync::LazyLock`], in each execution anew.
 //! * A program must be deterministic but for its threads and [`choose`]: no clocks, random numbers or maps
-//!   with random seeds, and nothing that outlives an execution.
+//!   with random seeds, and nothing that outlives an execution. What it allocates must not depend on executions before, either
+//!   (what a library makes when it is used first, say), as long as objects are made after that: a thread's objects are known by
+//!   where they are. Text and other bytes do not matter. The crate's feature `statics`, a default, can be switched off if that is
+//!   too much; objects are then known by the thread that makes them, and `new` is not `const`.
 //! * `std::thread_local!` is shared by all threads of a model (use [`thread_local!`]), and other statics outlive an execution.
 //! * A loop that waits for another thread needs [`hint::spin_loop`] or [`thread::yield_now`] in it. It ends
 //!   when it went round without an effect; a loop that counts its rounds runs them all. (x86-64 only; elsewhere such a
@@ -92,7 +95,7 @@ mod test_case;
 pub mod thread;
 
 pub use checker::{CheckError, Checker};
-pub use choice::{assume, choose, explore, skip_branch, stop_exploring};
+pub use choice::{assume, choose, explore, note, skip_branch, stop_exploring};
 pub use explore::{Algorithm, Observer, States};
 pub use goal::Goal;
 /// Makes a function a test that is run in every interleaving.

@@ -1,6 +1,7 @@
 //! What a test calls: a check with the defaults that panics unless the program is verified.
 
 use crate::TestCase;
+use crate::test_case::name_of_test;
 
 /// Checks the program with the defaults of [`Checker`](crate::Checker).
 ///
@@ -22,6 +23,7 @@ use crate::TestCase;
 ///
 /// A failure is saved as a schedule file, and the panic says where. With `MAZURKA_REPLAY` set to that
 /// file the same test runs exactly that schedule again, and passes with a note if it shows no bug any more.
+/// In a test the report of a program that is verified goes to standard error, for `cargo test -- --nocapture`.
 /// A test that is nothing but a model is shorter with [`macro@crate::test`].
 ///
 /// # Panics
@@ -30,5 +32,6 @@ use crate::TestCase;
 /// deterministic.
 #[track_caller]
 pub fn model(program: impl Fn() + 'static) {
-    TestCase::of_this_thread().run(program);
+    let is_test = name_of_test().is_some();
+    TestCase::of_this_thread().told(is_test).run(program);
 }

@@ -3,6 +3,7 @@
 pub mod atomic;
 mod barrier;
 mod condvar;
+pub(crate) mod constructor;
 mod lazy_lock;
 mod lazy_static;
 pub mod mpsc;

@@ -43,7 +43,7 @@ impl TestCase {
     /// The test at this path of modules, which begins with that of its crate, in a package of cargo.
     pub fn new(path: &str, package: &str) -> TestCase {
         let (_, name) = path.split_once("::").unwrap_or(("", path));
-        TestCase::named(name, Some(package.to_owned()))
+        TestCase::named(name, Some(package.to_owned())).told(true)
     }
 
     /// The test with this name, in a package of cargo if there is one.
@@ -111,7 +111,18 @@ impl TestCase {
         })
     }
 
-    /// Whether the report of a test that passes is printed, too.
+    /// As [`Checker::checkpoint_interval`].
+    pub fn checkpoint_interval(self, executions: u64) -> TestCase {
+        self.checked(|checker| checker.checkpoint_interval(executions))
+    }
+
+    /// As [`Checker::max_threads`]; to start more fails the test.
+    pub fn max_threads(self, threads: usize) -> TestCase {
+        self.checked(|checker| checker.max_threads(threads))
+    }
+
+    /// Whether the report of a test that passes is printed, too: to standard error, which runners of tests show where they are
+    /// asked to (`cargo test -- --nocapture`). So it is for `#[mazurka::test]`, and for a `mazurka::model` in a test.
     pub fn told(self, is_told: bool) -> TestCase {
         TestCase { is_told, ..self }
     }
@@ -197,19 +208,20 @@ impl TestCase {
     #[track_caller]
     fn judge(&self, report: Report) {
         match (report.verdict, &self.fails) {
-            (Verdict::Verified, None) if self.is_told => {
-                eprintln!("{}", report.text(Style::default()));
-            }
-            (Verdict::Verified, None) => {}
-            (Verdict::Bug, Some(text)) if report.errors.iter().any(|error| shows(error, text)) => {}
-            (Verdict::Bug, Some(text))
-                if report.errors.is_empty()
-                    && report.unreached().any(|goal| goal.name.contains(text)) => {}
+            (Verdict::Verified, None) => self.tell(&report),
+            (Verdict::Bug, Some(text)) if is_expected(&report, text) => self.tell(&report),
             (Verdict::Bounded, None) if self.permits(&report) => {
                 eprintln!("{}", report.text(Style::default()));
             }
             (_, None) => panic!("{}", self.shown(report)),
             (_, Some(text)) => panic!("expected {}\n{}", expected(text), self.shown(report)),
+        }
+    }
+
+    /// What a test that passes has to tell: how much was executed, what raced, what was noticed.
+    fn tell(&self, report: &Report) {
+        if self.is_told {
+            eprintln!("{}: {}", self.name, report.text(Style::default()));
         }
     }
 
@@ -244,6 +256,14 @@ impl TestCase {
     fn permit(mut self, limit: Limit) -> TestCase {
         self.limits.push(limit);
         self
+    }
+}
+
+/// Whether the model has the bug that this text tells of.
+fn is_expected(report: &Report, text: &str) -> bool {
+    match report.errors.is_empty() {
+        true => report.unreached().any(|goal| goal.name.contains(text)),
+        false => report.errors.iter().any(|error| shows(error, text)),
     }
 }
 

@@ -5,9 +5,10 @@ mod outcomes;
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::mpsc::{Receiver, Sender, channel};
-use mazurka::sync::{Condvar, Mutex, Once, RwLock, Semaphore};
+use mazurka::sync::{Condvar, Mutex, Notify, Once, RwLock, Semaphore, Weak};
 use mazurka::{Algorithm, Checker, Report, choose, thread};
 use outcomes::explored;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,13 +58,22 @@ enum Action {
     TimedPark,
     UnparkMain,
     Spawn(usize),
+    /// Only the main thread takes.
+    TakeToken,
+    GiveToken,
+    CloneShare,
+    DropShare,
+    CountShares,
+    Upgrade,
+    SwapStatic(u32),
+    LockStatic,
 }
 
 impl Action {
     fn random(dice: &mut Dice) -> Action {
         let which = dice.roll(2) as usize;
         let small = dice.roll(3) as u32;
-        match dice.roll(28) {
+        match dice.roll(36) {
             0 | 1 => Action::Load(which),
             2 | 3 => Action::Store(which, small),
             4 => Action::Add(which),
@@ -95,10 +105,22 @@ impl Action {
                     Action::UnparkMain
                 }
             }
-            _ => Action::Spawn(which),
+            27 => Action::Spawn(which),
+            28 => Action::TakeToken,
+            29 => Action::GiveToken,
+            30 => Action::CloneShare,
+            31 => Action::DropShare,
+            32 => Action::CountShares,
+            33 => Action::Upgrade,
+            34 => Action::SwapStatic(small),
+            _ => Action::LockStatic,
         }
     }
 }
+
+/// Fresh ones in each execution, named after the static.
+static NUMBER: AtomicU32 = AtomicU32::new(5);
+static LOCK: Mutex<u32> = Mutex::new(0);
 
 /// What the threads do; main does the first list and joins.
 #[derive(Clone, Debug)]
@@ -127,11 +149,14 @@ struct Shared {
     condvar: Condvar,
     semaphore: Semaphore,
     once: Once,
+    token: Notify,
+    weak: Weak<u32>,
     main: thread::Thread,
 }
 
-/// The ends of a channel that a thread has.
+/// The ends of a channel that a thread has, and its share of a value.
 struct Ends {
+    share: RefCell<Option<mazurka::sync::Arc<u32>>>,
     sender: Option<Sender<u32>>,
     receiver: Option<Receiver<u32>>,
 }
@@ -222,6 +247,36 @@ impl Shared {
                 self.main.unpark();
                 0
             }
+            Action::TakeToken => {
+                if ends.receiver.is_some() {
+                    self.token.wait();
+                }
+                0
+            }
+            Action::GiveToken => {
+                self.token.notify();
+                0
+            }
+            Action::CloneShare => {
+                let clone = ends.share.borrow().clone();
+                clone.map_or(9, |share| *share)
+            }
+            Action::DropShare => {
+                drop(ends.share.take());
+                0
+            }
+            Action::CountShares => {
+                let share = ends.share.borrow();
+                let count = share.as_ref().map_or(99, mazurka::sync::Arc::strong_count);
+                count as u32
+            }
+            Action::Upgrade => self.weak.upgrade().map_or(9, |share| *share),
+            Action::SwapStatic(value) => NUMBER.swap(value, SeqCst),
+            Action::LockStatic => {
+                let mut value = LOCK.lock().unwrap();
+                *value += 1;
+                *value + 10 * NUMBER.load(SeqCst)
+            }
             Action::Spawn(which) => {
                 let shared = Arc::clone(self);
                 let other = thread::spawn(move || shared.numbers[which].swap(7, SeqCst));
@@ -241,7 +296,10 @@ impl Shared {
 
 /// What each thread saw.
 fn run(program: &Program) -> Vec<Vec<u32>> {
+    let share = mazurka::sync::Arc::new(7);
     let shared = Arc::new(Shared {
+        token: Notify::new(),
+        weak: mazurka::sync::Arc::downgrade(&share),
         numbers: Default::default(),
         locks: Default::default(),
         both: RwLock::new(0),
@@ -256,6 +314,7 @@ fn run(program: &Program) -> Vec<Vec<u32>> {
         .map(|actions| {
             let (shared, actions) = (Arc::clone(&shared), actions.clone());
             let ends = Ends {
+                share: RefCell::new(Some(share.clone())),
                 sender: Some(sender.clone()),
                 receiver: None,
             };
@@ -264,6 +323,7 @@ fn run(program: &Program) -> Vec<Vec<u32>> {
         .collect();
     drop(sender);
     let ends = Ends {
+        share: RefCell::new(Some(share)),
         sender: None,
         receiver: Some(receiver),
     };

@@ -8,8 +8,8 @@ use std::ptr;
 /// Allocates from an arena of its own for each thread inside a model, from the system elsewhere.
 ///
 /// To be declared as `#[global_allocator]`. Without it everything works, but a pointer that a
-/// compare-exchange meets may differ from one execution to the next. Objects of more than 63 KiB come
-/// from the system.
+/// compare-exchange meets may differ from one execution to the next, and objects must not be used that [settle](crate::Settle)
+/// where they are. Objects of more than 63 KiB come from the system.
 ///
 /// ```
 /// #[global_allocator]
@@ -36,6 +36,7 @@ unsafe impl GlobalAlloc for ModelAllocator {
             // SAFETY: the caller owns the object, and only arenas give out memory of the region.
             unsafe { arena::free(pointer.addr()) };
         } else {
+            perform::forget_large(pointer.addr());
             // SAFETY: the caller keeps the contract of `dealloc`, and the object is the system's.
             unsafe { System.dealloc(pointer, layout) };
         }
@@ -56,11 +57,11 @@ unsafe impl GlobalAlloc for ModelAllocator {
 
     #[inline]
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !region::contains(pointer.addr()) {
+        if !region::contains(pointer.addr()) && !perform::is_large(pointer.addr()) {
             // SAFETY: the caller keeps the contract of `realloc`, and the object is the system's.
             return unsafe { System.realloc(pointer, layout, size) };
         }
-        if perform::extend(pointer.addr(), layout.size(), size) {
+        if perform::extend(pointer.addr(), layout, size) {
             return pointer;
         }
         // SAFETY: the caller keeps the contract of `realloc`; so the layout is valid, the old object is

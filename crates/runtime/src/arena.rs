@@ -10,6 +10,7 @@ use crate::region::{self, SPAN};
 use explore::ThreadId;
 use std::alloc::Layout;
 use std::cell::Cell;
+use std::num::NonZero;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -33,8 +34,20 @@ struct Header {
     thread: ThreadId,
     /// The first window of the execution.
     first: u32,
-    /// Its number among the windows of the thread; none in a span that is not in use.
-    number: Option<u32>,
+    /// What the distance of an address from the span is added to, for its position; none in a span that is not in use.
+    base: Option<NonZero<u64>>,
+}
+
+impl Header {
+    /// The first window of the execution is the n-th of the thread.
+    fn begin(&mut self, number: u32, kind: Kind) {
+        let kind = match kind {
+            Kind::Objects => 1 << 42,
+            Kind::Bytes => 1 << 43,
+        };
+        let windows = u64::from(number) << 10;
+        self.base = NonZero::new((kind | windows) - u64::from(self.first) * WINDOW as u64);
+    }
 }
 
 thread_local! {
@@ -47,12 +60,68 @@ fn own_mark() -> usize {
     MARK.with(|mark| mark as *const Cell<u8> as usize)
 }
 
+/// What an arena has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Objects,
+    /// Text and buffers. What is printed, and when a library lets a buffer grow, differs from execution to
+    /// execution, and must not move objects.
+    Bytes,
+}
+
 /// The heap of one thread.
+pub(crate) struct Heap {
+    objects: Arena,
+    bytes: Arena,
+    /// Objects that are too large for the arenas.
+    large: u32,
+}
+
+impl Heap {
+    pub(crate) fn new(thread: ThreadId) -> Heap {
+        Heap {
+            objects: Arena::new(thread, Kind::Objects),
+            bytes: Arena::new(thread, Kind::Bytes),
+            large: 0,
+        }
+    }
+
+    /// Where an object goes.
+    #[inline(always)]
+    pub(crate) fn arena(&mut self, layout: Layout) -> &mut Arena {
+        match layout.align() {
+            1 => &mut self.bytes,
+            _ => &mut self.objects,
+        }
+    }
+
+    /// The number of one more object that is too large.
+    pub(crate) fn next_large(&mut self) -> u32 {
+        self.large += 1;
+        self.large
+    }
+
+    /// Whether nothing has been allocated in this execution.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.objects.used == 0 && self.bytes.used == 0
+    }
+
+    /// The execution is over.
+    #[inline]
+    pub(crate) fn reset(&mut self) {
+        self.objects.reset();
+        self.bytes.reset();
+        self.large = 0;
+    }
+}
+
+/// A part of the heap of one thread.
 pub(crate) struct Arena {
     /// Where the next object goes, up to `end`, the end of a window.
     next: usize,
     end: usize,
     thread: ThreadId,
+    kind: Kind,
     /// Windows taken in this execution.
     windows: u32,
     /// Spans in the order in which they are used; those before `used` have been in this execution.
@@ -63,12 +132,13 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    pub(crate) fn new(thread: ThreadId) -> Arena {
+    fn new(thread: ThreadId, kind: Kind) -> Arena {
         let (spans, retired) = (Vec::new(), Vec::new());
         Arena {
             next: 0,
             end: 0,
             thread,
+            kind,
             windows: 0,
             spans,
             used: 0,
@@ -121,7 +191,7 @@ impl Arena {
             self.used += 1;
             // SAFETY: the spans of the list belong to this arena.
             let header = unsafe { &mut *span.as_ptr() };
-            header.number = Some(self.windows);
+            header.begin(self.windows, self.kind);
             if (WINDOWS - header.first as usize) >= needed {
                 return Some(span.as_ptr() as usize + header.first as usize * WINDOW);
             }
@@ -130,14 +200,15 @@ impl Arena {
             Some(index) => self.retired.swap_remove(index),
             None => region::take(|span| is_empty(span.cast()))?.cast::<Header>(),
         };
-        let header = Header {
+        let mut header = Header {
             owner: AtomicUsize::new(own_mark()),
             live: AtomicU32::new(0),
             freed_elsewhere: AtomicU32::new(0),
             thread: self.thread,
             first: 1,
-            number: Some(self.windows),
+            base: None,
         };
+        header.begin(self.windows, self.kind);
         // SAFETY: the span is of this arena alone, and long enough.
         unsafe { span.write(header) };
         self.spans.push(span);
@@ -154,14 +225,8 @@ impl Arena {
         is_last
     }
 
-    /// Whether nothing has been allocated in this execution.
-    pub(crate) fn is_unused(&self) -> bool {
-        self.used == 0
-    }
-
-    /// The execution is over.
     #[inline]
-    pub(crate) fn reset(&mut self) {
+    fn reset(&mut self) {
         if self.used > 0 {
             self.begin_spans_anew();
         }
@@ -183,7 +248,7 @@ impl Arena {
             };
             // SAFETY: the spans of the list belong to this arena.
             let header = unsafe { &mut *span.as_ptr() };
-            header.number = None;
+            header.base = None;
             header.first = if settle(header) == 0 { 1 } else { after as u32 };
             let is_kept = WINDOWS - header.first as usize >= FEW;
             if !is_kept {
@@ -203,7 +268,7 @@ impl Drop for Arena {
         for &span in self.spans.iter().chain(&self.retired) {
             // SAFETY: the spans of the lists belong to this arena.
             let header = unsafe { &mut *span.as_ptr() };
-            header.number = None;
+            header.base = None;
             header.owner.store(0, Ordering::Relaxed);
             match settle(header) {
                 0 => region::give_back(span.cast()),
@@ -251,17 +316,37 @@ pub(crate) unsafe fn free(address: usize) {
     }
 }
 
-/// The name of an address in an arena, if it was allocated in this execution.
-pub(crate) fn name_of(address: usize) -> Option<u64> {
+/// Where an address in an arena is: the thread whose heap that is, and a name there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Position {
+    pub(crate) thread: ThreadId,
+    /// 44 bits.
+    pub(crate) offset: u64,
+}
+
+/// Where an address in an arena is, if it was allocated in this execution.
+#[inline]
+pub(crate) fn position_of(address: usize) -> Option<Position> {
     if !region::contains(address) {
         return None;
     }
     // SAFETY: pointers that the program holds point into spans that were used, so that there is a
     // header; and the region is never unmapped. At worst the name is that of another object.
     let header = unsafe { header_of(address).as_ref() };
-    let window = (address % SPAN / WINDOW) as u32;
-    let window = u64::from(header.number? + window.checked_sub(header.first)?);
-    Some(1 << 63 | u64::from(header.thread.0) << 42 | window << 10 | (address % WINDOW) as u64)
+    let distance = address % SPAN;
+    if distance < header.first as usize * WINDOW {
+        return None;
+    }
+    Some(Position {
+        thread: header.thread,
+        offset: header.base?.get() + distance as u64,
+    })
+}
+
+/// The name of an address in an arena, if it was allocated in this execution.
+pub(crate) fn name_of(address: usize) -> Option<u64> {
+    let position = position_of(address)?;
+    Some(1 << 63 | u64::from(position.thread.0) << 44 | position.offset)
 }
 
 #[cfg(test)]
@@ -284,7 +369,7 @@ mod tests {
 
     #[test]
     fn addresses_are_the_same_in_the_next_execution() {
-        let mut arena = Arena::new(ThreadId(3));
+        let mut arena = Arena::new(ThreadId(3), Kind::Objects);
         let first: Vec<usize> = (0..5000).map(|_| allocate(&mut arena, SMALL)).collect();
         first.iter().for_each(|&address| free(address));
         arena.reset();
@@ -303,7 +388,7 @@ mod tests {
                 SMALL
             }
         };
-        let mut arena = Arena::new(ThreadId(3));
+        let mut arena = Arena::new(ThreadId(3), Kind::Objects);
         let names = |arena: &mut Arena, keep: u32| -> Vec<Option<u64>> {
             let addresses: Vec<usize> = (0..60).map(|n| allocate(arena, layout(n))).collect();
             let names = addresses.iter().map(|&address| name_of(address)).collect();
@@ -324,7 +409,7 @@ mod tests {
 
     #[test]
     fn objects_do_not_overlap_what_lives_on() {
-        let mut arena = Arena::new(ThreadId(3));
+        let mut arena = Arena::new(ThreadId(3), Kind::Objects);
         let mut kept = Vec::new();
         for _ in 0..1000 {
             let addresses: Vec<usize> = (0..30).map(|_| allocate(&mut arena, SMALL)).collect();
@@ -339,7 +424,7 @@ mod tests {
 
     #[test]
     fn an_object_that_another_thread_freed_is_no_longer_alive() {
-        let mut arena = Arena::new(ThreadId(3));
+        let mut arena = Arena::new(ThreadId(3), Kind::Objects);
         let address = allocate(&mut arena, SMALL);
         std::thread::spawn(move || free(address))
             .join()

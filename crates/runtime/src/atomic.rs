@@ -3,9 +3,11 @@
 use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::perform::{perform, silently, visible};
+use crate::settle::{Settle, Settling, settled};
+use crate::source::Place;
 use crate::token;
 use explore::{Access, ObjectId, Op, OpKind, Request, Token};
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::fmt::{self, Debug};
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::Ordering;
@@ -67,12 +69,15 @@ impl<T> Value for *mut T {
 /// Every operation is an event; orderings matter for data races only (sequential consistency).
 /// Which orderings are valid is the caller's business.
 pub struct Atomic<V> {
-    pub(crate) object: ObjectId,
+    /// None until the variable has settled.
+    object: Cell<ObjectId>,
+    location: Place,
     value: UnsafeCell<V>,
 }
 
 // SAFETY: the value is a plain one that is only touched in effects and by `peek`, by the one thread of
-// the operating system that runs the model; operations elsewhere panic before they touch it.
+// the operating system that runs the model; operations elsewhere panic before they touch it. What is in a static is never
+// written (its copies are).
 unsafe impl<V: Value> Sync for Atomic<V> {}
 // SAFETY: like an atomic of the standard library, also for pointers.
 unsafe impl<V: Value> Send for Atomic<V> {}
@@ -89,20 +94,31 @@ const fn op(kind: OpKind, access: Access, object: ObjectId) -> Op {
 }
 
 impl<V: Value> Atomic<V> {
-    /// A new variable of the execution.
+    /// A new variable, which settles at its first use.
     #[inline]
     #[track_caller]
-    pub fn new(value: V) -> Atomic<V> {
-        let location = Location::caller();
-        let object = silently(|engine| {
-            let object = engine.create(1);
-            engine.name_object(object, V::NAME, location);
-            object
-        });
+    pub const fn new(value: V) -> Atomic<V> {
         Atomic {
-            object,
+            object: Cell::new(ObjectId::NONE),
+            location: Location::caller(),
             value: UnsafeCell::new(value),
         }
+    }
+
+    /// The variable, settled at once: named by the thread that runs and its number there.
+    ///
+    /// # Panics
+    ///
+    /// Outside a model.
+    #[must_use]
+    pub fn settled(self) -> Atomic<V> {
+        let object = silently(|engine| {
+            let object = engine.create(1);
+            engine.name_object(object, V::NAME, self.location);
+            object
+        });
+        self.object.set(object);
+        self
     }
 
     /// A variable of a library that the program does not see, with what it is called in a trace.
@@ -112,14 +128,45 @@ impl<V: Value> Atomic<V> {
             engine.name_internal(object, name);
             object
         });
-        Atomic::at(object, value)
+        let variable = Atomic::new(value);
+        variable.object.set(object);
+        variable
     }
 
-    /// A variable at an object that has its name already.
-    pub(crate) fn at(object: ObjectId, value: V) -> Atomic<V> {
-        Atomic {
-            object,
-            value: UnsafeCell::new(value),
+    /// The variable is this object, which has its name already.
+    pub(crate) fn settle_as(&self, object: ObjectId) {
+        self.object.set(object);
+    }
+
+    /// The object, once it has settled.
+    pub(crate) fn object(&self) -> ObjectId {
+        self.object.get()
+    }
+
+    /// The variable of the execution at hand.
+    #[inline(always)]
+    pub(crate) fn here(&self) -> &Atomic<V> {
+        match self.is_settled() {
+            true => self,
+            false => self.come_here(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn come_here(&self) -> &Atomic<V> {
+        let address = (&raw const *self).addr();
+        let object = silently(|engine| {
+            let object = engine.create_nearby(address, 1)?;
+            engine.name_object(object, V::NAME, self.location);
+            Some(object)
+        });
+        match object {
+            Some(object) => {
+                self.object.set(object);
+                self
+            }
+            None => settled(self),
         }
     }
 
@@ -127,9 +174,10 @@ impl<V: Value> Atomic<V> {
     #[inline(always)]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> V {
-        let load = op(OpKind::Load, Access::Read, self.object);
+        let own = self.here();
+        let load = op(OpKind::Load, Access::Read, own.object());
         perform(load, Location::caller(), |engine| {
-            let value = self.peek();
+            let value = own.own();
             engine.note(value.token(), value.token());
             if engine.watch.is_on() {
                 loaded(engine, value, order);
@@ -142,10 +190,11 @@ impl<V: Value> Atomic<V> {
     #[inline(always)]
     #[track_caller]
     pub fn store(&self, value: V, order: Ordering) {
-        let store = op(OpKind::Store, Access::Write, self.object);
+        let own = self.here();
+        let store = op(OpKind::Store, Access::Write, own.object());
         perform(store, Location::caller(), |engine| {
-            engine.note(self.peek().token(), value.token());
-            self.set(value);
+            engine.note(own.own().token(), value.token());
+            own.set(value);
             if engine.watch.is_on() {
                 stored(engine, value, order);
             }
@@ -157,12 +206,13 @@ impl<V: Value> Atomic<V> {
     #[inline(always)]
     #[track_caller]
     pub fn modify(&self, name: &'static str, order: Ordering, change: impl FnOnce(V) -> V) -> V {
-        let modify = op(OpKind::ReadModifyWrite, Access::Write, self.object);
+        let own = self.here();
+        let modify = op(OpKind::ReadModifyWrite, Access::Write, own.object());
         perform(modify, Location::caller(), |engine| {
-            let old = self.peek();
+            let old = own.own();
             let new = change(old);
             engine.note(old.token(), new.token());
-            self.set(new);
+            own.set(new);
             if engine.watch.is_on() {
                 modified(engine, name, old, new, order);
             }
@@ -181,22 +231,23 @@ impl<V: Value> Atomic<V> {
         failure: Ordering,
     ) -> Result<V, V> {
         let location = Location::caller();
+        let own = self.here();
         let expects = current.token();
         let announce = |engine: &mut Engine| {
             let mut request = Request {
-                op: op(OpKind::CompareExchange, Access::Write, self.object),
+                op: op(OpKind::CompareExchange, Access::Write, own.object()),
                 expects: Some(expects),
                 alternatives: 1,
             };
-            request.op.access = request.access_at(self.peek().token());
+            request.op.access = request.access_at(own.own().token());
             engine.announce_conditional(request, location);
         };
         visible(announce, |engine| {
-            let old = self.peek();
+            let old = own.own();
             let is_equal = old.token() == expects;
             let after = if is_equal { new } else { old };
             engine.note(old.token(), after.token());
-            self.set(after);
+            own.set(after);
             if engine.watch.is_on() {
                 exchanged(engine, [old, current, new], is_equal, [success, failure]);
             }
@@ -204,9 +255,18 @@ impl<V: Value> Atomic<V> {
         })
     }
 
-    /// The value, without an event: for `Debug`, and where nobody else has the variable.
-    #[inline(always)]
+    /// The value in the execution at hand, without an event: for `Debug`. Outside a model the value that each execution
+    /// begins with.
     pub fn peek(&self) -> V {
+        match crate::is_in_model() {
+            true => self.here().own(),
+            false => self.own(),
+        }
+    }
+
+    /// The value of this very variable, without an event: where nobody else has it.
+    #[inline(always)]
+    pub fn own(&self) -> V {
         // SAFETY: values are copied in and out, never borrowed, by one thread of the operating system.
         unsafe { *self.value.get() }
     }
@@ -214,13 +274,29 @@ impl<V: Value> Atomic<V> {
     /// Writes the value, without an event.
     #[inline(always)]
     pub(crate) fn set(&self, value: V) {
-        // SAFETY: as in `peek`.
+        // SAFETY: as in `own`.
         unsafe { *self.value.get() = value };
     }
 
     /// The value, which nobody else can touch.
     pub fn get_mut(&mut self) -> &mut V {
         self.value.get_mut()
+    }
+}
+
+impl<V: Value> Settle for Atomic<V> {
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
+        self.object.get() != ObjectId::NONE
+    }
+
+    fn settle(&self, settling: &Settling) {
+        let address = (&raw const *self).addr();
+        self.object.set(silently(|engine| {
+            let object = settling.object(engine, address, 1);
+            engine.name_object(object, V::NAME, self.location);
+            object
+        }));
     }
 }
 

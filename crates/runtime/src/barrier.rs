@@ -2,6 +2,8 @@
 
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::settle::Inborn;
+use crate::source::Place;
 use crate::waiting::Wait;
 use explore::ObjectId;
 use objects::{Barrier as Order, Coarsening, Ticket};
@@ -22,6 +24,16 @@ pub struct Arrival {
     object: ObjectId,
     is_ordered: bool,
     is_leader: bool,
+}
+
+impl Inborn for Barrier {
+    type Size = usize;
+
+    const PARTS: u32 = Order::PARTS;
+
+    fn begin(object: ObjectId, places: usize, location: Place) -> Barrier {
+        silently(|engine| Barrier::named(engine, object, places, location))
+    }
 }
 
 impl Barrier {
@@ -45,16 +57,21 @@ impl Barrier {
         let location = Location::caller();
         silently(|engine| {
             let object = engine.create(Order::PARTS);
-            engine.name_object(object, "Barrier", location);
-            let barriers = &mut engine.objects.barriers;
-            let number = barriers.add(|order| order.clear(places), || Order::new(places));
-            let is_ordered = engine.names.is_coarse(object, Coarsening::Ordered);
-            Barrier {
-                object,
-                number,
-                is_ordered,
-            }
+            Barrier::named(engine, object, places, location)
         })
+    }
+
+    /// One at an object that has its id already.
+    fn named(engine: &mut Engine, object: ObjectId, places: usize, location: Place) -> Barrier {
+        engine.name_object(object, "Barrier", location);
+        let barriers = &mut engine.objects.barriers;
+        let number = barriers.add(|order| order.clear(places), || Order::new(places));
+        let is_ordered = engine.names.is_coarse(object, Coarsening::Ordered);
+        Barrier {
+            object,
+            number,
+            is_ordered,
+        }
     }
 
     /// Waits until as many threads as the barrier has places have arrived.

@@ -8,23 +8,28 @@ use crate::source::Place;
 use crate::waiting::Wait;
 use explore::ObjectId;
 use objects::{Capacity, Channel as Order, Coarsening, Received, Sent, Ticket};
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::panic::Location;
+
+/// What a value is in a trace.
+type Show<T> = fn(&T) -> String;
 
 /// A channel with its messages. Who may send and who may receive is the caller's business; there is
 /// one receiver at a time.
 pub struct Channel<T> {
-    object: ObjectId,
+    pub(crate) object: ObjectId,
     number: u32,
     capacity: Capacity,
     /// Known to be used with try or timed operations.
     is_tried: bool,
+    /// What a message is in a trace, where the program says so.
+    show: Cell<Option<Show<T>>>,
     /// `messages[i]` is that of the send with ticket i, until it is received.
     messages: UnsafeCell<Vec<Option<(Ticket, T)>>>,
 }
 
-// SAFETY: the messages are touched only by `with_messages`, by the one thread of the operating system
+// SAFETY: the function and the messages are touched only by `with_messages`, by the one thread of the operating system
 // that runs the model, and go from thread to thread; no reference to them is given away.
 unsafe impl<T: Send> Sync for Channel<T> {}
 
@@ -63,21 +68,36 @@ impl<T> Channel<T> {
                 number,
                 capacity,
                 is_tried,
+                show: Cell::new(None),
                 messages: UnsafeCell::new(Vec::new()),
             }
         })
+    }
+
+    /// From now on messages are told in traces. The function performs no operations.
+    pub fn show(&self, show: Show<T>) {
+        self.show.set(Some(show));
+    }
+
+    /// What a message is in the trace at hand; nothing in executions that are not recorded.
+    fn text_of(&self, message: &T) -> String {
+        match self.show.get() {
+            Some(show) if perform::is_recorded() => show(message),
+            _ => String::new(),
+        }
     }
 
     /// Sends a message, waits for room. Fails with `Disconnected` only.
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         let location = Location::caller();
+        let shown = self.text_of(&message);
         let mut message = Some(message);
         let ticket = perform(Order::SEND_REQUEST.on(self.object), location, |engine| {
             let ticket = self.request_send(engine, &mut message);
             engine.record(|name| match ticket {
-                Some(_) => format!("{name}.send()"),
-                None => format!("{name}.send() -> disconnected"),
+                Some(_) => format!("{name}.send({shown})"),
+                None => format!("{name}.send({shown}) -> disconnected"),
             });
             ticket
         });
@@ -120,6 +140,7 @@ impl<T> Channel<T> {
     /// At a rendezvous: a try in one event.
     fn try_rendezvous(&self, message: T, location: Place) -> Result<(), SendError<T>> {
         self.note_try();
+        let shown = self.text_of(&message);
         let mut message = Some(message);
         let sent = perform(
             Order::RENDEZVOUS_TRY_SEND.on(self.object),
@@ -134,6 +155,7 @@ impl<T> Channel<T> {
                 self.note_sent(
                     engine,
                     sent.map_or_else(|failed| failed, |_| Sent::Accepted),
+                    &shown,
                 );
                 sent
             },
@@ -149,6 +171,7 @@ impl<T> Channel<T> {
     // A place differs from round to round: it must not lie in a frame of the program (await rule).
     #[inline(never)]
     fn send_by_try(&self, message: T, location: Place) -> Result<(), SendError<T>> {
+        let shown = self.text_of(&message);
         let mut message = Some(message);
         let ticket = perform(Order::SEND_TRY_PLACE.on(self.object), location, |engine| {
             self.request_send(engine, &mut message)
@@ -163,7 +186,7 @@ impl<T> Channel<T> {
                 .channels
                 .get_mut(self.number)
                 .resolve_send(ticket);
-            self.note_sent(engine, sent);
+            self.note_sent(engine, sent, &shown);
             sent
         });
         match sent {
@@ -191,12 +214,12 @@ impl<T> Channel<T> {
         }
     }
 
-    fn note_sent(&self, engine: &mut Engine, sent: Sent) {
+    fn note_sent(&self, engine: &mut Engine, sent: Sent, shown: &str) {
         match sent {
             Sent::Accepted => engine.take_effect(),
             Sent::Full | Sent::Disconnected => engine.see(Seen::NoRoom(self.number)),
         }
-        engine.record(|name| format!("{name}.try_send() -> {sent:?}"));
+        engine.record(|name| format!("{name}.try_send({shown}) -> {sent:?}"));
     }
 
     /// Waits for a message. Fails with `Disconnected` only.
@@ -308,9 +331,20 @@ impl<T> Channel<T> {
 
     fn result(&self, received: Received) -> Result<T, ReceiveError> {
         match received {
-            Received::Message(ticket) => Ok(self.take(ticket)),
+            Received::Message(ticket) => {
+                let message = self.take(ticket);
+                self.tell_received(&message);
+                Ok(message)
+            }
             Received::Empty => Err(ReceiveError::Empty),
             Received::Disconnected => Err(ReceiveError::Disconnected),
+        }
+    }
+
+    fn tell_received(&self, message: &T) {
+        let shown = self.text_of(message);
+        if !shown.is_empty() {
+            silently(|engine| engine.record(|name| format!("{name}.recv() -> {shown}")));
         }
     }
 

@@ -5,6 +5,8 @@ use crate::choice::spurious;
 use crate::engine::Engine;
 use crate::mutex::expire;
 use crate::perform::{self, perform, silently, visible};
+use crate::settle::Inborn;
+use crate::source::Place;
 use crate::waiting::Wait;
 use explore::{ObjectId, Request};
 use objects::{Condvar as Order, Ticket};
@@ -15,6 +17,16 @@ use std::panic::Location;
 pub struct Condvar {
     pub(crate) object: ObjectId,
     pub(crate) number: u32,
+}
+
+impl Inborn for Condvar {
+    type Size = ();
+
+    const PARTS: u32 = Order::PARTS;
+
+    fn begin(object: ObjectId, (): (), location: Place) -> Condvar {
+        silently(|engine| Condvar::named(engine, object, location))
+    }
 }
 
 impl Condvar {
@@ -33,10 +45,15 @@ impl Condvar {
         let location = Location::caller();
         silently(|engine| {
             let object = engine.create(Order::PARTS);
-            engine.name_object(object, "Condvar", location);
-            let number = engine.objects.condvars.add(Order::clear, Order::default);
-            Condvar { object, number }
+            Condvar::named(engine, object, location)
         })
+    }
+
+    /// One at an object that has its id already.
+    fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Condvar {
+        engine.name_object(object, "Condvar", location);
+        let number = engine.objects.condvars.add(Order::clear, Order::default);
+        Condvar { object, number }
     }
 
     /// Gives up the mutex, which the thread holds, waits for a signal and locks the mutex again.

@@ -3,7 +3,7 @@
 //! The threads are coroutines of one thread of the operating system: there is always one who uses the
 //! engine, and each function that may switch to another ends all references to it first.
 
-use crate::arena::Arena;
+use crate::arena::Heap;
 use crate::await_rule::Round;
 use crate::coroutine::{Fibre, Suspender};
 use crate::failure::{Failures, Noticed};
@@ -23,6 +23,7 @@ use crate::owner::Owned;
 use crate::plain::State as PlainState;
 use crate::pool::Pool;
 use crate::recorder::Recorder;
+use crate::residents::Residents;
 use crate::snapshot::Snapshots;
 use crate::source::Place;
 use crate::thread::Panic;
@@ -48,7 +49,7 @@ pub(crate) struct Engine {
     pub(crate) running: ThreadId,
     pub(crate) suspender: *const Suspender,
     /// The heap of the thread that runs.
-    pub(crate) arena: *mut Arena,
+    pub(crate) heap: *mut Heap,
     /// Which alternative of the operation at hand is performed.
     pub(crate) choice: u32,
     /// Number of events so far: the event at hand has this number.
@@ -88,6 +89,7 @@ pub(crate) struct Engine {
     /// Accesses of plain memory.
     pub(crate) touches: u64,
     pub(crate) statics: Vec<Static>,
+    pub(crate) residents: Residents,
     /// What has to be dropped or freed before the end.
     pub(crate) owned: Pool<Owned>,
     /// By address: the number of what a raw pointer may stand for a share of.
@@ -176,7 +178,7 @@ pub(crate) struct Thread {
     pub(crate) fibre: Box<Fibre>,
     pub(crate) suspender: *const Suspender,
     /// On the heap: it stays where it is, too.
-    pub(crate) arena: Box<Arena>,
+    pub(crate) heap: Box<Heap>,
     pub(crate) job: Option<Job>,
     /// The last event.
     pub(crate) last: Option<EventId>,
@@ -256,7 +258,7 @@ impl Thread {
         Thread {
             fibre: Box::new(fibre),
             suspender: ptr::null(),
-            arena: Box::new(Arena::new(id)),
+            heap: Box::new(Heap::new(id)),
             job: None,
             last: None,
             edges: Vec::new(),
@@ -299,7 +301,7 @@ impl Engine {
             live: 0,
             running: ThreadId::MAIN,
             suspender: ptr::null(),
-            arena: ptr::null_mut(),
+            heap: ptr::null_mut(),
             choice: 0,
             events: 0,
             op: objects::Thread::SPAWN.on(ObjectId::NONE),
@@ -332,6 +334,7 @@ impl Engine {
             plain: Pool::default(),
             touches: 0,
             statics: Vec::new(),
+            residents: Residents::default(),
             owned: Pool::default(),
             raw_arcs: BTreeMap::new(),
             raw_memory: BTreeMap::new(),
@@ -361,7 +364,7 @@ impl Engine {
             let thread = &mut self.threads[id.index()];
             thread.panic = None;
             thread.name = None;
-            thread.arena.reset();
+            thread.heap.reset();
             if thread.is_lost {
                 thread.is_lost = false;
                 self.begin_again(id);
@@ -380,9 +383,7 @@ impl Engine {
         self.savepoints.begin();
         self.objects.clear();
         self.plain.clear();
-        if !self.statics.is_empty() {
-            self.drop_statics();
-        }
+        self.drop_statics();
         self.clear_owned();
         self.failures.clear();
         self.values.clear();
@@ -480,6 +481,7 @@ impl Engine {
             let id = ThreadId::from_index(self.threads.len());
             self.threads.push(Thread::new(id, fibre));
             self.pending.push(Pending::Unborn);
+            self.residents.add_thread();
             self.objects.parks.push(objects::Park::default());
             self.objects.ends.push(objects::Thread::default());
         }
@@ -497,6 +499,11 @@ impl Engine {
         let number = parent.children;
         parent.children += 1;
         let child = self.names.child(self.running, number);
+        if self.born.len() >= self.config.max_threads {
+            self.misuse(
+                "a thread is started that is one too many for the limit `max_threads`: raise it",
+            );
+        }
         if self.is_tearing_down {
             self.make_room(child);
             self.objects.ends[child.index()].finish(EventId(self.events));

@@ -5,6 +5,8 @@
 //! from the thread.
 
 use crate::engine::Engine;
+use crate::image;
+use crate::names::{Region, Resident, Site};
 use crate::once::{Entry, Once};
 use crate::perform::silently;
 use crate::source::Place;
@@ -48,9 +50,6 @@ pub(crate) struct Making {
     created: u32,
 }
 
-/// Addresses of statics are told by their distance from this one, which is the same in every process.
-static ANCHOR: u8 = 0;
-
 impl<T: 'static> Lazy<T> {
     /// Not yet made.
     pub const fn new(make: fn() -> T) -> Lazy<T> {
@@ -60,14 +59,19 @@ impl<T: 'static> Lazy<T> {
     /// The value; makes it, or waits for the one who does. It must not be used when the execution is over.
     #[track_caller]
     pub fn get(&'static self) -> &'static T {
-        let address = (&raw const *self).addr();
+        Lazy::at((&raw const *self).addr(), self.make)
+    }
+
+    /// The value of a static at this address, which has this type each time that it is asked for.
+    #[track_caller]
+    pub fn at(address: usize, make: fn() -> T) -> &'static T {
         let location = Location::caller();
         let once = silently(|engine| engine.once_of_static(address, location));
         if !once.is_done()
             && let Entry::Initialise { .. } = once.enter()
         {
             let fails = Fails(&once);
-            let value = making(address, self.make);
+            let value = making(address, make);
             silently(|engine| engine.static_at(address).value = Some(Box::new(value)));
             std::mem::forget(fails);
             once.done();
@@ -133,9 +137,27 @@ impl Engine {
         once
     }
 
+    /// Where an address is in the value of a static.
+    pub(crate) fn site_in_static(&self, address: usize) -> Option<Site> {
+        let mut statics = self.statics.iter();
+        statics.find_map(|known| {
+            let value = known.value.as_deref()?;
+            let offset = address.wrapping_sub((&raw const *value).addr());
+            let site = image::site_of(known.address);
+            (offset < size_of_val(value)).then_some(Site {
+                region: Region::Lazy,
+                offset: site.offset << 20 ^ offset as u64,
+                ..site
+            })
+        })
+    }
+
     fn create_for_static(&mut self, address: usize, number: u32, parts: u32) -> explore::ObjectId {
-        let distance = address.wrapping_sub((&raw const ANCHOR).addr());
-        self.names.object_of_static(distance, number, parts)
+        self.names.resident(Resident {
+            site: image::site_of(address),
+            predecessors: number,
+            parts,
+        })
     }
 
     /// The next object of the static that the thread that runs makes, if it makes one.
@@ -150,12 +172,22 @@ impl Engine {
 
     /// The execution is over: its statics are dropped. A destructor that performs operations comes too late and is
     /// stopped by that.
+    #[inline]
     pub(crate) fn drop_statics(&mut self) {
+        let is_late = self.residents.clear();
+        if is_late || !self.statics.is_empty() {
+            self.drop_lazy_statics(is_late);
+        }
+    }
+
+    #[cold]
+    fn drop_lazy_statics(&mut self, mut is_late: bool) {
         for known in std::mem::take(&mut self.statics) {
-            if catch_unwind(AssertUnwindSafe(|| drop(known))).is_err() {
-                let warning = "a static performs operations when it is dropped, which nobody sees";
-                self.warnings.borrow_mut().insert(warning.to_owned());
-            }
+            is_late |= catch_unwind(AssertUnwindSafe(|| drop(known))).is_err();
+        }
+        if is_late {
+            let warning = "a static performs operations when it is dropped, which nobody sees";
+            self.warnings.borrow_mut().insert(warning.to_owned());
         }
     }
 }

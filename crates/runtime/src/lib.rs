@@ -12,7 +12,7 @@
 //! use std::sync::atomic::Ordering::SeqCst;
 //!
 //! let mut model = Model::new(Config::default(), || {
-//!     let x = Rc::new(Atomic::new(0u32));
+//!     let x = Rc::new(Atomic::new(0u32).settled());
 //!     let other = Rc::clone(&x);
 //!     let thread = spawn(None, move || other.store(1, SeqCst));
 //!     assert!(x.load(SeqCst) <= 1);
@@ -46,6 +46,7 @@ mod grain;
 mod happens_before;
 mod heap;
 mod hint;
+mod image;
 mod lazy;
 mod local;
 mod look;
@@ -68,10 +69,12 @@ mod pool;
 mod recorder;
 mod region;
 mod repetition;
+mod residents;
 mod root;
 mod rwlock;
 mod scope;
 mod semaphore;
+mod settle;
 mod snapshot;
 mod source;
 mod state;
@@ -103,6 +106,7 @@ pub use mailbox::{Mailbox, Network, Policy, Posted, tell};
 pub use model::{Config, Model};
 pub use mutex::{Mutex, expire};
 pub use names::{Names, UnknownThread};
+pub use naming::{call_thread, note};
 pub use notify::Notify;
 pub use object::{Object, segment, segment_at};
 pub use objects::{
@@ -116,6 +120,7 @@ pub use recorder::kind_of_object;
 pub use rwlock::{Place, RwLock};
 pub use scope::{Scope, scope};
 pub use semaphore::Semaphore;
+pub use settle::{Born, Inborn, Placed, Settle, Settling};
 pub use snapshot::{
     Opaque, forget, learn, operations, tell_state, tell_state_of, tell_state_of_part,
 };

@@ -28,6 +28,8 @@ pub struct Config {
     pub spurious: u32,
     /// Whether a panic that somebody observes (by join, or as poison) is a failure, too.
     pub panics_fail: bool,
+    /// An execution with more threads, the main thread among them, is a failure.
+    pub max_threads: usize,
     /// Whether threads may be left waiting when the main thread has returned.
     pub waiting_after_main: bool,
     /// Whether what is counted or tracked has to be dropped.
@@ -53,6 +55,7 @@ impl Default for Config {
             timeouts: 2,
             spurious: 0,
             panics_fail: false,
+            max_threads: usize::MAX,
             waiting_after_main: false,
             leaks_fail: true,
             waits_alone: 0,

@@ -3,6 +3,8 @@
 use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::settle::Inborn;
+use crate::source::Place;
 use crate::waiting::Wait;
 use explore::{Bound, Halt, ObjectId, ThreadId};
 use objects::Ticket;
@@ -49,6 +51,16 @@ impl Engine {
     }
 }
 
+impl Inborn for Mutex {
+    type Size = ();
+
+    const PARTS: u32 = objects::Mutex::PARTS;
+
+    fn begin(object: ObjectId, (): (), location: Place) -> Mutex {
+        silently(|engine| Mutex::named(engine, object, location))
+    }
+}
+
 impl Mutex {
     /// The mutex of a native program at this address.
     pub(crate) fn at(engine: &mut Engine, address: usize) -> Mutex {
@@ -67,10 +79,15 @@ impl Mutex {
         let location = Location::caller();
         silently(|engine| {
             let object = engine.create(objects::Mutex::PARTS);
-            engine.name_object(object, "Mutex", location);
-            let number = engine.objects.mutexes.add(State::clear, State::default);
-            Mutex { object, number }
+            Mutex::named(engine, object, location)
         })
+    }
+
+    /// One at an object that has its id already.
+    fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Mutex {
+        engine.name_object(object, "Mutex", location);
+        let number = engine.objects.mutexes.add(State::clear, State::default);
+        Mutex { object, number }
     }
 
     /// Waits for the mutex.

@@ -1,18 +1,21 @@
 //! The names of threads and objects, the same in all executions.
 //!
-//! A thread is named by its spawn path, an object by the thread that created it and its number there.
-//! Neither depends on the schedule. Ids are dense and given as names are first met.
+//! A thread is named by its spawn path, an object by the thread that created it and its number there, or by the
+//! memory in which it was used first. None of these depends on the schedule. Ids are dense and given as names are first met.
 
 mod addresses;
 mod coarse;
 mod merged;
+mod sites;
 
+use crate::step::MOST_PARTS;
 use addresses::Addresses;
 pub(crate) use addresses::Range;
 use explore::{ObjectId, Schedule, Step, ThreadId};
 use objects::Coarsening;
 use report::SavedStep;
 use serde::{Deserialize, Serialize};
+pub(crate) use sites::{Region, Resident, Site};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -39,6 +42,8 @@ pub struct Names {
     parts: BTreeMap<(ObjectId, u64), ObjectId>,
     /// Objects that are accessed as one with a smaller one, which perhaps is so itself.
     merged: BTreeMap<ObjectId, ObjectId>,
+    /// Objects that are named by where they are.
+    residents: BTreeMap<Resident, ObjectId>,
     /// What native programs access.
     addresses: Addresses,
     /// Whether there is plain memory, so that happens-before must be known.
@@ -94,6 +99,7 @@ impl Default for Names {
             scanned: BTreeSet::new(),
             parts: BTreeMap::new(),
             merged: BTreeMap::new(),
+            residents: BTreeMap::new(),
             addresses: Addresses::default(),
             has_plain_memory: false,
             has_hints: false,
@@ -188,7 +194,8 @@ impl Names {
     fn add_thread(&mut self, parent: ThreadId, number: u32) -> ThreadId {
         let thread = ThreadId::from_index(self.threads.len());
         let park = self.add_object(objects::Park::PARTS);
-        let end = self.add_object(objects::Thread::PARTS);
+        // With room behind it: who waits for an object is asked again when one with an id near behind is accessed.
+        let end = self.add_object(MOST_PARTS);
         self.threads.push(Named {
             parent,
             number,
@@ -257,23 +264,6 @@ impl Names {
         let part = self.add_object(1);
         self.parts.insert((whole, key), part);
         part
-    }
-
-    /// The n-th object of a static, which is named by where it is in the program.
-    pub(crate) fn object_of_static(
-        &mut self,
-        distance: usize,
-        number: u32,
-        parts: u32,
-    ) -> ObjectId {
-        let key = (distance as u64) << 16 ^ u64::from(number) << 3 ^ u64::from(parts);
-        let whole = ObjectId::NONE;
-        if let Some(&object) = self.parts.get(&(whole, key)) {
-            return object;
-        }
-        let object = self.add_object(parts);
-        self.parts.insert((whole, key), object);
-        object
     }
 
     /// The park token of a thread.

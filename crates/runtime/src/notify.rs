@@ -1,6 +1,9 @@
 //! A token that one thread waits for: like the park token, but of no thread.
 
+use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::settle::Inborn;
+use crate::source::Place;
 use crate::waiting::Wait;
 use explore::ObjectId;
 use objects::Park;
@@ -8,10 +11,20 @@ use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
 /// A token that anybody gives and one thread takes. What is given before it is taken is one token.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Notify {
-    object: ObjectId,
+    pub(crate) object: ObjectId,
     number: u32,
+}
+
+impl Inborn for Notify {
+    type Size = ();
+
+    const PARTS: u32 = Park::PARTS;
+
+    fn begin(object: ObjectId, (): (), location: Place) -> Notify {
+        silently(|engine| Notify::named(engine, object, location))
+    }
 }
 
 impl Notify {
@@ -22,16 +35,25 @@ impl Notify {
         let location = Location::caller();
         silently(|engine| {
             let object = engine.create(Park::PARTS);
-            engine.name_object(object, "Notify", location);
-            let number = engine.objects.notifies.add(Park::clear, Park::default);
-            Notify { object, number }
+            Notify::named(engine, object, location)
         })
+    }
+
+    /// One at an object that has its id already.
+    fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Notify {
+        engine.name_object(object, "Notify", location);
+        let number = engine.objects.notifies.add(Park::clear, Park::default);
+        Notify { object, number }
     }
 
     /// Waits for the token and takes it. One thread at a time.
     #[track_caller]
     pub fn wait(&self) {
-        let location = Location::caller();
+        self.wait_at(Location::caller());
+    }
+
+    /// The same for a caller that knows where the program does it.
+    pub fn wait_at(&self, location: &'static Location<'static>) {
         perform(Park::REQUEST.on(self.object), location, |engine| {
             engine.objects.notifies.get_mut(self.number).request();
             engine.record(|name| format!("{name}.wait() begins"));
@@ -50,7 +72,12 @@ impl Notify {
     /// Gives the token.
     #[track_caller]
     pub fn notify(&self) {
-        perform(Park::UNPARK.on(self.object), Location::caller(), |engine| {
+        self.notify_at(Location::caller());
+    }
+
+    /// The same for a caller that knows where the program does it.
+    pub fn notify_at(&self, location: &'static Location<'static>) {
+        perform(Park::UNPARK.on(self.object), location, |engine| {
             let event = engine.event();
             engine.objects.notifies.get_mut(self.number).unpark(event);
             if engine.watch.races {

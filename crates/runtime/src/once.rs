@@ -3,6 +3,7 @@
 use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::settle::Inborn;
 use crate::source::Place;
 use crate::waiting::Wait;
 use explore::{EventId, ObjectId};
@@ -12,7 +13,7 @@ use std::panic::Location;
 /// Who comes first initialises, the others wait for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Once {
-    object: ObjectId,
+    pub(crate) object: ObjectId,
     number: u32,
 }
 
@@ -40,6 +41,16 @@ pub enum Entry {
     },
     /// Nothing: it is done.
     Done,
+}
+
+impl Inborn for Once {
+    type Size = ();
+
+    const PARTS: u32 = Order::PARTS;
+
+    fn begin(object: ObjectId, (): (), location: Place) -> Once {
+        silently(|engine| Once::named(engine, object, location))
+    }
 }
 
 impl Once {

@@ -32,6 +32,12 @@ pub(crate) fn current() -> Option<NonNull<Engine>> {
     NonNull::new(CURRENT.get())
 }
 
+/// Whether the execution at hand, if there is one, is recorded for people.
+pub(crate) fn is_recorded() -> bool {
+    // SAFETY: the engine is alive while its threads run.
+    current().is_some_and(|engine| unsafe { (*engine.as_ptr()).watch.records })
+}
+
 /// Leaves the code of the program under test.
 #[inline(always)]
 fn enter() -> NonNull<Engine> {
@@ -180,13 +186,13 @@ pub(crate) fn silently<R>(effect: impl FnOnce(&mut Engine) -> R) -> R {
     result
 }
 
-/// Memory from the arena of the thread that runs, if its code does.
+/// Memory from the heap of the thread that runs, if its code does.
 #[inline]
 pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     let engine = current()?;
-    // SAFETY: the engine is alive while its threads run, and so is the arena of the one that runs;
+    // SAFETY: the engine is alive while its threads run, and so is the heap of the one that runs;
     // nobody else uses it.
-    let arena = unsafe { &mut *(*engine.as_ptr()).arena };
+    let arena = unsafe { (*(*engine.as_ptr()).heap).arena(layout) };
     match arena.allocate(layout) {
         Some(memory) => Some(memory),
         None => allocate_anew(engine, layout),
@@ -199,16 +205,40 @@ fn allocate_anew(engine: NonNull<Engine>, layout: Layout) -> Option<NonNull<u8>>
     // What the arena itself allocates comes from the system.
     CURRENT.set(ptr::null_mut());
     // SAFETY: as in `allocate`.
-    let memory = unsafe { (*(*engine.as_ptr()).arena).allocate_anew(layout) };
+    let memory = unsafe {
+        let memory = (*(*engine.as_ptr()).heap)
+            .arena(layout)
+            .allocate_anew(layout);
+        memory.or_else(|| (*engine.as_ptr()).allocate_large(layout))
+    };
     leave(engine);
     memory
 }
 
 /// Makes an object longer where it is, if that is possible.
 #[inline]
-pub(crate) fn extend(address: usize, old: usize, new: usize) -> bool {
+pub(crate) fn extend(address: usize, layout: Layout, new: usize) -> bool {
     // SAFETY: as in `allocate`.
-    current().is_some_and(|engine| unsafe { (*(*engine.as_ptr()).arena).extend(address, old, new) })
+    current().is_some_and(|engine| unsafe {
+        let arena = (*(*engine.as_ptr()).heap).arena(layout);
+        arena.extend(address, layout.size(), new)
+    })
+}
+
+/// Whether the model knows the address as that of memory which is too large for the arenas.
+#[inline]
+pub(crate) fn is_large(address: usize) -> bool {
+    // SAFETY: as in `allocate`.
+    current().is_some_and(|engine| unsafe { (*engine.as_ptr()).residents.is_large(address) })
+}
+
+/// Memory that is in no arena is freed.
+#[inline]
+pub(crate) fn forget_large(address: usize) {
+    if let Some(engine) = current() {
+        // SAFETY: as in `allocate`.
+        unsafe { (*engine.as_ptr()).residents.remove_large(address) };
+    }
 }
 
 /// Stops the thread for good.

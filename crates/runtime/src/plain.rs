@@ -14,7 +14,7 @@ use std::panic::Location;
 /// promises, whatever the interleaving.
 #[derive(Debug)]
 pub struct Plain {
-    number: u32,
+    pub(crate) number: u32,
 }
 
 /// The accesses of a piece of memory that later ones must come after.

@@ -8,44 +8,66 @@ use crate::atomic::Atomic;
 use crate::mutex::Mutex;
 use crate::perform::silently;
 use crate::rwlock::RwLock;
+use crate::settle::{Settle, Settling};
 use explore::ObjectId;
 use objects::Coarsening;
+use std::cell::Cell;
+use std::panic::RefUnwindSafe;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The poison flag of a lock of the execution.
 #[derive(Debug)]
 pub struct Poison {
-    lock: ObjectId,
+    /// Known once the lock has settled.
+    lock: Cell<ObjectId>,
+    /// An object if it is known to be asked for without the lock.
     flag: Atomic<bool>,
-    /// Known to be asked for without the lock.
-    is_polled: bool,
 }
+
+// SAFETY: as for the lock, with which it settles.
+unsafe impl Sync for Poison {}
+
+impl RefUnwindSafe for Poison {}
 
 /// What names the flag among the parts of the lock.
 const FLAG: u64 = 0;
 
+#[allow(clippy::new_without_default, reason = "a lock makes it")]
 impl Poison {
-    /// The flag of a mutex, not set. One for each mutex.
-    pub fn of_mutex(mutex: &Mutex) -> Poison {
-        Poison::of(mutex.object)
-    }
-
-    /// The flag of a reader-writer lock, not set. One for each lock.
-    pub fn of_rwlock(lock: &RwLock) -> Poison {
-        Poison::of(lock.object)
-    }
-
-    fn of(lock: ObjectId) -> Poison {
-        let object = silently(|engine| {
-            let is_polled = engine.names.is_coarse(lock, Coarsening::Polled);
-            let object = is_polled.then(|| engine.names.part(lock, FLAG));
-            object.inspect(|&object| engine.name_part(object, lock, "poison"))
-        });
+    /// Not set. One for each lock, with which it has to settle.
+    #[track_caller]
+    pub const fn new() -> Poison {
         Poison {
-            lock,
-            flag: Atomic::at(object.unwrap_or(ObjectId::NONE), false),
-            is_polled: object.is_some(),
+            lock: Cell::new(ObjectId::NONE),
+            flag: Atomic::new(false),
         }
+    }
+
+    /// A mutex settles.
+    pub fn settle_with_mutex(&self, _settling: &Settling, mutex: Mutex) {
+        self.settle_with(mutex.object);
+    }
+
+    /// A reader-writer lock settles.
+    pub fn settle_with_rwlock(&self, _settling: &Settling, lock: RwLock) {
+        self.settle_with(lock.object);
+    }
+
+    fn settle_with(&self, lock: ObjectId) {
+        self.lock.set(lock);
+        let flag = silently(|engine| {
+            let is_polled = engine.names.is_coarse(lock, Coarsening::Polled);
+            let flag = is_polled.then(|| engine.names.part(lock, FLAG));
+            flag.inspect(|&flag| engine.name_part(flag, lock, "poison"))
+        });
+        if let Some(flag) = flag {
+            self.flag.settle_as(flag);
+        }
+    }
+
+    #[inline(always)]
+    fn is_polled(&self) -> bool {
+        self.flag.is_settled()
     }
 
     /// Whether the lock is poisoned, asked by anybody.
@@ -66,9 +88,9 @@ impl Poison {
     #[inline(always)]
     #[track_caller]
     pub fn is_set(&self) -> bool {
-        match self.is_polled {
+        match self.is_polled() {
             true => self.load(),
-            false => self.flag.peek(),
+            false => self.flag.own(),
         }
     }
 
@@ -87,12 +109,12 @@ impl Poison {
 
     /// Whether the lock is poisoned, without an event: for `Debug`, and where nobody else has the lock.
     pub fn peek(&self) -> bool {
-        self.flag.peek()
+        self.flag.own()
     }
 
     #[track_caller]
     fn change(&self, value: bool) {
-        match self.is_polled {
+        match self.is_polled() {
             true => self.flag.store(value, Relaxed),
             false => self.flag.set(value),
         }
@@ -100,6 +122,6 @@ impl Poison {
 
     /// Others than holders of the lock need the flag: the exploration starts again if that was not known.
     fn poll(&self) {
-        silently(|engine| engine.coarsen(self.lock, Coarsening::Polled));
+        silently(|engine| engine.coarsen(self.lock.get(), Coarsening::Polled));
     }
 }

@@ -341,6 +341,11 @@ impl Engine {
         self.add_touch(spot, format!("{kind} of {name}"))
     }
 
+    /// The program has something to say here.
+    pub(crate) fn record_note(&mut self, location: Place, text: String) {
+        self.add_touch(Spot::Source(location), text);
+    }
+
     fn add_touch(&mut self, location: Spot, text: String) -> u32 {
         let touch = Recorded {
             thread: self.running,
@@ -444,6 +449,15 @@ impl Engine {
         if self.watch.records {
             let memory = &mut self.recorder.memory;
             let name = distinct_name(memory.values(), kind, location);
+            memory.insert(number, name);
+        }
+    }
+
+    /// The program gives plain memory a name.
+    pub(crate) fn rename_memory(&mut self, number: u32, name: &str) {
+        if self.watch.records {
+            let memory = &mut self.recorder.memory;
+            let name = distinct(memory.values(), name.to_owned());
             memory.insert(number, name);
         }
     }

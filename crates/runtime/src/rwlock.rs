@@ -3,6 +3,8 @@
 use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::settle::Inborn;
+use crate::source;
 use crate::waiting::Wait;
 use explore::ObjectId;
 use objects::{Coarsening, RwLock as Order, Ticket};
@@ -36,6 +38,16 @@ impl Engine {
     }
 }
 
+impl Inborn for RwLock {
+    type Size = ();
+
+    const PARTS: u32 = Order::PARTS;
+
+    fn begin(object: ObjectId, (): (), location: source::Place) -> RwLock {
+        silently(|engine| RwLock::named(engine, object, location))
+    }
+}
+
 impl RwLock {
     /// The lock of a native program at this address.
     pub(crate) fn at(engine: &mut Engine, address: usize) -> RwLock {
@@ -57,15 +69,20 @@ impl RwLock {
         let location = Location::caller();
         silently(|engine| {
             let object = engine.create(Order::PARTS);
-            engine.name_object(object, "RwLock", location);
-            let number = engine.objects.rwlocks.add(Order::clear, Order::default);
-            let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
-            RwLock {
-                object,
-                number,
-                is_tried,
-            }
+            RwLock::named(engine, object, location)
         })
+    }
+
+    /// One at an object that has its id already.
+    fn named(engine: &mut Engine, object: ObjectId, location: source::Place) -> RwLock {
+        engine.name_object(object, "RwLock", location);
+        let number = engine.objects.rwlocks.add(Order::clear, Order::default);
+        let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
+        RwLock {
+            object,
+            number,
+            is_tried,
+        }
     }
 
     /// Waits to read.

@@ -4,6 +4,8 @@ use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::mutex::expire;
 use crate::perform::{self, perform, silently};
+use crate::settle::Inborn;
+use crate::source::Place;
 use crate::waiting::Wait;
 use explore::{ObjectId, Op, OpKind};
 use objects::{Coarsening, Form, Semaphore as Order, Ticket};
@@ -33,6 +35,16 @@ impl Engine {
     }
 }
 
+impl Inborn for Semaphore {
+    type Size = usize;
+
+    const PARTS: u32 = Order::PARTS;
+
+    fn begin(object: ObjectId, permits: usize, location: Place) -> Semaphore {
+        silently(|engine| Semaphore::named(engine, object, permits, location))
+    }
+}
+
 impl Semaphore {
     /// The semaphore of a native program at this address.
     pub(crate) fn at(engine: &mut Engine, address: usize, permits: usize) -> Semaphore {
@@ -54,16 +66,21 @@ impl Semaphore {
         let location = Location::caller();
         silently(|engine| {
             let object = engine.create(Order::PARTS);
-            engine.name_object(object, "Semaphore", location);
-            let semaphores = &mut engine.objects.semaphores;
-            let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
-            let is_counted = engine.names.is_coarse(object, Coarsening::Tried);
-            Semaphore {
-                object,
-                number,
-                is_counted,
-            }
+            Semaphore::named(engine, object, permits, location)
         })
+    }
+
+    /// One at an object that has its id already.
+    fn named(engine: &mut Engine, object: ObjectId, permits: usize, location: Place) -> Semaphore {
+        engine.name_object(object, "Semaphore", location);
+        let semaphores = &mut engine.objects.semaphores;
+        let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
+        let is_counted = engine.names.is_coarse(object, Coarsening::Tried);
+        Semaphore {
+            object,
+            number,
+            is_counted,
+        }
     }
 
     /// Waits for a permit.

@@ -255,6 +255,7 @@ impl Engine {
         let threads = || self.born.iter().map(|thread| thread.index());
         let created: u32 = threads().map(|thread| self.threads[thread].named().1).sum();
         created == self.snapshots.created
+            && self.residents.count() == 0
             && threads().all(|thread| self.objects.parks[thread].is_unused())
             && self.plain.is_empty()
     }

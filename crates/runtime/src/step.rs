@@ -14,7 +14,7 @@ use explore::{
 use objects::Coarsening;
 
 /// No object has more parts.
-const MOST_PARTS: u32 = 4;
+pub(crate) const MOST_PARTS: u32 = 4;
 
 impl Engine {
     /// The thread that runs is about to perform this.
@@ -114,7 +114,7 @@ impl Engine {
         let run = self.goes_by(step);
         let own = &mut self.threads[index];
         self.suspender = own.suspender;
-        self.arena = &raw mut *own.arena;
+        self.heap = &raw mut *own.heap;
         let fibre = &raw mut *own.fibre;
         std::mem::swap(&mut self.edges, &mut own.edges);
         own.operations += 1;
@@ -155,7 +155,7 @@ impl Engine {
         let thread = &mut self.threads[id.index()];
         thread.run = run;
         self.suspender = thread.suspender;
-        self.arena = &raw mut *thread.arena;
+        self.heap = &raw mut *thread.heap;
         &raw mut *thread.fibre
     }
 

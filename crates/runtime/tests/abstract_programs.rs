@@ -62,7 +62,9 @@ impl Shared {
     fn new(program: &Program, roots: usize) -> Shared {
         let numbers = |sort| 0..program.count(sort);
         Shared {
-            variables: numbers(Sort::Variable).map(|_| Atomic::new(0)).collect(),
+            variables: numbers(Sort::Variable)
+                .map(|_| Atomic::new(0).settled())
+                .collect(),
             mutexes: numbers(Sort::Mutex).map(|_| Mutex::new()).collect(),
             rwlocks: numbers(Sort::RwLock).map(|_| RwLock::new()).collect(),
             condvars: numbers(Sort::Condvar).map(|_| Condvar::new()).collect(),

@@ -16,7 +16,7 @@ fn outcomes_by(algorithm: Algorithm, body: impl Fn() + 'static) -> Vec<(Outcome,
 #[test]
 fn interleavings_of_two_threads_are_counted() {
     let body = || {
-        let x = Rc::new(Atomic::new(0u32));
+        let x = Rc::new(Atomic::new(0u32).settled());
         let threads = [0, 1].map(|_| {
             let x = Rc::clone(&x);
             spawn(None, move || {
@@ -39,7 +39,7 @@ fn interleavings_of_two_threads_are_counted() {
 #[test]
 fn a_lost_update_is_found() {
     let found = outcomes(|| {
-        let x = Rc::new(Atomic::new(0u32));
+        let x = Rc::new(Atomic::new(0u32).settled());
         let other = Rc::clone(&x);
         let thread = spawn(None, move || other.store(other.load(SeqCst) + 1, SeqCst));
         x.store(x.load(SeqCst) + 1, SeqCst);
@@ -110,7 +110,7 @@ fn what_suspended_threads_own_is_dropped() {
 #[test]
 fn a_spin_loop_that_nobody_ends_is_stuck() {
     let found = outcomes(|| {
-        let flag = Atomic::new(false);
+        let flag = Atomic::new(false).settled();
         while !flag.load(SeqCst) {
             hint();
         }
@@ -121,7 +121,7 @@ fn a_spin_loop_that_nobody_ends_is_stuck() {
 #[test]
 fn a_spin_loop_that_somebody_ends_is_none() {
     let found = outcomes(|| {
-        let flag = Rc::new(Atomic::new(false));
+        let flag = Rc::new(Atomic::new(false).settled());
         let other = Rc::clone(&flag);
         let thread = spawn(None, move || other.store(true, SeqCst));
         while !flag.load(SeqCst) {
@@ -190,7 +190,7 @@ fn a_panic_that_is_joined_is_behaviour() {
 fn a_relaxed_publication_is_a_data_race() {
     let publish = |order| {
         move || {
-            let flag = Rc::new(Atomic::new(false));
+            let flag = Rc::new(Atomic::new(false).settled());
             let data = Rc::new(Plain::new());
             let (other_flag, other_data) = (Rc::clone(&flag), Rc::clone(&data));
             let thread = spawn(None, move || {
@@ -214,7 +214,7 @@ fn a_hundred_threads_and_thousands_of_events_are_run() {
     let found = outcomes(|| {
         let threads: Vec<_> = (0..100)
             .map(|_| {
-                let own = Atomic::new(0u64);
+                let own = Atomic::new(0u64).settled();
                 spawn(None, move || {
                     for _ in 0..50 {
                         own.modify("fetch_add", Relaxed, |own| own + 1);
@@ -232,7 +232,7 @@ fn a_hundred_threads_and_thousands_of_events_are_run() {
 #[test]
 fn a_trace_tells_what_happened() {
     let mut model = Model::new(Config::default(), || {
-        let x = Rc::new(Atomic::new(0u32));
+        let x = Rc::new(Atomic::new(0u32).settled());
         let other = Rc::clone(&x);
         let thread = spawn(Some("writer".to_owned()), move || other.store(7, SeqCst));
         assert_eq!(x.load(SeqCst), 0, "seven");

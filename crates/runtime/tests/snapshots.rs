@@ -73,7 +73,7 @@ fn threads_and_objects_that_tell_nothing_are_named() {
     let worker = Opaque::Thread("worker".to_owned());
     assert_eq!(opaque(closure, &[0]), Some(worker));
     let atomic = || {
-        let x = Rc::new(Atomic::new(0u32));
+        let x = Rc::new(Atomic::new(0u32).settled());
         let thread = spawn(None, move || {
             tell_state(|| ());
             x.store(1, SeqCst);

@@ -109,7 +109,7 @@ fn a_thread_that_catches_its_end_and_goes_on_is_given_up() {
     let found = outcomes(|| {
         let mutex = Mutex::new();
         mutex.lock();
-        let x = Atomic::new(0u32);
+        let x = Atomic::new(0u32).settled();
         let _ = catch_unwind(AssertUnwindSafe(|| mutex.lock()));
         loop {
             x.load(SeqCst);
@@ -122,7 +122,7 @@ fn a_thread_that_catches_its_end_and_goes_on_is_given_up() {
 fn scoped_threads_end_before_what_they_borrow() {
     let found = outcomes(|| {
         let mutex = Mutex::new();
-        let value = Box::new(Atomic::new(1u32));
+        let value = Box::new(Atomic::new(1u32).settled());
         let threads = Scope::default();
         scope(&threads, || {
             for _ in 0..2 {
@@ -177,7 +177,7 @@ fn overflows_and_aborts_are_survived_again_and_again() {
         }
     }
     let found = outcomes(|| {
-        let x = Rc::new(Atomic::new(0u32));
+        let x = Rc::new(Atomic::new(0u32).settled());
         let threads = [0, 1].map(|number| {
             let x = Rc::clone(&x);
             spawn(None, move || {
@@ -195,7 +195,7 @@ fn overflows_and_aborts_are_survived_again_and_again() {
     });
     assert_eq!(found, [(Outcome::Failed, 6)]);
     let after = outcomes(|| {
-        let x = Rc::new(Atomic::new(0u32));
+        let x = Rc::new(Atomic::new(0u32).settled());
         let other = Rc::clone(&x);
         let thread = spawn(None, move || other.store(1, SeqCst));
         x.load(SeqCst);
@@ -211,7 +211,7 @@ fn an_endless_thread_stops_at_the_bound() {
         ..Config::default()
     };
     let found = outcomes_with(config, Algorithm::Optimal, || {
-        let x = Atomic::new(0u64);
+        let x = Atomic::new(0u64).settled();
         loop {
             x.modify("fetch_add", SeqCst, |x| x + 1);
         }
@@ -225,7 +225,7 @@ fn models_in_several_threads_do_not_disturb_each_other() {
         .map(|_| {
             std::thread::spawn(|| {
                 outcomes(|| {
-                    let x = Rc::new(Atomic::new(0u32));
+                    let x = Rc::new(Atomic::new(0u32).settled());
                     let threads = [0, 1, 2].map(|_| {
                         let x = Rc::clone(&x);
                         spawn(None, move || {
@@ -250,7 +250,7 @@ fn models_in_several_threads_do_not_disturb_each_other() {
 
 #[test]
 fn an_operation_outside_a_model_panics_with_advice() {
-    let panic = catch_unwind(|| Atomic::new(0u32)).expect_err("there is no model");
+    let panic = catch_unwind(|| Atomic::new(0u32).settled()).expect_err("there is no model");
     let message = panic.downcast_ref::<&str>().expect("the message is a text");
     assert!(
         message.contains("wrap the code in mazurka::model"),
@@ -286,7 +286,7 @@ fn a_destructor_may_start_threads_during_the_tear_down() {
     impl Drop for Starts {
         fn drop(&mut self) {
             let thread = spawn(Some("late".to_owned()), || {
-                Atomic::new(0u32).load(SeqCst);
+                Atomic::new(0u32).settled().load(SeqCst);
             });
             join(thread).expect("it does not panic");
         }

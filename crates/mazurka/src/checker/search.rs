@@ -125,7 +125,15 @@ impl Search {
         let mut checkpoint = path.as_deref().map(Checkpoint::new);
         self.save(&mut checkpoint)?;
         loop {
+            let mut unsaved = 0;
             while self.goes_on() && self.next_execution()? {
+                unsaved += 1;
+                if unsaved >= self.checker.checkpoint_interval {
+                    self.save(&mut checkpoint)?;
+                    unsaved = 0;
+                }
+            }
+            if unsaved > 0 {
                 self.save(&mut checkpoint)?;
             }
             let has_failed = !self.failures.is_empty();
@@ -338,6 +346,7 @@ fn config_of(checker: &Checker) -> Config {
         leaks_fail: checker.leaks_fail,
         spurious: checker.spurious,
         waits_alone: checker.waits_alone,
+        max_threads: checker.max_threads,
         library: crate::sources(),
         patience: checker.patience.unwrap_or(default.patience),
         native: checker.native.map(|native| native_of(checker, native)),

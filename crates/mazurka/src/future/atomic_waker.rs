@@ -1,41 +1,60 @@
 //! A cell for the waker of a task, as `futures::task::AtomicWaker` and `loom::future::AtomicWaker`.
 
+use crate::sync::constructor::constructor;
+use runtime::{Placed, Settle, Settling};
 use std::fmt;
+use std::panic::Location;
 use std::sync::atomic::Ordering::AcqRel;
 use std::sync::{Mutex, PoisonError};
 use std::task::Waker;
 
 /// Holds the waker of a task while others may wake it. Each operation is one event, so that a wake comes before a
 /// registration or finds what it registered, as the implementations promise.
-pub struct AtomicWaker {
-    /// Whether there is a waker; what is done with the cell is done in the order of its events.
+pub struct AtomicWaker(Placed<Registered>);
+
+struct Registered {
     is_set: runtime::Atomic<bool>,
     waker: Mutex<Option<Waker>>,
 }
 
 impl AtomicWaker {
-    /// Without a waker.
-    #[track_caller]
-    pub fn new() -> AtomicWaker {
-        AtomicWaker {
-            is_set: runtime::Atomic::new(false),
-            waker: Mutex::new(None),
+    constructor! {
+        /// Without a waker.
+        pub fn new() -> AtomicWaker {
+            AtomicWaker::of(runtime::Atomic::new(false))
         }
     }
 
-    /// One that the program does not see.
+    #[cfg(not(feature = "statics"))]
+    fn settled(self) -> AtomicWaker {
+        AtomicWaker(self.0.settled())
+    }
+
+    /// One of this library, with a name for traces.
     pub(super) fn internal(name: &str) -> AtomicWaker {
-        AtomicWaker {
-            is_set: runtime::Atomic::internal(false, name),
+        AtomicWaker::of(runtime::Atomic::internal(false, name))
+    }
+
+    const fn of(is_set: runtime::Atomic<bool>) -> AtomicWaker {
+        AtomicWaker(Placed::new(Registered {
+            is_set,
             waker: Mutex::new(None),
-        }
+        }))
+    }
+
+    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
+    /// shown.
+    pub fn named(self, name: &str) -> Self {
+        self.0.get().is_set.call(name);
+        self
     }
 
     /// The next [`wake`](AtomicWaker::wake) calls this waker, in the place of the one before.
     #[track_caller]
     pub fn register(&self, waker: Waker) {
-        self.is_set.modify("register", AcqRel, |_| true);
-        drop(self.replace(Some(waker)));
+        let own = self.0.get();
+        own.is_set.modify("register", AcqRel, |_| true);
+        drop(own.replace(Some(waker)));
     }
 
     /// The same with a clone of the waker.
@@ -48,21 +67,37 @@ impl AtomicWaker {
     #[track_caller]
     pub fn wake(&self) {
         if let Some(waker) = self.take_waker() {
+            let before = runtime::stand_at(Some(Location::caller()));
             waker.wake();
+            runtime::stand_at(before);
         }
     }
 
     /// Takes the waker.
     #[track_caller]
     pub fn take_waker(&self) -> Option<Waker> {
-        self.is_set.modify("take_waker", AcqRel, |_| false);
-        self.replace(None)
+        let own = self.0.get();
+        own.is_set.modify("take_waker", AcqRel, |_| false);
+        own.replace(None)
     }
+}
 
+impl Registered {
     /// Never contended: no thread is suspended in here.
     fn replace(&self, waker: Option<Waker>) -> Option<Waker> {
         let mut own = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *own, waker)
+    }
+}
+
+impl Settle for Registered {
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
+        self.is_set.is_settled()
+    }
+
+    fn settle(&self, settling: &Settling) {
+        self.is_set.settle(settling);
     }
 }
 

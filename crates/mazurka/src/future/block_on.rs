@@ -1,6 +1,7 @@
 //! A thread that runs one future.
 
 use super::token::Token;
+use std::panic::Location;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -39,13 +40,13 @@ use std::task::{Context, Poll, Waker};
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
-    let token = Token::new();
+    let (token, place) = (Token::new(), Location::caller());
     let waker = Waker::from(Arc::clone(&token));
     let mut context = Context::from_waker(&waker);
     loop {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return output,
-            Poll::Pending => token.wait(),
+            Poll::Pending => token.wait(place),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Tasks: futures that run beside the others.
 
-use super::token::Token;
+use super::token::{Place, Token};
 use super::{AbortOnDrop, AtomicWaker, JoinError};
 use explore::ThreadId;
 use std::fmt;
+use std::panic::Location;
 use std::pin::{Pin, pin};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,7 +45,8 @@ where
         output: Mutex::new(None),
     });
     let own = Arc::clone(&shared);
-    let thread = runtime::spawn(None, move || own.run(future));
+    let place = Location::caller();
+    let thread = runtime::spawn(None, move || own.run(future, place));
     JoinHandle { thread, shared }
 }
 
@@ -68,11 +70,17 @@ struct Shared<T> {
 struct End<'s, T>(&'s Shared<T>);
 
 impl<T> JoinHandle<T> {
+    /// Gives the task a name for traces, in the place of its spawn path. Costs nothing in executions that are not shown.
+    pub fn named(self, name: &str) -> Self {
+        runtime::call_thread(self.thread, name);
+        self
+    }
+
     /// Asks the task to end: it drops its future instead of polling it again. It may be ready before.
     #[track_caller]
     pub fn abort(&self) {
         self.shared.is_aborted.store(true, SeqCst);
-        self.shared.token.give();
+        self.shared.token.give(Location::caller());
     }
 
     /// Aborts the task when it is dropped.
@@ -90,6 +98,7 @@ impl<T> JoinHandle<T> {
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
+    #[track_caller]
     fn poll(
         self: Pin<&mut JoinHandle<T>>,
         context: &mut Context<'_>,
@@ -106,8 +115,8 @@ impl<T> Future for JoinHandle<T> {
 }
 
 impl<T> Shared<T> {
-    /// What the thread of the task runs.
-    fn run<F: Future<Output = T>>(&self, future: F) {
+    /// What the thread of the task runs. Between polls it waits where it was started.
+    fn run<F: Future<Output = T>>(&self, future: F, place: Place) {
         let _end = End(self);
         // Dropped before the end is told.
         let mut future = pin!(future);
@@ -119,7 +128,7 @@ impl<T> Shared<T> {
                     *self.output.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
                     return;
                 }
-                Poll::Pending => self.token.wait(),
+                Poll::Pending => self.token.wait(place),
             }
         }
     }

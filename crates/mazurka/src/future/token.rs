@@ -1,7 +1,11 @@
 //! What a waker gives to the thread that polls.
 
+use std::panic::Location;
 use std::sync::Arc;
 use std::task::Wake;
+
+/// A place in the source of the program.
+pub(super) type Place = &'static Location<'static>;
 
 /// A token that one thread waits for. What is given before it is taken is one token.
 pub(super) struct Token(runtime::Notify);
@@ -13,24 +17,23 @@ impl Token {
     }
 
     /// Waits until a waker was called.
-    #[track_caller]
-    pub(super) fn wait(&self) {
-        self.0.wait();
+    pub(super) fn wait(&self, place: Place) {
+        self.0.wait_at(place);
     }
 
     /// Does what a waker does.
-    #[track_caller]
-    pub(super) fn give(&self) {
-        self.0.notify();
+    pub(super) fn give(&self, place: Place) {
+        self.0.notify_at(place);
     }
 }
 
+/// A waker is called by a table of functions that know no caller: an [`AtomicWaker`](super::AtomicWaker) says where it is.
 impl Wake for Token {
     fn wake(self: Arc<Token>) {
-        self.give();
+        self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Token>) {
-        self.give();
+        self.give(runtime::place(Location::caller()));
     }
 }

@@ -1,31 +1,44 @@
 //! As `std::sync::Barrier`.
 
+use super::constructor::constructor;
+use runtime::{Born, Placed};
 use std::fmt;
 
 /// As `std::sync::Barrier`: n threads wait for each other, again and again.
-pub struct Barrier(runtime::Barrier);
+pub struct Barrier(Placed<Born<runtime::Barrier>>);
 
 /// As `std::sync::BarrierWaitResult`.
 pub struct BarrierWaitResult(runtime::Arrival);
 
 impl Barrier {
-    /// A barrier for this many threads; 0 and 1 let each thread pass.
-    #[track_caller]
-    pub fn new(threads: usize) -> Barrier {
-        Barrier(runtime::Barrier::new(threads.max(1)))
+    constructor! {
+        /// A barrier for this many threads; 0 and 1 let each thread pass.
+        pub fn new(threads: usize) -> Barrier {
+            Barrier(Placed::new(Born::new(if threads == 0 { 1 } else { threads })))
+        }
+    }
+
+    #[cfg(not(feature = "statics"))]
+    fn settled(self) -> Barrier {
+        Barrier(self.0.settled())
+    }
+
+    #[inline(always)]
+    fn own(&self) -> runtime::Barrier {
+        self.0.get().get()
     }
 
     /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
     /// shown.
     pub fn named(self, name: &str) -> Self {
-        self.0.call(name);
+        self.own().call(name);
         self
     }
 
     /// Waits for the others.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
-        BarrierWaitResult(self.0.wait())
+        BarrierWaitResult(self.own().wait())
     }
 }
 

@@ -1,6 +1,8 @@
 //! As `std::sync::Condvar`.
 
 use super::MutexGuard;
+use super::constructor::constructor;
+use runtime::{Born, Placed};
 use std::fmt;
 use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
@@ -27,7 +29,7 @@ use std::time::Duration;
 ///     other.join().unwrap();
 /// });
 /// ```
-pub struct Condvar(runtime::Condvar);
+pub struct Condvar(Placed<Born<runtime::Condvar>>);
 
 /// As `std::sync::WaitTimeoutResult`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,16 +45,27 @@ impl WaitTimeoutResult {
 }
 
 impl Condvar {
-    /// A new condition variable of the execution.
-    #[track_caller]
-    pub fn new() -> Condvar {
-        Condvar(runtime::Condvar::new())
+    constructor! {
+        /// A new condition variable of the execution.
+        pub fn new() -> Condvar {
+            Condvar(Placed::new(Born::new(())))
+        }
+    }
+
+    #[cfg(not(feature = "statics"))]
+    fn settled(self) -> Condvar {
+        Condvar(self.0.settled())
+    }
+
+    #[inline(always)]
+    fn own(&self) -> runtime::Condvar {
+        self.0.get().get()
     }
 
     /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
     /// shown.
     pub fn named(self, name: &str) -> Self {
-        self.0.call(name);
+        self.own().call(name);
         self
     }
 
@@ -60,7 +73,7 @@ impl Condvar {
     #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let mutex = guard.suspend();
-        self.0.wait(mutex.lock_of_model());
+        self.own().wait(&mutex.lock_of_model());
         mutex.resume()
     }
 
@@ -85,7 +98,7 @@ impl Condvar {
         _limit: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let mutex = guard.suspend();
-        let is_signalled = self.0.wait_timed(mutex.lock_of_model());
+        let is_signalled = self.own().wait_timed(&mutex.lock_of_model());
         let result = WaitTimeoutResult {
             timed_out: !is_signalled,
         };
@@ -116,13 +129,13 @@ impl Condvar {
     /// Wakes one waiter, any of them.
     #[track_caller]
     pub fn notify_one(&self) {
-        self.0.signal();
+        self.own().signal();
     }
 
     /// Wakes all waiters.
     #[track_caller]
     pub fn notify_all(&self) {
-        self.0.broadcast();
+        self.own().broadcast();
     }
 }
 

@@ -1,6 +1,8 @@
 //! As `std::sync::LazyLock`.
 
-use super::OnceLock;
+use super::constructor::constructor;
+use super::once_lock::Once;
+use runtime::{Placed, Settle, Settling};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
@@ -21,20 +23,35 @@ use std::sync::{Mutex, PoisonError};
 ///     assert_eq!(other.join().unwrap(), 42);
 /// });
 /// ```
-pub struct LazyLock<T, F = fn() -> T> {
-    value: OnceLock<T>,
+pub struct LazyLock<T, F = fn() -> T>(Placed<Lazy<T, F>>);
+
+struct Lazy<T, F> {
+    value: Once<T>,
     /// Taken by the one who computes the value.
     compute: Mutex<Option<F>>,
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// A new value of the execution, not yet computed.
-    #[track_caller]
-    pub fn new(compute: F) -> LazyLock<T, F> {
-        LazyLock {
-            value: OnceLock::new(),
-            compute: Mutex::new(Some(compute)),
+    constructor! {
+        /// A new value of the execution, not yet computed; in a static a fresh one in each execution.
+        pub fn new(compute: F) -> LazyLock<T, F> {
+            LazyLock(Placed::new(Lazy {
+                value: Once::new(),
+                compute: Mutex::new(Some(compute)),
+            }))
         }
+    }
+
+    #[cfg(not(feature = "statics"))]
+    fn settled(self) -> LazyLock<T, F> {
+        LazyLock(self.0.settled())
+    }
+
+    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
+    /// shown.
+    pub fn named(self, name: &str) -> Self {
+        self.0.get().value.call(name);
+        self
     }
 
     /// The value; computes it, or waits for the one who does.
@@ -44,8 +61,9 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// If the computation panicked before.
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {
-        this.value.get_or_init(|| {
-            let compute = this
+        let own = this.0.get();
+        own.value.get_or_init(|| {
+            let compute = own
                 .compute
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -55,6 +73,17 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
                 None => panic!("LazyLock instance has previously been poisoned"),
             }
         })
+    }
+}
+
+impl<T, F> Settle for Lazy<T, F> {
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
+        self.value.is_settled()
+    }
+
+    fn settle(&self, settling: &Settling) {
+        self.value.settle(settling);
     }
 }
 
@@ -77,7 +106,7 @@ impl<T: Default> Default for LazyLock<T> {
 impl<T: fmt::Debug, F> fmt::Debug for LazyLock<T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_tuple("LazyLock");
-        match self.value.peek() {
+        match self.0.peek().value.peek() {
             Some(value) => shown.field(value),
             None => shown.field(&format_args!("<uninit>")),
         };

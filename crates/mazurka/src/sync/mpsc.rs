@@ -74,6 +74,32 @@ pub struct Receiver<T> {
     not_shared: PhantomData<Cell<()>>,
 }
 
+/// Implements names and values for traces, for each end of a channel.
+macro_rules! shown_in_traces {
+    ($($End:ident),*) => {
+        $(impl<T> $End<T> {
+            /// Gives the channel a name for traces, in the place of where it was made. Costs nothing in executions that
+            /// are not shown.
+            pub fn named(self, name: &str) -> Self {
+                self.channel.call(name);
+                self
+            }
+
+            /// Messages are told in traces, as their `Debug` shows them, which must perform no operations. Costs nothing
+            /// in executions that are not shown.
+            pub fn shown(self) -> Self
+            where
+                T: fmt::Debug,
+            {
+                self.channel.show(|message| format!("{message:?}"));
+                self
+            }
+        })*
+    };
+}
+
+shown_in_traces!(Sender, SyncSender, Receiver);
+
 impl<T> Sender<T> {
     /// Sends a message.
     ///

@@ -1,6 +1,8 @@
 //! As `std::sync::Mutex`.
 
+use super::constructor::constructor;
 use super::poison::{Poison, WasPanicking, granted};
+use runtime::{Born, Placed, Settle, Settling};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
@@ -22,8 +24,10 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 ///     assert_eq!(*count.lock().unwrap(), 2);
 /// });
 /// ```
-pub struct Mutex<T: ?Sized> {
-    lock: runtime::Mutex,
+pub struct Mutex<T: ?Sized>(Placed<Locked<T>>);
+
+pub(super) struct Locked<T: ?Sized> {
+    lock: Born<runtime::Mutex>,
     poison: Poison,
     /// Never contended: the model grants the lock before it is taken.
     data: std::sync::Mutex<T>,
@@ -32,38 +36,41 @@ pub struct Mutex<T: ?Sized> {
 /// As `std::sync::MutexGuard`.
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized> {
-    mutex: &'a Mutex<T>,
+    mutex: &'a Locked<T>,
     before: WasPanicking,
     /// None once it is given back, before the model hears of it.
     data: Option<std::sync::MutexGuard<'a, T>>,
 }
 
 impl<T> Mutex<T> {
-    /// A new mutex of the execution.
-    #[track_caller]
-    pub fn new(value: T) -> Mutex<T> {
-        let lock = runtime::Mutex::new();
-        Mutex {
-            poison: Poison::of_mutex(&lock),
-            lock,
-            data: std::sync::Mutex::new(value),
+    constructor! {
+        /// A new mutex of the execution; in a static a fresh one in each execution, with a bitwise copy of the value.
+        pub fn new(value: T) -> Mutex<T> {
+            Mutex(Placed::new(Locked {
+                lock: Born::new(()),
+                poison: Poison::new(),
+                data: std::sync::Mutex::new(value),
+            }))
         }
+    }
+
+    #[cfg(not(feature = "statics"))]
+    fn settled(self) -> Mutex<T> {
+        Mutex(self.0.settled())
     }
 
     /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
     /// shown.
     pub fn named(self, name: &str) -> Self {
-        self.lock.call(name);
+        self.0.get().lock.get().call(name);
         self
     }
 
     /// The value; `Err` if the mutex is poisoned.
     pub fn into_inner(self) -> LockResult<T> {
-        let value = self
-            .data
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        self.poison.wrap_own(value)
+        let Locked { poison, data, .. } = self.0.into_inner();
+        let value = data.into_inner().unwrap_or_else(PoisonError::into_inner);
+        poison.wrap_own(value)
     }
 }
 
@@ -72,16 +79,18 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     #[inline]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        self.lock.lock();
-        self.poison.wrap(self.guard())
+        let own = self.0.get();
+        own.lock.get().lock();
+        own.poison.wrap(own.guard())
     }
 
     /// Takes the mutex if nobody holds it.
     #[track_caller]
     #[inline]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
-        match self.lock.try_lock() {
-            true => self.poison.wrap_try(self.guard()),
+        let own = self.0.get();
+        match own.lock.get().try_lock() {
+            true => own.poison.wrap_try(own.guard()),
             false => Err(TryLockError::WouldBlock),
         }
     }
@@ -89,24 +98,27 @@ impl<T: ?Sized> Mutex<T> {
     /// Whether a thread panicked while it held the mutex.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        self.poison.look()
+        self.0.get().poison.look()
     }
 
     /// Forgets the poison.
     #[track_caller]
     pub fn clear_poison(&self) {
-        self.poison.clear();
+        self.0.get().poison.clear();
     }
 
     /// The value, which nobody else can touch.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let value = self.data.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.poison.wrap_own(value)
+        let own = self.0.get_mut();
+        let value = own.data.get_mut().unwrap_or_else(PoisonError::into_inner);
+        own.poison.wrap_own(value)
     }
+}
 
+impl<T: ?Sized> Locked<T> {
     /// The lock itself.
-    pub(super) fn lock_of_model(&self) -> &runtime::Mutex {
-        &self.lock
+    pub(super) fn lock_of_model(&self) -> runtime::Mutex {
+        self.lock.get()
     }
 
     /// The guard of the thread that the lock was granted to again.
@@ -127,7 +139,7 @@ impl<T: ?Sized> Mutex<T> {
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Gives the data back, but not yet the lock: for who waits at a condition variable.
-    pub(super) fn suspend(mut self) -> &'a Mutex<T> {
+    pub(super) fn suspend(mut self) -> &'a Locked<T> {
         let mutex = self.mutex;
         self.data = None;
         std::mem::forget(self);
@@ -140,7 +152,19 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         self.data = None;
         self.mutex.poison.leave(self.before);
-        self.mutex.lock.unlock();
+        self.mutex.lock.get().unlock();
+    }
+}
+
+impl<T: ?Sized> Settle for Locked<T> {
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
+        self.lock.is_settled()
+    }
+
+    fn settle(&self, settling: &Settling) {
+        self.lock.settle(settling);
+        self.poison.settle_with_mutex(settling, self.lock.get());
     }
 }
 
@@ -181,13 +205,13 @@ impl<T> From<T> for Mutex<T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Mutex");
-        match self.data.try_lock() {
+        match self.0.peek().data.try_lock() {
             Ok(data) => shown.field("data", &&*data),
             Err(TryLockError::Poisoned(data)) => shown.field("data", &&**data.get_ref()),
             Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
         };
         shown
-            .field("poisoned", &self.poison.peek())
+            .field("poisoned", &self.0.peek().poison.peek())
             .finish_non_exhaustive()
     }
 }

@@ -1,5 +1,7 @@
 //! A token that one thread waits for, which `std` does not have. As `loom::sync::Notify`.
 
+use super::constructor::constructor;
+use runtime::{Born, Placed, Settle, Settling};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -18,25 +20,40 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 ///     ready.wait();
 /// });
 /// ```
-pub struct Notify {
-    token: runtime::Notify,
+pub struct Notify(Placed<Waited>);
+
+struct Waited {
+    token: Born<runtime::Notify>,
     has_waiter: AtomicBool,
 }
 
 impl Notify {
-    /// Without a token.
-    #[track_caller]
-    pub fn new() -> Notify {
-        Notify {
-            token: runtime::Notify::new(),
-            has_waiter: AtomicBool::new(false),
+    constructor! {
+        /// Without a token.
+        pub fn new() -> Notify {
+            Notify(Placed::new(Waited {
+                token: Born::new(()),
+                has_waiter: AtomicBool::new(false),
+            }))
         }
+    }
+
+    #[cfg(not(feature = "statics"))]
+    fn settled(self) -> Notify {
+        Notify(self.0.settled())
+    }
+
+    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
+    /// shown.
+    pub fn named(self, name: &str) -> Self {
+        self.0.get().token.get().call(name);
+        self
     }
 
     /// Gives the token. What was done before is seen by who takes it.
     #[track_caller]
     pub fn notify(&self) {
-        self.token.notify();
+        self.0.get().token.get().notify();
     }
 
     /// Waits for the token and takes it.
@@ -46,10 +63,22 @@ impl Notify {
     /// If another thread waits.
     #[track_caller]
     pub fn wait(&self) {
-        let others = self.has_waiter.swap(true, Relaxed);
+        let own = self.0.get();
+        let others = own.has_waiter.swap(true, Relaxed);
         assert!(!others, "only a single thread may wait on a `Notify`");
-        self.token.wait();
-        self.has_waiter.store(false, Relaxed);
+        own.token.get().wait();
+        own.has_waiter.store(false, Relaxed);
+    }
+}
+
+impl Settle for Waited {
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
+        self.token.is_settled()
+    }
+
+    fn settle(&self, settling: &Settling) {
+        self.token.settle(settling);
     }
 }
 

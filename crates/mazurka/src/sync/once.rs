@@ -1,6 +1,7 @@
 //! As `std::sync::Once`.
 
-use runtime::Entry;
+use super::constructor::constructor;
+use runtime::{Born, Entry, Placed};
 use std::fmt;
 
 /// As `std::sync::Once`: the first who comes initialises, the others wait for it.
@@ -26,7 +27,7 @@ use std::fmt;
 ///     assert_eq!(shared.1.load(Relaxed), 1);
 /// });
 /// ```
-pub struct Once(runtime::Once);
+pub struct Once(Placed<Born<runtime::Once>>);
 
 /// As `std::sync::OnceState`.
 #[derive(Debug)]
@@ -42,10 +43,23 @@ impl OnceState {
 }
 
 impl Once {
-    /// A new once of the execution.
-    #[track_caller]
-    pub fn new() -> Once {
-        Once(runtime::Once::new())
+    constructor! {
+        /// A new once of the execution; in a static a fresh one in each execution.
+        pub fn new() -> Once {
+            Once(Placed::new(Born::new(())))
+        }
+    }
+
+    #[cfg(not(feature = "statics"))]
+    fn settled(self) -> Once {
+        Once(self.0.settled())
+    }
+
+    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
+    /// shown.
+    pub fn named(self, name: &str) -> Self {
+        self.0.get().get().call(name);
+        self
     }
 
     /// Initialises, or waits for the one who does.
@@ -55,10 +69,7 @@ impl Once {
     /// If an initialiser panicked before.
     #[track_caller]
     pub fn call_once(&self, initialise: impl FnOnce()) {
-        let Entry::Initialise { after_failure } = self.0.enter() else {
-            return;
-        };
-        self.initialise(|| match after_failure {
+        call_once_force(self.0.get(), |state| match state.is_poisoned {
             true => panic!("Once instance has previously been poisoned"),
             false => initialise(),
         });
@@ -67,35 +78,35 @@ impl Once {
     /// Initialises, also if an initialiser panicked before, or waits for the one who does.
     #[track_caller]
     pub fn call_once_force(&self, initialise: impl FnOnce(&OnceState)) {
-        let Entry::Initialise { after_failure } = self.0.enter() else {
-            return;
-        };
-        self.initialise(|| {
-            initialise(&OnceState {
-                is_poisoned: after_failure,
-            })
-        });
+        call_once_force(self.0.get(), initialise);
     }
 
-    /// Whether it is initialised.
+    /// Whether it is initialised, without waiting.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
-        self.0.is_done()
-    }
-
-    #[track_caller]
-    fn initialise(&self, initialise: impl FnOnce()) {
-        let fails = Fails(&self.0);
-        initialise();
-        std::mem::forget(fails);
-        self.0.done();
+        self.0.get().get().is_done()
     }
 }
 
-/// Tells the model that the initialiser panicked.
-struct Fails<'o>(&'o runtime::Once);
+/// Initialises, or waits for the one who does.
+#[track_caller]
+pub(super) fn call_once_force(once: &Born<runtime::Once>, initialise: impl FnOnce(&OnceState)) {
+    let once = once.get();
+    let Entry::Initialise { after_failure } = once.enter() else {
+        return;
+    };
+    let fails = Fails(once);
+    initialise(&OnceState {
+        is_poisoned: after_failure,
+    });
+    std::mem::forget(fails);
+    once.done();
+}
 
-impl Drop for Fails<'_> {
+/// Tells the model that the initialiser panicked.
+struct Fails(runtime::Once);
+
+impl Drop for Fails {
     fn drop(&mut self) {
         self.0.fail();
     }

@@ -1,7 +1,9 @@
 //! As `std::sync::OnceLock`.
 
-use super::Once;
+use super::constructor::constructor;
+use super::once::call_once_force;
 use crate::choice::torn_down;
+use runtime::{Born, Placed, Settle, Settling};
 use std::fmt;
 
 /// As `std::sync::OnceLock`: a value that is written once.
@@ -20,38 +22,43 @@ use std::fmt;
 ///     assert_eq!(other.join().unwrap(), own);
 /// });
 /// ```
-pub struct OnceLock<T> {
-    once: Once,
+pub struct OnceLock<T>(Placed<Once<T>>);
+
+/// A value that is written once, which its owner settles.
+pub(super) struct Once<T> {
+    once: Born<runtime::Once>,
     value: std::sync::OnceLock<T>,
 }
 
 impl<T> OnceLock<T> {
-    /// A new cell of the execution, empty.
-    #[track_caller]
-    pub fn new() -> OnceLock<T> {
-        OnceLock {
-            once: Once::new(),
-            value: std::sync::OnceLock::new(),
+    constructor! {
+        /// A new cell of the execution, empty; in a static a fresh one in each execution.
+        pub fn new() -> OnceLock<T> {
+            OnceLock(Placed::new(Once::new()))
         }
+    }
+
+    #[cfg(not(feature = "statics"))]
+    fn settled(self) -> OnceLock<T> {
+        OnceLock(self.0.settled())
+    }
+
+    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
+    /// shown.
+    pub fn named(self, name: &str) -> Self {
+        self.0.get().call(name);
+        self
     }
 
     /// The value, if there is one.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        match self.once.is_completed() {
-            true => self.value.get(),
-            false => None,
-        }
-    }
-
-    /// The value without an event, for `Debug`.
-    pub(super) fn peek(&self) -> Option<&T> {
-        self.value.get()
+        self.0.get().get()
     }
 
     /// The value, which nobody else can touch.
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        self.value.get_mut()
+        self.0.get_mut().value.get_mut()
     }
 
     /// Writes the value; gives it back if there is one.
@@ -73,25 +80,68 @@ impl<T> OnceLock<T> {
     /// so that threads which find the value do not conflict.
     #[track_caller]
     pub fn get_or_init(&self, initialise: impl FnOnce() -> T) -> &T {
-        if let Some(value) = self.get() {
-            return value;
-        }
-        self.once.call_once_force(|_| {
-            let is_first = self.value.set(initialise()).is_ok();
-            assert!(is_first, "an initialiser runs once");
-        });
-        self.value.get().unwrap_or_else(|| torn_down())
+        self.0.get().get_or_init(initialise)
     }
 
     /// The value.
     pub fn into_inner(self) -> Option<T> {
-        self.value.into_inner()
+        self.0.into_inner().value.into_inner()
     }
 
     /// The value; the cell is empty then.
     #[track_caller]
     pub fn take(&mut self) -> Option<T> {
         std::mem::take(self).into_inner()
+    }
+}
+
+impl<T> Once<T> {
+    #[track_caller]
+    pub(super) const fn new() -> Once<T> {
+        Once {
+            once: Born::new(()),
+            value: std::sync::OnceLock::new(),
+        }
+    }
+
+    pub(super) fn call(&self, name: &str) {
+        self.once.get().call(name);
+    }
+
+    #[track_caller]
+    fn get(&self) -> Option<&T> {
+        match self.once.get().is_done() {
+            true => self.value.get(),
+            false => None,
+        }
+    }
+
+    /// The value without an event, for `Debug`.
+    pub(super) fn peek(&self) -> Option<&T> {
+        self.value.get()
+    }
+
+    #[track_caller]
+    pub(super) fn get_or_init(&self, initialise: impl FnOnce() -> T) -> &T {
+        if let Some(value) = self.get() {
+            return value;
+        }
+        call_once_force(&self.once, |_| {
+            let is_first = self.value.set(initialise()).is_ok();
+            assert!(is_first, "an initialiser runs once");
+        });
+        self.value.get().unwrap_or_else(|| torn_down())
+    }
+}
+
+impl<T> Settle for Once<T> {
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
+        self.once.is_settled()
+    }
+
+    fn settle(&self, settling: &Settling) {
+        self.once.settle(settling);
     }
 }
 
@@ -114,7 +164,7 @@ impl<T> From<T> for OnceLock<T> {
 impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_tuple("OnceLock");
-        match self.peek() {
+        match self.0.peek().peek() {
             Some(value) => shown.field(value),
             None => shown.field(&format_args!("<uninit>")),
         };

@@ -1,6 +1,7 @@
 //! Poison: a lock that was held by a thread that panicked.
 
 use crate::choice::torn_down;
+use runtime::Settling;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 /// Whether a lock is poisoned.
@@ -11,12 +12,17 @@ pub(super) struct Poison(runtime::Poison);
 pub(super) struct WasPanicking(bool);
 
 impl Poison {
-    pub fn of_mutex(mutex: &runtime::Mutex) -> Poison {
-        Poison(runtime::Poison::of_mutex(mutex))
+    #[track_caller]
+    pub const fn new() -> Poison {
+        Poison(runtime::Poison::new())
     }
 
-    pub fn of_rwlock(lock: &runtime::RwLock) -> Poison {
-        Poison(runtime::Poison::of_rwlock(lock))
+    pub fn settle_with_mutex(&self, settling: &Settling, mutex: runtime::Mutex) {
+        self.0.settle_with_mutex(settling, mutex);
+    }
+
+    pub fn settle_with_rwlock(&self, settling: &Settling, lock: runtime::RwLock) {
+        self.0.settle_with_rwlock(settling, lock);
     }
 
     /// Called when the lock is taken.

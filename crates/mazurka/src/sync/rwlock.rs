@@ -1,6 +1,8 @@
 //! As `std::sync::RwLock`.
 
+use super::constructor::constructor;
 use super::poison::{Poison, WasPanicking, granted};
+use runtime::{Born, Placed, Settle, Settling};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
@@ -26,8 +28,10 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 ///     assert_eq!(a, b);
 /// });
 /// ```
-pub struct RwLock<T: ?Sized> {
-    lock: runtime::RwLock,
+pub struct RwLock<T: ?Sized>(Placed<Locked<T>>);
+
+struct Locked<T: ?Sized> {
+    lock: Born<runtime::RwLock>,
     poison: Poison,
     /// Never contended: the model grants the lock before it is taken.
     data: std::sync::RwLock<T>,
@@ -36,7 +40,7 @@ pub struct RwLock<T: ?Sized> {
 /// As `std::sync::RwLockReadGuard`.
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
-    lock: &'a runtime::RwLock,
+    lock: runtime::RwLock,
     place: runtime::Place,
     /// None once it is given back, before the model hears of it.
     data: Option<std::sync::RwLockReadGuard<'a, T>>,
@@ -45,7 +49,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 /// As `std::sync::RwLockWriteGuard`.
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
-    lock: &'a RwLock<T>,
+    lock: &'a Locked<T>,
     place: runtime::Place,
     before: WasPanicking,
     /// None once it is given back, before the model hears of it.
@@ -53,31 +57,34 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
 }
 
 impl<T> RwLock<T> {
-    /// A new lock of the execution.
-    #[track_caller]
-    pub fn new(value: T) -> RwLock<T> {
-        let lock = runtime::RwLock::new();
-        RwLock {
-            poison: Poison::of_rwlock(&lock),
-            lock,
-            data: std::sync::RwLock::new(value),
+    constructor! {
+        /// A new reader-writer lock of the execution; in a static a fresh one in each execution, with a bitwise copy of the value.
+        pub fn new(value: T) -> RwLock<T> {
+            RwLock(Placed::new(Locked {
+                lock: Born::new(()),
+                poison: Poison::new(),
+                data: std::sync::RwLock::new(value),
+            }))
         }
+    }
+
+    #[cfg(not(feature = "statics"))]
+    fn settled(self) -> RwLock<T> {
+        RwLock(self.0.settled())
     }
 
     /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
     /// shown.
     pub fn named(self, name: &str) -> Self {
-        self.lock.call(name);
+        self.0.get().lock.get().call(name);
         self
     }
 
     /// The value; `Err` if the lock is poisoned.
     pub fn into_inner(self) -> LockResult<T> {
-        let value = self
-            .data
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        self.poison.wrap_own(value)
+        let Locked { poison, data, .. } = self.0.into_inner();
+        let value = data.into_inner().unwrap_or_else(PoisonError::into_inner);
+        poison.wrap_own(value)
     }
 }
 
@@ -85,22 +92,25 @@ impl<T: ?Sized> RwLock<T> {
     /// Waits until no writer has the lock.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        let place = self.lock.read();
-        self.poison.wrap(self.reader(place))
+        let own = self.0.get();
+        let place = own.lock.get().read();
+        own.poison.wrap(own.reader(place))
     }
 
     /// Waits until nobody else has the lock.
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let place = self.lock.write();
-        self.poison.wrap(self.writer(place))
+        let own = self.0.get();
+        let place = own.lock.get().write();
+        own.poison.wrap(own.writer(place))
     }
 
     /// Reads if no writer has or wants the lock.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
-        match self.lock.try_read() {
-            Some(place) => self.poison.wrap_try(self.reader(place)),
+        let own = self.0.get();
+        match own.lock.get().try_read() {
+            Some(place) => own.poison.wrap_try(own.reader(place)),
             None => Err(TryLockError::WouldBlock),
         }
     }
@@ -108,8 +118,9 @@ impl<T: ?Sized> RwLock<T> {
     /// Writes if nobody else has the lock.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
-        match self.lock.try_write() {
-            Some(place) => self.poison.wrap_try(self.writer(place)),
+        let own = self.0.get();
+        match own.lock.get().try_write() {
+            Some(place) => own.poison.wrap_try(own.writer(place)),
             None => Err(TryLockError::WouldBlock),
         }
     }
@@ -117,24 +128,27 @@ impl<T: ?Sized> RwLock<T> {
     /// Whether a thread panicked while it wrote.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        self.poison.look()
+        self.0.get().poison.look()
     }
 
     /// Forgets the poison.
     #[track_caller]
     pub fn clear_poison(&self) {
-        self.poison.clear();
+        self.0.get().poison.clear();
     }
 
     /// The value, which nobody else can touch.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let value = self.data.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.poison.wrap_own(value)
+        let own = self.0.get_mut();
+        let value = own.data.get_mut().unwrap_or_else(PoisonError::into_inner);
+        own.poison.wrap_own(value)
     }
+}
 
+impl<T: ?Sized> Locked<T> {
     fn reader(&self, place: runtime::Place) -> RwLockReadGuard<'_, T> {
         RwLockReadGuard {
-            lock: &self.lock,
+            lock: self.lock.get(),
             place,
             data: Some(granted(self.data.try_read())),
         }
@@ -162,7 +176,7 @@ impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     fn drop(&mut self) {
         self.data = None;
         self.lock.poison.leave(self.before);
-        self.lock.lock.release(&self.place);
+        self.lock.lock.get().release(&self.place);
     }
 }
 
@@ -194,6 +208,18 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     }
 }
 
+impl<T: ?Sized> Settle for Locked<T> {
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
+        self.lock.is_settled()
+    }
+
+    fn settle(&self, settling: &Settling) {
+        self.lock.settle(settling);
+        self.poison.settle_with_rwlock(settling, self.lock.get());
+    }
+}
+
 impl<T: Default> Default for RwLock<T> {
     #[track_caller]
     fn default() -> RwLock<T> {
@@ -211,13 +237,13 @@ impl<T> From<T> for RwLock<T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("RwLock");
-        match self.data.try_read() {
+        match self.0.peek().data.try_read() {
             Ok(data) => shown.field("data", &&*data),
             Err(TryLockError::Poisoned(data)) => shown.field("data", &&**data.get_ref()),
             Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
         };
         shown
-            .field("poisoned", &self.poison.peek())
+            .field("poisoned", &self.0.peek().poison.peek())
             .finish_non_exhaustive()
     }
 }

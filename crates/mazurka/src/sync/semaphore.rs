@@ -1,5 +1,7 @@
 //! A counting semaphore, which `std` does not have.
 
+use super::constructor::constructor;
+use runtime::{Born, Placed};
 use std::fmt;
 use std::time::Duration;
 
@@ -18,44 +20,55 @@ use std::time::Duration;
 ///     done.acquire();
 /// });
 /// ```
-pub struct Semaphore(runtime::Semaphore);
+pub struct Semaphore(Placed<Born<runtime::Semaphore>>);
 
 impl Semaphore {
-    /// A semaphore with this many permits.
-    #[track_caller]
-    pub fn new(permits: usize) -> Semaphore {
-        Semaphore(runtime::Semaphore::new(permits))
+    constructor! {
+        /// A semaphore with this many permits.
+        pub fn new(permits: usize) -> Semaphore {
+            Semaphore(Placed::new(Born::new(permits)))
+        }
+    }
+
+    #[cfg(not(feature = "statics"))]
+    fn settled(self) -> Semaphore {
+        Semaphore(self.0.settled())
+    }
+
+    #[inline(always)]
+    fn own(&self) -> runtime::Semaphore {
+        self.0.get().get()
     }
 
     /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
     /// shown.
     pub fn named(self, name: &str) -> Self {
-        self.0.call(name);
+        self.own().call(name);
         self
     }
 
     /// Waits for a permit and takes it.
     #[track_caller]
     pub fn acquire(&self) {
-        self.0.acquire();
+        self.own().acquire();
     }
 
     /// Takes a permit if there is one; whether there was.
     #[track_caller]
     pub fn try_acquire(&self) -> bool {
-        self.0.try_acquire()
+        self.own().try_acquire()
     }
 
     /// Waits for a permit, but may expire; whether it got one.
     #[track_caller]
     pub fn acquire_timeout(&self, _limit: Duration) -> bool {
-        self.0.acquire_timed()
+        self.own().acquire_timed()
     }
 
     /// Adds a permit.
     #[track_caller]
     pub fn release(&self) {
-        self.0.release();
+        self.own().release();
     }
 }
 

@@ -2,7 +2,8 @@
 //! same objects are coarse.
 //!
 //! `tried 0.1#3/2`: the object that thread `0.1` created as its third (from 0), of two parts; `polled 0.1`:
-//! the end of that thread; `merged 0#0/1 0#2/1`: two objects that are accessed as one.
+//! the end of that thread; `ordered 0@stack:64.0/1`: an object by its place in memory; `merged 0#0/1 0#2/1`: two objects
+//! that are accessed as one.
 
 use super::{Created, Names, UnknownThread};
 use explore::{ObjectId, ThreadId};
@@ -34,6 +35,11 @@ impl Names {
                     if self.is_coarse(object, coarsening) {
                         saved.push(format!("{word} {path}#{number}/{parts}"));
                     }
+                }
+            }
+            for (name, object) in self.residents() {
+                if self.is_coarse(object, coarsening) {
+                    saved.push(format!("{word} {name}"));
                 }
             }
         }
@@ -83,7 +89,7 @@ impl Names {
     fn read_coarse(&mut self, text: &str) -> Option<(Coarsening, ObjectId)> {
         let (word, name) = text.split_once(' ')?;
         let (coarsening, _) = *WORDS.iter().find(|(_, known)| *known == word)?;
-        if name.contains('#') {
+        if name.contains('#') || name.contains('@') {
             return Some((coarsening, self.read_object(name)?));
         }
         let thread = self.thread(name).ok()?;
@@ -91,6 +97,9 @@ impl Names {
     }
 
     fn read_object(&mut self, name: &str) -> Option<ObjectId> {
+        if name.contains('@') {
+            return self.read_resident(name);
+        }
         let (path, object) = name.split_once('#')?;
         let thread = self.thread(path).ok()?;
         let (number, parts) = object.split_once('/')?;

@@ -231,7 +231,7 @@ impl Engine {
                 && thread.noticed.is_none()
                 && thread.job.is_none()
                 && thread.making.is_none()
-                && thread.arena.is_unused()
+                && thread.heap.is_unused()
         };
         self.failures.len() == 0
             && !self.is_coarsened
@@ -278,7 +278,7 @@ impl Engine {
             thread.panic = None;
             thread.noticed = None;
             thread.name = None;
-            thread.arena.reset();
+            thread.heap.reset();
             if thread.is_lost && !point.born.contains(&id) {
                 thread.is_lost = false;
                 self.begin_again(id);

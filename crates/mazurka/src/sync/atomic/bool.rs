@@ -2,6 +2,7 @@
 
 use super::order;
 use super::shared::shared_operations;
+use crate::sync::constructor::constructor;
 use std::fmt;
 use std::sync::atomic::Ordering;
 

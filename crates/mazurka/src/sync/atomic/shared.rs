@@ -7,11 +7,16 @@
 macro_rules! shared_operations {
     ([$($generics:tt)*] $Atomic:ty, $Value:ty) => {
         impl<$($generics)*> $Atomic {
-            /// A new variable of the execution.
-            #[track_caller]
-            #[inline]
-            pub fn new(value: $Value) -> Self {
-                Self(runtime::Atomic::new(value))
+            constructor! {
+                /// A new variable of the execution; in a static a fresh one in each execution.
+                pub fn new(value: $Value) -> Self {
+                    Self(runtime::Atomic::new(value))
+                }
+            }
+
+            #[cfg(not(feature = "statics"))]
+            fn settled(self) -> Self {
+                Self(self.0.settled())
             }
 
             /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are
@@ -130,7 +135,7 @@ macro_rules! shared_operations {
 
             /// The value.
             pub fn into_inner(self) -> $Value {
-                self.0.peek()
+                self.0.own()
             }
         }
 

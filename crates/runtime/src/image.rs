@@ -1,0 +1,81 @@
+//! Which addresses are those of statics: the writable parts of the program and of its libraries, as they are loaded.
+
+use crate::names::{Region, Site};
+use explore::ThreadId;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Addresses of statics are told by their distance from this one, which is the same in every process.
+static ANCHOR: u8 = 0;
+
+/// The name of the address of a static.
+pub(crate) fn site_of(address: usize) -> Site {
+    // 44 bits: programs and libraries are loaded nearer to each other than that.
+    const BITS: usize = (1 << 44) - 1;
+    let distance = address.wrapping_sub((&raw const ANCHOR).addr()) & BITS;
+    Site {
+        region: Region::Static,
+        thread: ThreadId::MAIN,
+        offset: distance as u64,
+    }
+}
+
+/// Whether a static can be at the address. (A library that is loaded later than the first model runs is not known.)
+pub(crate) fn contains(address: usize) -> bool {
+    static PARTS: OnceLock<Vec<Range<usize>>> = OnceLock::new();
+    let parts = PARTS.get_or_init(writable_parts);
+    parts.iter().any(|part| part.contains(&address))
+}
+
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+fn writable_parts() -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    // SAFETY: the callback gets the pointer to `parts`, which nobody else uses meanwhile.
+    unsafe { libc::dl_iterate_phdr(Some(add_parts), (&raw mut parts).cast()) };
+    parts
+}
+
+/// # Safety
+///
+/// As `dl_iterate_phdr` calls it, with a pointer to the list as data.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+unsafe extern "C" fn add_parts(
+    image: *mut libc::dl_phdr_info,
+    _size: usize,
+    parts: *mut libc::c_void,
+) -> libc::c_int {
+    // SAFETY: as promised: the description of an image, with as many headers as it says, and the list.
+    let (image, parts) = unsafe { (&*image, &mut *parts.cast::<Vec<Range<usize>>>()) };
+    // SAFETY: as above.
+    let headers =
+        unsafe { std::slice::from_raw_parts(image.dlpi_phdr, usize::from(image.dlpi_phnum)) };
+    for header in headers {
+        if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0 {
+            let start = (image.dlpi_addr + header.p_vaddr) as usize;
+            parts.push(start..start + header.p_memsz as usize);
+        }
+    }
+    0
+}
+
+/// Where it is not known, what is in no memory of a model is taken for a static.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+fn writable_parts() -> Vec<Range<usize>> {
+    vec![0..usize::MAX]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    #[test]
+    fn statics_that_can_be_written_are_told_from_stack_and_heap() {
+        static ZERO: AtomicU32 = AtomicU32::new(0);
+        static SEVEN: AtomicU32 = AtomicU32::new(7);
+        let (local, boxed) = (AtomicU32::new(0), Box::new(AtomicU32::new(0)));
+        let is_static = |place: &AtomicU32| contains((&raw const *place).addr());
+        assert!(is_static(&ZERO) && is_static(&SEVEN));
+        assert!(!is_static(&local) && !is_static(&boxed));
+    }
+}

@@ -1,0 +1,137 @@
+//! Objects that are named by the memory in which they were used first.
+//!
+//! A thread's heap, its stack and the statics of the program are at the same places in every execution, counted from
+//! where they begin. What lies at a place depends on the past of the thread whose memory it is: an object can
+//! come into the place of another only when nobody uses that one any more. So neither the place nor the number of
+//! objects that were there before depends on the order of independent operations.
+
+use super::Names;
+use explore::{ObjectId, ThreadId};
+use serde::{Deserialize, Serialize};
+
+/// A kind of memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(crate) enum Region {
+    Heap,
+    /// Of the heap, what is too large for the arenas: by its number.
+    Large,
+    Stack,
+    /// Of no thread.
+    Static,
+    /// The value of a static that is made in each execution. Of no thread.
+    Lazy,
+}
+
+/// A place in memory, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(crate) struct Site {
+    pub(crate) region: Region,
+    /// Whose memory it is; the main thread if it is nobody's.
+    pub(crate) thread: ThreadId,
+    pub(crate) offset: u64,
+}
+
+impl Site {
+    /// The place so many bytes behind this one.
+    #[inline(always)]
+    pub(crate) fn at(self, distance: usize) -> Site {
+        Site {
+            offset: self.offset + distance as u64,
+            ..self
+        }
+    }
+}
+
+/// The name of an object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(crate) struct Resident {
+    pub(crate) site: Site,
+    /// How many objects were there before in the execution.
+    pub(crate) predecessors: u32,
+    pub(crate) parts: u32,
+}
+
+const WORDS: [(Region, &str); 5] = [
+    (Region::Heap, "heap"),
+    (Region::Large, "large"),
+    (Region::Stack, "stack"),
+    (Region::Static, "static"),
+    (Region::Lazy, "lazy"),
+];
+
+impl Names {
+    /// The object with this name.
+    pub(crate) fn resident(&mut self, name: Resident) -> ObjectId {
+        if let Some(&object) = self.residents.get(&name) {
+            return object;
+        }
+        let object = self.add_object(name.parts);
+        self.residents.insert(name, object);
+        object
+    }
+
+    /// The names of objects in memory, in words that do not depend on the process: `0.1@heap:40.0/2` is of two parts and
+    /// the first that was used there.
+    pub(super) fn residents(&self) -> impl Iterator<Item = (String, ObjectId)> {
+        self.residents.iter().map(|(name, &object)| {
+            let Resident {
+                site,
+                predecessors,
+                parts,
+            } = name;
+            let path = self.spawn_path(site.thread);
+            let known = WORDS.iter().find(|(region, _)| *region == site.region);
+            let (_, word) = known.expect("each region has a word");
+            let text = format!("{path}@{word}:{}.{predecessors}/{parts}", site.offset);
+            (text, object)
+        })
+    }
+
+    /// The object with a name that `residents` gave.
+    pub(super) fn read_resident(&mut self, text: &str) -> Option<ObjectId> {
+        let (path, rest) = text.split_once('@')?;
+        let (word, rest) = rest.split_once(':')?;
+        let (offset, rest) = rest.split_once('.')?;
+        let (predecessors, parts) = rest.split_once('/')?;
+        let (region, _) = *WORDS.iter().find(|(_, known)| *known == word)?;
+        let thread = self.thread(path).ok()?;
+        let site = Site {
+            region,
+            thread,
+            offset: offset.parse().ok()?,
+        };
+        let parts: u8 = parts.parse().ok()?;
+        Some(self.resident(Resident {
+            site,
+            predecessors: predecessors.parse().ok()?,
+            parts: u32::from(parts),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_at_one_place_one_after_the_other_have_different_names() {
+        let mut names = Names::default();
+        let site = Site {
+            region: Region::Stack,
+            thread: ThreadId::MAIN,
+            offset: 64,
+        };
+        let nth = |predecessors| Resident {
+            site,
+            predecessors,
+            parts: 2,
+        };
+        let (first, second) = (names.resident(nth(0)), names.resident(nth(1)));
+        assert_ne!(first, second);
+        assert_eq!(names.resident(nth(0)), first);
+        let saved: Vec<String> = names.residents().map(|(text, _)| text).collect();
+        assert_eq!(saved, ["0@stack:64.0/2", "0@stack:64.1/2"]);
+        assert_eq!(names.read_resident(&saved[1]), Some(second));
+        assert_eq!(names.read_resident("0@sea:64.0/2"), None);
+    }
+}

@@ -1,0 +1,319 @@
+//! Objects by the memory in which they are: the names of those that settle, and the copies of statics.
+
+use crate::arena;
+use crate::engine::Engine;
+use crate::image;
+use crate::names::{Region, Resident, Site};
+use explore::{ObjectId, ThreadId};
+use rustc_hash::FxHashMap;
+use std::alloc::{self, GlobalAlloc, Layout};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::{self, NonNull};
+
+/// Where something is that has not settled.
+pub(crate) enum Home {
+    /// In memory of the model.
+    Here(Site),
+    /// In a static of which the execution has a copy.
+    Copied(NonNull<u8>),
+    /// In a static.
+    Static(Site),
+    /// Elsewhere: it was made outside the model.
+    Unknown,
+}
+
+/// What is where in the execution at hand.
+#[derive(Default)]
+pub(crate) struct Residents {
+    copies: Vec<Copied>,
+    /// By the address of the static: which copy.
+    by_address: FxHashMap<usize, usize>,
+    large: Vec<Large>,
+    /// The number of the execution.
+    execution: u32,
+    /// Indexed by the first object at a place: the last execution in which there was one, and how many there were.
+    met: Vec<(u32, u32)>,
+    /// Indexed by thread.
+    by_thread: Vec<Settled>,
+}
+
+/// What settled when a thread used it first.
+#[derive(Default)]
+struct Settled {
+    /// In the execution at hand.
+    count: usize,
+    /// In this execution and those before, where as many settled: most likely the same happens again.
+    known: Vec<Known>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    name: Resident,
+    object: ObjectId,
+}
+
+/// The copy of a static that an execution has.
+struct Copied {
+    /// Where the static is.
+    address: usize,
+    start: NonNull<u8>,
+    layout: Layout,
+    /// None if it has no destructor.
+    drop: Option<Box<dyn FnOnce()>>,
+}
+
+/// Memory that is too large for the arenas.
+struct Large {
+    start: usize,
+    size: usize,
+    thread: ThreadId,
+    number: u32,
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        if let Some(drop) = self.drop.take() {
+            drop();
+        }
+        // SAFETY: the memory was allocated with this layout, and nobody uses it any more.
+        unsafe { alloc::dealloc(self.start.as_ptr(), self.layout) };
+    }
+}
+
+impl Residents {
+    /// The execution is over. Gives whether something was dropped that performs operations.
+    pub(crate) fn clear(&mut self) -> bool {
+        self.execution += 1;
+        self.large.clear();
+        self.by_thread.iter_mut().for_each(|own| own.count = 0);
+        if self.copies.is_empty() {
+            return false;
+        }
+        self.by_address.clear();
+        let copies = self.copies.drain(..);
+        let dropped = copies.map(|copy| catch_unwind(AssertUnwindSafe(|| drop(copy))).is_err());
+        dropped.fold(false, |any, failed| any | failed)
+    }
+
+    /// Whether a static has a destructor.
+    pub(crate) fn own_values(&self) -> bool {
+        self.copies.iter().any(|copy| copy.drop.is_some())
+    }
+
+    /// There is one more thread.
+    pub(crate) fn add_thread(&mut self) {
+        self.by_thread.push(Settled::default());
+    }
+
+    /// How many objects have settled.
+    pub(crate) fn count(&self) -> usize {
+        self.by_thread.iter().map(|own| own.count).sum()
+    }
+
+    /// Whether the address is of memory that is too large for the arenas.
+    pub(crate) fn is_large(&self, address: usize) -> bool {
+        self.large.iter().any(|large| large.start == address)
+    }
+
+    /// Such memory was freed, perhaps.
+    pub(crate) fn remove_large(&mut self, address: usize) {
+        self.large.retain(|large| large.start != address);
+    }
+
+    /// How many objects were at the place of this first one before, in the execution at hand.
+    fn predecessors(&mut self, first: ObjectId) -> u32 {
+        let index = first.0 as usize;
+        if self.met.len() <= index {
+            self.met.resize(index + 1, (u32::MAX, 0));
+        }
+        let (execution, count) = &mut self.met[index];
+        if *execution != self.execution {
+            (*execution, *count) = (self.execution, 0);
+        }
+        *count += 1;
+        *count - 1
+    }
+}
+
+impl Engine {
+    /// Where something is that has not settled.
+    pub(crate) fn home_of(&self, address: usize) -> Home {
+        if let Some(&copy) = self.residents.by_address.get(&address) {
+            return Home::Copied(self.residents.copies[copy].start);
+        }
+        match self.site_of(address) {
+            Some(site) => Home::Here(site),
+            None if image::contains(address) => Home::Static(image::site_of(address)),
+            None => Home::Unknown,
+        }
+    }
+
+    /// The name of a place in memory of the model.
+    #[inline]
+    fn site_of(&self, address: usize) -> Option<Site> {
+        // Who shares what is on its stack is mostly the main thread.
+        site_in_heap(address)
+            .or_else(|| self.site_on_stack(self.running, address))
+            .or_else(|| self.site_on_stack(ThreadId::MAIN, address))
+            .or_else(|| self.site_elsewhere(address))
+    }
+
+    #[inline]
+    fn site_on_stack(&self, thread: ThreadId, address: usize) -> Option<Site> {
+        let fibre = &self.threads[thread.index()].fibre;
+        (fibre.lowest()..fibre.base())
+            .contains(&address)
+            .then(|| Site {
+                region: Region::Stack,
+                thread,
+                offset: (address - fibre.lowest()) as u64,
+            })
+    }
+
+    #[cold]
+    fn site_elsewhere(&self, address: usize) -> Option<Site> {
+        let in_copy = || {
+            let mut copies = self.residents.copies.iter();
+            copies.find_map(|copy| {
+                let offset = address.wrapping_sub(copy.start.addr().get());
+                (offset < copy.layout.size()).then(|| image::site_of(copy.address + offset))
+            })
+        };
+        let in_large = || {
+            let mut large = self.residents.large.iter();
+            large.find_map(|large| {
+                let offset = address.wrapping_sub(large.start);
+                (offset < large.size).then(|| Site {
+                    region: Region::Large,
+                    thread: large.thread,
+                    offset: u64::from(large.number) << 40 | offset as u64,
+                })
+            })
+        };
+        let on_stack = || {
+            let mut threads = self.born.iter();
+            threads.find_map(|&thread| self.site_on_stack(thread, address))
+        };
+        on_stack()
+            .or_else(in_copy)
+            .or_else(|| self.site_in_static(address))
+            .or_else(in_large)
+    }
+
+    /// The object that settles at an address of the heap or of the stack of the thread that runs. None elsewhere.
+    #[inline]
+    pub(crate) fn create_nearby(&mut self, address: usize, parts: u32) -> Option<ObjectId> {
+        let site = site_in_heap(address).or_else(|| self.site_on_stack(self.running, address))?;
+        Some(self.create_at(site, parts))
+    }
+
+    /// The object that settles at a place in memory.
+    #[inline]
+    pub(crate) fn create_at(&mut self, site: Site, parts: u32) -> ObjectId {
+        let Residents {
+            by_thread,
+            met,
+            execution,
+            ..
+        } = &mut self.residents;
+        let own = &mut by_thread[self.running.index()];
+        let known = own.known.get(own.count);
+        own.count += 1;
+        if let Some(known) = known
+            && (known.name.site, known.name.parts) == (site, parts)
+            && known.name.predecessors == 0
+        {
+            let met = &mut met[known.object.0 as usize];
+            if met.0 != *execution {
+                *met = (*execution, 1);
+                return known.object;
+            }
+        }
+        self.create_unexpectedly(site, parts)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn create_unexpectedly(&mut self, site: Site, parts: u32) -> ObjectId {
+        let name = |predecessors| Resident {
+            site,
+            predecessors,
+            parts,
+        };
+        let first = self.names.resident(name(0));
+        let name = name(self.residents.predecessors(first));
+        let object = self.names.resident(name);
+        let own = &mut self.residents.by_thread[self.running.index()];
+        let known = Known { name, object };
+        match own.known.get_mut(own.count - 1) {
+            Some(before) => *before = known,
+            None => own.known.push(known),
+        }
+        object
+    }
+
+    /// Memory of the system for an object of the thread that runs, if it is too large for the arenas.
+    pub(crate) fn allocate_large(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+        // SAFETY: the layout is not empty: an empty one fits into every arena.
+        let memory = NonNull::new(unsafe { alloc::System.alloc(layout) })?;
+        let thread = self.running;
+        let number = self.threads[thread.index()].heap.next_large();
+        let (start, size) = (memory.addr().get(), layout.size());
+        self.residents.large.push(Large {
+            start,
+            size,
+            thread,
+            number,
+        });
+        Some(memory)
+    }
+
+    /// A copy of a static for the execution at hand.
+    pub(crate) fn copy_static<T: ?Sized>(&mut self, value: &T) -> NonNull<u8> {
+        let original: *const T = value;
+        // An empty value has an address, too.
+        let layout = Layout::for_value(value);
+        let layout = Layout::from_size_align(layout.size().max(1), layout.align())
+            .expect("a value has a layout");
+        // SAFETY: the layout is not empty.
+        let start = NonNull::new(unsafe { alloc::alloc(layout) })
+            .unwrap_or_else(|| alloc::handle_alloc_error(layout));
+        // SAFETY: the memory is as large as the value, and nobody else's. The value is one of a static as it was
+        // initialised, which nobody writes; each execution takes it for its own, as each use of a constant does.
+        unsafe {
+            ptr::copy_nonoverlapping(original.cast::<u8>(), start.as_ptr(), size_of_val(value));
+        }
+        let mut copy: *mut T = original.cast_mut();
+        // SAFETY: a pointer begins with the address.
+        unsafe { (&raw mut copy).cast::<NonNull<u8>>().write(start) };
+        let drop = std::mem::needs_drop::<T>().then(|| destructor(copy));
+        let address = original.addr();
+        let number = self.residents.copies.len();
+        self.residents.by_address.insert(address, number);
+        self.residents.copies.push(Copied {
+            address,
+            start,
+            layout,
+            drop,
+        });
+        start
+    }
+}
+
+#[inline]
+fn site_in_heap(address: usize) -> Option<Site> {
+    let position = arena::position_of(address)?;
+    Some(Site {
+        region: Region::Heap,
+        thread: position.thread,
+        offset: position.offset,
+    })
+}
+
+/// What drops the value in place.
+fn destructor<T: ?Sized>(value: *mut T) -> Box<dyn FnOnce()> {
+    // SAFETY: the value is a copy that is dropped once, at the end of the execution.
+    let drop: Box<dyn FnOnce() + '_> = Box::new(move || unsafe { ptr::drop_in_place(value) });
+    // SAFETY: what is in a static lives for ever.
+    unsafe { std::mem::transmute::<Box<dyn FnOnce() + '_>, Box<dyn FnOnce() + 'static>>(drop) }
+}
