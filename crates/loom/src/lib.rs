@@ -16,6 +16,7 @@ pub mod cell;
 #[cfg(feature = "futures")]
 pub mod future;
 pub mod hint;
+pub mod lazy_static;
 pub mod model;
 pub mod sync;
 pub mod thread;

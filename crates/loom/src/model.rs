@@ -18,7 +18,7 @@ const ROUNDS_ALONE: u32 = 1_000;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Builder {
-    /// Without effect: a model may have [`MAX_THREADS`](crate::MAX_THREADS) threads.
+    /// A test that starts more threads, the main thread among them, fails. No limit unless it is set.
     pub max_threads: usize,
     /// A thread that performs more operations (at least 10,000) fails the test (`LOOM_MAX_BRANCHES`).
     pub max_branches: usize,
@@ -30,9 +30,10 @@ pub struct Builder {
     pub preemption_bound: Option<usize>,
     /// Where the state of the search is saved, and from where it goes on (`LOOM_CHECKPOINT_FILE`).
     pub checkpoint_file: Option<PathBuf>,
-    /// Without effect: the state is saved after every execution (`LOOM_CHECKPOINT_INTERVAL`).
+    /// The state is saved after as many executions, and at the end (`LOOM_CHECKPOINT_INTERVAL`).
     pub checkpoint_interval: usize,
-    /// Without effect: everything is explored.
+    /// Without effect: everything is explored, which is more than what loom explores between
+    /// [`explore`](crate::explore) and [`stop_exploring`](crate::stop_exploring).
     pub expect_explicit_explore: bool,
     /// Without effect: a report always has locations (`LOOM_LOCATION`).
     pub location: bool,
@@ -86,6 +87,8 @@ impl Builder {
             .fails_at(operations)
             .timeouts(2)
             .waits_alone(ROUNDS_ALONE)
+            .max_threads(self.max_threads)
+            .checkpoint_interval(self.checkpoint_interval as u64)
             .told(self.log);
         if let Some(executions) = self.max_permutations {
             case = case.max_executions(executions as u64);
