@@ -13,6 +13,8 @@ pub(crate) struct Recorder {
     pub(crate) events: Vec<Recorded>,
     /// The accesses to plain memory, which are no events, each with the number of events before it.
     pub(crate) touches: Vec<(usize, Recorded)>,
+    /// The touches that are none, but what the program has to say.
+    pub(crate) notes: Vec<u32>,
     /// The touches of the first data race, in order.
     pub(crate) race: Option<[u32; 2]>,
     /// By the first id of the object.
@@ -343,7 +345,8 @@ impl Engine {
 
     /// The program has something to say here.
     pub(crate) fn record_note(&mut self, location: Place, text: String) {
-        self.add_touch(Spot::Source(location), text);
+        let note = self.add_touch(Spot::Source(location), text);
+        self.recorder.notes.push(note);
     }
 
     fn add_touch(&mut self, location: Spot, text: String) -> u32 {

@@ -29,7 +29,7 @@ type Tell = Box<dyn Fn() -> Fingerprint>;
 ///
 /// ```
 /// use explore::{Program, Step, ThreadId};
-/// use runtime::{Config, Model, Opaque, choose, join, spawn, tell_state};
+/// use runtime::{Config, Model, Opaque, choose, forget, join, spawn, tell_state};
 /// use std::cell::Cell;
 /// use std::rc::Rc;
 ///
@@ -40,6 +40,7 @@ type Tell = Box<dyn Fn() -> Fingerprint>;
 ///     tell_state(move || told.get());
 ///     for _ in 0..2 {
 ///         sum.set(sum.get() + choose(6));
+///         forget(); // The throw itself is of no use any more.
 ///     }
 /// }
 ///

@@ -87,19 +87,27 @@ impl Engine {
         columns
     }
 
-    /// The events, and the accesses to plain memory that race, in the order in which they happened.
+    /// The events, the accesses to plain memory that race, and notes, in the order in which they happened.
     fn rows(&self, columns: &[ThreadId], failure: Option<&Shown>) -> Rows {
         let recorder = &self.recorder;
         let is_race = failure.is_some_and(|shown| shown.kind == FailureKind::DataRace);
         let race = recorder.race.filter(|_| is_race);
-        let touches = race.iter().flatten();
+        let races = race.iter().flatten().map(|&touch| (touch, true));
+        let notes = recorder.notes.iter().map(|&note| (note, false));
+        let mut touches: Vec<(u32, bool)> = races.chain(notes).collect();
+        touches.sort_unstable();
+        let touches = touches.into_iter();
         let mut touches = touches
-            .map(|&touch| &recorder.touches[touch as usize])
+            .map(|(touch, races)| (&recorder.touches[touch as usize], races))
             .peekable();
         let mut rows = Rows::default();
         for position in 0..=recorder.events.len() {
-            while let Some((_, touch)) = touches.next_if(|(before, _)| *before == position) {
-                rows.touches.push(rows.rows.len());
+            while let Some(((_, touch), races)) =
+                touches.next_if(|((before, _), _)| *before == position)
+            {
+                if races {
+                    rows.touches.push(rows.rows.len());
+                }
                 rows.rows.push(self.row(columns, touch));
             }
             if let Some(event) = recorder.events.get(position) {

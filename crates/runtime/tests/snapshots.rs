@@ -4,7 +4,7 @@ use explore::{
     Algorithm, End, Fingerprint, Interrupt, Options, Outcome, Program, Step, ThreadId, explore,
 };
 use runtime::{
-    Atomic, Config, Model, Opaque, Plain, choose, join, park, spawn, tell_state, unpark,
+    Atomic, Config, Model, Opaque, Plain, choose, fence, join, park, spawn, tell_state, unpark,
 };
 use std::cell::Cell;
 use std::rc::Rc;
@@ -56,12 +56,19 @@ fn states_do_not_depend_on_the_order_of_independent_steps() {
 fn the_main_thread_needs_no_state_to_start_and_join_threads() {
     let only_threads = || drop(join(spawn(None, || machine(1))));
     assert_eq!(opaque(only_threads, &[0, 1]), None);
+    // What it chooses is a part of its state, as what it learns otherwise is where it says so.
     let chooses = || {
         let thread = spawn(None, || machine(1));
         choose(2);
         drop(join(thread));
     };
-    assert_eq!(opaque(chooses, &[0, 0]), Some(Opaque::Main));
+    assert_eq!(opaque(chooses, &[0, 0]), None);
+    let orders = || {
+        let thread = spawn(None, || machine(1));
+        fence(SeqCst);
+        drop(join(thread));
+    };
+    assert_eq!(opaque(orders, &[0, 0]), Some(Opaque::Main));
 }
 
 #[test]
