@@ -252,8 +252,11 @@ fn leave(index: usize) {
 /// Waits for a thread; its result, or the error of POSIX.
 fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
     let index = joinable(thread, code)?;
-    native::at(code, || runtime::join(runtime::ThreadId::from_index(index)))
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let thread = runtime::ThreadId::from_index(index);
+    if !native::join_ended(thread, code) {
+        native::at(code, || runtime::join(thread))
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    }
     let joined = &mut THREADS.get()[index];
     joined.is_joined = true;
     Ok(joined.result)

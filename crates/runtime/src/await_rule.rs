@@ -17,7 +17,7 @@ use crate::engine::Engine;
 use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId, Token};
 
 /// What a thread has done since its last hint.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Round {
     /// The stack pointer at the last hint; 0 before the first.
     pointer: usize,
@@ -65,6 +65,17 @@ impl Round {
         self.pointer = 0;
         self.alone = 0;
         self.seen.clear();
+    }
+
+    /// Becomes like the other.
+    pub(crate) fn copy(&mut self, other: &Round) {
+        self.pointer = other.pointer;
+        self.alone = other.alone;
+        self.has_effect = other.has_effect;
+        self.stack.clear();
+        self.stack.extend_from_slice(&other.stack);
+        self.seen.clear();
+        self.seen.extend_from_slice(&other.seen);
     }
 
     /// The thread did something else than to read or fail a try.

@@ -38,8 +38,8 @@ pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
 pub use threads::{
-    end_thread, excuse, fail, is_alone, own_stack, privately, refuse, return_from_thread, spawn,
-    warn,
+    end_thread, excuse, fail, is_alone, join_ended, own_stack, privately, refuse,
+    return_from_thread, spawn, warn,
 };
 
 pub use crate::trap::Prologue;

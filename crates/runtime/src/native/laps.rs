@@ -73,12 +73,16 @@ impl Laps {
         for (visit, other) in self.visits.iter_mut().zip(&other.visits[..other.count]) {
             visit.code = other.code;
             visit.learnt = other.learnt;
-            visit.stack.clone_from(&other.stack);
+            visit.stack.clear();
+            visit.stack.extend_from_slice(&other.stack);
         }
         self.count = other.count;
         self.has_effect = other.has_effect;
-        self.learnt.clone_from(&other.learnt);
-        self.rounds.clone_from(&other.rounds);
+        self.learnt.clear();
+        self.learnt.extend_from_slice(&other.learnt);
+        if !self.rounds.is_empty() || !other.rounds.is_empty() {
+            self.rounds.clone_from(&other.rounds);
+        }
     }
 
     pub(crate) fn learn(&mut self, seen: Seen) {

@@ -385,7 +385,7 @@ impl SavedThread {
         self.condition = thread.condition;
         self.location = thread.location;
         self.name.clone_from(&thread.name);
-        self.round.clone_from(&thread.round);
+        self.round.copy(&thread.round);
         self.place = thread.place;
         self.code = thread.code;
         self.is_lost = thread.is_lost;
@@ -409,7 +409,7 @@ impl SavedThread {
         thread.condition = self.condition;
         thread.location = self.location;
         thread.name.clone_from(&self.name);
-        thread.round.clone_from(&self.round);
+        thread.round.copy(&self.round);
         thread.place = self.place;
         thread.code = self.code;
         thread.is_lost = self.is_lost;

@@ -28,6 +28,17 @@ pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
     })
 }
 
+/// Joins a thread that has ended, if that takes no step of its own; whether it did. Else [`join`](crate::join) does.
+pub fn join_ended(thread: ThreadId, code: usize) -> bool {
+    perform::silently(|engine| {
+        let own = engine.thread();
+        own.code = code;
+        own.laps.take_effect();
+        let is_plain = !engine.watch.records && engine.threads[thread.index()].panic.is_none();
+        is_plain && engine.joins_at_once(thread)
+    })
+}
+
 /// Ends the thread by unwinding it.
 pub fn return_from_thread() -> ! {
     resume_unwind(Box::new(EndOfThread))
