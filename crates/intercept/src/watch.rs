@@ -1,8 +1,8 @@
 //! Threads that never come back to the checker: those that run on for ever, and those that wait in the operating system.
 
-use crate::gate;
 use crate::source_map;
 use crate::worker::refuse_now;
+use crate::{gate, input};
 use libc::c_int;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -84,15 +84,15 @@ fn on_signal(signal: i32) -> bool {
     true
 }
 
-/// CPU time of a thread that waits between two signals, in microseconds.
-const LITTLE: u64 = 1_000;
+/// CPU time of a process whose thread waits between two signals, in microseconds.
+const LITTLE: u64 = 10_000;
 
-/// CPU time of the calling thread, in microseconds.
+/// CPU time of the process, in microseconds: any thread of it may get the signal.
 fn used() -> u64 {
     // SAFETY: zero is valid for this plain structure, which the call fills.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
         usage
     };
     let microseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
@@ -111,6 +111,7 @@ extern "C" fn on_wait(_signal: c_int) {
     }
     let code = gate::code();
     if TIMES.fetch_add(1, Relaxed) + 1 >= SIGNALS && gate::slam() {
+        input::refuse_readers();
         let place = source_map::place(code);
         let place = place.map_or_else(String::new, |place| format!(", behind {place}"));
         refuse_now(&format!(
