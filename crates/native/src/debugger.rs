@@ -90,10 +90,10 @@ impl Debugger {
     pub fn run(mut self) -> io::Result<(ExitStatus, Option<Answer>)> {
         let status = self.command.status()?;
         let text = fs::read_to_string(answers(&self.folder)).unwrap_or_default();
-        let told = text
+        let mut told = text
             .lines()
             .filter_map(|line| serde_json::from_str(line).ok());
-        Ok((status, told.last()))
+        Ok((status, told.next_back()))
     }
 }
 
