@@ -127,6 +127,8 @@ pub(crate) const ALL: &[Entry] = &[
     two_fives::ENTRY,
     two_phase_commit::ENTRY,
     two_phase_commit_fixed::ENTRY,
+    unregister_race::ENTRY,
+    unregister_race_fixed::ENTRY,
     upgrade_deadlock::ENTRY,
     upgrade_deadlock_fixed::ENTRY,
     work_stealing::ENTRY,
@@ -385,6 +387,10 @@ mod two_fives;
 mod two_phase_commit;
 #[path = "../../../corpus/two-phase-commit-fixed/program.rs"]
 mod two_phase_commit_fixed;
+#[path = "../../../corpus/unregister-race/program.rs"]
+mod unregister_race;
+#[path = "../../../corpus/unregister-race-fixed/program.rs"]
+mod unregister_race_fixed;
 #[path = "../../../corpus/upgrade-deadlock/program.rs"]
 mod upgrade_deadlock;
 #[path = "../../../corpus/upgrade-deadlock-fixed/program.rs"]

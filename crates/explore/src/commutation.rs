@@ -70,7 +70,11 @@ impl Window {
         let straight: Vec<Step> = events.iter().map(|id| event(id).step).collect();
         let mut turned = straight.clone();
         turned.rotate_left(1);
-        let of_event = |id: &EventId| Some((event(id).op, footprints.get(id.index())?.clone()?));
+        let is_in_a_row = race.second.index() - race.first.index() + 1 == events.len();
+        let of_event = |id: &EventId| {
+            let footprint = footprints.get(id.index())?.clone()?;
+            (is_in_a_row || !footprint.is_exposed).then(|| (event(id).op, footprint))
+        };
         Some(Window {
             straight,
             turned,

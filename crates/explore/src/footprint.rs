@@ -14,4 +14,8 @@ pub struct Footprint {
     pub thread: Fingerprint,
     /// The object that the step accesses, with all that goes on when it changes.
     pub object: Fingerprint,
+    /// Whether steps that are independent of this one can change what it depends on: letters come in at the
+    /// process of the thread, or somebody begins to wait for those that come in at the object. Then the contract
+    /// holds only for steps that were performed in a row.
+    pub is_exposed: bool,
 }

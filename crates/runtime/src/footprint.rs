@@ -21,6 +21,7 @@ impl Engine {
         Some(Footprint {
             thread: self.closure([thread].into()),
             object: self.object_footprint(request.op)?,
+            is_exposed: self.objects.mailboxes.iter().next().is_some(),
         })
     }
 

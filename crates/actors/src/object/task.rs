@@ -143,6 +143,9 @@ struct Running<T: Task> {
 /// What a task is while it waits at an operation.
 struct Local<T: Task> {
     task: T,
+    /// What it was before it took over what it awaited, until its next segment. It belongs to the state, so that
+    /// whether two segments lead to the same state does not depend on who has ended by then.
+    before: Option<T>,
     /// The object of its next segment.
     object: T::Touches,
     /// Calls of the last segment that have not begun.
@@ -162,6 +165,7 @@ pub(super) fn body<T: Task>(
     move || {
         let local = Local {
             task,
+            before: None,
             object,
             calls: Vec::new(),
             awaits: None,
@@ -188,7 +192,7 @@ impl<T: Task> Running<T> {
             };
             let (task, output) = (own.task.clone(), own.output.clone());
             Some((
-                task,
+                (task, own.before.clone()),
                 own.object.clone(),
                 own.calls.clone(),
                 own.awaits.clone(),
@@ -223,6 +227,8 @@ impl<T: Task> Running<T> {
         };
         runtime::segment_at(self.location, object.objects().as_ref(), access, method);
         let mut own = lock(&self.local);
+        own.before = None;
+        own.awaits = None;
         if !object.jointly(|state| own.task.is_ready(state)) {
             let task = own.task.clone();
             drop(own);
@@ -267,8 +273,7 @@ impl<T: Task> Running<T> {
         let mut task = lock(&self.local).task.clone();
         (awaited.resume)(&mut task);
         let mut own = lock(&self.local);
-        own.awaits = None;
-        own.task = task;
+        own.before = Some(std::mem::replace(&mut own.task, task));
     }
 }
 

@@ -55,6 +55,7 @@ impl Machine {
         let op = pending.enabled()?.op;
         let value = self.variables.get(op.object.index())?;
         op.is_access().then(|| Footprint {
+            is_exposed: false,
             thread: Fingerprint::of(self.threads[id.index()].state(pending)),
             object: Fingerprint::of(*value),
         })
