@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use systems::{Log, Style};
 use testkit::Key;
-use testkit::object_system::{Final, System, finals};
+use testkit::object_system::{Condition, Effect, Final, Statement, System, finals};
 use testkit::random::Random;
 
 /// A debug build has some ten times as long for each of them.
@@ -29,6 +29,43 @@ fn every_algorithm_finds_the_final_states_of_random_systems() {
 #[test]
 fn every_algorithm_finds_the_final_states_of_random_systems_of_state_machines() {
     check_many(Style::Machines, System::random_of_state_machines);
+}
+
+fn segment(object: usize, condition: Option<Condition>, effect: Effect) -> Statement {
+    Statement::Segment {
+        objects: vec![object],
+        condition,
+        effect,
+    }
+}
+
+/// A task adds what it reads to its register. If a task that it awaits then has ended already, the register is
+/// overwritten at once, and it makes no difference what was read; else it does.
+#[test]
+fn what_an_await_overwrites_makes_a_difference_until_the_awaited_task_ends() {
+    let call = |method| Statement::Call { method };
+    let [is_one, is_three] = [1, 3].map(|number| Some(Condition::Is(number)));
+    let at_least_three = Some(Condition::AtLeast(3));
+    let system = System {
+        objects: 2,
+        methods: vec![
+            vec![call(2), call(1), call(2)],
+            vec![segment(0, is_one, Effect::Read)],
+            vec![
+                segment(1, None, Effect::Set(3)),
+                call(3),
+                segment(1, None, Effect::Read),
+                Statement::Await { call: 0 },
+                segment(1, None, Effect::Add(2)),
+            ],
+            vec![
+                segment(1, is_three, Effect::Read),
+                segment(1, at_least_three, Effect::Exchange),
+            ],
+        ],
+    };
+    let expected = finals(&system, MOST_STATES).expect("it is small");
+    assert!(check(&system, Style::Machines, &expected).is_some());
 }
 
 fn check_many(style: Style, system: fn(&mut Random) -> System) {
