@@ -1,0 +1,113 @@
+//! What traces say of objects, messages and places.
+
+use mazurka::cell::UnsafeCell;
+use mazurka::future::{AtomicWaker, block_on, spawn};
+use mazurka::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use mazurka::sync::mpsc::{channel, sync_channel};
+use mazurka::sync::{Arc, LazyLock, Mutex, Notify, Once, OnceLock};
+use mazurka::{Checker, Report, thread};
+use std::future::poll_fn;
+use std::task::Poll;
+
+/// The rows of the failure that the program ends with, as `text | place`.
+fn rows(program: impl Fn() + 'static) -> Vec<String> {
+    let report: Report = Checker::new().check(program);
+    let rows = report.errors[0].interleaving.rows.iter();
+    rows.map(|row| {
+        let place = row.location.as_deref().unwrap_or("nowhere");
+        format!("{} | {place}", row.text)
+    })
+    .collect()
+}
+
+fn has(rows: &[String], text: &str) -> bool {
+    rows.iter().any(|row| row.contains(text))
+}
+
+#[test]
+fn every_object_can_be_given_a_name() {
+    let rows = rows(|| {
+        let once = Once::new().named("started");
+        once.call_once(|| ());
+        let cell = OnceLock::new().named("config");
+        cell.get_or_init(|| 1);
+        let lazy = LazyLock::new(|| 2).named("table");
+        assert_eq!(*lazy, 2);
+        let token = Notify::new().named("token");
+        token.notify();
+        let waker = AtomicWaker::new().named("waker");
+        waker.wake();
+        let (sender, receiver) = channel();
+        sender.named("jobs").send(1).unwrap();
+        assert_eq!(receiver.recv(), Ok(1));
+        panic!("to show it");
+    });
+    for name in [
+        "started",
+        "config",
+        "table",
+        "token.notify()",
+        "waker.take_waker",
+        "jobs.send()",
+    ] {
+        assert!(has(&rows, name), "{name}: {rows:#?}");
+    }
+}
+
+#[test]
+fn cells_and_tasks_have_the_names_that_they_were_given() {
+    struct Shared(UnsafeCell<u32>);
+    // SAFETY: none; it is what the test is about.
+    unsafe impl Sync for Shared {}
+    // SAFETY: as above.
+    unsafe impl Send for Shared {}
+    let report = Checker::new().check(|| {
+        let shared = Arc::new(Shared(UnsafeCell::new(0).named("counter")));
+        let other = Arc::clone(&shared);
+        let task = spawn(async move { other.0.with_mut(|_| ()) }).named("writer");
+        shared.0.with(|_| ());
+        block_on(task).unwrap();
+    });
+    let text = report.to_string();
+    assert!(
+        text.contains("counter.") && text.contains("writer"),
+        "{text}"
+    );
+}
+
+#[test]
+fn messages_are_told_where_the_channel_is_shown() {
+    let rows = rows(|| {
+        let (sender, receiver) = sync_channel(1);
+        let sender = sender.shown();
+        sender.try_send(Some("one")).unwrap();
+        assert_eq!(receiver.recv(), Ok(Some("one")));
+        panic!("to show it");
+    });
+    assert!(has(&rows, r#"try_send(Some("one"))"#), "{rows:#?}");
+    assert!(has(&rows, r#"recv() -> Some("one")"#), "{rows:#?}");
+}
+
+#[test]
+fn waits_of_tasks_and_wakes_have_places() {
+    let rows = rows(|| {
+        let shared = Arc::new((AtomicBool::new(false), AtomicWaker::new()));
+        let other = Arc::clone(&shared);
+        thread::spawn(move || {
+            other.0.store(true, SeqCst);
+            other.1.wake();
+        });
+        block_on(poll_fn(|context| {
+            shared.1.register_by_ref(context.waker());
+            match shared.0.load(SeqCst) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        }));
+        let lock = Mutex::new(0);
+        let _first = lock.lock();
+        let _second = lock.lock();
+    });
+    let without = rows.iter().filter(|row| row.ends_with("| nowhere"));
+    assert_eq!(without.count(), 0, "{rows:#?}");
+}
