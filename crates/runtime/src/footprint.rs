@@ -21,7 +21,16 @@ impl Engine {
         Some(Footprint {
             thread: self.closure([thread].into()),
             object: self.object_footprint(request.op)?,
-            is_exposed: self.objects.mailboxes.iter().next().is_some(),
+            is_exposed: self.is_exposed(thread, request.op),
+        })
+    }
+
+    /// Whether letters that others send can change what the step does: they have come in at the process, or the step
+    /// brings one to another, which may have begun to wait for it. (Other threads get nothing but by their events.)
+    fn is_exposed(&self, thread: ThreadId, op: Op) -> bool {
+        let mut mailboxes = self.objects.mailboxes.iter();
+        mailboxes.any(|own| {
+            own.object == Some(op.object) || own.thread == Some(thread) && own.order.count() > 0
         })
     }
 
