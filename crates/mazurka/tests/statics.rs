@@ -261,3 +261,19 @@ fn objects_in_large_memory_have_names_too() {
     });
     verified(&report, 2);
 }
+
+#[test]
+fn what_is_made_once_in_a_process_moves_objects_in_the_first_execution_only() {
+    static TABLE: std::sync::OnceLock<Vec<u64>> = std::sync::OnceLock::new();
+    let report = Checker::new().check(|| {
+        assert_eq!(TABLE.get_or_init(|| (0..100).collect()).len(), 100);
+        let flag = Arc::new(AtomicUsize::new(0));
+        let other = thread::spawn({
+            let flag = Arc::clone(&flag);
+            move || flag.store(1, SeqCst)
+        });
+        flag.load(SeqCst);
+        other.join().unwrap();
+    });
+    verified(&report, 2);
+}

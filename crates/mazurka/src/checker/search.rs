@@ -8,7 +8,8 @@ use super::refit::refit;
 use super::tally::Tally;
 use super::{CheckError, Checker};
 use explore::{
-    Bound, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Schedule, Step, Strategy,
+    Bound, Divergence, Found, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay,
+    Schedule, Step, Strategy,
 };
 use report::{FailureKind, Limit, Report, ScheduleFile};
 use runtime::native::{Memory, Native, PlainAccesses, SourceMap};
@@ -29,6 +30,8 @@ pub(super) struct Search {
     /// Whether a value that is raced for may decide what the program does.
     pub(super) is_raced_for: bool,
     pub(super) covered: Covered,
+    /// Whether an execution did not go as the first one did, for the first time.
+    has_diverged: bool,
     /// Executions after the first failure.
     pub(super) extra: u64,
     /// The shortest of them that fails likewise, if one is shorter.
@@ -114,6 +117,7 @@ impl Search {
             brake,
             is_raced_for: false,
             covered: Covered::default(),
+            has_diverged: false,
             extra: 0,
             shortest: None,
         })
@@ -261,6 +265,10 @@ impl Search {
     pub(super) fn broken_off(&mut self, interrupt: Interrupt) -> Result<bool, CheckError> {
         match interrupt {
             Interrupt::Stopped => self.halt = self.brake.pulled(),
+            Interrupt::Diverged(divergence) if self.may_be_the_first(&divergence) => {
+                self.has_diverged = true;
+                return self.broken_off(Interrupt::Coarsened);
+            }
             Interrupt::Coarsened => {
                 self.strategy = self.checker.algorithm.strategy(self.checker.options);
                 let model = &mut self.model;
@@ -276,6 +284,17 @@ impl Search {
             Interrupt::Diverged(_) => return Err(diverged(interrupt)),
         }
         Ok(false)
+    }
+
+    /// Whether only the first execution differs from the others, perhaps: in it libraries make what they need when they are
+    /// used first, and objects may be at other places of the heap for that.
+    fn may_be_the_first(&self, divergence: &Divergence) -> bool {
+        let (Some(expected), Found::Op(found)) = (divergence.expected, &divergence.found) else {
+            return false;
+        };
+        // An object that was at another place had another name, which no other object has.
+        let is_elsewhere = expected.kind == found.kind && expected.object.0 < found.object.0;
+        is_elsewhere && !self.has_diverged && self.failures.is_empty() && self.tally.complete() <= 1
     }
 
     /// The search begins anew: with coarser objects, or because the strategy wants it. The failures that

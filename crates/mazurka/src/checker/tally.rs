@@ -30,6 +30,11 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// How many executions there were since the search last began anew.
+    pub fn complete(&self) -> u64 {
+        self.executions + self.halted + self.blocked + self.cut
+    }
+
     /// Counts an execution.
     pub fn count(&mut self, outcome: Outcome, events: usize) {
         match outcome {
