@@ -5,6 +5,7 @@
 mod arguments;
 mod check;
 mod compare;
+mod fatality;
 mod interruption;
 mod list;
 mod native_check;

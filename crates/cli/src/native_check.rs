@@ -1,16 +1,17 @@
 //! Checks a program in C or C++: builds it, starts the process in which it checks itself, and listens to it.
 
 use crate::arguments::{CheckOptions, Plain, ReplayOptions};
-use crate::interruption;
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::subject::{NativeProgram, Origin};
+use crate::{fatality, interruption};
 use native::{
     Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, RuntimeLibrary,
-    Unseen, Worker, ending, libraries,
+    Unseen, Worker, ending, libraries, nameless_file, reachable,
 };
-use report::{Report, ScheduleFile};
+use report::{Report, ScheduleFile, Trailed};
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -95,10 +96,18 @@ impl Task<'_> {
         };
         let warnings = self.warnings(&path);
         let compile_s = built.as_ref().map(|built| built.time().as_secs_f64());
-        let worker = self.start(&path)?;
-        // A program that runs needs its file no more: nothing is left behind, however this process ends.
+        // A program that runs needs the name of its file no more: nothing is left behind, however this process ends.
+        let file = File::open(&path).map_err(|error| Refusal::System {
+            what: "read the program",
+            error,
+        })?;
+        let worker = self.start(&path, &self.order)?;
         drop(built);
-        let report = self.listen(worker, (sender, events))?;
+        let report = match self.listen(worker, &sender, &events)? {
+            Heard::Report(report) => Some(*report),
+            Heard::Interrupted => None,
+            Heard::Nothing(ended) => self.examine(&file, ended, (&sender, &events))?,
+        };
         Ok(report.map(|mut report| {
             report.compile_s = compile_s;
             report.warnings.extend(warnings);
@@ -183,8 +192,8 @@ impl Task<'_> {
         arguments
     }
 
-    fn start(&self, path: &Path) -> Result<Worker, Refusal> {
-        Worker::start(path, &self.arguments(), &self.order).map_err(|error| Refusal::System {
+    fn start(&self, path: &Path, order: &Order) -> Result<Worker, Refusal> {
+        Worker::start(path, &self.arguments(), order).map_err(|error| Refusal::System {
             what: "start the program",
             error,
         })
@@ -194,30 +203,83 @@ impl Task<'_> {
     fn listen(
         &self,
         mut worker: Worker,
-        (sender, events): (Sender<Event>, Receiver<Event>),
-    ) -> Result<Option<Report>, Refusal> {
-        let answers = worker.answers();
+        sender: &Sender<Event>,
+        events: &Receiver<Event>,
+    ) -> Result<Heard, Refusal> {
+        let (answers, sender) = (worker.answers(), sender.clone());
         thread::spawn(move || {
             // Nobody listens any more when this fails.
             let told = answers.map(Event::Answer).chain([Event::End]);
             told.map(|event| sender.send(event)).find(Result::is_err)
         });
         let line = ProgressLine::new(!self.is_quiet);
-        let told = hear(&worker, &events, &line);
+        let told = hear(&worker, events, &line);
         line.clear();
-        let program = self.order.name.clone();
         match told {
-            Told::Report(report) => Ok(Some(*report)),
-            Told::Refused(reason) => Err(Refusal::Worker { program, reason }),
-            Told::Interrupted => Ok(None),
+            Told::Report(report) => Ok(Heard::Report(report)),
+            Told::Refused(reason) => Err(Refusal::Worker {
+                program: self.order.name.clone(),
+                reason,
+            }),
+            Told::Interrupted => Ok(Heard::Interrupted),
             Told::Nothing => {
                 let status = worker.wait().map_err(|error| Refusal::System {
                     what: "wait for the program",
                     error,
                 })?;
-                let ended = ending(status);
-                Err(Refusal::WorkerEnded { program, ended })
+                Ok(Heard::Nothing(ending(status)))
             }
+        }
+    }
+
+    /// The process that checked has died: another one, which leaves a trail, shows in which execution.
+    fn examine(
+        &self,
+        program: &File,
+        ended: String,
+        (sender, events): (&Sender<Event>, &Receiver<Event>),
+    ) -> Result<Option<Report>, Refusal> {
+        if let Some(schedule) = &self.order.replay {
+            return self.died_again(schedule, ended).map(Some);
+        }
+        let (_file, trail) = nameless_file().map_err(|error| Refusal::System {
+            what: "create a file",
+            error,
+        })?;
+        let order = Order {
+            trail: Some(trail.clone()),
+            extra: Some(0),
+            checkpoint: None,
+            ..self.order.clone()
+        };
+        let worker = self.start(&reachable(program), &order)?;
+        match self.listen(worker, sender, events)? {
+            Heard::Report(report) => Ok(Some(*report)),
+            Heard::Interrupted => Ok(None),
+            Heard::Nothing(ended) => match Trailed::read(&trail) {
+                Some(trailed) => Ok(Some(fatality::report(&self.order, trailed, &ended))),
+                None => Err(self.ended_early(ended)),
+            },
+        }
+    }
+
+    /// A schedule that ended a process has done so again.
+    fn died_again(&self, schedule: &ScheduleFile, ended: String) -> Result<Report, Refusal> {
+        if !schedule.by_accesses {
+            return Err(self.ended_early(ended));
+        }
+        let trailed = Trailed {
+            execution: 1,
+            coarse: schedule.coarse.clone(),
+            steps: schedule.steps.clone(),
+        };
+        Ok(fatality::report(&self.order, trailed, &ended))
+    }
+
+    fn ended_early(&self, ended: String) -> Refusal {
+        Refusal::WorkerEnded {
+            program: self.order.name.clone(),
+            ended,
         }
     }
 
@@ -243,6 +305,14 @@ fn found(path: &Path) -> PathBuf {
         Some(parent) if parent.as_os_str().is_empty() => Path::new(".").join(path),
         Some(_) | None => path.to_owned(),
     }
+}
+
+/// What became of a process that checks, unless it refuses to.
+enum Heard {
+    Report(Box<Report>),
+    Interrupted,
+    /// It ended like this.
+    Nothing(String),
 }
 
 /// What the process that checks has told when it ends.
@@ -289,6 +359,7 @@ fn order(options: &CheckOptions, program: &NativeProgram) -> Order {
         checkpoint: options.checkpoint.as_deref().map(absolute),
         resume: options.resume.as_deref().map(absolute),
         replay: None,
+        trail: None,
         answers: None,
     }
 }

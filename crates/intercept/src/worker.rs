@@ -164,6 +164,9 @@ fn checker(order: &Order) -> Checker {
     if let Some(path) = &order.resume {
         checker = checker.resume(path);
     }
+    if let Some(path) = &order.trail {
+        checker = checker.trail(path);
+    }
     checker
 }
 

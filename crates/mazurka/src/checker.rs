@@ -72,6 +72,7 @@ pub struct Checker {
     pub(crate) resume: Option<PathBuf>,
     pub(crate) observer: Box<dyn Observer>,
     pub(crate) stop: Option<Arc<AtomicBool>>,
+    pub(crate) trail: Option<PathBuf>,
     pub(crate) patience: Option<Duration>,
     pub(crate) native: Option<(&'static dyn SourceMap, &'static dyn Memory)>,
 }
@@ -105,6 +106,7 @@ impl Checker {
             resume: None,
             observer: Box::new(()),
             stop: None,
+            trail: None,
             patience: None,
             native: None,
         }
@@ -278,6 +280,15 @@ impl Checker {
     pub fn stop(self, stop: Arc<AtomicBool>) -> Checker {
         Checker {
             stop: Some(stop),
+            ..self
+        }
+    }
+
+    /// Writes the schedule of the execution at hand to this file before each step, which takes its time: for programs that
+    /// may take the process down. [`report::Trailed`] reads it.
+    pub fn trail(self, path: impl Into<PathBuf>) -> Checker {
+        Checker {
+            trail: Some(path.into()),
             ..self
         }
     }

@@ -115,9 +115,10 @@ fn link_flags(library: &RuntimeLibrary) -> Vec<OsString> {
     let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
     let mut flags = words(&["-Wl,--push-state,--no-as-needed"]);
     flags.extend([search, named]);
-    // A comma in the path would end `-Wl,`.
+    // As DT_RPATH, which LD_LIBRARY_PATH does not override. A comma in the path would end `-Wl,`.
     flags.extend(words(&[
         "-Wl,--pop-state",
+        "-Wl,--disable-new-dtags",
         "-Xlinker",
         "-rpath",
         "-Xlinker",

@@ -48,6 +48,9 @@ pub struct Order {
     pub resume: Option<PathBuf>,
     /// Run this schedule instead of a search. What the program prints then goes to the standard error.
     pub replay: Option<ScheduleFile>,
+    /// Where to write each step before it is performed, since a process before this one died.
+    #[serde(default)]
+    pub trail: Option<PathBuf>,
     /// The program runs in a debugger, and its answers go to this file.
     #[serde(default)]
     pub answers: Option<PathBuf>,
@@ -100,6 +103,22 @@ pub(crate) fn written(order: &Order) -> io::Result<(OsString, Option<File>)> {
     file.write_all(text.as_bytes())?;
     let named = format!("{IN_FILE}/proc/self/fd/{}", file.as_raw_fd());
     Ok((named.into(), Some(file)))
+}
+
+/// A file without a name, and a path by which processes reach it as long as it is open here.
+///
+/// # Errors
+/// If the system has no such file.
+pub fn nameless_file() -> io::Result<(File, PathBuf)> {
+    let file = File::from(memfd_create(c"mazurka.trail", MemfdFlags::CLOEXEC)?);
+    let path = reachable(&file);
+    Ok((file, path))
+}
+
+/// A path by which processes reach an open file, also one that has lost its name.
+pub fn reachable(file: &File) -> PathBuf {
+    let process = std::process::id();
+    PathBuf::from(format!("/proc/{process}/fd/{}", file.as_raw_fd()))
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub mod quantity;
 mod remarks;
 mod schedule_file;
 mod text;
+mod trail;
 
 pub use comparison::{Comparison, Measured, Published};
 pub use coverage::{Coverage, Line};
@@ -30,3 +31,4 @@ pub use progress::{Progress, Snapshot};
 pub use schedule_file::{
     Conditions, Recipe, SavedStep, ScheduleFile, ScheduleFileError, ScheduleProblem,
 };
+pub use trail::{Trail, Trailed};

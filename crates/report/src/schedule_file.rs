@@ -22,6 +22,7 @@ const VERSION: u32 = 1;
 ///     conditions: Conditions::default(),
 ///     coarse: Vec::new(),
 ///     recipe: None,
+///     by_accesses: false,
 ///     steps: vec![SavedStep { thread: "0".to_owned(), choices: vec![0, 0] }],
 /// };
 /// let text = schedule.to_json();
@@ -45,6 +46,9 @@ pub struct ScheduleFile {
     /// How the program is made, if it is in machine code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipe: Option<Recipe>,
+    /// A step is an access, as in a search, with the operations that come along; not one operation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_accesses: bool,
     /// The steps from the start.
     pub steps: Vec<SavedStep>,
 }
@@ -269,6 +273,7 @@ mod tests {
             conditions: Conditions::default(),
             coarse: vec!["polled 0.1".to_owned()],
             recipe: None,
+            by_accesses: false,
             steps: vec![
                 SavedStep {
                     thread: "0".to_owned(),

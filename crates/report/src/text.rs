@@ -282,6 +282,7 @@ mod tests {
                 conditions: Conditions::default(),
                 coarse: Vec::new(),
                 recipe: None,
+                by_accesses: false,
                 steps: vec![SavedStep {
                     thread: "0".to_owned(),
                     choices: vec![0],

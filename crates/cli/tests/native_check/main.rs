@@ -5,6 +5,7 @@
 mod cancellation;
 mod corpus;
 mod debugging;
+mod fatalities;
 mod library;
 mod random;
 mod refusals;

@@ -5,7 +5,7 @@ use explore::{
     Execution, Fingerprint, Footprint, Interrupt, Outcome, Pending, Performed, Program, Step,
     ThreadId,
 };
-use report::Limit;
+use report::{Limit, Trail};
 use runtime::Model;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -95,6 +95,8 @@ impl Brake {
 pub(super) struct Braked<'s> {
     pub model: &'s mut Model,
     pub brake: &'s mut Brake,
+    /// Where each step is written down before it is performed.
+    pub trail: Option<&'s mut Trail>,
     /// How many events the execution has in common with the one before.
     pub kept: Option<usize>,
 }
@@ -114,6 +116,9 @@ impl Program for Braked<'_> {
         if self.brake.stops() {
             return Err(Interrupt::Stopped);
         }
+        if self.trail.is_some() {
+            self.leave_trail(step);
+        }
         self.model.step(step)
     }
 
@@ -122,6 +127,9 @@ impl Program for Braked<'_> {
             return Err(Interrupt::Stopped);
         }
         self.kept.get_or_insert(execution.len());
+        if self.trail.is_some() {
+            self.begin_trail(execution);
+        }
         self.model.repeat(execution)
     }
 
@@ -135,6 +143,28 @@ impl Program for Braked<'_> {
 
     fn footprint(&self, thread: ThreadId) -> Option<Footprint> {
         self.model.footprint(thread)
+    }
+}
+
+impl Braked<'_> {
+    #[cold]
+    fn leave_trail(&mut self, step: Step) {
+        if let Some(trail) = &mut self.trail {
+            let thread = self.model.names().spawn_path(step.thread);
+            // A trail that cannot be written ends here, and the search goes on.
+            let _ = trail.step(&thread, step.choice);
+        }
+    }
+
+    #[cold]
+    fn begin_trail(&mut self, execution: &Execution) {
+        if let Some(trail) = &mut self.trail {
+            // As above.
+            let _ = trail.begin(&self.model.names().save_coarse());
+        }
+        for step in execution.schedule() {
+            self.leave_trail(step);
+        }
     }
 }
 

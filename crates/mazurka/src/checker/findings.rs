@@ -160,6 +160,7 @@ impl Search {
             conditions: self.checker.conditions,
             coarse: self.model.names().save_coarse(),
             recipe: None,
+            by_accesses: false,
             steps: self.model.names().save(schedule),
         }
     }

@@ -11,7 +11,7 @@ use explore::{
     Bound, Divergence, Found, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay,
     Schedule, Step, Strategy,
 };
-use report::{FailureKind, Limit, Report, ScheduleFile};
+use report::{FailureKind, Limit, Report, ScheduleFile, Trail};
 use runtime::native::{Memory, Native, PlainAccesses, SourceMap};
 use runtime::{Config, Model};
 use std::borrow::Cow;
@@ -27,6 +27,7 @@ pub(super) struct Search {
     /// Why the search ended before it was done.
     pub(super) halt: Option<Limit>,
     pub(super) brake: Brake,
+    pub(super) trail: Option<Trail>,
     /// Whether a value that is raced for may decide what the program does.
     pub(super) is_raced_for: bool,
     pub(super) covered: Covered,
@@ -107,6 +108,11 @@ impl Search {
         };
         let stop = checker.stop.clone();
         let brake = Brake::new(checker.time_limit, stop, elapsed_before_s);
+        let trail = checker.trail.as_deref().map(Trail::create).transpose();
+        let trail = trail.map_err(|error| CheckError::Unwritable {
+            path: checker.trail.clone().unwrap_or_default(),
+            reason: error.to_string(),
+        })?;
         Ok(Search {
             checker,
             model,
@@ -115,6 +121,7 @@ impl Search {
             failures,
             halt: None,
             brake,
+            trail,
             is_raced_for: false,
             covered: Covered::default(),
             has_diverged: false,
@@ -157,7 +164,9 @@ impl Search {
 
     /// Runs one saved schedule instead.
     pub fn replay(mut self, saved: &ScheduleFile) -> Result<Report, CheckError> {
-        self.model.step_by_operations();
+        if !saved.by_accesses {
+            self.model.step_by_operations();
+        }
         let names = self.model.names_mut();
         let coarse = names.load_coarse(&saved.coarse);
         let schedule = coarse.and_then(|()| names.load(&saved.steps));
@@ -218,6 +227,7 @@ impl Search {
         let mut program = Braked {
             model: &mut self.model,
             brake: &mut self.brake,
+            trail: self.trail.as_mut(),
             kept: None,
         };
         let result = explore::explore(&mut program, &mut self.strategy, &mut ended);

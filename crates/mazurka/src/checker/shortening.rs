@@ -75,6 +75,7 @@ impl Search {
         let mut program = Braked {
             model: &mut self.model,
             brake: &mut self.brake,
+            trail: None,
             kept: None,
         };
         match explore::explore(&mut program, &mut self.strategy, &mut ended) {

@@ -1,0 +1,111 @@
+//! Programs that take the checker down with them: the command survives, and has a schedule.
+
+use crate::toolchain::Toolchain;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Only if main stores before the thread looks, the end comes.
+const HEAD: &str = "
+#define _GNU_SOURCE
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static atomic_int is_set;
+static void end(void);
+static void *look(void *p) { if (atomic_load(&is_set)) end(); return p; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, look, NULL);
+    atomic_store(&is_set, 1);
+    pthread_join(thread, NULL);
+    return 0;
+}
+";
+
+const SCRIBBLES: &str = "
+static int scribble(struct dl_phdr_info *image, size_t size, void *unused) {
+    (void)size, (void)unused;
+    const ElfW(Phdr) *last = NULL;
+    for (int k = 0; k < image->dlpi_phnum && strstr(image->dlpi_name, \"mazurka_intercept\"); k++)
+        if (image->dlpi_phdr[k].p_type == PT_LOAD && image->dlpi_phdr[k].p_flags & PF_W)
+            last = &image->dlpi_phdr[k];
+    if (!last) return 0;
+    volatile char *start = (char *)image->dlpi_addr + last->p_vaddr;
+    for (size_t byte = last->p_memsz; byte-- > last->p_filesz;) start[byte] = 0x55;
+    return 0;
+}
+static void end(void) { dl_iterate_phdr(scribble, NULL); }
+";
+
+fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, Value, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    let toolchain = Toolchain::first();
+    let output = toolchain
+        .stands_behind(&mut command)
+        .args(arguments)
+        .args(["--format", "json"])
+        .current_dir(folder)
+        .env("TMPDIR", folder.join("scratch"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(fs::read_dir(folder.join("scratch")).unwrap().count(), 0);
+    (output.status.code(), report, errors)
+}
+
+/// The end of the process is a failure, and its schedule leads there again.
+fn ends_the_process(source: &str, how: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("scratch")).unwrap();
+    fs::write(folder.path().join("end.c"), format!("{HEAD}{source}")).unwrap();
+    for arguments in [&["check", "end.c"], &["replay", "end.schedule.json"]] {
+        let (code, report, errors) = run(folder.path(), arguments);
+        assert_eq!(code, Some(1), "{arguments:?}: {report} {errors}");
+        let message = report["errors"][0]["message"].as_str().unwrap();
+        assert!(
+            message.contains("the process that ran the program ended with"),
+            "{message}"
+        );
+        assert!(message.contains(how), "{message}");
+    }
+    let schedule = fs::read_to_string(folder.path().join("end.schedule.json")).unwrap();
+    assert!(schedule.contains("\"steps\":[{"), "{schedule}");
+}
+
+#[test]
+fn a_program_that_ends_the_process_fails_with_a_schedule() {
+    let source = "static void end(void) { syscall(SYS_exit_group, 5); }";
+    ends_the_process(source, "exit status 5");
+    let source = "static void end(void) { syscall(SYS_kill, getpid(), SIGKILL); }";
+    ends_the_process(source, "SIGKILL (signal 9)");
+}
+
+/// The command survives and has a failure, whether the process does or not.
+fn fails(source: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("scratch")).unwrap();
+    fs::write(folder.path().join("end.c"), format!("{HEAD}{source}")).unwrap();
+    let (code, report, errors) = run(folder.path(), &["check", "end.c"]);
+    assert_eq!(code, Some(1), "{report} {errors}");
+    assert!(folder.path().join("end.schedule.json").is_file());
+}
+
+#[test]
+fn a_program_that_writes_over_the_checker_fails() {
+    fails(SCRIBBLES);
+}
+
+#[test]
+fn a_program_that_smashes_its_stack_fails() {
+    let source = "static void *(*volatile fill)(void *, int, size_t) = memset;
+        static void end(void) { char small[16]; fill(small, 0x41, 400); }";
+    fails(source);
+}

@@ -1,0 +1,23 @@
+/* What a C or C++ program may say to Mazurka. Without it, in a program that runs as usual or that was built by another
+   compiler, mazurka_choose gives 0 and mazurka_assume does nothing. */
+#ifndef MAZURKA_H
+#define MAZURKA_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Any number from 0 to alternatives - 1: the check tries them all. */
+__attribute__((weak)) int mazurka_choose(int alternatives);
+
+/* Drops the executions in which the condition does not hold. */
+__attribute__((weak)) void mazurka_assume(int condition);
+
+#ifdef __cplusplus
+}
+#endif
+
+#define mazurka_choose(alternatives) (mazurka_choose ? mazurka_choose(alternatives) : 0)
+#define mazurka_assume(condition) (mazurka_assume ? mazurka_assume(condition) : (void)0)
+
+#endif
