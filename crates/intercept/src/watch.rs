@@ -4,7 +4,7 @@ use crate::source_map;
 use crate::worker::refuse_now;
 use crate::{gate, input};
 use libc::c_int;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 /// A timer of the system, and its period in microseconds.
 struct Timer {
@@ -33,6 +33,7 @@ const SIGNALS: u64 = 2;
 /// Crashes and threads that never come back are failures from here on; the latter not in a debugger, where time
 /// stands still.
 pub(crate) fn begin(is_debugged: bool) {
+    RUNNER.store(own_number(), Relaxed);
     runtime::native::catch_crashes(on_signal);
     if is_debugged {
         runtime::native::tell_debugger();
@@ -72,10 +73,34 @@ impl Timer {
     }
 }
 
+/// The thread of the operating system that runs the program, by its number.
+static RUNNER: AtomicI32 = AtomicI32::new(0);
+
+/// The calling thread, by its number.
+fn own_number() -> i32 {
+    // SAFETY: asks for a number.
+    unsafe { libc::gettid() }
+}
+
+/// The system gives the signal of a timer to any thread: it is passed on to the one that runs the program. Whether the
+/// caller is that one.
+fn is_runner(signal: c_int) -> bool {
+    let runner = RUNNER.load(Relaxed);
+    let is_runner = own_number() == runner;
+    if !is_runner {
+        // SAFETY: a signal that has a handler, to a thread that lives as long as the process.
+        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), runner, signal) };
+    }
+    is_runner
+}
+
 /// A signal came: the checker's code follows if it ends a thread.
 fn on_signal(signal: i32) -> bool {
     static SEEN: AtomicU64 = AtomicU64::new(0);
     if signal == RUNNING.signal {
+        if !is_runner(signal) {
+            return false;
+        }
         let beat = gate::beat();
         let stands_still = SEEN.swap(beat, Relaxed) == beat;
         return stands_still && gate::slam();
@@ -99,7 +124,10 @@ fn used() -> u64 {
     microseconds(usage.ru_utime) + microseconds(usage.ru_stime)
 }
 
-extern "C" fn on_wait(_signal: c_int) {
+extern "C" fn on_wait(signal: c_int) {
+    if !is_runner(signal) {
+        return;
+    }
     static SEEN: AtomicU64 = AtomicU64::new(0);
     static TIMES: AtomicU64 = AtomicU64::new(0);
     static USED: AtomicU64 = AtomicU64::new(0);

@@ -9,4 +9,5 @@ mod fatalities;
 mod library;
 mod random;
 mod refusals;
+mod savepoints;
 mod toolchain;

@@ -44,6 +44,9 @@ const RECENT: usize = 1024;
 /// How often an exploration starts again for the sake of less work in each execution.
 const MOST_RESTARTS: u32 = 8;
 
+/// After as many executions it starts again once at most.
+const LATE: u64 = 1000;
+
 /// Stacks lie side by side, with the same things at the same places.
 #[inline(always)]
 fn slot(granule: usize) -> usize {
@@ -63,10 +66,11 @@ impl Ownership {
         self.recent.clear();
     }
 
-    /// The exploration starts again. Whether it did so often enough that it is better to watch all memory.
-    pub(crate) fn restart(&mut self) -> bool {
+    /// The exploration starts again after as many executions. Whether that was often enough, or is late enough, that
+    /// it is better to watch all memory.
+    pub(crate) fn restart(&mut self, executions: u64) -> bool {
         self.restarts += 1;
-        self.restarts > MOST_RESTARTS
+        self.restarts > MOST_RESTARTS || executions > LATE
     }
 
     /// Whether the granule is known to be the thread's own, and accessed by it as memory that is not atomic.

@@ -123,6 +123,11 @@ impl Savepoints {
         self.runs
     }
 
+    /// How often an execution was repeated.
+    pub(crate) fn repeated(&self) -> u64 {
+        self.repeated
+    }
+
     /// The execution is begun from its beginning.
     pub(crate) fn begin(&mut self) {
         self.path.clear();

@@ -212,7 +212,8 @@ impl Engine {
     /// The executions so far did not watch some memory that is shared.
     #[cold]
     fn meet_shared_memory(&mut self) {
-        if !self.is_coarsened && self.native.ownership.restart() {
+        let executions = self.savepoints.repeated();
+        if !self.is_coarsened && self.native.ownership.restart(executions) {
             self.native.watch_all();
         }
         self.look_for_races();

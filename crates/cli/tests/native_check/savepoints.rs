@@ -1,0 +1,103 @@
+//! Executions that begin in the middle of others: a program that may change more than its memory has none of that, and
+//! has the same executions.
+
+use crate::toolchain::Toolchain;
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+/// Locks, conditions, a heap, thread-local memory, handlers for the end, and a bug in some interleavings.
+const SOURCE: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static atomic_int turns;
+static int *cells[3];
+static int count;
+static _Thread_local int own = 5;
+
+static void *fill(void *number) {
+    int *cell = malloc(sizeof *cell);
+    *cell = own++ + (int)(long)number;
+    pthread_mutex_lock(&lock);
+    cells[count++] = cell;
+    pthread_cond_signal(&filled);
+    pthread_mutex_unlock(&lock);
+    int seen = atomic_load(&turns);
+    atomic_store(&turns, seen + 1);
+    assert(own == 6);
+    return NULL;
+}
+
+static void last(void) { assert(count == 0); }
+
+int main(void) {
+#ifdef OPENS_FILES
+    if (count > 0)
+        fclose(fopen("never", "r"));
+#endif
+    atexit(last);
+    pthread_t threads[2];
+    for (long number = 0; number < 2; number++)
+        pthread_create(&threads[number], NULL, fill, (void *)number);
+    int sum = 0;
+    for (int taken = 0; taken < 2; taken++) {
+        pthread_mutex_lock(&lock);
+        while (count == 0)
+            pthread_cond_wait(&filled, &lock);
+        sum += *cells[--count];
+        free(cells[count]);
+        pthread_mutex_unlock(&lock);
+    }
+    for (int number = 0; number < 2; number++)
+        pthread_join(threads[number], NULL);
+    assert(sum == 11);
+#ifdef HAS_BUG
+    assert(atomic_load(&turns) == 2);
+#endif
+    return 0;
+}
+"#;
+
+/// What a check with these flags counts: executions, blocked ones, events, kinds of errors.
+fn counted(algorithm: &str, flags: &[&str]) -> (u64, u64, u64, usize) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("cells.c"), SOURCE).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    Toolchain::first().stands_behind(&mut command);
+    let output = command
+        .args(["check", "cells.c", "--keep-going", "--format", "json"])
+        .args(["--algorithm", algorithm, "--"])
+        .args(flags)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let report: Value = serde_json::from_str(text.lines().last().unwrap_or_default())
+        .unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)));
+    let number = |name: &str| report[name].as_u64().unwrap();
+    (
+        number("executions"),
+        number("blocked"),
+        number("events"),
+        report["errors"].as_array().unwrap().len(),
+    )
+}
+
+#[test]
+fn programs_that_open_files_have_the_executions_of_those_that_do_not() {
+    for algorithm in ["optimal", "parsimonious"] {
+        for bug in [&[][..], &["-DHAS_BUG"]] {
+            let confined = counted(algorithm, bug);
+            let open = counted(algorithm, &[bug, &["-DOPENS_FILES"]].concat());
+            assert_eq!(confined, open, "{algorithm} {bug:?}");
+            assert!(confined.0 > 40 && confined.1 == 0, "{confined:?}");
+            assert_eq!(confined.3 > 0, !bug.is_empty(), "{confined:?}");
+        }
+    }
+}
