@@ -164,10 +164,22 @@ pub(crate) fn reopen(pointer: usize) {
 /// A signal found the program running: the checker's code follows. Whether it was inside.
 pub(crate) fn slam() -> bool {
     let inside = INSIDE.swap(0, Relaxed);
+    SLAMMED.store(inside, Relaxed);
     if inside != 0 && inside != CHECKER.load(Relaxed) {
         leave_blocks(inside);
     }
     inside != 0
+}
+
+/// The thread pointer of the code that the last signal found running.
+static SLAMMED: AtomicUsize = AtomicUsize::new(0);
+
+/// The program goes on where the signal found it.
+pub(crate) fn unslam() {
+    let inside = SLAMMED.swap(0, Relaxed);
+    if inside != 0 {
+        reopen(inside);
+    }
 }
 
 /// The thread pointer of the checker, which the program's main thread has, too; 0 before the start.

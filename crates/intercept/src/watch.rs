@@ -34,7 +34,7 @@ const SIGNALS: u64 = 2;
 /// stands still.
 pub(crate) fn begin(is_debugged: bool) {
     RUNNER.store(own_number(), Relaxed);
-    runtime::native::catch_crashes(on_signal);
+    runtime::native::catch_crashes(on_signal, gate::unslam);
     if is_debugged {
         runtime::native::tell_debugger();
         return;
@@ -105,7 +105,10 @@ fn on_signal(signal: i32) -> bool {
         let stands_still = SEEN.swap(beat, Relaxed) == beat;
         return stands_still && gate::slam();
     }
-    gate::slam();
+    // Other threads of the process are the checker's.
+    if own_number() == RUNNER.load(Relaxed) {
+        gate::slam();
+    }
     true
 }
 

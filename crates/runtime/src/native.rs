@@ -42,7 +42,7 @@ pub use threads::{
     return_from_thread, spawn, warn,
 };
 
-pub use crate::trap::Prologue;
+pub use crate::trap::{Epilogue, Prologue};
 
 use explore::ThreadId;
 use std::fmt;
@@ -88,8 +88,8 @@ impl fmt::Debug for Native {
 }
 
 /// Makes every crash of the program a failure of the thread that runs.
-pub fn catch_crashes(prologue: Prologue) {
-    crate::trap::install_for_native(prologue);
+pub fn catch_crashes(prologue: Prologue, epilogue: Epilogue) {
+    crate::trap::install_for_native(prologue, epilogue);
 }
 
 /// What the engine knows of a native program in the execution at hand.

@@ -34,11 +34,14 @@ pub(crate) struct Crash {
 /// signal is to end the thread.
 pub type Prologue = fn(i32) -> bool;
 
+/// Called last in a signal handler that ends no thread, though its [`Prologue`] said so: the program goes on.
+pub type Epilogue = fn();
+
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) use linux::install_for_native;
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub(crate) fn install_for_native(_: Prologue) {}
+pub(crate) fn install_for_native(_: Prologue, _: Epilogue) {}
 
 thread_local! {
     /// The engine of the coroutine that runs, or that ran last.
@@ -72,7 +75,7 @@ pub(crate) use linux::install;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux {
-    use super::{Crash, Prologue, RUNNING, TRAPPED, Trap};
+    use super::{Crash, Epilogue, Prologue, RUNNING, TRAPPED, Trap};
     use crate::watchdog;
     use corosensei::trap::TrapHandlerRegs;
     use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
@@ -86,11 +89,11 @@ mod linux {
 
     /// Signals that end threads of native programs besides; the last one by a timer.
     const NATIVE_SIGNALS: [c_int; 4] = [libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGVTALRM];
-    static PROLOGUE: OnceLock<Prologue> = OnceLock::new();
+    static NATIVE: OnceLock<(Prologue, Epilogue)> = OnceLock::new();
 
     /// Installs the handlers that a native program needs besides, once for the process.
-    pub(crate) fn install_for_native(prologue: Prologue) {
-        if PROLOGUE.set(prologue).is_ok() {
+    pub(crate) fn install_for_native(prologue: Prologue, epilogue: Epilogue) {
+        if NATIVE.set((prologue, epilogue)).is_ok() {
             for signal in NATIVE_SIGNALS {
                 take_over(signal);
             }
@@ -141,12 +144,15 @@ mod linux {
     }
 
     extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-        if PROLOGUE.get().is_some_and(|prologue| !prologue(signal)) {
+        if NATIVE.get().is_some_and(|(prologue, _)| !prologue(signal)) {
             return;
         }
         // SAFETY: the kernel passes valid pointers to a handler with SA_SIGINFO.
         let is_ended = unsafe { end_coroutine(signal, &*info, &mut *context.cast()) };
         if !is_ended {
+            if let Some((_, epilogue)) = NATIVE.get() {
+                epilogue();
+            }
             pass_on(signal, info, context);
         }
     }
@@ -181,7 +187,7 @@ mod linux {
             Trap::Blocked
         } else if [libc::SIGSEGV, libc::SIGBUS].contains(&signal) && fibre.is_guard(address) {
             Trap::StackOverflow
-        } else if PROLOGUE.get().is_some() {
+        } else if NATIVE.get().is_some() {
             Trap::Signal(Crash {
                 signal,
                 address,
