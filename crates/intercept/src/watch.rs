@@ -76,10 +76,9 @@ impl Timer {
 /// The thread of the operating system that runs the program, by its number.
 static RUNNER: AtomicI32 = AtomicI32::new(0);
 
-/// The calling thread, by its number.
+/// The calling thread, by the number that the system gave it.
 fn own_number() -> i32 {
-    // SAFETY: asks for a number.
-    unsafe { libc::gettid() }
+    real!(gettid(): fn() -> i32)
 }
 
 /// The system gives the signal of a timer to any thread: it is passed on to the one that runs the program. Whether the
@@ -88,8 +87,8 @@ fn is_runner(signal: c_int) -> bool {
     let runner = RUNNER.load(Relaxed);
     let is_runner = own_number() == runner;
     if !is_runner {
-        // SAFETY: a signal that has a handler, to a thread that lives as long as the process.
-        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), runner, signal) };
+        // A signal that has a handler, to a thread that lives as long as the process.
+        real!(tgkill(std::process::id() as i32, runner, signal): fn(i32, i32, c_int) -> c_int);
     }
     is_runner
 }
