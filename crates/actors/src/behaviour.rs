@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// A process that is a state machine: what it is between two messages is plain data, not a stack.
 ///
-/// A system of such processes ([`System::spawn_machine`]) can tell its whole state, which the algorithm
+/// A system of such processes ([`System::spawn_machine`](crate::System::spawn_machine)) can tell its whole state, which the algorithm
 /// `context-sensitive` compares: orders of messages that come to the same are explored once.
 ///
 /// ```
