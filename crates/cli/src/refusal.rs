@@ -1,7 +1,7 @@
 //! Why a command was not done: what, where, and what to do, in one line.
 
 use mazurka::CheckError;
-use report::ScheduleFileError;
+use report::StoredFileError;
 use std::io;
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub enum Refusal {
     Program(#[from] corpus::NameError),
     /// The schedule file is of no use.
     #[error("{0}")]
-    Schedule(#[from] ScheduleFileError),
+    Schedule(#[from] StoredFileError),
     /// The schedule file is of a program that is not in the corpus.
     #[error("{}: it is a schedule of {program:?}, which `mazurka list` does not know; replay it in the test that wrote it, with Checker::replay", path.display())]
     ForeignSchedule {

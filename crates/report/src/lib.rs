@@ -7,6 +7,7 @@
 
 mod columns;
 mod comparison;
+mod condition;
 mod coverage;
 mod excerpt;
 mod grid;
@@ -17,18 +18,21 @@ mod place;
 mod progress;
 pub mod quantity;
 mod remarks;
+mod safe_trace;
 mod schedule_file;
+mod stored_file;
 mod text;
 mod trail;
 
 pub use comparison::{Comparison, Measured, Published};
+pub use condition::{Condition, Inputs};
 pub use coverage::{Coverage, Line};
 pub use interleaving::{Interleaving, Racing, Row};
 pub use layout::{Style, wrap};
 pub use outcome::{Failure, FailureKind, Goal, Limit, Report, Verdict, bound_name};
 pub use place::place;
 pub use progress::{Progress, Snapshot};
-pub use schedule_file::{
-    Conditions, Recipe, SavedStep, ScheduleFile, ScheduleFileError, ScheduleProblem,
-};
+pub use safe_trace::{Case, Choice, Constraint, Described, Input, Point, SafeTrace};
+pub use schedule_file::{Conditions, Recipe, SavedStep, ScheduleFile};
+pub use stored_file::{Kind, StoredFileError, StoredProblem};
 pub use trail::{Trail, Trailed};

@@ -1,0 +1,213 @@
+//! What is known to be safe: prefixes of correct executions whose continuations are all verified.
+//!
+//! Metzler, Saissi, Bokor, Suri, "Safe execution of concurrent programs by enforcement of scheduling constraints": a run
+//! that keeps the constraints is, up to the order of independent events, one that was verified.
+
+use crate::condition::{Condition, Inputs};
+use crate::stored_file::{self, Kind, StoredFileError, StoredProblem};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The files.
+const SAFE_TRACE: Kind = Kind {
+    name: "safe trace",
+    command: "verify",
+    version: 1,
+};
+
+/// The schedules of a program that are known to be safe, by its inputs.
+///
+/// ```
+/// use report::{Case, Condition, Constraint, Inputs, Point, SafeTrace};
+///
+/// let first = Point { thread: 0, index: 2 };
+/// let then = Point { thread: 1, index: 1 };
+/// let case = Case {
+///     condition: Condition::always(),
+///     threads: vec!["0.0".to_owned(), "0.1".to_owned()],
+///     constraints: vec![Constraint { first, then }],
+///     ..Case::default()
+/// };
+/// let trace = SafeTrace { program: "queue".to_owned(), cases: vec![case], ..SafeTrace::default() };
+/// assert_eq!(SafeTrace::from_json(&trace.to_json()).unwrap(), trace);
+/// assert_eq!(trace.case(&Inputs::new()).unwrap().constraints.len(), 1);
+/// ```
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct SafeTrace {
+    /// What the program is called.
+    pub program: String,
+    /// Of the program's file, by [`checksum_of`](SafeTrace::checksum_of); empty where there is none.
+    pub program_checksum: String,
+    /// The arguments that the program was verified with; `{n}` in one stands for the value of the input `n`.
+    pub arguments: Vec<String>,
+    /// The inputs that the program declares, or its arguments.
+    pub inputs: Vec<Input>,
+    /// Plain accesses are events.
+    pub interleaves_plain: bool,
+    /// What holds for which inputs. Exactly one condition holds for each assignment that was verified.
+    pub cases: Vec<Case>,
+}
+
+/// An input and its values that were verified.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// Its least value.
+    pub lowest: i64,
+    /// Its greatest value.
+    pub highest: i64,
+}
+
+/// An admissible prefix: every execution that begins with it was verified.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Case {
+    /// For which inputs.
+    pub condition: Condition,
+    /// Spawn paths (`0` is the main thread, `0.2` its third child). A thread keeps its number in later versions.
+    pub threads: Vec<String>,
+    /// In which order events are to happen, beside what the program sees to by itself.
+    pub constraints: Vec<Constraint>,
+    /// Alternatives that are to be taken, where it is not the first one.
+    pub choices: Vec<Choice>,
+    /// The events that constraints and choices speak of, for people and to notice when a run is another one.
+    pub events: Vec<Described>,
+    /// Number of events of the first execution, and of the prefix.
+    pub events_of_execution: u64,
+    /// Number of events of the prefix.
+    pub events_of_prefix: u64,
+    /// Constraints of the whole first execution.
+    pub constraints_at_first: u64,
+    /// Executions that were verified for it, of all assignments.
+    pub executions: u64,
+    /// Whether nothing is left to be verified.
+    pub is_complete: bool,
+    /// The bugs that the constraints prevent.
+    pub excluded: Vec<String>,
+}
+
+/// An event: the thread by its number among [`Case::threads`], and the event's among those of its thread in a search,
+/// from 1: operations with an access, and choices.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(from = "(u32, u32)", into = "(u32, u32)")]
+pub struct Point {
+    /// Its thread.
+    pub thread: u32,
+    /// Its number.
+    pub index: u32,
+}
+
+impl From<(u32, u32)> for Point {
+    fn from((thread, index): (u32, u32)) -> Point {
+        Point { thread, index }
+    }
+}
+
+impl From<Point> for (u32, u32) {
+    fn from(point: Point) -> (u32, u32) {
+        (point.thread, point.index)
+    }
+}
+
+/// An order that a run has to keep.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Constraint {
+    /// What happens first.
+    pub first: Point,
+    /// What waits for it.
+    pub then: Point,
+}
+
+/// An alternative that an event has to take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Choice {
+    /// The event.
+    pub at: Point,
+    /// From 0.
+    pub alternative: u32,
+}
+
+/// An event, for people.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Described {
+    /// Which.
+    pub at: Point,
+    /// What it does: `x.load() -> 3`.
+    pub operation: String,
+    /// The kind of the operation, which does not depend on values: `load`.
+    pub kind: String,
+    /// Where in the source, as `file:line:column`, if known.
+    pub place: Option<String>,
+}
+
+impl Default for Case {
+    fn default() -> Case {
+        Case {
+            condition: Condition::always(),
+            threads: Vec::new(),
+            constraints: Vec::new(),
+            choices: Vec::new(),
+            events: Vec::new(),
+            events_of_execution: 0,
+            events_of_prefix: 0,
+            constraints_at_first: 0,
+            executions: 0,
+            is_complete: false,
+            excluded: Vec::new(),
+        }
+    }
+}
+
+impl SafeTrace {
+    /// What holds for these inputs; none if they were not verified.
+    pub fn case(&self, inputs: &Inputs) -> Option<&Case> {
+        let is_in = |input: &Input| {
+            let value = inputs.get(&input.name);
+            value.is_some_and(|value| (input.lowest..=input.highest).contains(value))
+        };
+        if !self.inputs.iter().all(is_in) {
+            return None;
+        }
+        self.cases.iter().find(|case| case.condition.holds(inputs))
+    }
+
+    /// Number of constraints, of the inputs that have most.
+    pub fn constraints(&self) -> usize {
+        let cases = self.cases.iter();
+        cases.map(|case| case.constraints.len()).max().unwrap_or(0)
+    }
+
+    /// The checksum of a program's content.
+    pub fn checksum_of(program: &[u8]) -> String {
+        stored_file::checksum(program)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, is none, is of another version or damaged.
+    pub fn load(path: &Path) -> Result<SafeTrace, StoredFileError> {
+        stored_file::load(path, SAFE_TRACE)
+    }
+
+    /// Writes the file. Whoever reads it meanwhile finds what was there before, or all of this.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), StoredFileError> {
+        stored_file::save(path, SAFE_TRACE, self)
+    }
+
+    /// The content of the file.
+    pub fn to_json(&self) -> String {
+        stored_file::to_json(SAFE_TRACE, self)
+    }
+
+    /// Reads the content of a file.
+    ///
+    /// # Errors
+    /// As [`load`](SafeTrace::load).
+    pub fn from_json(text: &str) -> Result<SafeTrace, StoredProblem> {
+        stored_file::from_json(text, SAFE_TRACE)
+    }
+}

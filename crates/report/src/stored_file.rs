@@ -1,0 +1,298 @@
+//! Files that one command writes and another one reads: JSON with a version and a checksum.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process;
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kind {
+    /// What it is called: `schedule`.
+    pub name: &'static str,
+    /// The command that writes it.
+    pub command: &'static str,
+    /// The version of its format.
+    pub version: u32,
+}
+
+/// A file that cannot be used: where, what and what to do, in one line.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", path.display())]
+pub struct StoredFileError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: StoredProblem,
+}
+
+/// What is wrong with a stored file, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StoredProblem {
+    /// The file cannot be read.
+    #[error("the {} cannot be read ({error}); give the file that `{}` wrote", kind.name, kind.command)]
+    NotReadable {
+        /// What it should be.
+        kind: Kind,
+        /// Why not.
+        error: io::Error,
+    },
+    /// It is a directory, a device or a pipe.
+    #[error("this is no regular file; give the file that `{}` wrote", .0.command)]
+    NotAFile(Kind),
+    /// The file cannot be written.
+    #[error("the {} cannot be written ({error}); choose another place for it", kind.name)]
+    NotWritable {
+        /// What it is.
+        kind: Kind,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The text is something else.
+    #[error("this is no {} file ({reason}); give the file that `{}` wrote", kind.name, kind.command)]
+    NotOfItsKind {
+        /// What it should be.
+        kind: Kind,
+        /// Why not.
+        reason: String,
+    },
+    /// It was written by another version.
+    #[error(
+        "the {} has format {found}, but this version reads format {}; let `{}` write a new one",
+        kind.name, kind.version, kind.command
+    )]
+    OtherVersion {
+        /// What it is.
+        kind: Kind,
+        /// Its version.
+        found: u64,
+    },
+    /// It was changed or damaged.
+    #[error(
+        "the {} is corrupt, its checksum does not fit; let `{}` write a new one",
+        .0.name, .0.command
+    )]
+    Corrupt(Kind),
+}
+
+/// The version alone, so that another version is recognised whatever else it has.
+#[derive(Deserialize)]
+struct Head {
+    format: u64,
+}
+
+/// The file.
+#[derive(Serialize, Deserialize)]
+struct Stored<T> {
+    format: u32,
+    checksum: String,
+    #[serde(flatten)]
+    content: T,
+}
+
+/// Reads a file.
+pub(crate) fn load<T>(path: &Path, kind: Kind) -> Result<T, StoredFileError>
+where
+    T: Serialize + DeserializeOwned,
+{
+    text_of(path, kind)
+        .and_then(|text| from_json(&text, kind))
+        .map_err(|problem| StoredFileError {
+            path: path.to_owned(),
+            problem,
+        })
+}
+
+/// Writes a file. Whoever reads it meanwhile finds what was there before, or all of this.
+pub(crate) fn save<T: Serialize>(
+    path: &Path,
+    kind: Kind,
+    content: &T,
+) -> Result<(), StoredFileError> {
+    write(path, &to_json(kind, content)).map_err(|error| StoredFileError {
+        path: path.to_owned(),
+        problem: StoredProblem::NotWritable { kind, error },
+    })
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let is_special = fs::metadata(path).is_ok_and(|file| !file.is_file());
+    if is_special {
+        return fs::write(path, text);
+    }
+    // Other processes, and other threads of this one, may save under the same name at the same time.
+    let mut fresh = path.as_os_str().to_owned();
+    fresh.push(format!(".{}-{text:p}", process::id()));
+    let result = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, path));
+    if result.is_err() {
+        let _ = fs::remove_file(&fresh);
+    }
+    result
+}
+
+/// The content of a file.
+pub(crate) fn to_json<T: Serialize>(kind: Kind, content: &T) -> String {
+    let stored = Stored {
+        format: kind.version,
+        checksum: checksum_of(content),
+        content,
+    };
+    let mut text = serde_json::to_string(&stored).expect("what is stored has no maps to serialise");
+    text.push('\n');
+    text
+}
+
+/// Reads the content of a file.
+pub(crate) fn from_json<T>(text: &str, kind: Kind) -> Result<T, StoredProblem>
+where
+    T: Serialize + DeserializeOwned,
+{
+    let other = |error: serde_json::Error| StoredProblem::NotOfItsKind {
+        kind,
+        reason: error.to_string(),
+    };
+    let head: Head = serde_json::from_str(text).map_err(other)?;
+    if head.format != u64::from(kind.version) {
+        let found = head.format;
+        return Err(StoredProblem::OtherVersion { kind, found });
+    }
+    let stored: Stored<T> = serde_json::from_str(text).map_err(other)?;
+    if stored.checksum != checksum_of(&stored.content) {
+        return Err(StoredProblem::Corrupt(kind));
+    }
+    Ok(stored.content)
+}
+
+fn checksum_of(content: &impl Serialize) -> String {
+    let content = serde_json::to_vec(content).expect("what is stored has no maps to serialise");
+    checksum(&content)
+}
+
+/// The checksum of any content.
+pub(crate) fn checksum(content: &[u8]) -> String {
+    format!("{:016x}", fnv1a(content))
+}
+
+/// The text of a file that begins as a stored one does.
+fn text_of(path: &Path, kind: Kind) -> Result<String, StoredProblem> {
+    let unreadable = |error| StoredProblem::NotReadable { kind, error };
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(StoredProblem::NotAFile(kind));
+    }
+    let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
+    let start = file.fill_buf().map_err(unreadable)?;
+    if !start.trim_ascii_start().starts_with(b"{") {
+        let reason = "it does not begin with a brace".to_owned();
+        return Err(StoredProblem::NotOfItsKind { kind, reason });
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(unreadable)?;
+    Ok(text)
+}
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo).
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIND: Kind = Kind {
+        name: "list",
+        command: "count",
+        version: 3,
+    };
+
+    #[derive(Serialize, Deserialize, PartialEq, Debug)]
+    struct List {
+        items: Vec<u32>,
+    }
+
+    fn list() -> List {
+        List {
+            items: vec![1, 2, 3],
+        }
+    }
+
+    fn read(text: &str) -> Result<List, StoredProblem> {
+        from_json(text, KIND)
+    }
+
+    #[test]
+    fn what_is_saved_is_loaded() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("list.json");
+        save(&path, KIND, &list()).unwrap();
+        assert_eq!(load::<List>(&path, KIND).unwrap(), list());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_change_is_noticed() {
+        let text = to_json(KIND, &list()).replace("[1,", "[7,");
+        assert!(matches!(read(&text), Err(StoredProblem::Corrupt(KIND))));
+    }
+
+    #[test]
+    fn another_version_is_named() {
+        let problem = read(r#"{"format": 7, "whatever": []}"#).unwrap_err();
+        assert!(problem.to_string().contains("format 7"), "{problem}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = load::<List>(&directory.path().join("missing"), KIND).unwrap_err();
+        assert!(matches!(error.problem, StoredProblem::NotReadable { .. }));
+        assert!(error.to_string().contains("missing"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_not_read() {
+        for path in ["/dev/zero", "."] {
+            let error = load::<List>(Path::new(path), KIND).unwrap_err();
+            assert!(
+                matches!(error.problem, StoredProblem::NotAFile(_)),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_that_begins_otherwise_is_not_read_to_its_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("huge");
+        // A hole of a terabyte, which no memory holds.
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        let error = load::<List>(&path, KIND).unwrap_err();
+        assert!(
+            matches!(error.problem, StoredProblem::NotOfItsKind { .. }),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn each_wrong_text_is_one_line() {
+        let whole = to_json(KIND, &list());
+        for text in ["", "{", "[]", "nonsense", &whole[..whole.len() / 2]] {
+            let problem = read(text).unwrap_err();
+            assert!(
+                matches!(problem, StoredProblem::NotOfItsKind { .. }),
+                "{text}: {problem}"
+            );
+            assert!(!problem.to_string().contains('\n'), "{problem}");
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_fnv_1a() {
+        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+}
