@@ -2,6 +2,7 @@
 
 use crate::bounded::Bounded;
 use crate::comparing::Comparing;
+use crate::execution::ThreadId;
 use crate::parsimonious::Parsimonious;
 use crate::published_cuts::PublishedCuts;
 use crate::random::{Pct, RandomWalk};
@@ -164,6 +165,22 @@ impl Algorithm {
             Algorithm::Parsimonious => bounded(Parsimonious::new(), options),
             Algorithm::Random => bounded(RandomWalk::new(options.seed), options),
             Algorithm::Pct => bounded(Pct::new(options.seed), options),
+        }
+    }
+
+    /// A search for a [`Verification`](crate::Verification): its first execution prefers these threads, event by event, and no execution comes before
+    /// one that has more in common with the first one. None for algorithms that have no such order.
+    pub fn verifier(self, guide: Vec<ThreadId>) -> Option<Box<dyn Strategy>> {
+        match self {
+            Algorithm::Source => Some(Box::new(Search::<Source>::guided(guide))),
+            Algorithm::Optimal => Some(Box::new(Search::<Optimal>::guided(guide))),
+            Algorithm::Parsimonious => Some(Box::new(Parsimonious::guided(guide))),
+            Algorithm::Exhaustive
+            | Algorithm::Sleep
+            | Algorithm::Classic
+            | Algorithm::ContextSensitive
+            | Algorithm::Random
+            | Algorithm::Pct => None,
         }
     }
 

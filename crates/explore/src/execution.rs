@@ -6,10 +6,12 @@
 mod clock;
 mod id;
 mod op;
+mod prefix;
 
 pub use id::{EventId, ObjectId, ThreadId, Token};
 pub(crate) use op::access_at;
 pub use op::{Access, Op, OpKind, Request, Schedule, Step};
+pub use prefix::{Accesses, Constraint, Point};
 
 use crate::program::Performed;
 use clock::Clocks;
@@ -48,6 +50,14 @@ impl Event {
     /// Who performed it.
     pub fn thread(&self) -> ThreadId {
         self.step.thread
+    }
+
+    /// Its thread and its number there.
+    pub fn point(&self) -> Point {
+        Point {
+            thread: self.thread(),
+            index: self.index,
+        }
     }
 
     /// κ(op, v): the access that it has where its object holds `value`.
@@ -150,6 +160,19 @@ impl Execution {
     /// The last event of the thread.
     pub fn last_of(&self, thread: ThreadId) -> Option<EventId> {
         self.positions.get(thread.index())?.last().copied()
+    }
+
+    /// The event that a thread performs as its `index`-th.
+    pub fn event_at(&self, point: Point) -> Option<EventId> {
+        let own = self.positions.get(point.thread.index())?;
+        own.get((point.index as usize).checked_sub(1)?).copied()
+    }
+
+    /// The event of the same thread before this one.
+    fn previous_of(&self, event: EventId) -> Option<EventId> {
+        let Point { thread, index } = self.event(event).point();
+        let index = index - 1;
+        self.event_at(Point { thread, index })
     }
 
     /// a → b or a = b.

@@ -23,13 +23,14 @@ mod replay;
 mod search;
 mod storing;
 mod strategy;
+mod verification;
 
 pub use algorithm::{Algorithm, Options, States, UnknownAlgorithm, Unreadable};
 pub use bounded::Bounded;
 pub use comparing::Comparing;
 pub use execution::{
-    Access, Event, EventId, Execution, ObjectId, Op, OpKind, Race, Request, Schedule, Step,
-    ThreadId, Token,
+    Access, Accesses, Constraint, Event, EventId, Execution, ObjectId, Op, OpKind, Point, Race,
+    Request, Schedule, Step, ThreadId, Token,
 };
 pub use fingerprint::Fingerprint;
 pub use footprint::Footprint;
@@ -46,6 +47,7 @@ pub use replay::Replay;
 pub use search::{Enabled, Node, Reduction, Search, Sleeper};
 pub use storing::Storing;
 pub use strategy::{Decision, Ending, Strategy};
+pub use verification::Verification;
 
 use probe::Beside;
 

@@ -13,19 +13,21 @@
 mod candidate;
 mod characterisation;
 mod compared;
+mod deferred;
 mod expression;
 mod few;
 mod generated;
 mod record;
 mod sleep_set;
 
-use crate::execution::{Access, EventId, Execution, Race, Request, Step};
+use crate::execution::{Access, EventId, Execution, Race, Request, Step, ThreadId};
 use crate::program::{Divergence, Outcome, Pending, Performed};
 use crate::replay;
 use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, Strategy};
 use candidate::Candidate;
 use compared::Compared;
+use deferred::Deferred;
 use record::{Characterisation, Record, Suffix};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -101,12 +103,27 @@ pub struct Parsimonious {
     followers: Vec<EventId>,
     #[serde(skip)]
     clock: Vec<u32>,
+    /// Children that are left for later, if those go first that have most in common with the first execution.
+    deferred: Option<Deferred>,
+    /// The threads that the first execution prefers, event by event.
+    #[serde(skip)]
+    guide: Vec<ThreadId>,
 }
 
 impl Parsimonious {
     /// A search from the start.
     pub fn new() -> Parsimonious {
         Parsimonious::default()
+    }
+
+    /// A search whose first execution prefers these threads, event by event, and whose other executions come in the order of
+    /// what they have in common with it, most first. That takes memory for each that is left for later.
+    pub fn guided(guide: Vec<ThreadId>) -> Parsimonious {
+        Parsimonious {
+            guide,
+            deferred: Some(Deferred::default()),
+            ..Parsimonious::default()
+        }
     }
 
     /// Plans the next unexplored child; gives how many events of the execution it keeps.
@@ -237,7 +254,9 @@ impl Parsimonious {
     /// The first thread that is enabled and not characterised as explored.
     fn pick(&mut self, pending: &[Pending]) -> Option<(Step, Request)> {
         let execution = &self.record.execution;
-        let enabled = Enabled::new(pending, execution.last_thread());
+        let preferred = self.guide.get(execution.len()).copied();
+        let preferred = preferred.or_else(|| execution.last_thread());
+        let enabled = Enabled::new(pending, preferred);
         let sleep = self.record.sleep();
         if sleep.is_empty() {
             return enabled
@@ -275,6 +294,7 @@ impl Strategy for Parsimonious {
             *self = Parsimonious {
                 compared,
                 has_restarted: true,
+                deferred: self.deferred.take().map(|_| Deferred::default()),
                 ..Parsimonious::new()
             };
         }
@@ -282,13 +302,17 @@ impl Strategy for Parsimonious {
             self.has_begun = true;
             return true;
         }
+        self.guide.clear();
         loop {
             if let Some(kept) = self.next_child() {
+                if self.defers(kept) {
+                    continue;
+                }
                 self.descend(kept);
                 return true;
             }
             let Some(frame) = self.frames.pop() else {
-                return false;
+                return self.resume_deferred();
             };
             match frame.is_exhausted {
                 true => self.spare.push(frame),

@@ -163,6 +163,9 @@ pub struct Search<R: Reduction> {
     /// Sleep sets of nodes that were left, for reuse.
     #[serde(skip)]
     spare: Vec<Vec<Sleeper>>,
+    /// The threads that the first execution prefers, event by event.
+    #[serde(skip)]
+    guide: Vec<ThreadId>,
 }
 
 impl<R: Reduction> Search<R> {
@@ -175,6 +178,15 @@ impl<R: Reduction> Search<R> {
             fresh: 0,
             has_begun: false,
             spare: Vec::new(),
+            guide: Vec::new(),
+        }
+    }
+
+    /// A search whose first execution prefers these threads, event by event.
+    pub fn guided(guide: Vec<ThreadId>) -> Search<R> {
+        Search {
+            guide,
+            ..Search::new()
         }
     }
 
@@ -214,7 +226,9 @@ impl<R: Reduction> Search<R> {
 
     /// Reaches a node for the first time.
     fn enter(&mut self, pending: &[Pending]) -> Decision {
-        let enabled = Enabled::new(pending, self.execution.last_thread());
+        let preferred = self.guide.get(self.execution.len()).copied();
+        let preferred = preferred.or_else(|| self.execution.last_thread());
+        let enabled = Enabled::new(pending, preferred);
         if enabled.is_empty() {
             return Decision::Stop(Ending::Maximal);
         }
@@ -261,6 +275,7 @@ impl<R: Reduction> Strategy for Search<R> {
             self.has_begun = true;
             return true;
         }
+        self.guide.clear();
         while let Some(mut node) = self.path.pop() {
             self.execution.truncate(self.path.len());
             if let Some(step) = self.reduction.next(&mut node) {

@@ -1,6 +1,7 @@
 //! What must hold of every algorithm and every program.
 
 mod final_states;
+mod verified_prefixes;
 
 use crate::direct;
 use crate::machine::{Final, Machine};
@@ -301,6 +302,7 @@ impl Laws<'_> {
             Algorithm::ContextSensitive => self.finds_every_final_state(random, tally)?,
             Algorithm::Random | Algorithm::Pct => self.is_repeatable(algorithm, random)?,
         }
+        self.verifies_prefixes(algorithm, random)?;
         self.keeps_within_preemptions(algorithm, random)
     }
 
