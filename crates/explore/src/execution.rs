@@ -7,11 +7,13 @@ mod clock;
 mod id;
 mod op;
 mod prefix;
+mod waiting;
 
 pub use id::{EventId, ObjectId, ThreadId, Token};
 pub(crate) use op::access_at;
 pub use op::{Access, Op, OpKind, Request, Schedule, Step};
 pub use prefix::{Accesses, Constraint, Point};
+pub use waiting::Waiting;
 
 use crate::program::Performed;
 use clock::Clocks;

@@ -30,7 +30,7 @@ pub use bounded::Bounded;
 pub use comparing::Comparing;
 pub use execution::{
     Access, Accesses, Constraint, Event, EventId, Execution, ObjectId, Op, OpKind, Point, Race,
-    Request, Schedule, Step, ThreadId, Token,
+    Request, Schedule, Step, ThreadId, Token, Waiting,
 };
 pub use fingerprint::Fingerprint;
 pub use footprint::Footprint;

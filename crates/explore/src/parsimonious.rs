@@ -108,6 +108,9 @@ pub struct Parsimonious {
     /// The threads that the first execution prefers, event by event.
     #[serde(skip)]
     guide: Vec<ThreadId>,
+    /// The execution at hand is the first one.
+    #[serde(skip)]
+    is_first: bool,
 }
 
 impl Parsimonious {
@@ -254,7 +257,8 @@ impl Parsimonious {
     /// The first thread that is enabled and not characterised as explored.
     fn pick(&mut self, pending: &[Pending]) -> Option<(Step, Request)> {
         let execution = &self.record.execution;
-        let preferred = self.guide.get(execution.len()).copied();
+        let preferred = self.guide.get(execution.len()).filter(|_| self.is_first);
+        let preferred = preferred.copied();
         let preferred = preferred.or_else(|| execution.last_thread());
         let enabled = Enabled::new(pending, preferred);
         let sleep = self.record.sleep();
@@ -295,14 +299,15 @@ impl Strategy for Parsimonious {
                 compared,
                 has_restarted: true,
                 deferred: self.deferred.take().map(|_| Deferred::default()),
+                guide: std::mem::take(&mut self.guide),
                 ..Parsimonious::new()
             };
         }
-        if !self.has_begun {
+        self.is_first = !self.has_begun;
+        if self.is_first {
             self.has_begun = true;
             return true;
         }
-        self.guide.clear();
         loop {
             if let Some(kept) = self.next_child() {
                 if self.defers(kept) {

@@ -14,8 +14,10 @@ mod search;
 mod shortening;
 mod slots;
 mod tally;
+mod verification;
 
 pub use error::CheckError;
+pub use verification::{Preference, Verified};
 
 use explore::{Algorithm, Observer, Options, States};
 use report::{Conditions, Report, ScheduleFile};
@@ -375,7 +377,7 @@ impl Checker {
         }
     }
 
-    fn contradiction(&self) -> Result<(), CheckError> {
+    pub(crate) fn contradiction(&self) -> Result<(), CheckError> {
         if self.seed_is_set && self.algorithm.proves() {
             return Err(CheckError::Contradiction(
                 "a seed is only used by the algorithms random and pct; choose one of them or leave it out",

@@ -94,7 +94,7 @@ pub mod sync;
 mod test_case;
 pub mod thread;
 
-pub use checker::{CheckError, Checker};
+pub use checker::{CheckError, Checker, Preference, Verified};
 pub use choice::{assume, choose, explore, note, skip_branch, stop_exploring};
 pub use explore::{Algorithm, Observer, States};
 pub use goal::Goal;

@@ -27,6 +27,11 @@ impl Model {
         self.engine_mut().grain = Grain::Operations;
     }
 
+    /// From the next execution on an operation that commutes with all others is performed with the step before, as at first.
+    pub fn step_by_accesses(&mut self) {
+        self.engine_mut().grain = Grain::Accesses;
+    }
+
     /// The schedule of operations that is this schedule of accesses. From here on the model goes by
     /// operations. Where a data race shows in another thread than before, the schedule ends with it.
     pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {

@@ -130,4 +130,4 @@ pub use thread::{
     Panic, await_end, call_at, current, is_finished, is_in_model, is_over, join, name, panicking,
     panics_fail, park, park_timed, place, serve, spawn, spawn_at, stand_at, unpark, upcoming_child,
 };
-pub use trace::{Shown, Trace};
+pub use trace::{Described, Shown, Trace};

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::names::Names;
 use crate::native::{self, Native};
 use crate::snapshot::Opaque;
-use crate::trace::{Shown, Trace};
+use crate::trace::{Described, Shown, Trace};
 use crate::trap::Trap;
 use crate::watchdog::Watch;
 use crate::{panic_hook, perform, trap};
@@ -127,6 +127,20 @@ impl Model {
     /// Runs one schedule of operations, up to its end or the first step that does not fit, and records
     /// it for people.
     pub fn trace(&mut self, schedule: &Schedule) -> Result<Trace, Interrupt> {
+        let execution = self.record(schedule)?;
+        Ok(self.engine_mut().take_trace(&execution))
+    }
+
+    /// What the events of an execution of accesses are, for people. Those that cannot be told are left out.
+    pub fn describe(&mut self, execution: &Execution) -> Result<Vec<Described>, Interrupt> {
+        let operations = self.refine(&execution.schedule())?;
+        let operations = self.record(&operations)?;
+        let described = self.engine_mut().described(execution, &operations);
+        self.step_by_accesses();
+        Ok(described)
+    }
+
+    fn record(&mut self, schedule: &Schedule) -> Result<Execution, Interrupt> {
         self.step_by_operations();
         self.engine_mut().recorder.begin();
         let engine = self.engine_mut();
@@ -136,8 +150,7 @@ impl Model {
         let result = self.replay(schedule);
         let engine = self.engine_mut();
         (engine.watch, engine.native.is_ordering) = before;
-        let execution = result?;
-        Ok(self.engine_mut().take_trace(&execution))
+        result
     }
 
     /// What some execution has to come to, and whether one of those so far has.

@@ -3,8 +3,9 @@
 use crate::deciding;
 use crate::engine::Engine;
 use crate::recorder::Recorded;
-use explore::{EventId, Execution, Outcome, Race, ThreadId};
+use explore::{EventId, Execution, OpKind, Outcome, Point, Race, ThreadId};
 use report::{FailureKind, Interleaving, Racing, Row};
+use std::collections::BTreeMap;
 
 /// What went wrong, for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,6 +29,19 @@ pub struct Trace {
     pub failure: Option<Shown>,
     /// The events, with the races among them.
     pub interleaving: Interleaving,
+}
+
+/// An event of a search, for people.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Described {
+    /// Which event.
+    pub at: Point,
+    /// What kind of operation it is.
+    pub kind: OpKind,
+    /// What was done to what, with values.
+    pub text: String,
+    /// Where, as `file:line:column`, if known.
+    pub location: Option<String>,
 }
 
 /// The rows of an execution.
@@ -73,6 +87,32 @@ impl Engine {
                 ends: ends.collect(),
             },
         }
+    }
+
+    /// What the events of an execution of accesses are called, of which the execution of operations was recorded: that
+    /// has others between them.
+    pub(crate) fn described(&self, accesses: &Execution, operations: &Execution) -> Vec<Described> {
+        let mut described = Vec::new();
+        let mut next: BTreeMap<ThreadId, u32> = BTreeMap::new();
+        for ((_, event), recorded) in operations.events().zip(&self.recorder.events) {
+            let thread = event.thread();
+            let index = next.entry(thread).or_insert(1);
+            let at = Point {
+                thread,
+                index: *index,
+            };
+            let own = accesses.event_at(at).map(|own| accesses.event(own).op);
+            if own.is_some_and(|own| own.kind == event.op.kind && own.object == event.op.object) {
+                *index += 1;
+                described.push(Described {
+                    at,
+                    kind: event.op.kind,
+                    text: recorded.text.clone(),
+                    location: self.shown_spot(recorded.location),
+                });
+            }
+        }
+        described
     }
 
     /// The threads in the order of their first events, then those that have none.

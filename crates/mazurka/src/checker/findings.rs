@@ -10,7 +10,7 @@ use report::{Failure, Limit, Report, ScheduleFile, Verdict};
 
 impl Search {
     /// The report of a search that has ended.
-    pub(super) fn report(mut self) -> Result<Report, CheckError> {
+    pub(super) fn take_report(&mut self) -> Result<Report, CheckError> {
         self.is_raced_for |= self.failures.contain_a_race();
         let sightings = std::mem::take(&mut self.failures.sightings);
         let mut errors = Vec::new();

@@ -33,10 +33,31 @@ pub(super) struct Search {
     pub(super) covered: Covered,
     /// Whether an execution did not go as the first one did, for the first time.
     has_diverged: bool,
+    pub(super) beginning: Beginning,
     /// Executions after the first failure.
     pub(super) extra: u64,
     /// The shortest of them that fails likewise, if one is shorter.
     pub(super) shortest: Option<Sighting>,
+}
+
+/// What became of the next execution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Next {
+    /// It ended.
+    Ended(Outcome),
+    /// The search begins anew, and knows more than before.
+    BegunAnew,
+    /// There is none left, or it was stopped in the middle.
+    Nothing,
+}
+
+/// How the last execution began.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Beginning {
+    /// How many events it has in common with the one before.
+    pub kept: usize,
+    /// The strategy gave up what it had explored.
+    pub has_restarted: bool,
 }
 
 /// Ends [`explore::explore()`] after one execution.
@@ -125,6 +146,7 @@ impl Search {
             is_raced_for: false,
             covered: Covered::default(),
             has_diverged: false,
+            beginning: Beginning::default(),
             extra: 0,
             shortest: None,
         })
@@ -137,7 +159,7 @@ impl Search {
         self.save(&mut checkpoint)?;
         loop {
             let mut unsaved = 0;
-            while self.goes_on() && self.next_execution()? {
+            while self.goes_on() && self.next_execution()? != Next::Nothing {
                 unsaved += 1;
                 if unsaved >= self.checker.checkpoint_interval {
                     self.save(&mut checkpoint)?;
@@ -150,7 +172,7 @@ impl Search {
             let has_failed = !self.failures.is_empty();
             self.shorten()?;
             if has_failed != self.failures.is_empty() {
-                return self.report();
+                return self.take_report();
             }
         }
     }
@@ -209,6 +231,12 @@ impl Search {
         false
     }
 
+    /// Whether no limit is reached; else the search is halted by it.
+    pub(super) fn limit_is_left(&mut self) -> bool {
+        self.halt = self.halt.or_else(|| self.limit());
+        self.halt.is_none()
+    }
+
     fn limit(&mut self) -> Option<Limit> {
         let limit = self.checker.limit();
         match limit.is_some_and(|limit| self.tally.runs() >= limit) {
@@ -217,8 +245,8 @@ impl Search {
         }
     }
 
-    /// Runs one execution; false if there is none left, or it was stopped in the middle.
-    fn next_execution(&mut self) -> Result<bool, CheckError> {
+    /// Runs one execution.
+    pub(super) fn next_execution(&mut self) -> Result<Next, CheckError> {
         let mut ended = UntilEnded::default();
         let looks = self.covered.looks();
         if looks {
@@ -235,13 +263,20 @@ impl Search {
         self.model.end_look();
         self.tally.probes += ended.probes;
         if let Err(interrupt) = result {
-            return self.broken_off(interrupt);
+            return Ok(match self.broken_off(interrupt)? {
+                true => Next::BegunAnew,
+                false => Next::Nothing,
+            });
         }
         if ended.has_restarted {
             self.begin_anew();
         }
         let Some(outcome) = ended.outcome else {
-            return Ok(false);
+            return Ok(Next::Nothing);
+        };
+        self.beginning = Beginning {
+            kept,
+            has_restarted: ended.has_restarted,
         };
         self.covered.count(self.strategy.execution());
         if looks {
@@ -260,7 +295,7 @@ impl Search {
         {
             self.halt = Some(Limit::Observer);
         }
-        Ok(true)
+        Ok(Next::Ended(outcome))
     }
 
     /// The algorithm compares states, and the program has none to compare.
@@ -309,7 +344,7 @@ impl Search {
 
     /// The search begins anew: with coarser objects, or because the strategy wants it. The failures that
     /// were met are real, and what was run was run.
-    fn begin_anew(&mut self) {
+    pub(super) fn begin_anew(&mut self) {
         self.tally.begin_anew();
         self.covered.begin_anew();
         self.checker.observer.restarted();

@@ -1,0 +1,355 @@
+//! Iteratively relaxed scheduling: from a first correct execution on, shorter and shorter prefixes are verified, and
+//! whoever runs the program under one of them is told at once.
+
+use super::search::{Beginning, Next, Search, diverged};
+use super::{CheckError, Checker};
+use explore::{Algorithm, Execution, Options, Outcome, Strategy, ThreadId, Verification, Waiting};
+use report::{Case, Choice, Constraint, Limit, Point, Report};
+use runtime::{Described, Names};
+use std::ops::ControlFlow;
+
+/// Executions among which one is chosen in which few threads wait.
+const CANDIDATES: u64 = 200;
+
+/// Which execution comes first: every prefix that is verified is one of it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Preference {
+    /// The first correct one that a search meets.
+    #[default]
+    Any,
+    /// Of some correct ones that in which fewest threads wait for others, where every event takes the same time.
+    FewWaiting,
+}
+
+/// What a verification comes to.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    /// The executions, and the bugs that were met.
+    pub report: Report,
+    /// The shortest prefix that is verified; none if no correct execution was met.
+    pub case: Option<Case>,
+}
+
+impl Checker {
+    /// Verifies a program piece by piece: whatever is verified of it may be run safely at once.
+    ///
+    /// `publish` is told each time that a shorter prefix of a first correct execution is verified, and may stop the
+    /// verification. With a bug the constraints that prevent it remain. (Metzler, Saissi, Bokor, Suri; [`Algorithm::verifier`].)
+    ///
+    /// ```
+    /// use mazurka::sync::Arc;
+    /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    /// use mazurka::{Checker, Preference, thread};
+    /// use std::ops::ControlFlow;
+    ///
+    /// let lost_update = || {
+    ///     let x = Arc::new(AtomicU32::new(0));
+    ///     let add = |x: Arc<AtomicU32>| move || x.store(x.load(SeqCst) + 1, SeqCst);
+    ///     let threads = [0, 1].map(|_| thread::spawn(add(x.clone())));
+    ///     threads.map(|thread| thread.join().unwrap());
+    ///     assert_eq!(x.load(SeqCst), 2);
+    /// };
+    /// let mut published = 0;
+    /// let verified = Checker::new().verify(Preference::Any, lost_update, |_case| {
+    ///     published += 1;
+    ///     ControlFlow::Continue(())
+    /// });
+    /// let case = verified.unwrap().case.unwrap();
+    /// // One thread's load waits for the other's store.
+    /// assert_eq!(case.constraints.len(), 1);
+    /// assert!(published > 0 && case.excluded[0].contains("left == right"));
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Checker::try_check`]; and for algorithms that do not search in the order that this takes.
+    pub fn verify(
+        self,
+        preference: Preference,
+        program: impl Fn() + 'static,
+        mut publish: impl FnMut(&Case) -> ControlFlow<()>,
+    ) -> Result<Verified, CheckError> {
+        self.contradiction()?;
+        if self.algorithm.verifier(Vec::new()).is_none() || self.options.preemptions.is_some() {
+            return Err(CheckError::Contradiction(
+                "a verification needs the algorithm source, optimal or parsimonious, without a bound on preemptions",
+            ));
+        }
+        let mut search = Search::new(self, program)?;
+        loop {
+            if let Some(verified) = search.verify(preference, &mut publish)? {
+                return Ok(verified);
+            }
+        }
+    }
+}
+
+impl Search {
+    /// None if it has to begin again.
+    fn verify(
+        &mut self,
+        preference: Preference,
+        publish: &mut dyn FnMut(&Case) -> ControlFlow<()>,
+    ) -> Result<Option<Verified>, CheckError> {
+        let first = match preference {
+            Preference::Any => self.first_correct()?,
+            Preference::FewWaiting => match self.with_few_waits()? {
+                Some(first) => Some(first),
+                None => self.first_correct()?,
+            },
+        };
+        let Some(first) = first else {
+            let report = self.take_report()?;
+            return Ok(Some(Verified { report, case: None }));
+        };
+        let described = self.model.describe(&first).map_err(diverged)?;
+        self.relax(&first, described, publish)
+    }
+
+    /// The first execution of a search that is correct and takes the first of all alternatives.
+    fn first_correct(&mut self) -> Result<Option<Execution>, CheckError> {
+        self.strategy = self.checker.algorithm.strategy(Options::default());
+        self.begin_anew();
+        while self.limit_is_left() {
+            match self.next_execution()? {
+                Next::Ended(Outcome::Completed) => {
+                    let execution = self.strategy.execution();
+                    if takes_first_alternatives(execution) {
+                        return Ok(Some(execution.clone()));
+                    }
+                }
+                Next::Ended(_) | Next::BegunAnew => {}
+                Next::Nothing => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Of some executions at random the correct one with least waiting.
+    fn with_few_waits(&mut self) -> Result<Option<Execution>, CheckError> {
+        let mut best: Option<(Waiting, Execution)> = None;
+        for algorithm in [Algorithm::Random, Algorithm::Pct] {
+            self.strategy = algorithm.strategy(Options::default());
+            self.begin_anew();
+            for _ in 0..CANDIDATES / 2 {
+                if !self.limit_is_left() {
+                    break;
+                }
+                let next = self.next_execution()?;
+                if next == Next::BegunAnew {
+                    self.strategy = algorithm.strategy(Options::default());
+                    best = None;
+                }
+                let execution = self.strategy.execution();
+                if next == Next::Ended(Outcome::Completed) && takes_first_alternatives(execution) {
+                    let waiting = execution.waiting();
+                    if best.as_ref().is_none_or(|(least, _)| waiting < *least) {
+                        best = Some((waiting, execution.clone()));
+                    }
+                }
+            }
+        }
+        Ok(best.map(|(_, execution)| execution))
+    }
+
+    /// Explores from this execution on, and publishes what is verified; none if it has to begin again.
+    fn relax(
+        &mut self,
+        first: &Execution,
+        described: Vec<Described>,
+        publish: &mut dyn FnMut(&Case) -> ControlFlow<()>,
+    ) -> Result<Option<Verified>, CheckError> {
+        let guide = first.events().map(|(_, event)| event.thread()).collect();
+        let strategy = self.checker.algorithm.verifier(guide);
+        self.strategy = strategy.expect("the algorithm was asked for before");
+        self.begin_anew();
+        let mut relaxation = Relaxation::new(described);
+        let mut is_stopped = false;
+        while !is_stopped && self.limit_is_left() {
+            let next = self.next_execution()?;
+            let is_news = match next {
+                Next::BegunAnew => return Ok(None),
+                Next::Nothing if self.halt.is_some() => break,
+                Next::Nothing => relaxation.exhausted(),
+                Next::Ended(outcome) => {
+                    let is_cut = outcome == Outcome::Halted && !self.tally.bounds.is_empty();
+                    let execution = self.strategy.execution();
+                    relaxation.ended(self.beginning, (outcome, is_cut), execution)
+                }
+            };
+            is_stopped = next == Next::Nothing || relaxation.verification.has_failed();
+            if is_news && relaxation.tell(self.model.names(), publish).is_break() {
+                self.halt.get_or_insert(Limit::Observer);
+            }
+        }
+        self.finish(relaxation, publish)
+    }
+
+    fn finish(
+        &mut self,
+        mut relaxation: Relaxation,
+        publish: &mut dyn FnMut(&Case) -> ControlFlow<()>,
+    ) -> Result<Option<Verified>, CheckError> {
+        let Some(case) = &mut relaxation.case else {
+            // Stopped before the first execution had ended.
+            let report = self.take_report()?;
+            return Ok(Some(Verified { report, case: None }));
+        };
+        case.is_complete = case.events_of_prefix == 0;
+        let mut case = case.clone();
+        let report = self.take_report()?;
+        let errors = report.errors.iter();
+        case.excluded = errors.map(|error| error.message.clone()).collect();
+        // Whether to stop is no question any more.
+        let _ = publish(&case);
+        let case = Some(case);
+        Ok(Some(Verified { report, case }))
+    }
+}
+
+fn takes_first_alternatives(execution: &Execution) -> bool {
+    execution.events().all(|(_, event)| event.step.choice == 0)
+}
+
+/// A verification, and what is published of it.
+struct Relaxation {
+    verification: Verification,
+    described: Vec<Described>,
+    /// The threads that were published, in their order.
+    threads: Vec<ThreadId>,
+    case: Option<Case>,
+    executions: u64,
+    /// Those that were needed for what is verified.
+    needed: u64,
+}
+
+impl Relaxation {
+    fn new(described: Vec<Described>) -> Relaxation {
+        Relaxation {
+            verification: Verification::default(),
+            described,
+            threads: Vec::new(),
+            case: None,
+            executions: 0,
+            needed: 0,
+        }
+    }
+
+    /// An execution that began so has ended; whether more is verified than before. What was cut off at a bound was not
+    /// verified.
+    fn ended(
+        &mut self,
+        beginning: Beginning,
+        (outcome, is_cut): (Outcome, bool),
+        execution: &Execution,
+    ) -> bool {
+        if beginning.has_restarted {
+            self.verification = Verification::default();
+            self.executions = 0;
+        }
+        let is_first = self.verification.first().is_none();
+        let before = self.verification.verified();
+        self.verification.begins(beginning.kept);
+        let is_news = is_first || self.verification.verified() != before;
+        if is_news {
+            self.needed = self.executions.max(1);
+        }
+        self.executions += 1;
+        let outcome = match is_cut {
+            true => Outcome::Failed,
+            false => outcome,
+        };
+        self.verification.ended(outcome, execution);
+        is_news
+    }
+
+    /// Nothing is left; whether more is verified than before.
+    fn exhausted(&mut self) -> bool {
+        let before = self.verification.verified();
+        self.verification.exhausted();
+        self.needed = self.executions;
+        self.verification.verified() != before
+    }
+
+    /// Publishes what is verified.
+    fn tell(
+        &mut self,
+        names: &Names,
+        publish: &mut dyn FnMut(&Case) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Some(first) = self.verification.first().cloned() else {
+            return ControlFlow::Continue(());
+        };
+        let length = self.verification.verified();
+        let constraints = self.verification.constraints();
+        let constraints: Vec<Constraint> = constraints
+            .into_iter()
+            .map(|own| Constraint {
+                first: self.point(own.first),
+                then: self.point(own.then),
+            })
+            .collect();
+        let inside = first.events().take(length);
+        let choices = inside.filter(|(_, event)| event.alternatives > 1);
+        let choices: Vec<Choice> = choices
+            .map(|(_, event)| Choice {
+                at: self.point(event.point()),
+                alternative: event.step.choice,
+            })
+            .collect();
+        let at_first = self.case.as_ref().map(|case| case.constraints_at_first);
+        let case = Case {
+            events: self.shown(&constraints, &choices),
+            threads: self
+                .threads
+                .iter()
+                .map(|&own| names.spawn_path(own))
+                .collect(),
+            constraints_at_first: at_first.unwrap_or(constraints.len() as u64),
+            constraints,
+            choices,
+            events_of_execution: first.len() as u64,
+            events_of_prefix: length as u64,
+            executions: self.needed,
+            ..Case::default()
+        };
+        let told = publish(&case);
+        self.case = Some(case);
+        told
+    }
+
+    /// The point with the number that its thread has in what is published.
+    fn point(&mut self, point: explore::Point) -> Point {
+        let known = self.threads.iter().position(|&own| own == point.thread);
+        let thread = known.unwrap_or_else(|| {
+            self.threads.push(point.thread);
+            self.threads.len() - 1
+        });
+        Point {
+            thread: thread as u32,
+            index: point.index,
+        }
+    }
+
+    /// The events that constraints and choices speak of.
+    fn shown(&self, constraints: &[Constraint], choices: &[Choice]) -> Vec<report::Described> {
+        let mut points: Vec<Point> = constraints
+            .iter()
+            .flat_map(|own| [own.first, own.then])
+            .chain(choices.iter().map(|choice| choice.at))
+            .collect();
+        points.sort_unstable();
+        points.dedup();
+        let shown = points.into_iter().filter_map(|at| {
+            let thread = self.threads[at.thread as usize];
+            let mut described = self.described.iter();
+            let own = described.find(|own| own.at.thread == thread && own.at.index == at.index)?;
+            Some(report::Described {
+                at,
+                operation: own.text.clone(),
+                kind: format!("{:?}", own.kind),
+                place: own.location.clone(),
+            })
+        });
+        shown.collect()
+    }
+}
