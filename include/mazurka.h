@@ -1,5 +1,5 @@
 /* What a C or C++ program may say to Mazurka. Without it, in a program that runs as usual or that was built by another
-   compiler, mazurka_choose gives 0 and mazurka_assume does nothing. */
+   compiler, mazurka_choose gives 0, mazurka_assume does nothing and mazurka_input gives its least value. */
 #ifndef MAZURKA_H
 #define MAZURKA_H
 
@@ -13,11 +13,16 @@ __attribute__((weak)) int mazurka_choose(int alternatives);
 /* Drops the executions in which the condition does not hold. */
 __attribute__((weak)) void mazurka_assume(int condition);
 
+/* An input of the program. A check tries every value of the range, `mazurka verify` one after the other; in a run it is
+   the value of MAZURKA_INPUT_<name> in the environment, or the least one. */
+__attribute__((weak)) long long mazurka_input(const char *name, long long lowest, long long highest);
+
 #ifdef __cplusplus
 }
 #endif
 
 #define mazurka_choose(alternatives) (mazurka_choose ? mazurka_choose(alternatives) : 0)
 #define mazurka_assume(condition) (mazurka_assume ? mazurka_assume(condition) : (void)0)
+#define mazurka_input(name, lowest, highest) (mazurka_input ? mazurka_input(name, lowest, highest) : (lowest))
 
 #endif

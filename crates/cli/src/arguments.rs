@@ -1,11 +1,13 @@
 //! What can be typed.
 
+use crate::stop_when::StopWhen;
 use crate::time_limit::TimeLimit;
 use crate::{REFUSED, terminal};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use explore::Algorithm;
+use report::Input;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,6 +35,17 @@ Examples:
 
 Exit codes: 0 verified, 1 bug found, 2 wrong usage or unusable file, 3 stopped by a bound or interrupted.";
 
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  mazurka cc -O2 -o queue queue.c            the program as it will be run
+  mazurka verify ./queue -o safe.trace
+  mazurka verify ./queue '{n}' --input n=1..4 --stop-when constraints=3 -o safe.trace
+
+The file is there as soon as one execution is verified, and gets better until all are.
+
+Exit codes: 0 verified, 1 the constraints that prevent a bug remain, 2 wrong usage or unusable file, 3 stopped before
+everything was verified.";
+
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
@@ -52,6 +65,12 @@ pub enum Command {
     Replay(ReplayOptions),
     /// Run every algorithm on a program, beside published numbers
     Compare(CompareOptions),
+    /// Verify a program piece by piece, and save which schedules are safe
+    #[command(after_help = VERIFY_EXAMPLES)]
+    Verify(VerifyOptions),
+    /// Show which schedules are safe
+    #[command(after_help = EXIT_CODES)]
+    Show(ShowOptions),
 }
 
 /// How results are printed.
@@ -176,6 +195,73 @@ pub struct CheckOptions {
     pub no_output: bool,
 }
 
+/// Options of `verify`.
+#[derive(Args)]
+pub struct VerifyOptions {
+    /// A program that was built with `mazurka cc` and its arguments, `{n}` for the value of input n; or a program of the corpus
+    #[arg(value_name = "PROGRAM", required = true)]
+    pub program: Vec<OsString>,
+    /// More arguments of the program
+    #[arg(last = true, value_name = "ARGUMENT")]
+    pub arguments: Vec<OsString>,
+    /// Where to save what is safe
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// The values of an input that is an argument: n=1..4
+    #[arg(long, value_name = "NAME=LOW..HIGH", value_parser = input)]
+    pub input: Vec<Input>,
+    /// Stop early: constraints=N, time=30s or overhead=10% of the program's time
+    #[arg(long, value_name = "WHAT")]
+    pub stop_when: Vec<StopWhen>,
+    /// Which execution to begin with
+    #[arg(long, value_name = "WHICH", default_value = "any")]
+    pub prefer: Prefer,
+    /// How to search: source, optimal or parsimonious
+    #[arg(long, value_parser = algorithm(), default_value = Algorithm::Optimal.name())]
+    pub algorithm: Algorithm,
+    /// How plain accesses of C and C++ are taken [default: race]
+    #[arg(long, value_name = "HOW")]
+    pub plain: Option<Plain>,
+    /// Stop a thread after as many operations [default: 10000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_events: Option<u32>,
+    /// How to print the result
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    /// Print the last line only, and no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Which execution comes first.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Prefer {
+    /// The first correct one.
+    Any,
+    /// One in which few threads wait for others.
+    FewWaiting,
+}
+
+/// Options of `show`.
+#[derive(Args)]
+pub struct ShowOptions {
+    /// What `verify` saved
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// How to show it
+    #[arg(long, default_value = "text")]
+    pub format: Shown,
+}
+
+/// How safe schedules are shown.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shown {
+    /// For people.
+    Text,
+    /// As a graph, for `dot -Tsvg`.
+    Dot,
+}
+
 /// Options of `list`.
 #[derive(Args)]
 pub struct ListOptions {
@@ -268,6 +354,22 @@ fn one_line(error: &str) -> String {
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let words: Vec<&str> = first.split_whitespace().collect();
     format!("{}; see `mazurka --help`", words.join(" "))
+}
+
+/// Reads `n=1..4`.
+fn input(text: &str) -> Result<Input, String> {
+    let parsed = text.split_once('=').and_then(|(name, range)| {
+        let (lowest, highest) = range.split_once("..")?;
+        Some(Input {
+            name: name.to_owned(),
+            lowest: lowest.parse().ok()?,
+            highest: highest.trim_start_matches('=').parse().ok()?,
+        })
+    });
+    match parsed {
+        Some(input) if input.lowest <= input.highest && !input.name.is_empty() => Ok(input),
+        Some(_) | None => Err("an input is a name and its values: n=1..4".to_owned()),
+    }
 }
 
 fn algorithm() -> impl TypedValueParser<Value = Algorithm> {

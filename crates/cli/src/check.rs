@@ -163,7 +163,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// Whether a file could be written here.
-fn has_directory(path: &Path) -> Result<(), Refusal> {
+pub fn has_directory(path: &Path) -> Result<(), Refusal> {
     if path.is_dir() {
         return Err(Refusal::Directory(path.to_owned()));
     }

@@ -12,9 +12,12 @@ mod native_check;
 mod progress_line;
 mod refusal;
 mod replay;
+mod show;
+mod stop_when;
 mod subject;
 mod terminal;
 mod time_limit;
+mod verify;
 mod wrapper;
 
 use arguments::{Arguments, Command};
@@ -40,6 +43,8 @@ fn main() -> ExitCode {
         Command::List(options) => list::list(&options),
         Command::Replay(options) => replay::replay(&options),
         Command::Compare(options) => compare::compare(&options),
+        Command::Verify(options) => verify::verify(&options),
+        Command::Show(options) => show::show(&options),
     };
     match done {
         Ok(code) => code,

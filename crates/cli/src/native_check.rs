@@ -3,7 +3,7 @@
 use crate::arguments::{CheckOptions, Plain, ReplayOptions};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
-use crate::subject::{NativeProgram, Origin};
+use crate::subject::{NativeProgram, Origin, with_folder};
 use crate::{fatality, interruption};
 use native::{
     Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, RuntimeLibrary,
@@ -135,7 +135,7 @@ impl Task<'_> {
                 program: self.order.name.clone(),
                 reason,
             }),
-            Some(Answer::Progress(_)) | None => Ok(None),
+            Some(Answer::Progress(_) | Answer::Verified(_) | Answer::Asked(_)) | None => Ok(None),
         }
     }
 
@@ -150,7 +150,7 @@ impl Task<'_> {
         };
         let path = match &built {
             Some(built) => built.program(),
-            None => found(self.program.path()),
+            None => with_folder(self.program.path()),
         };
         Binary::recognise(&path)?;
         Ok(Some((built, path)))
@@ -299,14 +299,6 @@ impl Task<'_> {
     }
 }
 
-/// A file without a folder is one of this folder, not a command that is looked for.
-fn found(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if parent.as_os_str().is_empty() => Path::new(".").join(path),
-        Some(_) | None => path.to_owned(),
-    }
-}
-
 /// What became of a process that checks, unless it refuses to.
 enum Heard {
     Report(Box<Report>),
@@ -329,6 +321,7 @@ fn hear(worker: &Worker, events: &Receiver<Event>, line: &ProgressLine) -> Told 
     loop {
         match events.recv() {
             Ok(Event::Answer(Answer::Progress(text))) => line.say(text),
+            Ok(Event::Answer(Answer::Verified(_) | Answer::Asked(_))) => {}
             Ok(Event::Answer(Answer::Report(report))) => return Told::Report(report),
             Ok(Event::Answer(Answer::Refused(reason))) => return Told::Refused(reason),
             Ok(Event::Interruption) if !is_interrupted => {
@@ -358,9 +351,7 @@ fn order(options: &CheckOptions, program: &NativeProgram) -> Order {
         interleaves_plain: options.plain == Some(Plain::Sc),
         checkpoint: options.checkpoint.as_deref().map(absolute),
         resume: options.resume.as_deref().map(absolute),
-        replay: None,
-        trail: None,
-        answers: None,
+        ..Order::default()
     }
 }
 

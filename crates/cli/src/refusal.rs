@@ -11,9 +11,22 @@ pub enum Refusal {
     /// No such program, or not with this size.
     #[error("{0}")]
     Program(#[from] corpus::NameError),
-    /// The schedule file is of no use.
+    /// A file that another command wrote is of no use.
     #[error("{0}")]
-    Schedule(#[from] StoredFileError),
+    Stored(#[from] StoredFileError),
+    /// What is verified is the program that will be run.
+    #[error("{}: this is a source; build the program that will be run with `mazurka cc` or `mazurka c++`, and verify that", .0.display())]
+    NotBuilt(PathBuf),
+    /// There are too many values of inputs.
+    #[error(
+        "with the input {input} there are more than {most} combinations of values; declare a smaller range"
+    )]
+    Inputs {
+        /// The input that makes them too many.
+        input: String,
+        /// The most that are verified.
+        most: usize,
+    },
     /// The schedule file is of a program that is not in the corpus.
     #[error("{}: it is a schedule of {program:?}, which `mazurka list` does not know; replay it in the test that wrote it, with Checker::replay", path.display())]
     ForeignSchedule {

@@ -66,6 +66,22 @@ impl Subject {
         Ok(Subject::Native(native))
     }
 
+    /// A program that is built already, or one of the corpus.
+    pub fn built(words: &[OsString], more: &[OsString]) -> Result<Subject, Refusal> {
+        let (word, own) = words.split_first().expect("clap asks for a program");
+        if Language::of(Path::new(word)).is_some() {
+            return Err(Refusal::NotBuilt(PathBuf::from(word)));
+        }
+        if !is_file(word) {
+            return Ok(Subject::Corpus(corpus::parse(&word.to_string_lossy())?));
+        }
+        Ok(Subject::Native(NativeProgram {
+            origin: Origin::Binary(with_folder(Path::new(word))),
+            arguments: [own, more].concat(),
+            compiler: None,
+        }))
+    }
+
     /// What files about it begin with: `mutex-3-4`, `queue`.
     pub fn file_stem(&self) -> String {
         match self {
@@ -160,6 +176,14 @@ impl NativeProgram {
             name.push_str(&argument.to_string_lossy());
         }
         name
+    }
+}
+
+/// A file without a folder is one of this folder, not a command that is looked for.
+pub fn with_folder(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new(".").join(path),
+        Some(_) | None => path.to_owned(),
     }
 }
 

@@ -28,6 +28,7 @@ mod heap;
 mod hooks;
 mod image;
 mod input;
+mod inputs;
 mod keys;
 mod large_atomics;
 mod leaks;

@@ -4,14 +4,15 @@
 use crate::savepoint::ProgramMemory;
 use crate::source_map::Names;
 use crate::start::Program;
-use crate::{blocks, ending, gate, heap, image, input, leaks, rwlock, threads, watch};
+use crate::{blocks, ending, gate, heap, image, input, inputs, leaks, rwlock, threads, watch};
 use explore::Algorithm;
-use mazurka::{CheckError, Checker, Report};
-use native::{Answer, ORDER, Order};
-use report::{FailureKind, Progress, Snapshot};
+use mazurka::{CheckError, Checker, Preference, Report};
+use native::{Answer, ORDER, Order, Verify};
+use report::{FailureKind, Input, Progress, Snapshot};
 use runtime::native::privately;
 use std::fs::File;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -119,7 +120,36 @@ fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
             .parse()
             .map_err(|_| CheckError::Misfit(format!("no algorithm is called {name}")))?,
     };
-    checker.algorithm(algorithm).try_check(body)
+    let checker = checker.algorithm(algorithm);
+    match &order.verify {
+        Some(verify) => verified(checker, verify, body),
+        None => checker.try_check(body),
+    }
+}
+
+/// Verifies, and tells what is verified as soon as it is.
+fn verified(
+    checker: Checker,
+    verify: &Verify,
+    body: impl Fn() + 'static,
+) -> Result<Report, CheckError> {
+    inputs::know(&verify.inputs);
+    let preference = match verify.prefers_few_waiting {
+        true => Preference::FewWaiting,
+        false => Preference::Any,
+    };
+    let verified = checker.verify(preference, body, |case| {
+        say(&Answer::Verified(Box::new(case.clone())));
+        ControlFlow::Continue(())
+    })?;
+    Ok(verified.report)
+}
+
+/// The program asks for an input that nobody knows: the process ends here.
+pub(crate) fn ask(input: Input) -> ! {
+    say(&Answer::Asked(input));
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(0) }
 }
 
 fn checker(order: &Order) -> Checker {

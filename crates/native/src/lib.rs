@@ -40,7 +40,7 @@ pub use libraries::libraries;
 pub use names::{
     Activation, Block, Content, Frame, Images, Memory, Names, NamesError, Registers, Variable,
 };
-pub use order::{Answer, ORDER, Order, nameless_file, reachable};
+pub use order::{Answer, ORDER, Order, Verify, nameless_file, reachable};
 pub use result::reads_result;
 pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};
 pub use unseen::Unseen;

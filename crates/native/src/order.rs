@@ -1,7 +1,7 @@
 //! What the command tells the runtime library in a program's environment, and what the library answers on the
 //! standard output: one JSON object in a line for each [`Answer`].
 
-use report::{Report, ScheduleFile};
+use report::{Case, Input, Inputs, Report, ScheduleFile};
 use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -54,6 +54,18 @@ pub struct Order {
     /// The program runs in a debugger, and its answers go to this file.
     #[serde(default)]
     pub answers: Option<PathBuf>,
+    /// Verify prefixes of one execution, and answer each time that a shorter one is.
+    #[serde(default)]
+    pub verify: Option<Verify>,
+}
+
+/// How to verify.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub struct Verify {
+    /// Begin with an execution in which few threads wait.
+    pub prefers_few_waiting: bool,
+    /// The values of the inputs that are known.
+    pub inputs: Inputs,
 }
 
 /// What comes of it.
@@ -66,6 +78,10 @@ pub enum Answer {
     Report(Box<Report>),
     /// It could not be done, and why.
     Refused(String),
+    /// This is verified.
+    Verified(Box<Case>),
+    /// The program asks for an input that has no value: nothing was verified.
+    Asked(Input),
 }
 
 /// What stands before the name of a file that has the order.

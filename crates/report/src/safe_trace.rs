@@ -3,6 +3,9 @@
 //! Metzler, Saissi, Bokor, Suri, "Safe execution of concurrent programs by enforcement of scheduling constraints": a run
 //! that keeps the constraints is, up to the order of independent events, one that was verified.
 
+mod dot;
+mod text;
+
 use crate::condition::{Condition, Inputs};
 use crate::stored_file::{self, Kind, StoredFileError, StoredProblem};
 use serde::{Deserialize, Serialize};
@@ -68,7 +71,7 @@ pub struct Case {
     pub threads: Vec<String>,
     /// In which order events are to happen, beside what the program sees to by itself.
     pub constraints: Vec<Constraint>,
-    /// Alternatives that are to be taken, where it is not the first one.
+    /// The alternatives that are to be taken, where there are several.
     pub choices: Vec<Choice>,
     /// The events that constraints and choices speak of, for people and to notice when a run is another one.
     pub events: Vec<Described>,

@@ -1,0 +1,21 @@
+//! `mazurka show`: which schedules are safe, for people or as a graph.
+
+use crate::arguments::{ShowOptions, Shown};
+use crate::refusal::Refusal;
+use crate::{Done, terminal};
+use report::SafeTrace;
+use std::process::ExitCode;
+
+/// Shows a file that `verify` saved.
+pub fn show(options: &ShowOptions) -> Done {
+    let trace = SafeTrace::load(&options.file)?;
+    let text = match options.format {
+        Shown::Text => trace.text(),
+        Shown::Dot => trace.dot(),
+    };
+    terminal::print(&text).map_err(|error| Refusal::System {
+        what: "print the constraints",
+        error,
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

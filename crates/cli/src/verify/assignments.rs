@@ -1,0 +1,194 @@
+//! The assignments of values to a program's inputs, and what is verified for each.
+
+use crate::refusal::Refusal;
+use report::{Case, Condition, Input, Inputs};
+
+/// More assignments are not verified one after the other.
+const MOST: usize = 100_000;
+
+/// Every assignment, with what is verified for it.
+pub struct Assignments {
+    inputs: Vec<Input>,
+    all: Vec<Assignment>,
+}
+
+struct Assignment {
+    values: Inputs,
+    case: Option<Case>,
+    is_done: bool,
+}
+
+impl Assignments {
+    /// All assignments of values to these inputs.
+    pub fn of(inputs: &[Input]) -> Result<Assignments, Refusal> {
+        let mut all = vec![Inputs::new()];
+        for input in inputs {
+            let ways = input.highest.checked_sub(input.lowest);
+            let ways = ways.and_then(|ways| usize::try_from(ways).ok()?.checked_add(1));
+            let number = ways.and_then(|ways| ways.checked_mul(all.len()));
+            if number.is_none_or(|number| number > MOST) {
+                return Err(Refusal::Inputs {
+                    input: input.name.clone(),
+                    most: MOST,
+                });
+            }
+            let longer = all.iter().flat_map(|own| {
+                (input.lowest..=input.highest).map(move |value| {
+                    let mut own = own.clone();
+                    own.insert(input.name.clone(), value);
+                    own
+                })
+            });
+            all = longer.collect();
+        }
+        let assignment = |values| Assignment {
+            values,
+            case: None,
+            is_done: false,
+        };
+        Ok(Assignments {
+            inputs: inputs.to_vec(),
+            all: all.into_iter().map(assignment).collect(),
+        })
+    }
+
+    /// One more input: what was verified so far was for no value of it.
+    pub fn add(&mut self, input: Input) -> Result<(), Refusal> {
+        self.inputs.push(input);
+        *self = Assignments::of(&self.inputs)?;
+        Ok(())
+    }
+
+    /// The inputs, in the order in which they were met.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The values of an assignment.
+    pub fn values(&self, index: usize) -> &Inputs {
+        &self.all[index].values
+    }
+
+    /// The first assignment whose verification has not ended.
+    pub fn next_unverified(&self) -> Option<usize> {
+        self.all.iter().position(|own| !own.is_done)
+    }
+
+    /// The verification of an assignment has ended.
+    pub fn done(&mut self, index: usize) {
+        self.all[index].is_done = true;
+    }
+
+    /// Takes note of what is verified; whether runs have less to keep than before, or the verification is over.
+    pub fn take(&mut self, index: usize, case: Case) -> bool {
+        let own = &mut self.all[index].case;
+        let is_better = own.as_ref().is_none_or(|before| {
+            before.constraints != case.constraints
+                || before.choices != case.choices
+                || before.is_complete != case.is_complete
+                || before.excluded != case.excluded
+        });
+        *own = Some(case);
+        is_better
+    }
+
+    /// The constraints of an assignment.
+    pub fn constraints(&self, index: usize) -> Option<usize> {
+        let case = self.all[index].case.as_ref();
+        case.map(|case| case.constraints.len())
+    }
+
+    /// What is verified, where assignments with the same constraints are one case.
+    pub fn cases(&self) -> Vec<Case> {
+        let all: Vec<Inputs> = self.all.iter().map(|own| own.values.clone()).collect();
+        let mut merged: Vec<Case> = Vec::new();
+        for case in self.all.iter().filter_map(|own| own.case.as_ref()) {
+            match merged.iter_mut().find(|other| is_same(other, case)) {
+                Some(other) => {
+                    other.executions += case.executions;
+                    other.is_complete &= case.is_complete;
+                    let new = case.excluded.iter();
+                    let new: Vec<String> = new
+                        .filter(|own| !other.excluded.contains(own))
+                        .cloned()
+                        .collect();
+                    other.excluded.extend(new);
+                }
+                None => merged.push(case.clone()),
+            }
+        }
+        for case in &mut merged {
+            let is_own = |values: &Inputs| {
+                let own = self.all.iter().find(|own| own.values == *values);
+                let own = own.and_then(|own| own.case.as_ref());
+                own.is_some_and(|own| is_same(own, case))
+            };
+            case.condition = Condition::that_tells(&all, is_own);
+        }
+        merged
+    }
+}
+
+/// Whether runs have to keep the same.
+fn is_same(one: &Case, other: &Case) -> bool {
+    let key = |case: &Case| (case.threads.clone(), case.constraints.clone());
+    key(one) == key(other) && one.choices == other.choices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use report::{Constraint, Point};
+
+    fn input(name: &str, lowest: i64, highest: i64) -> Input {
+        Input {
+            name: name.to_owned(),
+            lowest,
+            highest,
+        }
+    }
+
+    fn case(constraints: &[u32]) -> Case {
+        let constraint = |&index: &u32| Constraint {
+            first: Point { thread: 0, index },
+            then: Point { thread: 1, index },
+        };
+        Case {
+            constraints: constraints.iter().map(constraint).collect(),
+            executions: 2,
+            ..Case::default()
+        }
+    }
+
+    #[test]
+    fn assignments_with_equal_constraints_are_one_case() {
+        let mut assignments = Assignments::of(&[input("x", 0, 2), input("y", 0, 2)]).unwrap();
+        for index in 0..9 {
+            let is_equal = assignments.values(index)["x"] == assignments.values(index)["y"];
+            assert!(assignments.take(index, case(if is_equal { &[1] } else { &[] })));
+        }
+        let told: Vec<(String, u64)> = assignments
+            .cases()
+            .iter()
+            .map(|case| (case.condition.to_string(), case.executions))
+            .collect();
+        assert_eq!(told, [("x == y".to_owned(), 6), ("x != y".to_owned(), 12)]);
+    }
+
+    #[test]
+    fn an_assignment_that_nothing_is_known_of_has_no_case() {
+        let mut assignments = Assignments::of(&[input("x", 0, 2)]).unwrap();
+        assignments.take(1, case(&[]));
+        assignments.done(1);
+        assert_eq!(assignments.next_unverified(), Some(0));
+        let cases = assignments.cases();
+        assert_eq!(cases[0].condition.to_string(), "x == 1");
+    }
+
+    #[test]
+    fn too_many_assignments_are_refused() {
+        assert!(Assignments::of(&[input("x", 0, i64::MAX)]).is_err());
+        assert!(Assignments::of(&[input("x", i64::MIN, i64::MAX)]).is_err());
+        assert!(Assignments::of(&[input("x", 0, 999), input("y", 0, 999)]).is_err());
+    }
+}

@@ -1,0 +1,52 @@
+//! Inputs that a program declares: in a check every value of the range is tried, in a verification one after the other, and
+//! in a run it is what the environment says.
+
+use crate::gate::{close, code, is_inside};
+use crate::worker;
+use libc::c_char;
+use report::{FailureKind, Input, Inputs};
+use runtime::native;
+use std::ffi::CStr;
+use std::sync::OnceLock;
+
+/// What stands before an input's name in the environment of a run.
+pub(crate) const VARIABLE: &str = "MAZURKA_INPUT_";
+
+/// The values of the inputs that a verification is for.
+static KNOWN: OnceLock<Inputs> = OnceLock::new();
+
+/// A verification is for these values.
+pub(crate) fn know(inputs: &Inputs) {
+    KNOWN.get_or_init(|| inputs.clone());
+}
+
+export! {
+    placed fn mazurka_input(name: *const c_char, lowest: i64, highest: i64) -> i64 {
+        // SAFETY: the program gives a text that ends.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        if !is_inside() {
+            return given(&name).unwrap_or(lowest);
+        }
+        let (code, _closed) = (code(), close());
+        let ways = highest.checked_sub(lowest).and_then(|last| u32::try_from(last).ok()?.checked_add(1));
+        let Some(ways) = ways else {
+            let message = format!("the input {name} has no value, or more than 2^32: {lowest} to {highest}");
+            native::fail(code, FailureKind::Misuse, message);
+        };
+        let Some(known) = KNOWN.get() else {
+            return lowest + i64::from(native::at(code, || runtime::choose(ways)));
+        };
+        match known.get(&*name) {
+            Some(&value) => value,
+            None => worker::ask(Input { name: name.into_owned(), lowest, highest }),
+        }
+    }
+}
+
+/// The value of an input in the environment.
+fn given(name: &str) -> Option<i64> {
+    std::env::var(format!("{VARIABLE}{name}"))
+        .ok()?
+        .parse()
+        .ok()
+}
