@@ -81,6 +81,7 @@ impl Verification<'_> {
             program: instance.to_string(),
             error,
         })?;
+        self.assignments.done(0);
         Ok(verified.report)
     }
 
@@ -152,13 +153,18 @@ impl Verification<'_> {
 
     /// Whether enough is verified for an assignment.
     fn is_enough(&self, index: usize) -> bool {
-        let constraints = self.assignments.constraints(index);
-        let mut stops = self.options.stop_when.iter();
-        let is_met = |stop: &StopWhen| match stop {
-            StopWhen::Constraints(most) => constraints.is_some_and(|own| own <= *most),
-            StopWhen::Time(_) | StopWhen::Overhead(_) => false,
-        };
-        self.is_over() || stops.any(is_met)
+        let (most, own) = (self.most_constraints(), self.assignments.constraints(index));
+        self.is_over() || most.zip(own).is_some_and(|(most, own)| own <= most)
+    }
+
+    /// The constraints that may remain.
+    fn most_constraints(&self) -> Option<usize> {
+        let stops = self.options.stop_when.iter();
+        let most = stops.filter_map(|stop| match stop {
+            StopWhen::Constraints(most) => Some(*most),
+            StopWhen::Time(_) | StopWhen::Overhead(_) => None,
+        });
+        most.max()
     }
 
     fn print(&self, reports: &[Report]) -> Done {

@@ -140,7 +140,11 @@ fn verified(
     };
     let verified = checker.verify(preference, body, |case| {
         say(&Answer::Verified(Box::new(case.clone())));
-        ControlFlow::Continue(())
+        let enough = verify.most_constraints;
+        match enough.is_some_and(|most| case.constraints.len() <= most) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     })?;
     Ok(verified.report)
 }

@@ -66,6 +66,8 @@ pub struct Verify {
     pub prefers_few_waiting: bool,
     /// The values of the inputs that are known.
     pub inputs: Inputs,
+    /// Stop when no more constraints remain.
+    pub most_constraints: Option<usize>,
 }
 
 /// What comes of it.

@@ -80,7 +80,8 @@ impl Condition {
                 .iter()
                 .rev()
                 .max_by_key(|candidate| covers(candidate));
-            let (conjunction, holds) = match best.filter(|best| covers(best) > 1) {
+            let is_worth_it = |best: &&Candidate| best.conjunction.is_empty() || covers(best) > 1;
+            let (conjunction, holds) = match best.filter(is_worth_it) {
                 Some(best) => (best.conjunction.clone(), best.holds.clone()),
                 None => exactly(assignments, first),
             };
@@ -297,6 +298,12 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn where_there_is_one_assignment_it_holds_always() {
+        let one = assignments(&["x"], 1);
+        assert_eq!(Condition::that_tells(&one, |_| true), Condition::always());
     }
 
     #[test]

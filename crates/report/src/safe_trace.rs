@@ -161,6 +161,40 @@ impl Default for Case {
     }
 }
 
+impl Case {
+    /// The same where threads have other numbers, those of these spawn paths.
+    pub fn renumbered(self, threads: Vec<String>, number: impl Fn(u32) -> u32) -> Case {
+        let point = |at: Point| Point {
+            thread: number(at.thread),
+            ..at
+        };
+        let mut constraints: Vec<Constraint> = self
+            .constraints
+            .iter()
+            .map(|own| Constraint {
+                first: point(own.first),
+                then: point(own.then),
+            })
+            .collect();
+        constraints.sort_unstable();
+        let choice = |own: Choice| Choice {
+            at: point(own.at),
+            ..own
+        };
+        let described = |own: Described| Described {
+            at: point(own.at),
+            ..own
+        };
+        Case {
+            threads,
+            constraints,
+            choices: self.choices.into_iter().map(choice).collect(),
+            events: self.events.into_iter().map(described).collect(),
+            ..self
+        }
+    }
+}
+
 impl SafeTrace {
     /// What holds for these inputs; none if they were not verified.
     pub fn case(&self, inputs: &Inputs) -> Option<&Case> {

@@ -10,6 +10,8 @@ const MOST: usize = 100_000;
 pub struct Assignments {
     inputs: Vec<Input>,
     all: Vec<Assignment>,
+    /// The threads of all cases, so that each has one number in all.
+    threads: Vec<String>,
 }
 
 struct Assignment {
@@ -49,6 +51,7 @@ impl Assignments {
         Ok(Assignments {
             inputs: inputs.to_vec(),
             all: all.into_iter().map(assignment).collect(),
+            threads: Vec::new(),
         })
     }
 
@@ -81,6 +84,7 @@ impl Assignments {
 
     /// Takes note of what is verified; whether runs have less to keep than before, or the verification is over.
     pub fn take(&mut self, index: usize, case: Case) -> bool {
+        let case = self.renumbered(case);
         let own = &mut self.all[index].case;
         let is_better = own.as_ref().is_none_or(|before| {
             before.constraints != case.constraints
@@ -90,6 +94,20 @@ impl Assignments {
         });
         *own = Some(case);
         is_better
+    }
+
+    /// The same with the numbers that threads have here.
+    fn renumbered(&mut self, case: Case) -> Case {
+        let number = |path: &String| {
+            let known = self.threads.iter().position(|own| own == path);
+            known.unwrap_or_else(|| {
+                self.threads.push(path.clone());
+                self.threads.len() - 1
+            }) as u32
+        };
+        let numbers: Vec<u32> = case.threads.iter().map(number).collect();
+        let threads = self.threads.clone();
+        case.renumbered(threads, |thread| numbers[thread as usize])
     }
 
     /// The constraints of an assignment.
@@ -118,6 +136,7 @@ impl Assignments {
             }
         }
         for case in &mut merged {
+            case.threads.clone_from(&self.threads);
             let is_own = |values: &Inputs| {
                 let own = self.all.iter().find(|own| own.values == *values);
                 let own = own.and_then(|own| own.case.as_ref());
@@ -131,8 +150,7 @@ impl Assignments {
 
 /// Whether runs have to keep the same.
 fn is_same(one: &Case, other: &Case) -> bool {
-    let key = |case: &Case| (case.threads.clone(), case.constraints.clone());
-    key(one) == key(other) && one.choices == other.choices
+    one.constraints == other.constraints && one.choices == other.choices
 }
 
 #[cfg(test)]
@@ -154,6 +172,7 @@ mod tests {
             then: Point { thread: 1, index },
         };
         Case {
+            threads: vec!["0".to_owned(), "0.1".to_owned()],
             constraints: constraints.iter().map(constraint).collect(),
             executions: 2,
             ..Case::default()

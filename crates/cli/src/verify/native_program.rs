@@ -74,6 +74,7 @@ impl Verification<'_> {
             verify: Some(Verify {
                 prefers_few_waiting: self.options.prefer == Prefer::FewWaiting,
                 inputs: inputs.clone(),
+                most_constraints: self.most_constraints(),
             }),
             ..Order::default()
         };

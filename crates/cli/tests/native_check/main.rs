@@ -11,3 +11,4 @@ mod random;
 mod refusals;
 mod savepoints;
 mod toolchain;
+mod verification;
