@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crate, what it may depend on, what only its tests may besides.
-const ARROWS: [(&str, &[&str], &[&str]); 13] = [
+const ARROWS: [(&str, &[&str], &[&str]); 14] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
@@ -19,9 +19,12 @@ const ARROWS: [(&str, &[&str], &[&str]); 13] = [
         &["explore", "mazurka", "report", "testkit"],
     ),
     ("native", &["report"], &[]),
+    ("enforce", &["explore", "report"], &[]),
     (
         "intercept",
-        &["explore", "mazurka", "native", "report", "runtime"],
+        &[
+            "enforce", "explore", "mazurka", "native", "report", "runtime",
+        ],
         &[],
     ),
     ("loom", &["mazurka"], &[]),
@@ -29,7 +32,9 @@ const ARROWS: [(&str, &[&str], &[&str]); 13] = [
     ("testkit", &["explore", "objects"], &[]),
     (
         "cli",
-        &["corpus", "explore", "mazurka", "native", "report"],
+        &[
+            "corpus", "enforce", "explore", "mazurka", "native", "report",
+        ],
         &["testkit"],
     ),
 ];
@@ -45,7 +50,7 @@ const PURE: [&str; 6] = [
 ];
 
 /// Crates in which `unsafe` may stand.
-const UNSAFE: [&str; 2] = ["intercept", "runtime"];
+const UNSAFE: [&str; 3] = ["enforce", "intercept", "runtime"];
 
 /// The packages of the workspace.
 fn packages() -> Vec<Value> {

@@ -263,7 +263,8 @@ fn set_thread_pointer(pointer: usize) {
 }
 
 /// Functions that the program calls. Each one is entered through a few instructions that note where it was
-/// called; with `compared` also the registers that calls preserve, for the await rule.
+/// called; with `compared` also the registers that calls preserve, for the await rule. `reading` and `writing` are the
+/// same for the hooks before plain accesses.
 macro_rules! export {
     ($($(#[$meta:meta])* $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
         $(export!(@$kind [$(#[$meta])*] $name ($($argument: $type),*) ($(-> $result)?) $body);)*
@@ -321,6 +322,67 @@ macro_rules! export {
                     frame = sym $crate::gate::FRAME,
                     inside = sym $crate::gate::INSIDE,
                     hook = sym hook,
+                )
+            }
+        };
+    };
+    // The hooks before plain accesses. Where the checker is not, all that may be to do is to count.
+    (@reading [$(#[$meta:meta])*] $name:ident ($argument:ident: $type:ty) () $body:block) => {
+        export!(@plain $name ($argument: $type) $body [compare] enforce::plain_read);
+    };
+    (@writing [$(#[$meta:meta])*] $name:ident ($argument:ident: $type:ty) () $body:block) => {
+        export!(@plain $name ($argument: $type) $body [place] enforce::plain_write);
+    };
+    (@plain $name:ident ($argument:ident: $type:ty) $body:block [compare] $outside:path) => {
+        const _: () = {
+            unsafe extern "C-unwind" fn hook($argument: $type) $body
+
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn $name(_: $type) {
+                std::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "mov rax, fs:0",
+                    "cmp rax, [rip + {inside}]",
+                    "jne 2f",
+                    "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
+                    "mov [rip + {frame}], rsp",
+                    "sub rsp, 8",
+                    ".cfi_def_cfa_offset 64",
+                    "call {hook}",
+                    "add rsp, 56",
+                    ".cfi_def_cfa_offset 8",
+                    "ret",
+                    "2:",
+                    "jmp {outside}",
+                    ".cfi_endproc",
+                    frame = sym $crate::gate::FRAME,
+                    inside = sym $crate::gate::INSIDE,
+                    hook = sym hook,
+                    outside = sym $outside,
+                )
+            }
+        };
+    };
+    (@plain $name:ident ($argument:ident: $type:ty) $body:block [place] $outside:path) => {
+        const _: () = {
+            unsafe extern "C-unwind" fn hook($argument: $type) $body
+
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn $name(_: $type) {
+                std::arch::naked_asm!(
+                    "mov rax, fs:0",
+                    "cmp rax, [rip + {inside}]",
+                    "jne {outside}",
+                    // Below the return address there is room for the registers of a frame.
+                    "lea rax, [rsp - 48]",
+                    "mov [rip + {frame}], rax",
+                    "jmp {hook}",
+                    frame = sym $crate::gate::FRAME,
+                    inside = sym $crate::gate::INSIDE,
+                    hook = sym hook,
+                    outside = sym $outside,
                 )
             }
         };

@@ -2,7 +2,8 @@
 //! here; plain ones by the program, when the hook has returned.
 
 use crate::gate::{self, close, code, frame, is_inside};
-use crate::heap;
+use crate::{enforced, heap};
+use explore::OpKind;
 use libc::{c_int, c_void, size_t};
 use runtime::native;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -34,6 +35,8 @@ unsafe fn read(pointer: *const c_void, length: usize) {
         heap::check(pointer.addr(), length, frame);
         // SAFETY: the program is about to read, and the frame is that of its call.
         unsafe { native::read(pointer.expose_provenance(), length, frame) };
+    } else if !is_inside() {
+        enforce::plain_read(pointer.addr());
     }
 }
 
@@ -52,6 +55,8 @@ unsafe fn write(pointer: *const c_void, length: usize) {
         heap::check(pointer.addr(), length, frame);
         // SAFETY: the program is about to write here.
         unsafe { native::write(pointer.expose_provenance(), length, (*frame).code()) };
+    } else if !is_inside() {
+        enforce::plain_write(pointer.addr());
     }
 }
 
@@ -59,12 +64,12 @@ macro_rules! plain {
     ($($length:literal: $read:ident $write:ident;)*) => {
         export! {
             $(
-                compared fn $read(pointer: *const c_void) {
+                reading fn $read(pointer: *const c_void) {
                     // SAFETY: the frame was noted.
                     unsafe { read(pointer, $length) }
                 }
 
-                placed fn $write(pointer: *const c_void) {
+                writing fn $write(pointer: *const c_void) {
                     // SAFETY: the frame was noted.
                     unsafe { write(pointer, $length) }
                 }
@@ -99,6 +104,9 @@ macro_rules! plain_both {
                             native::read(pointer.expose_provenance(), $length, frame);
                             native::write(pointer.expose_provenance(), $length, (*frame).code());
                         }
+                    } else {
+                        enforce::plain_read(pointer.addr());
+                        enforce::plain_write(pointer.addr());
                     }
                 }
             )*
@@ -138,6 +146,9 @@ unsafe fn read_volatile(pointer: *const c_void, length: usize) {
                 _ => drop(native::load(pointer.cast::<u128>(), Relaxed, frame)),
             }
         }
+    } else {
+        // The program performs it: its end is told at the next hook.
+        enforce::begin(OpKind::Load);
     }
 }
 
@@ -151,6 +162,8 @@ unsafe fn write_volatile(pointer: *const c_void, length: usize) {
         heap::check(pointer.addr(), length, frame);
         // SAFETY: the program is about to write here.
         unsafe { native::write_volatile(pointer.expose_provenance(), length, (*frame).code()) };
+    } else {
+        enforce::begin(OpKind::Store);
     }
 }
 
@@ -216,8 +229,6 @@ export! {
 
     placed fn __tsan_func_entry(_caller: *const c_void) {}
 
-    placed fn __tsan_func_exit() {}
-
     placed fn __tsan_init() {}
 }
 
@@ -234,7 +245,7 @@ macro_rules! atomics {
                             heap::check(pointer.addr(), size_of::<$type>(), frame);
                             return native::load(pointer, order(how), frame);
                         }
-                        outside::$atomic::load(pointer)
+                        event(OpKind::Load, || outside::$atomic::load(pointer))
                     }
                 }
 
@@ -246,7 +257,7 @@ macro_rules! atomics {
                             heap::check(pointer.addr(), size_of::<$type>(), frame);
                             return native::store(pointer, value, order(how), (*frame).code());
                         }
-                        outside::$atomic::store(pointer, value);
+                        event(OpKind::Store, || outside::$atomic::store(pointer, value));
                     }
                 }
 
@@ -258,7 +269,7 @@ macro_rules! atomics {
                             heap::check(pointer.addr(), size_of::<$type>(), frame);
                             return native::modify(pointer, ("exchange", order(how)), (*frame).code(), |_| value);
                         }
-                        outside::$atomic::modify(pointer, |_| value)
+                        event(OpKind::ReadModifyWrite, || outside::$atomic::modify(pointer, |_| value))
                     }
                 }
 
@@ -308,13 +319,50 @@ macro_rules! atomics {
                                 heap::check(pointer.addr(), size_of::<$type>(), frame);
                                 return native::modify(pointer, ($text, order(how)), (*frame).code(), |old| change(old, operand));
                             }
-                            outside::$atomic::modify(pointer, |old| change(old, operand))
+                            event(OpKind::ReadModifyWrite, || {
+                                outside::$atomic::modify(pointer, |old| change(old, operand))
+                            })
                         }
                     }
                 )*
             )*
         }
     };
+}
+
+/// An atomic access of a program that runs as usual, which may be enforced.
+#[inline(always)]
+fn event<R>(kind: OpKind, does: impl FnOnce() -> R) -> R {
+    enforce::begin(kind);
+    let result = does();
+    enforce::end();
+    result
+}
+
+/// Stores a byte atomically, where the program runs as usual.
+///
+/// # Safety
+///
+/// The program accesses the byte like this.
+pub(crate) unsafe fn store_byte(pointer: *mut u8, value: u8) {
+    // SAFETY: as promised by the caller.
+    event(OpKind::Store, || unsafe {
+        outside::eight::store(pointer, value);
+    });
+}
+
+/// Called at the end of each function of the program. Only what is performed and not told yet matters.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn __tsan_func_exit() {
+    std::arch::naked_asm!(
+        "mov rax, qword ptr [rip + mazurka_enforce_own@GOTTPOFF]",
+        "cmp qword ptr fs:[rax + {next}], 0",
+        "je {slow}",
+        "ret",
+        next = const enforce::OWN_NEXT,
+        slow = sym enforce::slow_exit,
+    )
 }
 
 /// A compare-exchange inside or outside.
@@ -332,7 +380,7 @@ unsafe fn exchange<V: runtime::Value>(
     // SAFETY: as promised by the caller.
     unsafe {
         if !is_inside() {
-            return outside(pointer, expected, new);
+            return event(OpKind::CompareExchange, || outside(pointer, expected, new));
         }
         let (frame, _closed) = (frame(), close());
         heap::check(pointer.addr(), size_of::<V>(), frame);
@@ -404,7 +452,7 @@ export! {
             let (code, _closed) = (code(), close());
             native::fence(order(how), code);
         } else {
-            std::sync::atomic::fence(SeqCst);
+            enforce::fence();
         }
     }
 
@@ -564,6 +612,7 @@ macro_rules! copies {
                     unsafe {
                         match is_inside() && length > 0 {
                             true => copy(to, from, length),
+                            false if enforce::counts_plain() => enforced::copy(to, from, length),
                             false => libc::$library(to, from, length),
                         }
                     }
@@ -587,6 +636,9 @@ macro_rules! fills {
                 placed fn $name(to: *mut c_void, byte: c_int, length: size_t) -> *mut c_void {
                     // SAFETY: as the program called it.
                     unsafe {
+                        if !is_inside() && enforce::counts_plain() {
+                            return enforced::fill(to, byte, length);
+                        }
                         if !is_inside() || length == 0 {
                             return libc::memset(to, byte, length);
                         }

@@ -1,7 +1,9 @@
 //! Atomic accesses that compilers leave to `libatomic`: 16 bytes of clang, which are as those of gcc, and whatever is
 //! larger, which has a lock.
 
+use crate::enforced;
 use crate::gate::{self, close, code, is_inside};
+use enforce::blocking::Side;
 use libc::{c_int, c_void, size_t};
 use runtime::native::{self, Frame, at};
 use std::sync::Mutex;
@@ -38,6 +40,12 @@ static OUTSIDE: Mutex<()> = Mutex::new(());
 /// Does something with an atomic variable that nobody else accesses meanwhile. Its bytes are plain memory, so that other
 /// accesses of them are races.
 fn locked<R>(variable: usize, does: impl FnOnce(Option<*const Frame>) -> R) -> R {
+    if !is_inside() && enforced::is_on() {
+        Side::lock(variable);
+        let result = does(None);
+        Side::unlock(variable);
+        return result;
+    }
     if !is_inside() {
         let _guard = OUTSIDE
             .lock()
@@ -65,6 +73,8 @@ unsafe fn read(
     unsafe {
         if let Some(frame) = frame {
             native::read(variable.expose_provenance(), size, frame);
+        } else {
+            enforce::plain_read(variable.addr());
         }
         to.cast::<u8>().copy_from(variable.cast(), size);
     }
@@ -83,6 +93,8 @@ unsafe fn write(
     unsafe {
         if let Some(frame) = frame {
             native::write(variable.expose_provenance(), size, (*frame).code());
+        } else {
+            enforce::plain_write(variable.addr());
         }
         variable.cast::<u8>().copy_from(from.cast(), size);
     }
@@ -114,8 +126,9 @@ export! {
     ) -> bool {
         // SAFETY: the program gave the pointers.
         locked(variable.addr(), |frame| unsafe {
-            if let Some(frame) = frame {
-                native::read(variable.expose_provenance(), size, frame);
+            match frame {
+                Some(frame) => native::read(variable.expose_provenance(), size, frame),
+                None => enforce::plain_read(variable.addr()),
             }
             let is_equal = libc::memcmp(variable, expected, size) == 0;
             match is_equal {

@@ -6,6 +6,7 @@
 //! * `hooks`: accesses to memory, as the compiler announces them.
 //! * `threads`, `mutex`, …: the functions of libraries that are ours while the program is checked. In all other
 //!   moments they pass on to the library that would have been called.
+//! * `enforced`: the functions of programs that run under a safe trace.
 //! * `start`: takes the place of the program's `main`; `image` puts its memory back between executions.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
@@ -23,6 +24,7 @@ mod chance;
 mod clock;
 mod condvar;
 mod ending;
+mod enforced;
 mod futex;
 mod heap;
 mod hooks;

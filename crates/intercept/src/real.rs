@@ -14,6 +14,21 @@ macro_rules! real {
     }};
 }
 
+/// The same past the functions of programs that are enforced.
+macro_rules! original {
+    ($name:ident($($argument:expr),* $(,)?): fn($($type:ty),*) $(-> $result:ty)?) => {{
+        static ADDRESS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let address = $crate::real::original(&ADDRESS, concat!(stringify!($name), "\0"));
+        // SAFETY: the C library's function has this signature.
+        #[allow(clippy::macro_metavars_in_unsafe, reason = "the arguments are those that the program gave")]
+        unsafe {
+            let function: unsafe extern "C-unwind" fn($($type),*) $(-> $result)? = std::mem::transmute(address);
+            function($($argument),*)
+        }
+    }};
+}
+
+use crate::enforced;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The address of a function, looked up once. `name` ends with a zero byte.
@@ -25,8 +40,27 @@ pub(crate) fn address(known: &AtomicUsize, name: &'static str) -> usize {
     }
 }
 
+/// The address of a function of the libraries behind this one, whether the program is enforced or not.
+pub(crate) fn original(known: &AtomicUsize, name: &'static str) -> usize {
+    match known.load(Relaxed) {
+        0 => look_behind(known, name),
+        address => address,
+    }
+}
+
 #[cold]
 fn look_up(known: &AtomicUsize, name: &'static str) -> usize {
+    match enforced::function(name.trim_end_matches('\0')) {
+        Some(address) => {
+            known.store(address, Relaxed);
+            address
+        }
+        None => look_behind(known, name),
+    }
+}
+
+#[cold]
+fn look_behind(known: &AtomicUsize, name: &'static str) -> usize {
     // SAFETY: the name ends with a zero byte.
     let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr().cast()) } as usize;
     assert!(

@@ -1,6 +1,6 @@
-//! The start of the program: with an order in its environment it is checked instead of being run.
+//! The start of the program: with an order in its environment it is checked, or enforced, instead of being run.
 
-use crate::{heap, worker};
+use crate::{enforced, heap, worker};
 use libc::{c_char, c_int, c_ulong, c_void};
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -43,6 +43,8 @@ unsafe extern "C-unwind" fn __libc_start_main(
         MAIN.get_or_init(|| main);
         main = checked_main;
         heap::construct(true);
+    } else if enforced::is_on() {
+        main = enforced::run(main);
     }
     real!(__libc_start_main(main, count, arguments, init, fini, loader_fini, stack_end):
         fn(Main, c_int, *mut *mut c_char, Option<Initialiser>, Option<Initialiser>, Option<Initialiser>, *mut c_void) -> c_int)

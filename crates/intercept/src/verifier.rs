@@ -1,5 +1,6 @@
 //! What programs say to a checker: functions of SV-COMP, and Mazurka's own.
 
+use crate::enforced;
 use crate::gate::{close, code, is_inside};
 use libc::{c_int, c_long, c_uint, c_ulong, size_t};
 use report::FailureKind;
@@ -40,8 +41,11 @@ export! {
     }
 
     placed fn mazurka_choose(alternatives: c_int) -> c_int {
-        if !is_inside() || alternatives < 1 {
+        if alternatives < 1 {
             return 0;
+        }
+        if !is_inside() {
+            return enforced::choice(alternatives as u32) as c_int;
         }
         let (code, _closed) = (code(), close());
         native::at(code, || runtime::choose(alternatives as u32)) as c_int
@@ -52,6 +56,8 @@ export! {
             let (code, _closed) = (code(), close());
             let lock = native::mutex_at(ATOMIC);
             native::at(code, || lock.lock());
+        } else if enforced::is_on() {
+            enforce::blocking::Side::lock(ATOMIC);
         }
     }
 
@@ -60,6 +66,8 @@ export! {
             let (code, _closed) = (code(), close());
             let lock = native::mutex_at(ATOMIC);
             native::at(code, || lock.unlock());
+        } else if enforced::is_on() {
+            enforce::blocking::Side::unlock(ATOMIC);
         }
     }
 }
@@ -98,7 +106,7 @@ unknown! {
 export! {
     placed fn __VERIFIER_nondet_bool() -> bool {
         if !is_inside() {
-            return false;
+            return enforced::choice(2) == 1;
         }
         let (code, _closed) = (code(), close());
         native::at(code, || runtime::choose(2)) == 1
@@ -109,7 +117,7 @@ export! {
 fn unknown() -> c_int {
     const TRIED: [c_int; 3] = [0, 1, -1];
     if !is_inside() {
-        return 0;
+        return TRIED[enforced::choice(TRIED.len() as u32) as usize];
     }
     let (code, _closed) = (code(), close());
     native::warn("of the values of __VERIFIER_nondet_int and its like only 0, 1 and -1 are tried");

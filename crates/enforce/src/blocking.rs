@@ -1,0 +1,62 @@
+//! Objects that block, with the policy of the model: first come, first served; no spurious wakeups; a waiter is chosen by
+//! the plan. Each lives in the memory of the C library's object of its kind, so that static initialisers work, except for
+//! those that have no room.
+//!
+//! A request is an event that ends when its place is taken; the wait for the grant is none.
+
+mod barrier;
+mod condvar;
+mod futex;
+mod latch;
+mod mutex;
+mod once;
+mod queue;
+mod rwlock;
+mod semaphore;
+mod side;
+mod turnstile;
+
+pub use barrier::Barrier;
+pub use condvar::Condvar;
+pub use futex::{Waited, futex_wait, futex_wake};
+pub use mutex::{Mutex, Refused};
+pub use once::{Entry, Once};
+pub use rwlock::RwLock;
+pub use semaphore::Semaphore;
+pub use side::Side;
+
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// When a timed operation gives up.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    /// By which clock.
+    pub is_monotonic: bool,
+    /// Seconds.
+    pub seconds: i64,
+    /// Nanoseconds beside them.
+    pub nanoseconds: i64,
+}
+
+/// Longer waits are cut into pieces, since clocks may be set.
+const LONGEST: i64 = 1_000_000_000;
+
+impl Deadline {
+    /// What is left; none if it is over.
+    fn left(&self) -> Option<Timespec> {
+        let clock = match self.is_monotonic {
+            true => ClockId::Monotonic,
+            false => ClockId::Realtime,
+        };
+        let now = clock_gettime(clock);
+        let seconds = self.seconds.saturating_sub(now.tv_sec);
+        let left = match seconds {
+            2.. => LONGEST,
+            _ => seconds * 1_000_000_000 + self.nanoseconds - now.tv_nsec,
+        };
+        (left > 0).then_some(Timespec {
+            tv_sec: left / 1_000_000_000,
+            tv_nsec: left % 1_000_000_000,
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! Barriers in the memory of `pthread_barrier_t`.
+
+use crate::gate::SPINS;
+use crate::{begin, end};
+use explore::OpKind;
+use rustix::thread::futex;
+use std::sync::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, SeqCst},
+};
+
+/// A barrier.
+#[repr(C)]
+pub struct Barrier {
+    /// Of the generation at hand, in the lower half; in the upper one the number of the generation.
+    arrivals: AtomicU32,
+    /// Generations that are complete.
+    complete: AtomicU32,
+    /// As the C library writes it.
+    places: u32,
+}
+
+/// Threads that may arrive at a barrier in one generation.
+const MOST: u32 = 1 << 16;
+
+impl Barrier {
+    /// The barrier in this memory.
+    ///
+    /// # Safety
+    ///
+    /// There is a barrier of the C library, which nobody uses by other functions.
+    pub unsafe fn at<'o, T>(object: *mut T) -> &'o Barrier {
+        // SAFETY: as promised by the caller; the object has at least so many bytes.
+        unsafe { &*object.cast() }
+    }
+
+    /// Waits until as many threads as the barrier has places have arrived; whether the calling one was the last.
+    pub fn wait(&self) -> bool {
+        if self.places >= MOST {
+            crate::fail("a barrier has more than 65,535 places; that cannot be enforced");
+        }
+        begin(OpKind::BarrierArrive);
+        let arrive = |arrivals: u32| match arrivals % MOST + 1 {
+            number if number >= self.places => Some((arrivals / MOST).wrapping_add(1) * MOST),
+            _ => Some(arrivals + 1),
+        };
+        let before = self.arrivals.fetch_update(SeqCst, SeqCst, arrive);
+        end();
+        let (Ok(before) | Err(before)) = before;
+        if before % MOST + 1 >= self.places {
+            self.complete.fetch_add(1, SeqCst);
+            let _ = futex::wake(&self.complete, futex::Flags::PRIVATE, i32::MAX as u32);
+            return true;
+        }
+        self.wait_for(before / MOST);
+        false
+    }
+
+    /// Waits for a generation, whose number has 16 bits.
+    fn wait_for(&self, generation: u32) {
+        crate::publish();
+        let is_complete =
+            |complete: u32| (complete.wrapping_sub(generation) as u16).cast_signed() > 0;
+        for _ in 0..*SPINS {
+            if is_complete(self.complete.load(Acquire)) {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        loop {
+            let complete = self.complete.load(SeqCst);
+            if is_complete(complete) {
+                return;
+            }
+            let _ = futex::wait(&self.complete, futex::Flags::PRIVATE, complete, None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_passes_before_all_have_arrived_and_one_is_the_last() {
+        let barrier = &Barrier {
+            arrivals: AtomicU32::new(0),
+            complete: AtomicU32::new(0),
+            places: 3,
+        };
+        let (arrived, last) = (&AtomicU32::new(0), &AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for round in 1..=500 {
+                        arrived.fetch_add(1, SeqCst);
+                        last.fetch_add(u32::from(barrier.wait()), SeqCst);
+                        assert!(arrived.load(SeqCst) >= 3 * round);
+                    }
+                });
+            }
+        });
+        assert_eq!(last.load(SeqCst), 500);
+    }
+}

@@ -1,0 +1,100 @@
+//! Futexes of the program: who waits longest is woken first.
+
+use super::Deadline;
+use super::latch::Latch;
+use super::queue::{Queue, Waiter, Woken};
+use crate::{begin, end, enforcement};
+use explore::OpKind;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waited {
+    /// Somebody woke the thread.
+    Woken,
+    /// The word did not have the value.
+    Changed,
+    /// The time was over.
+    Expired,
+}
+
+struct Bucket {
+    latch: Latch,
+    queue: Queue,
+}
+
+// SAFETY: the queue is used under the latch.
+unsafe impl Sync for Bucket {}
+
+const BUCKETS: usize = 64;
+
+static ALL: [Bucket; BUCKETS] = [const {
+    Bucket {
+        latch: Latch::new(),
+        queue: Queue::new(),
+    }
+}; BUCKETS];
+
+fn bucket(word: usize) -> &'static Bucket {
+    &ALL[(word >> 2) % BUCKETS]
+}
+
+/// Waits at a word if it has this value.
+pub fn futex_wait(word: &AtomicU32, expected: u32, deadline: Option<Deadline>) -> Waited {
+    let address = std::ptr::from_ref(word).addr();
+    let bucket = bucket(address);
+    let waiter = Waiter::new(address);
+    begin(OpKind::CondvarEnqueue);
+    let waits = bucket.latch.hold(|| {
+        let waits = word.load(SeqCst) == expected;
+        if waits {
+            // SAFETY: the waiter stays here until it is woken, or leaves the queue below.
+            unsafe { bucket.queue.push(&waiter) };
+        }
+        waits
+    });
+    end();
+    if !waits {
+        return Waited::Changed;
+    }
+    let Some(deadline) = deadline else {
+        waiter.wait(None);
+        return Waited::Woken;
+    };
+    if !enforcement::decides_next() {
+        waiter.wait(Some(deadline));
+    }
+    begin(OpKind::CondvarResolve);
+    let is_woken = bucket.latch.hold(|| {
+        let is_woken = waiter.is_woken();
+        if !is_woken {
+            bucket.queue.remove(&waiter);
+        }
+        is_woken
+    });
+    end();
+    match is_woken {
+        true => Waited::Woken,
+        false => Waited::Expired,
+    }
+}
+
+/// Wakes so many that wait at the word; how many there were.
+pub fn futex_wake(word: &AtomicU32, most: u32) -> u32 {
+    let address = std::ptr::from_ref(word).addr();
+    let bucket = bucket(address);
+    let mut woken = Vec::new();
+    begin(OpKind::CondvarBroadcast);
+    bucket.latch.hold(|| {
+        while woken.len() < most as usize {
+            match bucket.queue.take(0, |what| what == address) {
+                Some(next) => woken.push(next),
+                None => break,
+            }
+        }
+    });
+    end();
+    let count = woken.len() as u32;
+    woken.into_iter().for_each(Woken::wake);
+    count
+}

@@ -1,0 +1,332 @@
+//! Mutexes in the memory of `pthread_mutex_t`.
+
+use super::Deadline;
+use super::turnstile::Turnstile;
+use crate::own::own;
+use crate::{begin, end, enforcement};
+use explore::OpKind;
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// A mutex. All zeroes but for the kind when nobody holds it.
+#[repr(C)]
+pub struct Mutex {
+    next: AtomicU32,
+    count: AtomicU32,
+    owner: AtomicU32,
+    granted: AtomicU32,
+    /// As the C library writes it.
+    kind: AtomicI32,
+    parked: AtomicU32,
+    given_up: AtomicU64,
+}
+
+/// Why a mutex is not taken or not given back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// Another thread holds it.
+    Busy,
+    /// The thread holds it already.
+    Deadlock,
+    /// The time is over.
+    TimedOut,
+    /// The thread does not hold it.
+    NotOwner,
+    /// A kind of mutex that cannot be enforced: robust, or shared with other processes.
+    Kind,
+}
+
+const RECURSIVE: i32 = 1;
+const ERROR_CHECKING: i32 = 2;
+const KINDS: i32 = 3;
+const ROBUST: i32 = 16;
+const SHARED: i32 = 128;
+
+impl Mutex {
+    /// The mutex in this memory.
+    ///
+    /// # Safety
+    ///
+    /// There is a mutex of the C library, which nobody uses by other functions.
+    pub unsafe fn at<'o, T>(object: *mut T) -> &'o Mutex {
+        // SAFETY: as promised by the caller; the object has at least so many bytes.
+        unsafe { &*object.cast() }
+    }
+
+    /// One that nobody holds.
+    pub const fn new() -> Mutex {
+        Mutex {
+            next: AtomicU32::new(0),
+            count: AtomicU32::new(0),
+            owner: AtomicU32::new(0),
+            granted: AtomicU32::new(0),
+            kind: AtomicI32::new(0),
+            parked: AtomicU32::new(0),
+            given_up: AtomicU64::new(0),
+        }
+    }
+
+    #[inline(always)]
+    fn turnstile(&self) -> Turnstile<'_> {
+        Turnstile {
+            next: &self.next,
+            granted: &self.granted,
+            parked: &self.parked,
+            given_up: &self.given_up,
+            initial: 1,
+        }
+    }
+
+    /// Waits for the mutex.
+    ///
+    /// # Errors
+    /// If the thread holds it, and its kind tells.
+    #[inline]
+    pub fn lock(&self) -> Result<(), Refused> {
+        let own = own().system();
+        if self.kind.load(Relaxed) != 0 && self.is_held_again(own)? {
+            return Ok(());
+        }
+        self.request();
+        self.owner.store(own, Relaxed);
+        self.count.store(1, Relaxed);
+        Ok(())
+    }
+
+    /// The mutex was never taken by this thread, or its kind tells what to do.
+    fn is_held_again(&self, own: u32) -> Result<bool, Refused> {
+        let kind = self.kind.load(Relaxed);
+        if kind & (ROBUST | SHARED) != 0 {
+            return Err(Refused::Kind);
+        }
+        if self.owner.load(Relaxed) != own {
+            return Ok(false);
+        }
+        match kind & KINDS {
+            RECURSIVE => {
+                self.count.store(self.count.load(Relaxed) + 1, Relaxed);
+                Ok(true)
+            }
+            ERROR_CHECKING => Err(Refused::Deadlock),
+            _ => Ok(false),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn request(&self) {
+        begin(OpKind::MutexRequest);
+        let place = self.turnstile().take();
+        end();
+        self.turnstile().wait(place);
+    }
+
+    /// Takes the mutex if it is free; with a deadline, if it becomes free by then.
+    ///
+    /// # Errors
+    /// If it does not, or the thread holds it and its kind tells.
+    pub fn try_lock(&self, deadline: Option<Deadline>) -> Result<(), Refused> {
+        let own = own().system();
+        match self.is_held_again(own) {
+            Ok(true) => return Ok(()),
+            Err(Refused::Deadlock) if deadline.is_none() => return Err(Refused::Busy),
+            Err(refused) => return Err(refused),
+            Ok(false) => {}
+        }
+        if !self.tries(deadline) {
+            return Err(match deadline {
+                Some(_) => Refused::TimedOut,
+                None => Refused::Busy,
+            });
+        }
+        self.owner.store(own, Relaxed);
+        self.count.store(1, Relaxed);
+        Ok(())
+    }
+
+    pub(crate) fn tries(&self, deadline: Option<Deadline>) -> bool {
+        begin(OpKind::MutexTryPlace);
+        let place = self.turnstile().take_leavable();
+        end();
+        if let Some(place) = place
+            && deadline.is_some()
+            && !enforcement::decides_next()
+        {
+            self.turnstile().waits(place, deadline);
+        }
+        begin(OpKind::MutexTryResult);
+        let is_granted = place.is_some_and(|place| self.turnstile().resolve(place));
+        end();
+        is_granted
+    }
+
+    /// Gives the mutex to the next.
+    ///
+    /// # Errors
+    /// If the thread does not hold it, and its kind tells.
+    #[inline]
+    pub fn unlock(&self) -> Result<(), Refused> {
+        let kind = self.kind.load(Relaxed) & KINDS;
+        if kind == RECURSIVE || kind == ERROR_CHECKING {
+            if self.owner.load(Relaxed) != own().system() {
+                return Err(Refused::NotOwner);
+            }
+            let count = self.count.load(Relaxed) - 1;
+            self.count.store(count, Relaxed);
+            if count > 0 {
+                return Ok(());
+            }
+        }
+        self.release();
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn release(&self) {
+        begin(OpKind::MutexUnlock);
+        self.owner.store(0, Relaxed);
+        self.turnstile().grant();
+        end();
+    }
+
+    /// The thread gives up the mutex for a while: how often it holds it. [`take_back`](Mutex::take_back) puts that back.
+    pub(crate) fn lend(&self) -> u32 {
+        self.count.load(Relaxed)
+    }
+
+    pub(crate) fn take_back(&self, count: u32) {
+        self.owner.store(own().system(), Relaxed);
+        self.count.store(count, Relaxed);
+    }
+
+    /// Ends a mutex, with the events of the model: a try and an unlock. Whether it was free.
+    pub fn destroy(&self) -> bool {
+        let is_free = self.tries(None);
+        if is_free {
+            self.release();
+        }
+        is_free
+    }
+
+    /// As new, but for the kind.
+    pub fn clear(&self) {
+        self.turnstile().clear(0);
+        self.owner.store(0, Relaxed);
+        self.count.store(0, Relaxed);
+    }
+}
+
+impl Default for Mutex {
+    fn default() -> Mutex {
+        Mutex::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    struct Shared(Mutex, Cell<u64>);
+    // SAFETY: the cell is used by whoever holds the mutex.
+    unsafe impl Sync for Shared {}
+
+    #[test]
+    fn one_thread_at_a_time_holds_a_mutex() {
+        let shared = &Shared(Mutex::new(), Cell::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(move || {
+                    for _ in 0..2_000 {
+                        shared.0.lock().unwrap();
+                        shared.1.set(shared.1.get() + 1);
+                        shared.0.unlock().unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(shared.1.get(), 8_000);
+    }
+
+    #[test]
+    fn tries_that_fail_lose_no_grant() {
+        let shared = &Shared(Mutex::new(), Cell::new(0));
+        let counted = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|number| {
+                    scope.spawn(move || {
+                        let mut counted = 0;
+                        for _ in 0..2_000 {
+                            let is_held = match number {
+                                0 => shared.0.lock().is_ok(),
+                                _ => shared.0.try_lock(None).is_ok(),
+                            };
+                            if is_held {
+                                shared.1.set(shared.1.get() + 1);
+                                shared.0.unlock().unwrap();
+                                counted += 1;
+                            }
+                        }
+                        counted
+                    })
+                })
+                .collect();
+            let counts = threads.into_iter().map(|thread| thread.join().unwrap());
+            counts.sum::<u64>()
+        });
+        assert_eq!(shared.1.get(), counted);
+        assert_eq!(shared.0.try_lock(None), Ok(()), "nobody holds it");
+    }
+
+    #[test]
+    fn a_try_keeps_its_place_until_its_result() {
+        let mutex = Mutex::new();
+        mutex.lock().unwrap();
+        let turnstile = mutex.turnstile();
+        let (first, second) = (turnstile.take_leavable().unwrap(), turnstile.take());
+        assert!(!turnstile.is_granted(first));
+        mutex.unlock().unwrap();
+        assert!(turnstile.is_granted(first) && !turnstile.is_granted(second));
+        assert!(turnstile.resolve(first));
+        mutex.unlock().unwrap();
+        assert!(turnstile.is_granted(second));
+    }
+
+    #[test]
+    fn a_place_that_is_given_up_is_passed_over() {
+        let mutex = Mutex::new();
+        mutex.lock().unwrap();
+        let turnstile = mutex.turnstile();
+        let (first, second) = (turnstile.take_leavable().unwrap(), turnstile.take());
+        assert!(!turnstile.resolve(first));
+        mutex.unlock().unwrap();
+        assert!(turnstile.is_granted(second));
+    }
+
+    #[test]
+    fn a_recursive_mutex_is_free_after_as_many_unlocks() {
+        let mutex = Mutex::new();
+        mutex.kind.store(RECURSIVE, Relaxed);
+        mutex.lock().unwrap();
+        mutex.lock().unwrap();
+        mutex.unlock().unwrap();
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| mutex.try_lock(None));
+            assert_eq!(other.join().unwrap(), Err(Refused::Busy));
+        });
+        mutex.unlock().unwrap();
+        assert_eq!(mutex.unlock(), Err(Refused::NotOwner));
+    }
+
+    #[test]
+    fn a_timed_lock_ends_when_its_time_is_over() {
+        let mutex = Mutex::new();
+        mutex.lock().unwrap();
+        let past = Deadline {
+            is_monotonic: true,
+            seconds: 0,
+            nanoseconds: 0,
+        };
+        assert_eq!(mutex.try_lock(Some(past)), Err(Refused::TimedOut));
+        mutex.unlock().unwrap();
+        assert_eq!(mutex.try_lock(Some(past)), Ok(()));
+    }
+}

@@ -1,0 +1,178 @@
+//! Threads that wait in an order of their own: each is a node on its stack, in a list that a latch guards.
+
+use super::Deadline;
+use super::turnstile::after;
+use crate::gate::SPINS;
+use rustix::thread::futex;
+use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, SeqCst},
+};
+
+/// A thread that waits.
+pub(crate) struct Waiter {
+    next: Cell<*const Waiter>,
+    /// Whoever wakes it may find its memory gone: it leaves by what is stored here.
+    is_woken: AtomicU32,
+    /// What it waits for: a number of the queue's owner.
+    pub(crate) what: usize,
+}
+
+impl Waiter {
+    pub(crate) fn new(what: usize) -> Waiter {
+        Waiter {
+            next: Cell::new(ptr::null()),
+            is_woken: AtomicU32::new(0),
+            what,
+        }
+    }
+
+    pub(crate) fn is_woken(&self) -> bool {
+        self.is_woken.load(Acquire) == 1
+    }
+
+    /// Waits until it is woken, or the time is over.
+    pub(crate) fn wait(&self, deadline: Option<Deadline>) {
+        crate::publish();
+        for _ in 0..*SPINS {
+            if self.is_woken() {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        while !self.is_woken() {
+            let left = deadline.map(|deadline| deadline.left());
+            if let Some(None) = left {
+                return;
+            }
+            let until = left.flatten().map(after);
+            let any = std::num::NonZeroU32::MAX;
+            let _ = futex::wait_bitset(
+                &self.is_woken,
+                futex::Flags::PRIVATE,
+                0,
+                until.as_ref(),
+                any,
+            );
+        }
+    }
+}
+
+/// The list, first come first. All zeroes when it is empty.
+#[repr(C)]
+pub(crate) struct Queue {
+    first: Cell<*const Waiter>,
+    last: Cell<*const Waiter>,
+}
+
+impl Queue {
+    pub(crate) const fn new() -> Queue {
+        Queue {
+            first: Cell::new(ptr::null()),
+            last: Cell::new(ptr::null()),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.get().is_null()
+    }
+
+    /// The first waiter's `what`.
+    pub(crate) fn first(&self) -> Option<usize> {
+        // SAFETY: who waits is in its wait until it is taken out.
+        unsafe { self.first.get().as_ref() }.map(|waiter| waiter.what)
+    }
+
+    /// # Safety
+    ///
+    /// The waiter stays where it is until it is woken or taken out.
+    pub(crate) unsafe fn push(&self, waiter: &Waiter) {
+        let added = ptr::from_ref(waiter);
+        // SAFETY: as in `first`.
+        match unsafe { self.last.get().as_ref() } {
+            Some(last) => last.next.set(added),
+            None => self.first.set(added),
+        }
+        self.last.set(added);
+    }
+
+    /// Takes out and wakes the first that is wanted, after as many others that are; whether there was one. The wakeup
+    /// itself is done by the result, outside of the latch.
+    pub(crate) fn take(&self, others: usize, is_wanted: impl Fn(usize) -> bool) -> Option<Woken> {
+        let mut left = others;
+        let mut before: Option<&Waiter> = None;
+        // SAFETY: as in `first`.
+        let mut next = unsafe { self.first.get().as_ref() };
+        while let Some(waiter) = next {
+            if is_wanted(waiter.what) {
+                if left == 0 {
+                    self.unlink(before, waiter);
+                    return Some(Woken::of(waiter));
+                }
+                left -= 1;
+            }
+            before = Some(waiter);
+            // SAFETY: as in `first`.
+            next = unsafe { waiter.next.get().as_ref() };
+        }
+        None
+    }
+
+    /// Takes out this waiter, which gives up.
+    pub(crate) fn remove(&self, leaving: &Waiter) {
+        let mut before: Option<&Waiter> = None;
+        // SAFETY: as in `first`.
+        let mut next = unsafe { self.first.get().as_ref() };
+        while let Some(waiter) = next {
+            if ptr::eq(waiter, leaving) {
+                return self.unlink(before, waiter);
+            }
+            before = Some(waiter);
+            // SAFETY: as in `first`.
+            next = unsafe { waiter.next.get().as_ref() };
+        }
+    }
+
+    fn unlink(&self, before: Option<&Waiter>, waiter: &Waiter) {
+        match before {
+            Some(before) => before.next.set(waiter.next.get()),
+            None => self.first.set(waiter.next.get()),
+        }
+        if ptr::eq(self.last.get(), waiter) {
+            self.last.set(before.map_or(ptr::null(), ptr::from_ref));
+        }
+    }
+}
+
+/// A waiter that was taken out: it knows, but may be parked.
+#[must_use]
+pub(crate) struct Woken(*const AtomicU32);
+
+impl Woken {
+    fn of(waiter: &Waiter) -> Woken {
+        let word = ptr::from_ref(&waiter.is_woken);
+        waiter.is_woken.store(1, SeqCst);
+        Woken(word)
+    }
+
+    /// Wakes it if it is parked. Its memory may be another's by now: whoever parks looks again when it is woken.
+    pub(crate) fn wake(self) {
+        const FUTEX: usize = 202;
+        const WAKE_PRIVATE: usize = 1 | 128;
+        // SAFETY: the system takes any address.
+        unsafe {
+            std::arch::asm!(
+                "syscall",
+                inout("rax") FUTEX => _,
+                in("rdi") self.0,
+                in("rsi") WAKE_PRIVATE,
+                in("rdx") 1,
+                out("rcx") _,
+                out("r11") _,
+                options(nostack),
+            );
+        }
+    }
+}

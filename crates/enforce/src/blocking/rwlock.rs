@@ -1,0 +1,184 @@
+//! Reader-writer locks in the memory of `pthread_rwlock_t`: first come, first served, readers together.
+
+use super::Deadline;
+use super::latch::Latch;
+use super::queue::{Queue, Waiter, Woken};
+use crate::{begin, end, enforcement};
+use explore::OpKind;
+use std::cell::Cell;
+
+/// A reader-writer lock. All zeroes when it is free.
+#[repr(C)]
+pub struct RwLock {
+    latch: Latch,
+    /// Those that hold it, granted or running.
+    readers: Cell<u32>,
+    queue: Queue,
+    is_written: Cell<u32>,
+}
+
+const READER: usize = 0;
+const WRITER: usize = 1;
+
+impl RwLock {
+    /// The lock in this memory.
+    ///
+    /// # Safety
+    ///
+    /// There is a reader-writer lock of the C library, which nobody uses by other functions.
+    pub unsafe fn at<'o, T>(object: *mut T) -> &'o RwLock {
+        // SAFETY: as promised by the caller; the object has at least so many bytes.
+        unsafe { &*object.cast() }
+    }
+
+    /// Waits to read.
+    pub fn read(&self) {
+        self.request(OpKind::ReadRequest, READER);
+    }
+
+    /// Waits to write.
+    pub fn write(&self) {
+        self.request(OpKind::WriteRequest, WRITER);
+    }
+
+    fn request(&self, kind: OpKind, who: usize) {
+        let waiter = Waiter::new(who);
+        begin(kind);
+        let is_granted = self.latch.hold(|| {
+            let is_granted = self.takes(who);
+            if !is_granted {
+                // SAFETY: the waiter stays here until it is woken.
+                unsafe { self.queue.push(&waiter) };
+            }
+            is_granted
+        });
+        end();
+        if !is_granted {
+            waiter.wait(None);
+        }
+    }
+
+    /// Takes the lock for reading if no writer holds or waits; with a deadline, if that comes to be.
+    pub fn try_read(&self, deadline: Option<Deadline>) -> bool {
+        self.tries(OpKind::TryRead, READER, deadline)
+    }
+
+    /// Takes the lock for writing if nobody holds or waits; with a deadline, if that comes to be.
+    pub fn try_write(&self, deadline: Option<Deadline>) -> bool {
+        self.tries(OpKind::TryWrite, WRITER, deadline)
+    }
+
+    /// A timed operation is a try at the end of its time, or when it would succeed.
+    fn tries(&self, kind: OpKind, who: usize, deadline: Option<Deadline>) -> bool {
+        if let Some(deadline) = deadline.filter(|_| !enforcement::decides_next()) {
+            crate::publish();
+            while !self.latch.hold(|| self.is_free_for(who)) && deadline.left().is_some() {
+                rustix::thread::sched_yield();
+            }
+        }
+        begin(kind);
+        let is_granted = self.latch.hold(|| self.takes(who));
+        end();
+        is_granted
+    }
+
+    fn is_free_for(&self, who: usize) -> bool {
+        let is_free = self.queue.is_empty() && self.is_written.get() == 0;
+        is_free && (who == READER || self.readers.get() == 0)
+    }
+
+    fn takes(&self, who: usize) -> bool {
+        let is_granted = self.is_free_for(who);
+        if is_granted {
+            self.hold(who);
+        }
+        is_granted
+    }
+
+    fn hold(&self, who: usize) {
+        match who {
+            READER => self.readers.set(self.readers.get() + 1),
+            _ => self.is_written.set(1),
+        }
+    }
+
+    /// Gives up a place: the writer's if there is one.
+    pub fn release(&self) {
+        let is_writer = self.is_written.get() > 0;
+        begin(match is_writer {
+            true => OpKind::WriteRelease,
+            false => OpKind::ReadRelease,
+        });
+        let mut woken = Vec::new();
+        self.latch.hold(|| {
+            match is_writer {
+                true => self.is_written.set(0),
+                false => self.readers.set(self.readers.get().saturating_sub(1)),
+            }
+            while let Some(next) = self.granted() {
+                woken.push(next);
+            }
+        });
+        end();
+        woken.into_iter().for_each(Woken::wake);
+    }
+
+    /// Grants the lock to who is first, if that can be.
+    fn granted(&self) -> Option<Woken> {
+        let who = self.queue.first()?;
+        let is_free = self.is_written.get() == 0 && (who == READER || self.readers.get() == 0);
+        if !is_free {
+            return None;
+        }
+        self.hold(who);
+        self.queue.take(0, |_| true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+
+    struct Shared(RwLock);
+    // SAFETY: the lock's cells are changed under its latch.
+    unsafe impl Sync for Shared {}
+
+    #[test]
+    fn a_writer_is_alone_and_readers_are_together() {
+        // SAFETY: all zeroes is a free lock.
+        let lock = &Shared(unsafe { std::mem::zeroed() });
+        let holders = &AtomicI32::new(0);
+        std::thread::scope(|scope| {
+            for number in 0..4 {
+                scope.spawn(move || {
+                    let lock = &lock.0;
+                    for round in 0..1_000 {
+                        if (round + number) % 3 == 0 {
+                            lock.write();
+                            assert_eq!(holders.swap(-1, SeqCst), 0);
+                            holders.store(0, SeqCst);
+                        } else {
+                            lock.read();
+                            assert!(holders.fetch_add(1, SeqCst) >= 0);
+                            holders.fetch_sub(1, SeqCst);
+                        }
+                        lock.release();
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn tries_succeed_where_nobody_is_in_the_way() {
+        // SAFETY: all zeroes is a free lock.
+        let lock: RwLock = unsafe { std::mem::zeroed() };
+        assert!(lock.try_read(None) && lock.try_read(None) && !lock.try_write(None));
+        lock.release();
+        lock.release();
+        assert!(lock.try_write(None) && !lock.try_read(None));
+        lock.release();
+        assert!(lock.try_write(None));
+    }
+}

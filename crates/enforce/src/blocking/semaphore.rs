@@ -1,0 +1,131 @@
+//! Semaphores in the memory of `sem_t`.
+
+use super::Deadline;
+use super::turnstile::Turnstile;
+use crate::{begin, end, enforcement};
+use explore::OpKind;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// A semaphore.
+#[repr(C)]
+pub struct Semaphore {
+    /// Permits that there have ever been.
+    granted: AtomicU32,
+    next: AtomicU32,
+    /// Left to the C library.
+    shared: AtomicU32,
+    parked: AtomicU32,
+    given_up: AtomicU64,
+}
+
+impl Semaphore {
+    /// The semaphore in this memory.
+    ///
+    /// # Safety
+    ///
+    /// There is a semaphore of the C library, which nobody uses by other functions.
+    pub unsafe fn at<'o, T>(object: *mut T) -> &'o Semaphore {
+        // SAFETY: as promised by the caller; the object has at least so many bytes.
+        unsafe { &*object.cast() }
+    }
+
+    fn turnstile(&self) -> Turnstile<'_> {
+        Turnstile {
+            next: &self.next,
+            granted: &self.granted,
+            parked: &self.parked,
+            given_up: &self.given_up,
+            initial: 0,
+        }
+    }
+
+    /// Makes it new, with so many permits.
+    pub fn begin(&self, permits: u32) {
+        self.turnstile().clear(permits);
+    }
+
+    /// Waits for a permit.
+    pub fn acquire(&self) {
+        begin(OpKind::SemaphoreRequest);
+        let place = self.turnstile().take();
+        end();
+        self.turnstile().wait(place);
+    }
+
+    /// Takes a permit if there is one; with a deadline, if there is one by then.
+    pub fn try_acquire(&self, deadline: Option<Deadline>) -> bool {
+        begin(OpKind::SemaphoreTryPlace);
+        let place = self.turnstile().take_leavable();
+        end();
+        if let Some(place) = place
+            && deadline.is_some()
+            && !enforcement::decides_next()
+        {
+            self.turnstile().waits(place, deadline);
+        }
+        begin(OpKind::SemaphoreTryResult);
+        let is_granted = place.is_some_and(|place| self.turnstile().resolve(place));
+        end();
+        is_granted
+    }
+
+    /// Adds a permit.
+    pub fn release(&self) {
+        begin(OpKind::SemaphoreRelease);
+        self.turnstile().grant();
+        end();
+    }
+
+    /// Permits that nobody has asked for.
+    pub fn permits(&self) -> u32 {
+        begin(OpKind::SemaphoreTryResult);
+        let permits = self.turnstile().available();
+        end();
+        permits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn semaphore(permits: u32) -> Semaphore {
+        let semaphore = Semaphore {
+            granted: AtomicU32::new(7),
+            next: AtomicU32::new(9),
+            shared: AtomicU32::new(0),
+            parked: AtomicU32::new(0),
+            given_up: AtomicU64::new(3),
+        };
+        semaphore.begin(permits);
+        semaphore
+    }
+
+    #[test]
+    fn there_are_as_many_permits_as_at_the_start_and_were_added() {
+        let semaphore = semaphore(1);
+        assert!(semaphore.try_acquire(None) && !semaphore.try_acquire(None));
+        semaphore.release();
+        assert_eq!(semaphore.permits(), 1);
+        assert!(semaphore.try_acquire(None) && !semaphore.try_acquire(None));
+    }
+
+    #[test]
+    fn who_waits_gets_the_permits_that_failed_tries_did_not_take() {
+        let semaphore = &semaphore(0);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| (0..1_000).for_each(|_| semaphore.acquire()));
+            }
+            scope.spawn(|| {
+                for _ in 0..2_000 {
+                    if semaphore.try_acquire(None) {
+                        semaphore.release();
+                    }
+                }
+            });
+            scope.spawn(|| (0..2_000).for_each(|_| semaphore.release()));
+        });
+        assert_eq!(semaphore.permits(), 0);
+    }
+}

@@ -1,0 +1,56 @@
+//! Random delays, for tests: schedules that are rare otherwise happen often.
+
+use crate::enforcement;
+use crate::thread::Thread;
+use rustix::thread::{NanosleepRelativeResult, Timespec, nanosleep};
+use std::cell::Cell;
+
+/// Delays the calling thread, or not.
+#[inline]
+pub(crate) fn some(thread: Option<&Thread>) {
+    if let Some(thread) = thread.filter(|_| enforcement::is_delayed()) {
+        delay(random(Some(thread)));
+    }
+}
+
+#[cold]
+fn delay(random: u32) {
+    match random % 16 {
+        0 => {
+            let time = Timespec {
+                tv_sec: 0,
+                tv_nsec: i64::from(random >> 4) % 60_000,
+            };
+            let (NanosleepRelativeResult::Ok
+            | NanosleepRelativeResult::Interrupted(_)
+            | NanosleepRelativeResult::Err(_)) = nanosleep(&time);
+        }
+        1..4 => rustix::thread::sched_yield(),
+        4..8 => (0..random >> 4 & 1023).for_each(|_| std::hint::spin_loop()),
+        _ => {}
+    }
+}
+
+/// A random number of the thread (xorshift, Marsaglia 2003).
+pub(crate) fn random(thread: Option<&Thread>) -> u32 {
+    thread_local! {
+        static OTHERS: Cell<u64> = const { Cell::new(0x2545_f491_4f6c_dd1d) };
+    }
+    let next = |mut state: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let state = match thread {
+        Some(thread) => {
+            thread.random.set(next(thread.random.get()));
+            thread.random.get()
+        }
+        None => {
+            OTHERS.set(next(OTHERS.get()));
+            OTHERS.get()
+        }
+    };
+    (state >> 32) as u32
+}

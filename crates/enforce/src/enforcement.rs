@@ -1,0 +1,159 @@
+//! The state of the process: what is enforced at the moment, under which order.
+
+use crate::own::own;
+use crate::thread::{Child, Thread};
+use crate::{Order, Plan, failure, follow, internally, recorder, thread};
+use explore::OpKind;
+use report::SafeTrace;
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr,
+    Ordering::{Acquire, Relaxed, SeqCst},
+};
+
+/// What does not change.
+struct Fixed {
+    order: Order,
+    interleaves_plain: bool,
+    watches_all: bool,
+}
+
+static FIXED: OnceLock<Fixed> = OnceLock::new();
+
+/// The plan at the moment. Plans are never freed: a thread may look at an old one.
+static PLAN: AtomicPtr<Plan> = AtomicPtr::new(ptr::null_mut());
+
+/// What to keep is empty.
+static NOTHING: OnceLock<Plan> = OnceLock::new();
+
+/// The process is a child of the one that is enforced.
+static IS_OFF: AtomicBool = AtomicBool::new(false);
+
+/// The calling thread becomes the main thread of a program under this order. The file is followed from here on.
+///
+/// # Errors
+/// If the file cannot be used, in one line for people.
+pub fn start(order: Order) -> Result<(), String> {
+    let trace = SafeTrace::load(&order.trace).map_err(|error| error.to_string())?;
+    let plan = Plan::for_inputs(&trace, &order.inputs)
+        .map_err(|error| format!("{}: {error}", order.trace.display()))?;
+    let fixed = Fixed {
+        watches_all: order.record.is_some() || order.delays.is_some(),
+        interleaves_plain: trace.interleaves_plain,
+        order,
+    };
+    let fixed = FIXED.get_or_init(|| fixed);
+    if !fixed.order.runs_free {
+        take_over(plan);
+    }
+    recorder::begin(fixed.order.record.is_some());
+    thread::adopt(Child::main());
+    follow::start(&fixed.order).map_err(|error| format!("cannot follow the safe trace: {error}"))
+}
+
+/// What is to be kept.
+#[inline]
+pub(crate) fn plan() -> &'static Plan {
+    // SAFETY: plans are never freed.
+    match unsafe { PLAN.load(Acquire).as_ref() } {
+        Some(plan) => plan,
+        None => NOTHING.get_or_init(Plan::free),
+    }
+}
+
+/// Whether this is still what is to be kept.
+#[inline]
+pub(crate) fn is_current(plan: &'static Plan) -> bool {
+    let current = PLAN.load(SeqCst);
+    current.is_null() || ptr::eq(current, plan)
+}
+
+/// From here on this is to be kept. All threads look at it: those that wait at once, others at their next hook.
+pub(crate) fn take_over(plan: Plan) {
+    PLAN.store(Box::leak(Box::new(plan)), SeqCst);
+    thread::poke();
+    (0..crate::plan::MOST_THREADS).for_each(|number| crate::gate::Gate::of(number).ring());
+}
+
+/// Every hook is a stop: for records and delays.
+#[inline]
+pub(crate) fn watches_all() -> bool {
+    FIXED.get().is_some_and(|fixed| fixed.watches_all) && !IS_OFF.load(Relaxed)
+}
+
+pub(crate) fn counts_plain() -> bool {
+    FIXED.get().is_some_and(|fixed| fixed.interleaves_plain)
+}
+
+/// Of random delays and alternatives.
+pub(crate) fn seed() -> u64 {
+    let delays = FIXED.get().and_then(|fixed| fixed.order.delays);
+    delays.unwrap_or(0).wrapping_add(0x9e37_79b9_7f4a_7c15)
+}
+
+pub(crate) fn is_delayed() -> bool {
+    FIXED
+        .get()
+        .is_some_and(|fixed| fixed.order.delays.is_some())
+}
+
+/// One of so many alternatives, as an event: the verified one, or any where nothing is left to be enforced.
+pub fn choose(alternatives: u32) -> u32 {
+    crate::begin(OpKind::Choose);
+    let (own, plan) = (own(), plan());
+    let thread = own.thread();
+    let number = thread.and_then(Thread::number);
+    let choice = plan
+        .alternative(number, own.count.get() as u32)
+        .unwrap_or_else(|| crate::delay::random(thread) % alternatives.max(1));
+    crate::end();
+    choice.min(alternatives.saturating_sub(1))
+}
+
+/// The alternative that the calling thread's event, which has begun, takes.
+pub(crate) fn alternative() -> u32 {
+    let own = own();
+    let number = own.thread().and_then(Thread::number);
+    let alternative = plan().alternative(number, own.count.get() as u32);
+    alternative.unwrap_or(0)
+}
+
+/// Whether the order of the calling thread's next event is enforced, so that it decides what time would decide.
+pub(crate) fn decides_next() -> bool {
+    let own = own();
+    let number = own.thread().and_then(Thread::number);
+    number.is_some_and(|number| plan().is_inside(number, own.count.get() as u32 + 1))
+}
+
+/// The process ends, by the calling thread: nothing of it will happen any more.
+pub fn leave() {
+    if IS_OFF.load(Relaxed) {
+        return;
+    }
+    crate::publish();
+    let waiting = own().thread().and_then(Thread::leaves);
+    record();
+    if let Some((thread, point)) = waiting {
+        failure::left(plan(), thread, point);
+    }
+}
+
+/// Writes which order happened, if that is wanted.
+pub fn record() {
+    let fixed = FIXED.get().filter(|_| !IS_OFF.load(Relaxed));
+    if let Some(fixed) = fixed
+        && let Some(path) = &fixed.order.record
+    {
+        internally(|| recorder::write(path, &fixed.order));
+    }
+}
+
+/// The process is a copy of the one that is enforced, with one thread: it runs free, and records nothing.
+pub fn off() {
+    IS_OFF.store(true, SeqCst);
+    let own = own();
+    own.thread.store(ptr::null_mut(), Relaxed);
+    own.next.store(u64::MAX, Relaxed);
+    own.step.set(0);
+}

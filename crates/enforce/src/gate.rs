@@ -1,0 +1,181 @@
+//! How far each thread is, as others know it, and waiting for it.
+//!
+//! Who waits spins for a moment and then parks: more threads than processors must not collapse.
+
+use crate::plan::MOST_THREADS;
+use rustix::thread::futex;
+use std::sync::LazyLock;
+use std::sync::atomic::{
+    AtomicBool, AtomicU32,
+    Ordering::{Acquire, SeqCst},
+};
+
+/// A thread of the file.
+#[repr(align(128))]
+pub(crate) struct Gate {
+    /// Its events up to this one are performed.
+    published: AtomicU32,
+    /// Threads that are parked here.
+    parked: AtomicU32,
+    /// Grows whenever those have to look again.
+    bell: AtomicU32,
+    /// It performs nothing more.
+    has_ended: AtomicBool,
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wait {
+    /// The event has happened.
+    Reached,
+    /// It may no longer be necessary.
+    Changed,
+    /// It will never happen.
+    Never,
+}
+
+static GATES: [Gate; MOST_THREADS] = [const { Gate::new() }; MOST_THREADS];
+
+/// Rounds before a thread parks; with one processor nobody else can move meanwhile.
+pub(crate) static SPINS: LazyLock<u32> = LazyLock::new(|| {
+    let processors = std::thread::available_parallelism();
+    if processors.is_ok_and(|number| number.get() > 1) {
+        120
+    } else {
+        0
+    }
+});
+
+impl Gate {
+    const fn new() -> Gate {
+        Gate {
+            published: AtomicU32::new(0),
+            parked: AtomicU32::new(0),
+            bell: AtomicU32::new(0),
+            has_ended: AtomicBool::new(false),
+        }
+    }
+
+    /// The gate of the thread with this number.
+    pub(crate) fn of(number: usize) -> &'static Gate {
+        &GATES[number]
+    }
+
+    /// Whether the event has happened.
+    #[inline]
+    pub(crate) fn has_published(&self, index: u32) -> bool {
+        self.published.load(Acquire) >= index
+    }
+
+    /// The thread has performed its events up to this one.
+    pub(crate) fn publish(&self, index: u64) {
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        if self.published.swap(index, SeqCst) != index {
+            self.ring();
+        }
+    }
+
+    /// The thread performs nothing more.
+    pub(crate) fn close(&self) {
+        self.has_ended.store(true, SeqCst);
+        self.ring();
+    }
+
+    /// Who is parked here looks again.
+    pub(crate) fn ring(&self) {
+        if self.parked.load(SeqCst) > 0 {
+            self.bell.fetch_add(1, SeqCst);
+            let _ = futex::wake(&self.bell, futex::Flags::PRIVATE, i32::MAX as u32);
+        }
+    }
+
+    /// Waits for an event, as long as it is necessary.
+    pub(crate) fn wait(&self, index: u32, is_necessary: impl Fn() -> bool) -> Wait {
+        for _ in 0..*SPINS {
+            if self.has_published(index) {
+                return Wait::Reached;
+            }
+            std::hint::spin_loop();
+        }
+        self.parked.fetch_add(1, SeqCst);
+        let result = loop {
+            let bell = self.bell.load(SeqCst);
+            // In this order: what ends has published all that it performed.
+            let has_ended = self.has_ended.load(SeqCst);
+            if self.has_published(index) {
+                break Wait::Reached;
+            }
+            if !is_necessary() {
+                break Wait::Changed;
+            }
+            if has_ended {
+                break Wait::Never;
+            }
+            let _ = futex::wait(&self.bell, futex::Flags::PRIVATE, bell, None);
+        };
+        self.parked.fetch_sub(1, SeqCst);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    #[test]
+    fn who_waits_goes_on_when_the_event_has_happened() {
+        let gate = Gate::new();
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| gate.wait(3, || true));
+            gate.publish(2);
+            gate.publish(3);
+            assert_eq!(waiter.join().unwrap(), Wait::Reached);
+        });
+    }
+
+    #[test]
+    fn who_waits_for_a_thread_that_ends_is_told() {
+        let gate = Gate::new();
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| gate.wait(3, || true));
+            gate.publish(2);
+            gate.close();
+            assert_eq!(waiter.join().unwrap(), Wait::Never);
+        });
+    }
+
+    #[test]
+    fn who_waits_in_vain_goes_on_when_it_is_no_longer_necessary() {
+        let gate = Gate::new();
+        let plan = AtomicU32::new(1);
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| gate.wait(3, || plan.load(SeqCst) == 1));
+            plan.store(2, SeqCst);
+            // Whoever parks later sees the new plan.
+            gate.ring();
+            assert_eq!(waiter.join().unwrap(), Wait::Changed);
+        });
+    }
+
+    #[test]
+    fn many_threads_in_a_chain_take_turns() {
+        let gates: Vec<Gate> = (0..8).map(|_| Gate::new()).collect();
+        let turns = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for (own, gate) in gates.iter().enumerate() {
+                let before = &gates[(own + 7) % 8];
+                let turns = &turns;
+                scope.spawn(move || {
+                    for round in 1..=200 {
+                        let awaited = if own == 0 { round - 1 } else { round };
+                        assert_eq!(before.wait(awaited, || true), Wait::Reached);
+                        assert_eq!(turns.fetch_add(1, SeqCst) % 8, own as u32);
+                        gate.publish(u64::from(round));
+                    }
+                });
+            }
+        });
+        assert_eq!(turns.into_inner(), 1600);
+    }
+}

@@ -1,0 +1,321 @@
+//! What each thread counts, and the moments at which it has to look around.
+//!
+//! `next` is the number of the next event at which something is to be done: wait, or tell others. An event whose end is
+//! still to be told makes it 0, so that the next hook, whatever it is, comes here. Others may set it to 0 at any
+//! moment, to have the thread look at a new plan; in a thread that is not enforced it is never reached.
+
+use crate::gate::Gate;
+use crate::thread::Thread;
+use crate::{delay, enforcement, failure, gate, recorder};
+use explore::OpKind;
+use report::Point;
+use std::cell::Cell;
+use std::sync::atomic::{
+    AtomicPtr, AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+    fence as barrier,
+};
+
+// Known to the linker at a fixed distance from the thread pointer, as `thread_local!` is not in a library: a hook may
+// cost no call.
+std::arch::global_asm!(
+    ".pushsection .tdata.mazurka_enforce_own,\"awT\",@progbits",
+    ".globl mazurka_enforce_own",
+    ".hidden mazurka_enforce_own",
+    ".type mazurka_enforce_own,@object",
+    ".size mazurka_enforce_own, 64",
+    ".balign 64",
+    "mazurka_enforce_own:",
+    ".quad 0",
+    ".quad -1",
+    ".quad 0, 0, 0, 0, 0, 0",
+    ".popsection",
+);
+
+/// Where a thread has its number of events.
+pub const OWN_COUNT: usize = 0;
+/// Where it has the number of the next event at which something is to be done.
+pub const OWN_NEXT: usize = 8;
+/// Where it has what a plain access adds to the number of events.
+pub const OWN_STEP: usize = 16;
+const OWN_ERRNO: usize = 40;
+
+/// A thread's own.
+#[repr(C, align(64))]
+pub(crate) struct Own {
+    pub(crate) count: Cell<u64>,
+    pub(crate) next: AtomicU64,
+    pub(crate) step: Cell<u64>,
+    pub(crate) thread: AtomicPtr<Thread>,
+    /// Calls of the C library are Mazurka's own.
+    internal: Cell<u32>,
+    /// The number that the system gave the thread, once it is known.
+    system: Cell<u32>,
+    /// Where errno is, whose accesses are no events.
+    pub(crate) errno: Cell<usize>,
+}
+
+const _: () = {
+    assert!(size_of::<Own>() == 64);
+    assert!(std::mem::offset_of!(Own, count) == OWN_COUNT);
+    assert!(std::mem::offset_of!(Own, next) == OWN_NEXT);
+    assert!(std::mem::offset_of!(Own, step) == OWN_STEP);
+    assert!(std::mem::offset_of!(Own, errno) == OWN_ERRNO);
+};
+
+/// The calling thread's own.
+#[inline(always)]
+pub(crate) fn own() -> &'static Own {
+    let own: *const Own;
+    // SAFETY: the symbol is thread-local data above, which lives as long as the thread; the reference does not leave
+    // it, but for `next` and `thread`, which are atomic.
+    unsafe {
+        std::arch::asm!(
+            "mov {own}, qword ptr [rip + mazurka_enforce_own@GOTTPOFF]",
+            "add {own}, qword ptr fs:0",
+            own = out(reg) own,
+            options(nostack, pure, readonly),
+        );
+        &*own
+    }
+}
+
+impl Own {
+    /// The thread, if it is enforced.
+    #[inline]
+    pub(crate) fn thread(&self) -> Option<&'static Thread> {
+        // SAFETY: threads that were enforced are never freed.
+        unsafe { self.thread.load(Relaxed).as_ref() }
+    }
+
+    /// A number that no other living thread of the system has.
+    #[inline]
+    pub(crate) fn system(&self) -> u32 {
+        if self.system.get() == 0 {
+            let number = rustix::thread::gettid().as_raw_nonzero().get();
+            self.system.set(number as u32);
+        }
+        self.system.get()
+    }
+}
+
+/// The calling thread is about to perform an event of this kind.
+#[inline(always)]
+pub fn begin(kind: OpKind) {
+    let own = own();
+    let count = own.count.get() + 1;
+    own.count.set(count);
+    if count >= own.next.load(Relaxed) {
+        begins(own, kind);
+    }
+}
+
+/// It has performed the event: others may know.
+#[inline(always)]
+pub fn end() {
+    let own = own();
+    if own.next.load(Relaxed) == 0 {
+        ends(own);
+    }
+}
+
+/// Everything that the thread has begun is performed, and it may not come back soon.
+#[inline]
+pub fn publish() {
+    let own = own();
+    if let Some(thread) = own.thread() {
+        thread.publish(own.count.get());
+    }
+    end();
+}
+
+/// An event without an access.
+#[inline]
+pub fn fence() {
+    begin(OpKind::Fence);
+    barrier(SeqCst);
+    end();
+}
+
+/// Whether plain accesses of the calling thread are events.
+#[inline]
+pub fn counts_plain() -> bool {
+    own().step.get() > 0
+}
+
+/// Whether a call of the C library is Mazurka's own.
+#[inline]
+pub fn is_internal() -> bool {
+    own().internal.get() > 0
+}
+
+/// Does something with calls of the C library that are Mazurka's own.
+pub fn internally<R>(does: impl FnOnce() -> R) -> R {
+    let own = own();
+    own.internal.set(own.internal.get() + 1);
+    let result = does();
+    own.internal.set(own.internal.get() - 1);
+    result
+}
+
+macro_rules! plain {
+    ($($(#[$doc:meta])* $name:ident, $slow:ident;)*) => {
+        $(
+            $(#[$doc])*
+            #[unsafe(naked)]
+            pub extern "C-unwind" fn $name(_address: usize) {
+                std::arch::naked_asm!(
+                    "mov rax, qword ptr [rip + mazurka_enforce_own@GOTTPOFF]",
+                    "cmp rdi, qword ptr fs:[rax + {errno}]",
+                    "je 2f",
+                    "mov rcx, qword ptr fs:[rax + {step}]",
+                    "add rcx, qword ptr fs:[rax + {count}]",
+                    "mov qword ptr fs:[rax + {count}], rcx",
+                    "cmp rcx, qword ptr fs:[rax + {next}]",
+                    "jae {slow}",
+                    "2:",
+                    "ret",
+                    errno = const OWN_ERRNO,
+                    step = const OWN_STEP,
+                    count = const OWN_COUNT,
+                    next = const OWN_NEXT,
+                    slow = sym $slow,
+                )
+            }
+        )*
+    };
+}
+
+plain! {
+    /// The hook before a plain read of this address.
+    plain_read, slow_read;
+    /// The hook before a plain write of this address.
+    plain_write, slow_write;
+}
+
+/// What [`plain_read`] does where something is to be done.
+#[cold]
+pub extern "C-unwind" fn slow_read() {
+    slow_plain(OpKind::Load);
+}
+
+/// What [`plain_write`] does where something is to be done.
+#[cold]
+pub extern "C-unwind" fn slow_write() {
+    slow_plain(OpKind::Store);
+}
+
+/// The end of a function of the program, if something is to be told.
+#[cold]
+pub extern "C-unwind" fn slow_exit() {
+    ends(own());
+}
+
+fn slow_plain(kind: OpKind) {
+    let own = own();
+    match own.step.get() {
+        0 => {
+            ends(own);
+            delay::some(own.thread());
+        }
+        _ => begins(own, kind),
+    }
+}
+
+/// An event at which something is to be done.
+#[cold]
+#[inline(never)]
+fn begins(own: &'static Own, kind: OpKind) {
+    let Some(thread) = own.thread() else {
+        return own.next.store(u64::MAX, Relaxed);
+    };
+    let index = own.count.get();
+    thread.publish(index - 1);
+    recorder::ended(thread);
+    delay::some(Some(thread));
+    loop {
+        let plan = enforcement::plan();
+        thread.find_number(plan);
+        if let Some(number) = thread.number() {
+            let point = Point {
+                thread: number as u32,
+                index: index as u32,
+            };
+            if !waits(thread, plan, point) {
+                continue;
+            }
+            compare(plan, point, kind);
+        }
+        let next = match thread.number() {
+            Some(number) if plan.is_first(number, index as u32) => 0,
+            number => next_stop(plan, number, index),
+        };
+        if settles(own, plan, next) {
+            break;
+        }
+    }
+    recorder::begun(thread);
+}
+
+/// Waits for what has to come first; false if the plan changed meanwhile.
+fn waits(thread: &Thread, plan: &'static crate::Plan, point: Point) -> bool {
+    for &first in plan.waits(point.thread as usize, point.index) {
+        let gate = Gate::of(first.thread as usize);
+        if gate.has_published(first.index) {
+            continue;
+        }
+        thread.waits_for(Some(first));
+        let ended = gate.wait(first.index, || enforcement::is_current(plan));
+        thread.waits_for(None);
+        match ended {
+            gate::Wait::Reached => {}
+            gate::Wait::Changed => return false,
+            gate::Wait::Never => failure::never(plan, first, point),
+        }
+    }
+    enforcement::is_current(plan)
+}
+
+/// The program does what the file says.
+fn compare(plan: &crate::Plan, point: Point, kind: OpKind) {
+    if let Some(expected) = plan.kind(point.thread as usize, point.index)
+        && expected != format!("{kind:?}")
+    {
+        failure::differs(plan, point, kind);
+    }
+}
+
+fn next_stop(plan: &crate::Plan, number: Option<usize>, index: u64) -> u64 {
+    if enforcement::watches_all() {
+        return 0;
+    }
+    number.map_or(u64::MAX, |number| plan.next_stop(number, index as u32))
+}
+
+/// Sets the next stop; false if the plan has changed, so that it may be wrong.
+fn settles(own: &Own, plan: &'static crate::Plan, next: u64) -> bool {
+    own.next.store(next, Relaxed);
+    // The other side stores the plan and then `next`.
+    barrier(SeqCst);
+    enforcement::is_current(plan)
+}
+
+/// All events of the thread are performed.
+#[cold]
+#[inline(never)]
+fn ends(own: &'static Own) {
+    let Some(thread) = own.thread() else {
+        return own.next.store(u64::MAX, Relaxed);
+    };
+    let index = own.count.get();
+    recorder::ended(thread);
+    thread.publish(index);
+    loop {
+        let plan = enforcement::plan();
+        thread.find_number(plan);
+        let next = next_stop(plan, thread.number(), index);
+        if settles(own, plan, next) {
+            break;
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Where threads stop: the constraints of a case, by thread.
+
+use report::{Case, Inputs, Point, SafeTrace};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More threads are not enforced.
+pub(crate) const MOST_THREADS: usize = 1024;
+
+/// What has to be kept at the moment.
+///
+/// ```
+/// use enforce::Plan;
+/// use report::{Case, Constraint, Point};
+///
+/// let first = Point { thread: 0, index: 2 };
+/// let then = Point { thread: 1, index: 5 };
+/// let case = Case {
+///     threads: vec!["0".to_owned(), "0.0".to_owned()],
+///     constraints: vec![Constraint { first, then }],
+///     ..Case::default()
+/// };
+/// let plan = Plan::of(&case).unwrap();
+/// assert_eq!(plan.number_of("0.0"), Some(1));
+/// assert_eq!(plan.waits(1, 5), [first]);
+/// assert_eq!(plan.next_stop(0, 0), 2, "its second event is waited for");
+/// ```
+#[derive(Clone, Default, Debug)]
+pub struct Plan {
+    numbers: BTreeMap<String, usize>,
+    threads: Vec<Stops>,
+    /// Nothing is left to be enforced, alternatives included.
+    is_free: bool,
+}
+
+/// The stops of a thread.
+#[derive(Clone, Default, Debug)]
+struct Stops {
+    path: String,
+    /// What has to happen before an event.
+    waits: BTreeMap<u32, Vec<Point>>,
+    /// Events that somebody waits for.
+    firsts: BTreeSet<u32>,
+    choices: BTreeMap<u32, u32>,
+    described: BTreeMap<u32, Event>,
+}
+
+/// An event as the file tells it.
+#[derive(Clone, Debug)]
+struct Event {
+    kind: String,
+    text: String,
+}
+
+/// Why a file cannot be enforced.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PlanError {
+    /// The inputs were not verified.
+    Inputs(Inputs),
+    /// Too many threads.
+    Threads(usize),
+    /// A point of a thread that the file does not name.
+    Point(Point),
+}
+
+impl std::fmt::Display for PlanError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PlanError::Inputs(inputs) => {
+                let shown: Vec<_> = inputs
+                    .iter()
+                    .map(|(name, value)| format!("{name} = {value}"))
+                    .collect();
+                write!(
+                    f,
+                    "no schedule was verified for the inputs {}; verify them, or let them run free",
+                    shown.join(", ")
+                )
+            }
+            PlanError::Threads(count) => write!(
+                f,
+                "the safe trace orders {count} threads; at most {MOST_THREADS} can be enforced"
+            ),
+            PlanError::Point(point) => write!(
+                f,
+                "the safe trace is damaged: it has no thread {}; verify the program again",
+                point.thread
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+impl Plan {
+    /// What a file says for these inputs.
+    ///
+    /// # Errors
+    /// If they were not verified, or the file cannot be enforced.
+    pub fn for_inputs(trace: &SafeTrace, inputs: &Inputs) -> Result<Plan, PlanError> {
+        let case = trace
+            .case(inputs)
+            .ok_or_else(|| PlanError::Inputs(inputs.clone()))?;
+        Plan::of(case)
+    }
+
+    /// What a case says.
+    ///
+    /// # Errors
+    /// If it cannot be enforced.
+    pub fn of(case: &Case) -> Result<Plan, PlanError> {
+        if case.threads.len() > MOST_THREADS {
+            return Err(PlanError::Threads(case.threads.len()));
+        }
+        let mut plan = Plan {
+            numbers: case.threads.iter().cloned().zip(0..).collect(),
+            threads: case.threads.iter().map(|path| Stops::named(path)).collect(),
+            is_free: case.is_complete || case.events_of_prefix == 0 && case.constraints.is_empty(),
+        };
+        for constraint in &case.constraints {
+            plan.stops(constraint.first)?
+                .firsts
+                .insert(constraint.first.index);
+            let waits = &mut plan.stops(constraint.then)?.waits;
+            waits
+                .entry(constraint.then.index)
+                .or_default()
+                .push(constraint.first);
+        }
+        for choice in &case.choices {
+            let choices = &mut plan.stops(choice.at)?.choices;
+            choices.insert(choice.at.index, choice.alternative);
+        }
+        for event in &case.events {
+            let text = match &event.place {
+                Some(place) => format!("{} at {place}", event.operation),
+                None => event.operation.clone(),
+            };
+            let kind = event.kind.clone();
+            let described = &mut plan.stops(event.at)?.described;
+            described.insert(event.at.index, Event { kind, text });
+        }
+        Ok(plan)
+    }
+
+    /// Nothing is to be kept.
+    pub(crate) fn free() -> Plan {
+        Plan {
+            is_free: true,
+            ..Plan::default()
+        }
+    }
+
+    fn stops(&mut self, point: Point) -> Result<&mut Stops, PlanError> {
+        let stops = self.threads.get_mut(point.thread as usize);
+        stops.ok_or(PlanError::Point(point))
+    }
+
+    /// The number of the thread with this spawn path.
+    pub fn number_of(&self, path: &str) -> Option<usize> {
+        self.numbers.get(path).copied()
+    }
+
+    /// The spawn path of a thread.
+    pub fn path(&self, number: usize) -> &str {
+        self.threads.get(number).map_or("?", |stops| &stops.path)
+    }
+
+    /// Number of threads that the file names.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// What has to happen before an event of a thread.
+    pub fn waits(&self, number: usize, index: u32) -> &[Point] {
+        let stops = self.threads.get(number);
+        let waits = stops.and_then(|stops| stops.waits.get(&index));
+        waits.map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether somebody waits for the event.
+    pub(crate) fn is_first(&self, number: usize, index: u32) -> bool {
+        let stops = self.threads.get(number);
+        stops.is_some_and(|stops| stops.firsts.contains(&index))
+    }
+
+    /// The next event behind this one at which the thread waits, or is waited for; [`u64::MAX`] if there is none.
+    pub fn next_stop(&self, number: usize, index: u32) -> u64 {
+        let Some(stops) = self.threads.get(number) else {
+            return u64::MAX;
+        };
+        let behind = index.saturating_add(1)..;
+        let wait = stops.waits.range(behind.clone()).next();
+        let first = stops.firsts.range(behind).next();
+        let of_both = wait.map(|(&index, _)| index).into_iter();
+        let next = of_both.chain(first.copied()).min();
+        next.map_or(u64::MAX, u64::from)
+    }
+
+    /// Whether the thread has something to keep at this event or behind it.
+    pub(crate) fn is_inside(&self, number: usize, index: u32) -> bool {
+        self.next_stop(number, index.saturating_sub(1)) != u64::MAX
+    }
+
+    /// The alternative that an event takes; none if it may be any.
+    pub(crate) fn alternative(&self, number: Option<usize>, index: u32) -> Option<u32> {
+        let stops = number.and_then(|number| self.threads.get(number));
+        let chosen = stops.and_then(|stops| stops.choices.get(&index)).copied();
+        chosen.or((!self.is_free).then_some(0))
+    }
+
+    /// The kind of an event, where the file is certain of it: within the prefix, which ends behind the last event that
+    /// is waited for.
+    pub(crate) fn kind(&self, number: usize, index: u32) -> Option<&str> {
+        let stops = self.threads.get(number)?;
+        let is_certain = stops.firsts.last().is_some_and(|&last| index <= last)
+            || stops
+                .choices
+                .keys()
+                .last()
+                .is_some_and(|&last| index <= last);
+        let event = stops.described.get(&index).filter(|_| is_certain)?;
+        Some(event.kind.as_str())
+    }
+
+    /// An event for people: which one, of which thread, and what it does if that is known.
+    pub fn describe(&self, point: Point) -> String {
+        let stops = self.threads.get(point.thread as usize);
+        let event = stops.and_then(|stops| stops.described.get(&point.index));
+        let path = self.path(point.thread as usize);
+        match event {
+            Some(event) => format!("event {} of thread {path} ({})", point.index, event.text),
+            None => format!("event {} of thread {path}", point.index),
+        }
+    }
+}
+
+impl Stops {
+    fn named(path: &str) -> Stops {
+        Stops {
+            path: path.to_owned(),
+            ..Stops::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use report::{Choice, Constraint};
+
+    fn point(thread: u32, index: u32) -> Point {
+        Point { thread, index }
+    }
+
+    fn case(constraints: &[(Point, Point)]) -> Case {
+        Case {
+            threads: vec!["0".to_owned(), "0.0".to_owned()],
+            constraints: constraints
+                .iter()
+                .map(|&(first, then)| Constraint { first, then })
+                .collect(),
+            events_of_prefix: 9,
+            ..Case::default()
+        }
+    }
+
+    #[test]
+    fn a_thread_stops_where_it_waits_and_where_it_is_waited_for() {
+        let plan = Plan::of(&case(&[
+            (point(0, 3), point(1, 2)),
+            (point(1, 4), point(0, 5)),
+        ]))
+        .unwrap();
+        let stops = |number| {
+            let mut stops = Vec::new();
+            let mut next = plan.next_stop(number, 0);
+            while next != u64::MAX {
+                stops.push(next);
+                next = plan.next_stop(number, next as u32);
+            }
+            stops
+        };
+        assert_eq!(stops(0), [3, 5]);
+        assert_eq!(stops(1), [2, 4]);
+        assert_eq!(stops(2), [0; 0]);
+        assert!(plan.is_first(0, 3) && !plan.is_first(0, 5));
+        assert!(plan.is_inside(0, 5) && !plan.is_inside(0, 6));
+    }
+
+    #[test]
+    fn a_choice_that_is_not_told_is_the_first_alternative_as_long_as_something_is_enforced() {
+        let mut case = case(&[]);
+        case.choices.push(Choice {
+            at: point(1, 2),
+            alternative: 3,
+        });
+        let plan = Plan::of(&case).unwrap();
+        assert_eq!(plan.alternative(Some(1), 2), Some(3));
+        assert_eq!(plan.alternative(Some(1), 3), Some(0));
+        assert_eq!(plan.alternative(None, 3), Some(0));
+        case.choices.clear();
+        case.is_complete = true;
+        assert_eq!(Plan::of(&case).unwrap().alternative(Some(1), 2), None);
+    }
+
+    #[test]
+    fn a_point_of_no_thread_is_an_error() {
+        let damaged = case(&[(point(7, 1), point(0, 1))]);
+        let error = Plan::of(&damaged).unwrap_err();
+        assert!(error.to_string().contains("no thread 7"), "{error}");
+    }
+
+    #[test]
+    fn inputs_that_were_not_verified_are_named() {
+        let trace = SafeTrace::default();
+        let inputs = Inputs::from([("x".to_owned(), 4)]);
+        let error = Plan::for_inputs(&trace, &inputs).unwrap_err();
+        assert!(error.to_string().contains("x = 4"), "{error}");
+    }
+}

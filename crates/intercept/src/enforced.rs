@@ -1,0 +1,67 @@
+//! The functions that programs call when a safe trace is enforced: real threads, and blocking objects of our own.
+//!
+//! Where a program that runs as usual would get a function of the C library, an enforced one gets the one from here
+//! of the same name, if there is one: see `real`. Only the hooks of atomic and plain accesses come by another way.
+
+macro_rules! enforced {
+    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
+        $(
+            $(#[$meta])*
+            unsafe extern "C-unwind" fn $name($($argument: $type),*) $(-> $result)? $body
+        )*
+
+        /// The function of this name.
+        pub(super) fn find(name: &str) -> Option<usize> {
+            match name {
+                $(stringify!($name) => Some($name as *const () as usize),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+mod condvars;
+mod copies;
+mod ending;
+mod mutexes;
+mod rwlocks;
+mod semaphores;
+mod start;
+mod threads;
+mod time;
+
+pub(crate) use copies::{copy, fill};
+pub(crate) use start::{is_on, run};
+
+/// The function of this name that an enforced program calls in the place of the C library's; none in other programs.
+pub(crate) fn function(name: &str) -> Option<usize> {
+    if !is_on() {
+        return None;
+    }
+    const FILES: [fn(&str) -> Option<usize>; 7] = [
+        mutexes::find,
+        condvars::find,
+        semaphores::find,
+        rwlocks::find,
+        threads::find,
+        ending::find,
+        time::find,
+    ];
+    FILES.iter().find_map(|find| find(name))
+}
+
+/// One of so many alternatives; the first in programs that are not enforced.
+pub(crate) fn choice(alternatives: u32) -> u32 {
+    if is_on() {
+        enforce::choose(alternatives)
+    } else {
+        0
+    }
+}
+
+/// What cannot be enforced ends the program before it goes wrong.
+fn refuse(what: &str) -> ! {
+    enforce::fail(&format!(
+        "the program {what}, which cannot be enforced; run it without `mazurka run`"
+    ))
+}

@@ -1,0 +1,178 @@
+//! Mutexes, spin locks, barriers and what is done once.
+
+use super::condvars::{deadline, realtime};
+use super::refuse;
+use crate::ending::{THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT};
+use enforce::blocking::{Barrier, Entry, Mutex, Once, Refused, Side};
+use libc::{c_int, clockid_t, pthread_barrier_t, pthread_mutex_t, timespec};
+
+/// The error of POSIX.
+fn error(refused: Refused) -> c_int {
+    match refused {
+        Refused::Busy => libc::EBUSY,
+        Refused::Deadlock => libc::EDEADLK,
+        Refused::TimedOut => libc::ETIMEDOUT,
+        Refused::NotOwner => libc::EPERM,
+        Refused::Kind => refuse("uses a mutex that is robust or shared with other processes"),
+    }
+}
+
+fn posix(result: Result<(), Refused>) -> c_int {
+    result.map_or_else(error, |()| 0)
+}
+
+/// The error of C11.
+fn c11(result: Result<(), Refused>) -> c_int {
+    match result.map_err(error) {
+        Ok(()) => 0,
+        Err(libc::EBUSY) => THRD_BUSY,
+        Err(libc::ETIMEDOUT) => THRD_TIMEDOUT,
+        Err(_) => THRD_ERROR,
+    }
+}
+
+/// The program's mutex.
+pub(super) fn mutex<'m>(mutex: *mut pthread_mutex_t) -> &'m Mutex {
+    // SAFETY: the program gave it; all functions for mutexes are ours.
+    unsafe { Mutex::at(mutex) }
+}
+
+/// The once of a guard of C++, beside the byte that compiled code looks at.
+fn guarded<'o>(guard: *mut u8) -> &'o Once {
+    // SAFETY: a guard has eight bytes; all functions for guards are ours.
+    unsafe { Once::at(guard.add(4)) }
+}
+
+/// Tells those who wait, if an initialiser is unwound.
+struct Failing<'o>(&'o Once);
+
+impl Drop for Failing<'_> {
+    fn drop(&mut self) {
+        self.0.fail();
+    }
+}
+
+fn once(control: *mut c_int, initialise: extern "C-unwind" fn()) {
+    // SAFETY: the program gave it; all functions for it are ours.
+    let once = unsafe { Once::at(control) };
+    if once.enter() == Entry::Initialise {
+        let failing = Failing(once);
+        initialise();
+        std::mem::forget(failing);
+        once.done();
+    }
+}
+
+enforced! {
+    fn pthread_mutex_lock(lock: *mut pthread_mutex_t) -> c_int {
+        posix(mutex(lock).lock())
+    }
+
+    fn pthread_mutex_trylock(lock: *mut pthread_mutex_t) -> c_int {
+        posix(mutex(lock).try_lock(None))
+    }
+
+    fn pthread_mutex_timedlock(lock: *mut pthread_mutex_t, until: *const timespec) -> c_int {
+        posix(mutex(lock).try_lock(Some(realtime(until))))
+    }
+
+    fn pthread_mutex_clocklock(lock: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec) -> c_int {
+        posix(mutex(lock).try_lock(Some(deadline(clock, until))))
+    }
+
+    fn pthread_mutex_unlock(lock: *mut pthread_mutex_t) -> c_int {
+        posix(mutex(lock).unlock())
+    }
+
+    fn pthread_mutex_destroy(lock: *mut pthread_mutex_t) -> c_int {
+        match mutex(lock).destroy() {
+            true => {
+                mutex(lock).clear();
+                0
+            }
+            false => libc::EBUSY,
+        }
+    }
+
+    fn mtx_lock(lock: *mut pthread_mutex_t) -> c_int {
+        c11(mutex(lock).lock())
+    }
+
+    fn mtx_trylock(lock: *mut pthread_mutex_t) -> c_int {
+        c11(mutex(lock).try_lock(None))
+    }
+
+    fn mtx_timedlock(lock: *mut pthread_mutex_t, until: *const timespec) -> c_int {
+        c11(mutex(lock).try_lock(Some(realtime(until))))
+    }
+
+    fn mtx_unlock(lock: *mut pthread_mutex_t) -> c_int {
+        c11(mutex(lock).unlock())
+    }
+
+    fn mtx_destroy(lock: *mut pthread_mutex_t) {
+        if mutex(lock).destroy() {
+            mutex(lock).clear();
+        }
+    }
+
+    fn pthread_spin_init(lock: *mut c_int, _shared: c_int) -> c_int {
+        Side::clear(lock.addr());
+        0
+    }
+
+    fn pthread_spin_lock(lock: *mut c_int) -> c_int {
+        Side::lock(lock.addr());
+        0
+    }
+
+    fn pthread_spin_trylock(lock: *mut c_int) -> c_int {
+        match Side::try_lock(lock.addr()) {
+            true => 0,
+            false => libc::EBUSY,
+        }
+    }
+
+    fn pthread_spin_unlock(lock: *mut c_int) -> c_int {
+        Side::unlock(lock.addr());
+        0
+    }
+
+    fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
+        // SAFETY: the program gave it; all functions for barriers are ours.
+        match unsafe { Barrier::at(barrier) }.wait() {
+            true => libc::PTHREAD_BARRIER_SERIAL_THREAD,
+            false => 0,
+        }
+    }
+
+    fn pthread_barrier_destroy(_barrier: *mut pthread_barrier_t) -> c_int {
+        0
+    }
+
+    fn pthread_once(control: *mut c_int, initialise: extern "C-unwind" fn()) -> c_int {
+        once(control, initialise);
+        0
+    }
+
+    fn call_once(control: *mut c_int, initialise: extern "C-unwind" fn()) {
+        once(control, initialise);
+    }
+
+    fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
+        match guarded(guard).enter() {
+            Entry::Initialise => 1,
+            Entry::Done => 0,
+        }
+    }
+
+    fn __cxa_guard_release(guard: *mut u8) {
+        // SAFETY: the first byte of a guard tells whether it is done.
+        unsafe { crate::hooks::store_byte(guard, 1) };
+        guarded(guard).done();
+    }
+
+    fn __cxa_guard_abort(guard: *mut u8) {
+        guarded(guard).fail();
+    }
+}

@@ -1,0 +1,71 @@
+//! The start of a program that is enforced.
+
+use super::threads;
+use crate::start::Main;
+use enforce::Order;
+use libc::{c_char, c_int, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+/// Whether the program is enforced: 0 not known yet.
+static MODE: AtomicU8 = AtomicU8::new(0);
+const USUAL: u8 = 1;
+const ENFORCED: u8 = 2;
+
+static MAIN: OnceLock<Main> = OnceLock::new();
+
+/// Whether the environment says that the program is enforced.
+pub(crate) fn is_on() -> bool {
+    let mode = match MODE.load(Relaxed) {
+        0 => look(),
+        mode => mode,
+    };
+    mode == ENFORCED
+}
+
+#[cold]
+fn look() -> u8 {
+    const NAME: &std::ffi::CStr = c"MAZURKA_ENFORCE";
+    debug_assert_eq!(NAME.to_str(), Ok(enforce::ENFORCE));
+    // SAFETY: a valid name; nobody changes the environment while libraries start.
+    let is_there = unsafe { !libc::getenv(NAME.as_ptr()).is_null() };
+    let mode = if is_there { ENFORCED } else { USUAL };
+    MODE.store(mode, Relaxed);
+    mode
+}
+
+/// Has [`enforced_main`] called in the place of the program's `main`, and what is to be done at the end as the last of all.
+pub(crate) fn run(main: Main) -> Main {
+    MAIN.get_or_init(|| main);
+    original!(__cxa_atexit(leave, std::ptr::null_mut(), std::ptr::null_mut()):
+        fn(unsafe extern "C-unwind" fn(*mut c_void), *mut c_void, *mut c_void) -> c_int);
+    enforced_main
+}
+
+unsafe extern "C-unwind" fn leave(_: *mut c_void) {
+    enforce::leave();
+}
+
+/// Called in the place of the program's `main`, when its constructors have run.
+unsafe extern "C-unwind" fn enforced_main(
+    count: c_int,
+    arguments: *mut *mut c_char,
+    environment: *mut *mut c_char,
+) -> c_int {
+    let text = std::env::var(enforce::ENFORCE).unwrap_or_default();
+    // SAFETY: no thread of ours runs yet. Programs that this one starts are not enforced.
+    unsafe { std::env::remove_var(enforce::ENFORCE) };
+    threads::prepare();
+    let started = Order::read(&text)
+        .map_err(|error| format!("{} is no order: {error}", enforce::ENFORCE))
+        .and_then(enforce::start);
+    if let Err(reason) = started {
+        enforce::fail(&reason);
+    }
+    threads::keep_main();
+    let main = MAIN
+        .get()
+        .expect("the program's main is known since its start");
+    // SAFETY: as the C library would call it.
+    unsafe { main(count, arguments, environment) }
+}
