@@ -28,15 +28,12 @@ pub struct Verification {
     common: usize,
     /// The prefixes of this length and longer ones are verified.
     verified: usize,
-    /// The execution at hand and all others to come keep no more than this of the one before.
-    kept: usize,
     has_failed: bool,
 }
 
 impl Verification {
     /// An execution begins that has so many events in common with the one before.
     pub fn begins(&mut self, kept: usize) {
-        self.kept = kept;
         if self.first.is_some() && kept < self.common {
             self.common = kept;
             self.verified = kept + 1;
@@ -45,7 +42,7 @@ impl Verification {
 
     /// The execution that began has ended.
     pub fn ended(&mut self, outcome: Outcome, execution: &Execution) {
-        self.accesses.note(execution, self.kept);
+        self.accesses.note(execution);
         self.has_failed |= outcome.is_bug();
         if self.first.is_none() {
             self.first = Some(execution.clone());

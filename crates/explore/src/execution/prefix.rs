@@ -5,7 +5,8 @@
 //! comes after E_k waits for the events of E_k with which it may conflict: otherwise E_k would be no prefix. What may come
 //! after E_k is known once every execution that begins with E_k was explored.
 
-use super::{Access, EventId, Execution, ObjectId, Op, ThreadId};
+use super::{Access, Event, EventId, Execution, ObjectId, Op, Step, ThreadId};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An event of any execution: its thread, and its number among the events of the thread, from 1.
@@ -26,22 +27,74 @@ pub struct Constraint {
     pub then: Point,
 }
 
-/// What the events of many executions access, by their points.
+/// What the events of many executions access, by their points, and what comes before them in each of these executions
+/// because the program sees to it.
 #[derive(Clone, Default, Debug)]
 pub struct Accesses {
+    of: BTreeMap<Point, Noted>,
+    /// The steps of the last execution, and the clocks of its events without what conflicts order.
+    ordered: Vec<(Step, Vec<u32>)>,
+}
+
+#[derive(Clone, Default, Debug)]
+struct Noted {
     /// Whether the object is written.
-    of: BTreeMap<Point, BTreeMap<ObjectId, bool>>,
+    objects: BTreeMap<ObjectId, bool>,
+    /// How many events of each thread come before in every execution, by the order of threads and after edges alone.
+    ordered: Vec<u32>,
 }
 
 impl Accesses {
-    /// Takes note of the events from position `kept` on.
-    pub fn note(&mut self, execution: &Execution, kept: usize) {
-        for (_, event) in execution.events_from(kept) {
+    /// Takes note of an execution.
+    pub fn note(&mut self, execution: &Execution) {
+        let both = self.ordered.iter().zip(execution.events());
+        let is_same = |((step, _), (_, event)): &(&(Step, _), (_, &Event))| *step == event.step;
+        let common = both.take_while(is_same).count();
+        self.ordered.truncate(common);
+        for (id, event) in execution.events_from(common) {
+            let ordered = self.order(execution, id);
             if event.op.is_access() {
-                let own = self.of.entry(event.point()).or_default();
-                *own.entry(event.op.object).or_default() |= event.op.access == Access::Write;
+                let is_write = event.op.access == Access::Write;
+                match self.of.entry(event.point()) {
+                    Entry::Vacant(vacant) => {
+                        vacant.insert(Noted {
+                            objects: BTreeMap::from([(event.op.object, is_write)]),
+                            ordered: ordered.clone(),
+                        });
+                    }
+                    Entry::Occupied(mut noted) => {
+                        let noted = noted.get_mut();
+                        *noted.objects.entry(event.op.object).or_default() |= is_write;
+                        meet(&mut noted.ordered, &ordered);
+                    }
+                }
+            }
+            self.ordered.push((event.step, ordered));
+        }
+    }
+
+    /// The clock of an event whose past is known.
+    fn order(&self, execution: &Execution, id: EventId) -> Vec<u32> {
+        let event = execution.event(id).point();
+        let mut clock = vec![0; event.thread.index() + 1];
+        let before = execution.edges(id).iter().copied();
+        for before in before.chain(execution.previous_of(id)) {
+            let (_, other) = &self.ordered[before.index()];
+            clock.resize(clock.len().max(other.len()), 0);
+            for (own, other) in clock.iter_mut().zip(other) {
+                *own = (*own).max(*other);
             }
         }
+        clock[event.thread.index()] = event.index;
+        clock
+    }
+}
+
+/// The least of each entry; none is 0.
+fn meet(clock: &mut Vec<u32>, other: &[u32]) {
+    clock.truncate(other.len());
+    for (own, other) in clock.iter_mut().zip(other) {
+        *own = (*own).min(*other);
     }
 }
 
@@ -97,14 +150,14 @@ impl Prefix<'_> {
     /// earlier point of the thread, or the thread's last event of the prefix, knows them already.
     fn outer(&self, accesses: &Accesses, constraints: &mut BTreeSet<Constraint>) {
         let mut known: BTreeMap<ThreadId, Vec<u32>> = BTreeMap::new();
-        for (point, objects) in &accesses.of {
+        for (point, noted) in &accesses.of {
             if self.has(*point) {
                 continue;
             }
-            let known = known
-                .entry(point.thread)
-                .or_insert_with(|| self.known_to(point.thread));
-            let mut conflicting = self.conflicting(objects);
+            let none = || vec![0; self.execution.clocks.stride()];
+            let known = known.entry(point.thread).or_insert_with(none);
+            self.learn(known, &noted.ordered);
+            let mut conflicting = self.conflicting(&noted.objects);
             conflicting.retain(|&event| {
                 let own = self.execution.event(event).point();
                 own.thread != point.thread && known.get(own.thread.index()) < Some(&own.index)
@@ -131,26 +184,16 @@ impl Prefix<'_> {
         event.is_some_and(|event| event.index() < self.length)
     }
 
-    /// The clock with which the thread leaves the prefix, without what only its next event in this execution knows.
-    fn known_to(&self, thread: ThreadId) -> Vec<u32> {
-        let execution = self.execution;
-        let width = execution.clocks.stride();
-        let own = execution.positions.get(thread.index());
-        let own = own.map_or(&[][..], Vec::as_slice);
-        let inside = own.partition_point(|event| event.index() < self.length);
-        let mut known = match inside {
-            0 => vec![0; width],
-            _ => execution.clock(own[inside - 1]).to_vec(),
-        };
-        // What started the thread, for one that has done nothing.
-        if let (0, Some(&next)) = (inside, own.first()) {
-            for &edge in execution.edges(next) {
-                if edge.index() < self.length {
-                    super::clock::join_into(&mut known, execution.clock(edge));
-                }
+    /// Who knows so many events of each thread knows what happens before them, as far as they are in the prefix.
+    fn learn(&self, known: &mut [u32], ordered: &[u32]) {
+        for (thread, &index) in ordered.iter().enumerate() {
+            let own = self.execution.positions.get(thread);
+            let own = own.map_or(&[][..], Vec::as_slice);
+            let inside = own.partition_point(|event| event.index() < self.length);
+            if let Some(last) = inside.min(index as usize).checked_sub(1) {
+                super::clock::join_into(known, self.execution.clock(own[last]));
             }
         }
-        known
     }
 
     /// The events of the prefix that conflict with an access of the objects, but for those that happen before another
@@ -182,12 +225,18 @@ impl Prefix<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{OpKind, Performed, Request, Step, Token};
+    use crate::{OpKind, Performed, Request, Token};
 
     /// Events as (thread, object, whether it is written).
     fn execution(events: &[(u16, u32, bool)]) -> Execution {
+        with_edges(events, &[])
+    }
+
+    /// The same where the last event comes after others anyway.
+    fn with_edges(events: &[(u16, u32, bool)], edges: &[EventId]) -> Execution {
         let mut execution = Execution::default();
-        for &(thread, object, writes) in events {
+        for (position, &(thread, object, writes)) in events.iter().enumerate() {
+            let is_last = position + 1 == events.len();
             let op = Op {
                 kind: OpKind::Store,
                 access: if writes { Access::Write } else { Access::Read },
@@ -197,7 +246,7 @@ mod tests {
                 op,
                 before: Token::default(),
                 after: Token::default(),
-                edges: &[],
+                edges: if is_last { edges } else { &[] },
                 next_edges: &[],
                 preempts: false,
             };
@@ -219,7 +268,7 @@ mod tests {
         // Two lost updates that were not: each thread reads and writes.
         let execution = execution(&[(1, 0, false), (1, 0, true), (2, 0, false), (2, 0, true)]);
         let mut accesses = Accesses::default();
-        accesses.note(&execution, 0);
+        accesses.note(&execution);
         let constraints = execution.constraints(4, &accesses);
         assert_eq!(shown(constraints), [[(1, 2), (2, 1)]]);
     }
@@ -228,7 +277,7 @@ mod tests {
     fn what_comes_after_the_prefix_waits_for_what_it_conflicts_with() {
         let execution = execution(&[(1, 0, false), (1, 0, true), (2, 0, false), (2, 0, true)]);
         let mut accesses = Accesses::default();
-        accesses.note(&execution, 0);
+        accesses.note(&execution);
         assert_eq!(
             shown(execution.constraints(2, &accesses)),
             [[(1, 2), (2, 1)]]
@@ -252,7 +301,7 @@ mod tests {
             (3, 0, false),
         ]);
         let mut accesses = Accesses::default();
-        accesses.note(&execution, 0);
+        accesses.note(&execution);
         let both = [[(1, 1), (2, 1)], [(2, 2), (3, 1)]];
         for length in 3..=5 {
             assert_eq!(
@@ -268,12 +317,34 @@ mod tests {
     }
 
     #[test]
+    fn what_the_program_orders_in_every_execution_is_no_constraint() {
+        // Main reads what two threads write when it has joined them.
+        let events = [(1, 0, true), (2, 0, true), (0, 0, false)];
+        let other = [(2, 0, true), (1, 0, true), (0, 0, false)];
+        let joined = [EventId(0), EventId(1)];
+        let execution = with_edges(&events, &joined);
+        let mut accesses = Accesses::default();
+        accesses.note(&execution);
+        accesses.note(&with_edges(&other, &joined));
+        for length in [3, 1] {
+            let constraints = execution.constraints(length, &accesses);
+            assert_eq!(shown(constraints), [[(1, 1), (2, 1)]], "{length}");
+        }
+        // It joins the first one in some executions only.
+        accesses.note(&with_edges(&events, &joined[1..]));
+        assert_eq!(
+            shown(execution.constraints(1, &accesses)),
+            [[(1, 1), (0, 1)], [(1, 1), (2, 1)]]
+        );
+    }
+
+    #[test]
     fn accesses_that_only_another_execution_has_count() {
         let first = execution(&[(1, 0, true), (2, 0, true)]);
         let other = execution(&[(1, 0, true), (2, 0, true), (3, 0, false)]);
         let mut accesses = Accesses::default();
-        accesses.note(&first, 0);
-        accesses.note(&other, 2);
+        accesses.note(&first);
+        accesses.note(&other);
         assert_eq!(
             shown(first.constraints(1, &accesses)),
             [[(1, 1), (2, 1)], [(1, 1), (3, 1)]]
