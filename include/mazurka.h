@@ -17,6 +17,10 @@ __attribute__((weak)) void mazurka_assume(int condition);
    the value of MAZURKA_INPUT_<name> in the environment, or the least one. */
 __attribute__((weak)) long long mazurka_input(const char *name, long long lowest, long long highest);
 
+/* Under a safe trace the program begins once more here: what it does until the end, or until this is called again, is kept
+   to the trace from its begin. Called by main, when all other threads have ended. */
+__attribute__((weak)) void mazurka_again(void);
+
 #ifdef __cplusplus
 }
 #endif
@@ -24,5 +28,6 @@ __attribute__((weak)) long long mazurka_input(const char *name, long long lowest
 #define mazurka_choose(alternatives) (mazurka_choose ? mazurka_choose(alternatives) : 0)
 #define mazurka_assume(condition) (mazurka_assume ? mazurka_assume(condition) : (void)0)
 #define mazurka_input(name, lowest, highest) (mazurka_input ? mazurka_input(name, lowest, highest) : (lowest))
+#define mazurka_again() (mazurka_again ? mazurka_again() : (void)0)
 
 #endif

@@ -81,6 +81,12 @@ impl Gate {
         self.ring();
     }
 
+    /// The thread begins once more, and nobody waits for it.
+    pub(crate) fn reopen(&self) {
+        self.has_ended.store(false, SeqCst);
+        self.published.store(0, SeqCst);
+    }
+
     /// Who is parked here looks again.
     pub(crate) fn ring(&self) {
         if self.parked.load(SeqCst) > 0 {

@@ -36,4 +36,4 @@ pub use own::{
     plain_read, plain_write, publish, slow_exit, slow_read, slow_write,
 };
 pub use plan::{Plan, PlanError};
-pub use thread::{Child, adopt, end_thread, upcoming};
+pub use thread::{Child, adopt, again, end_thread, upcoming};

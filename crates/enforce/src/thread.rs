@@ -129,6 +129,22 @@ pub fn end_thread() {
     thread.close();
 }
 
+/// The program begins once more, if the calling thread is its main one: what it counts begins from nothing, and so will
+/// the threads that it starts. All others have to have ended.
+pub fn again() {
+    let own = own();
+    let Some(main) = own.thread().filter(|thread| thread.path == "0") else {
+        return;
+    };
+    main.children.set(0);
+    for number in 0..enforcement::plan().threads() {
+        Gate::of(number).reopen();
+    }
+    own.count.set(0);
+    // The next hook looks at the plan.
+    own.next.store(0, Relaxed);
+}
+
 impl Child {
     /// The main thread of the program.
     pub(crate) fn main() -> Child {

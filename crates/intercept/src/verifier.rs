@@ -51,6 +51,12 @@ export! {
         native::at(code, || runtime::choose(alternatives as u32)) as c_int
     }
 
+    placed fn mazurka_again() {
+        if !is_inside() && enforced::is_on() {
+            enforce::again();
+        }
+    }
+
     placed fn __VERIFIER_atomic_begin() {
         if is_inside() {
             let (code, _closed) = (code(), close());
