@@ -46,6 +46,17 @@ The file is there as soon as one execution is verified, and gets better until al
 Exit codes: 0 verified, 1 the constraints that prevent a bug remain, 2 wrong usage or unusable file, 3 stopped before
 everything was verified.";
 
+const RUN_EXAMPLES: &str = "\
+Examples:
+  mazurka run --safe safe.trace ./queue
+  mazurka run --safe safe.trace --record run.json ./queue 3
+
+A better file that `mazurka verify` saves meanwhile takes effect at once. The exit code is the program's, or 2 if it
+cannot be kept to what is verified.";
+
+const CHECK_RUN_CODES: &str = "\
+Exit codes: 0 all constraints were kept, 1 one was broken, 2 a file cannot be used.";
+
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
@@ -71,6 +82,12 @@ pub enum Command {
     /// Show which schedules are safe
     #[command(after_help = EXIT_CODES)]
     Show(ShowOptions),
+    /// Run a program so that it keeps to the schedules that are safe
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunOptions),
+    /// Tell whether a recorded run kept to the schedules that are safe
+    #[command(after_help = CHECK_RUN_CODES)]
+    CheckRun(CheckRunOptions),
 }
 
 /// How results are printed.
@@ -242,6 +259,58 @@ pub enum Prefer {
     FewWaiting,
 }
 
+/// What becomes of a program with inputs that were not verified.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum UnverifiedInputs {
+    /// It runs as usual, without enforcement.
+    RunFree,
+}
+
+/// Options of `run`.
+#[derive(Args)]
+pub struct RunOptions {
+    /// What `verify` saved
+    #[arg(long, value_name = "FILE")]
+    pub safe: PathBuf,
+    /// Write which order happened
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// The value of an input that the program declares: n=3
+    #[arg(long, value_name = "NAME=VALUE", value_parser = value)]
+    pub input: Vec<(String, i64)>,
+    /// What to do with inputs that were not verified [default: refuse them]
+    #[arg(long, value_name = "WHAT")]
+    pub unverified_inputs: Option<UnverifiedInputs>,
+    /// Delay threads at random, by this seed: for tests
+    #[arg(long, value_name = "SEED", hide = true)]
+    pub delays: Option<u64>,
+    /// Keep nothing: for tests and measurements
+    #[arg(long, hide = true)]
+    pub free: bool,
+    /// Tell after so many milliseconds that nothing moves: for tests
+    #[arg(long, value_name = "MILLISECONDS", hide = true)]
+    pub patience: Option<u64>,
+    /// The program, which was built with `mazurka cc`, and its arguments
+    #[arg(
+        value_name = "PROGRAM",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub program: Vec<OsString>,
+}
+
+/// Options of `check-run`.
+#[derive(Args)]
+pub struct CheckRunOptions {
+    /// What `run --record` wrote
+    #[arg(value_name = "RECORD")]
+    pub record: PathBuf,
+    /// What `verify` saved
+    #[arg(value_name = "SAFE")]
+    pub safe: PathBuf,
+}
+
 /// Options of `show`.
 #[derive(Args)]
 pub struct ShowOptions {
@@ -354,6 +423,16 @@ fn one_line(error: &str) -> String {
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let words: Vec<&str> = first.split_whitespace().collect();
     format!("{}; see `mazurka --help`", words.join(" "))
+}
+
+/// Reads `n=3`.
+fn value(text: &str) -> Result<(String, i64), String> {
+    let parsed = text
+        .split_once('=')
+        .and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)));
+    parsed
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or_else(|| "an input is a name and its value: n=3".to_owned())
 }
 
 /// Reads `n=1..4`.

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod check;
+mod check_run;
 mod compare;
 mod fatality;
 mod interruption;
@@ -12,6 +13,7 @@ mod native_check;
 mod progress_line;
 mod refusal;
 mod replay;
+mod run;
 mod show;
 mod stop_when;
 mod subject;
@@ -45,6 +47,8 @@ fn main() -> ExitCode {
         Command::Compare(options) => compare::compare(&options),
         Command::Verify(options) => verify::verify(&options),
         Command::Show(options) => show::show(&options),
+        Command::Run(options) => run::run(&options),
+        Command::CheckRun(options) => check_run::check_run(&options),
     };
     match done {
         Ok(code) => code,

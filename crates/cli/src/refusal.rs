@@ -17,6 +17,25 @@ pub enum Refusal {
     /// What is verified is the program that will be run.
     #[error("{}: this is a source; build the program that will be run with `mazurka cc` or `mazurka c++`, and verify that", .0.display())]
     NotBuilt(PathBuf),
+    /// The program is not the one that was verified.
+    #[error("{}: this is not the program that {} was verified for, its content is another one; verify it again", path.display(), trace.display())]
+    OtherProgram {
+        /// The program.
+        path: PathBuf,
+        /// The safe trace.
+        trace: PathBuf,
+    },
+    /// The program calls something that cannot be enforced.
+    #[error("{}: this program calls {function}, which cannot be enforced; it runs only without `mazurka run`", path.display())]
+    NotEnforced {
+        /// The program.
+        path: PathBuf,
+        /// The function.
+        function: &'static str,
+    },
+    /// Nothing is known about these inputs.
+    #[error("{0}; verify them, or run without enforcement by --unverified-inputs run-free")]
+    UnverifiedInputs(String),
     /// There are too many values of inputs.
     #[error(
         "with the input {input} there are more than {most} combinations of values; declare a smaller range"

@@ -6,7 +6,7 @@ use crate::{Order, Plan, failure, follow, internally, recorder, thread};
 use explore::OpKind;
 use report::SafeTrace;
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 use std::sync::atomic::{
     AtomicBool, AtomicPtr,
     Ordering::{Acquire, Relaxed, SeqCst},
@@ -44,6 +44,9 @@ pub fn start(order: Order) -> Result<(), String> {
         order,
     };
     let fixed = FIXED.get_or_init(|| fixed);
+    // Here, where nobody has to wait for it: the standard library waits by a futex, which would be the program's.
+    NOTHING.get_or_init(Plan::free);
+    LazyLock::force(&crate::gate::SPINS);
     if !fixed.order.runs_free {
         take_over(plan);
     }

@@ -1,0 +1,194 @@
+//! `mazurka run`: becomes the program, which keeps to what is verified.
+
+use crate::Done;
+use crate::arguments::{RunOptions, UnverifiedInputs};
+use crate::refusal::Refusal;
+use enforce::{ENFORCE, Order, Plan};
+use native::Binary;
+use report::{Inputs, SafeTrace};
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What stands before an input's name in the environment of the program.
+const INPUT: &str = "MAZURKA_INPUT_";
+
+/// Takes the place of this process by the program. Comes back only if that cannot be done.
+pub fn run(options: &RunOptions) -> Done {
+    let (program, arguments) = options
+        .program
+        .split_first()
+        .expect("a program is required");
+    let path = found(program)?;
+    Binary::recognise(&path)?;
+    let trace = SafeTrace::load(&options.safe)?;
+    is_the_program(&trace, &path, options)?;
+    is_enforceable(&path)?;
+    let order = match inputs(&trace, arguments, options) {
+        Ok(inputs) => Some(order(inputs, &trace, options)?),
+        Err(Refusal::UnverifiedInputs(why))
+            if options.unverified_inputs == Some(UnverifiedInputs::RunFree) =>
+        {
+            crate::terminal::complain(&format!("{why}; the program runs free"));
+            None
+        }
+        Err(refusal) => return Err(refusal),
+    };
+    let mut command = Command::new(&path);
+    command.args(arguments);
+    for (name, value) in &options.input {
+        command.env(format!("{INPUT}{name}"), value.to_string());
+    }
+    if let Some(order) = order {
+        command.env(ENFORCE, order.written());
+    }
+    let error = command.exec();
+    Err(Refusal::System {
+        what: "start the program",
+        error,
+    })
+}
+
+/// The file of the program, which is looked for as a shell does.
+fn found(program: &OsString) -> Result<PathBuf, Refusal> {
+    let path = Path::new(program);
+    if path.components().count() == 1 && !path.is_file() {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let mut places = std::env::split_paths(&folders).map(|folder| folder.join(path));
+        if let Some(place) = places.find(|place| place.is_file()) {
+            return Ok(place);
+        }
+    }
+    fs::canonicalize(path).map_err(|error| {
+        Refusal::Binary(native::BinaryError::Unreadable {
+            path: path.to_owned(),
+            error,
+        })
+    })
+}
+
+/// The program has not changed since it was verified.
+fn is_the_program(trace: &SafeTrace, path: &Path, options: &RunOptions) -> Result<(), Refusal> {
+    let content = fs::read(path).map_err(|error| Refusal::System {
+        what: "read the program",
+        error,
+    })?;
+    match SafeTrace::checksum_of(&content) == trace.program_checksum {
+        true => Ok(()),
+        false => Err(Refusal::OtherProgram {
+            path: path.to_owned(),
+            trace: options.safe.clone(),
+        }),
+    }
+}
+
+/// Nothing that the program calls makes enforcement impossible.
+fn is_enforceable(path: &Path) -> Result<(), Refusal> {
+    const NOT: [&str; 2] = ["pthread_cancel", "sem_open"];
+    match NOT.iter().find(|function| native::imports(path, function)) {
+        None => Ok(()),
+        Some(function) => Err(Refusal::NotEnforced {
+            path: path.to_owned(),
+            function,
+        }),
+    }
+}
+
+/// The values of the inputs: from the arguments of the program, and as the user says.
+fn inputs(
+    trace: &SafeTrace,
+    arguments: &[OsString],
+    options: &RunOptions,
+) -> Result<Inputs, Refusal> {
+    let mut inputs: Inputs = options.input.iter().cloned().collect();
+    let given: Vec<_> = arguments
+        .iter()
+        .map(|word| word.to_string_lossy())
+        .collect();
+    let fits = given.len() == trace.arguments.len()
+        && given
+            .iter()
+            .zip(&trace.arguments)
+            .all(|(word, template)| fits(word, template, &mut inputs));
+    if !fits {
+        return Err(Refusal::UnverifiedInputs(format!(
+            "the arguments of the program are not those that were verified: {:?}",
+            trace.arguments.join(" ")
+        )));
+    }
+    for input in &trace.inputs {
+        let (name, range) = (&input.name, input.lowest..=input.highest);
+        let why = match inputs.get(name) {
+            Some(value) if range.contains(value) => continue,
+            Some(value) => format!("{name} = {value}"),
+            None => format!("no value of {name} (--input {name}=VALUE)"),
+        };
+        return Err(Refusal::UnverifiedInputs(format!(
+            "{why} was given, but {} to {} were verified",
+            input.lowest, input.highest
+        )));
+    }
+    inputs.retain(|name, _| trace.inputs.iter().any(|input| input.name == *name));
+    Ok(inputs)
+}
+
+/// Whether a word is an instance of its template, with the values of its inputs.
+fn fits(word: &str, template: &str, inputs: &mut Inputs) -> bool {
+    let parts = template
+        .split_once('{')
+        .and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
+    let Some((before, (name, rest))) = parts else {
+        return word == template;
+    };
+    let Some(behind) = word.strip_prefix(before) else {
+        return false;
+    };
+    let length = behind
+        .bytes()
+        .take_while(|byte| byte.is_ascii_digit() || *byte == b'-')
+        .count();
+    let (value, word) = behind.split_at(length);
+    let Ok(value) = value.parse() else {
+        return false;
+    };
+    *inputs.entry(name.to_owned()).or_insert(value) == value && fits(word, rest, inputs)
+}
+
+/// What the program is told, if it can be kept.
+fn order(inputs: Inputs, trace: &SafeTrace, options: &RunOptions) -> Result<Order, Refusal> {
+    let unusable = |problem: enforce::PlanError| Refusal::UnverifiedInputs(problem.to_string());
+    Plan::for_inputs(trace, &inputs).map_err(unusable)?;
+    let absolute = |path: &PathBuf| {
+        std::path::absolute(path).map_err(|error| Refusal::System {
+            what: "find the current directory",
+            error,
+        })
+    };
+    Ok(Order {
+        trace: absolute(&options.safe)?,
+        inputs,
+        record: options.record.as_ref().map(absolute).transpose()?,
+        delays: options.delays,
+        runs_free: options.free,
+        patience: options.patience,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_instances_of_their_templates() {
+        let mut inputs = Inputs::new();
+        assert!(fits("--size=12", "--size={n}", &mut inputs));
+        assert!(fits("-3:12x", "{m}:{n}x", &mut inputs));
+        let expected = [("m", -3), ("n", 12)].map(|(name, value)| (name.to_owned(), value));
+        assert_eq!(inputs, Inputs::from(expected));
+        assert!(!fits("13", "{n}", &mut inputs), "it has another value");
+        assert!(!fits("x", "{k}", &mut inputs));
+        assert!(fits("plain", "plain", &mut inputs) && !fits("plain", "other", &mut inputs));
+    }
+}
