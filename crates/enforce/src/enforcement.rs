@@ -6,11 +6,11 @@ use crate::{Order, Plan, failure, follow, internally, recorder, thread};
 use explore::OpKind;
 use report::SafeTrace;
 use std::ptr;
-use std::sync::{LazyLock, OnceLock};
 use std::sync::atomic::{
     AtomicBool, AtomicPtr,
     Ordering::{Acquire, Relaxed, SeqCst},
 };
+use std::sync::{LazyLock, OnceLock};
 
 /// What does not change.
 struct Fixed {

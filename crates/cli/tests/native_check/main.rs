@@ -5,6 +5,7 @@
 mod cancellation;
 mod corpus;
 mod debugging;
+mod enforcement;
 mod fatalities;
 mod library;
 mod random;

@@ -1,0 +1,415 @@
+//! `mazurka run` and `mazurka check-run`: programs keep to what is verified.
+
+use crate::toolchain::Toolchain;
+use ::corpus::native::{self, Plain, Program};
+use report::{Case, Constraint, Point, Recording, SafeTrace};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// Two threads add one, each in two steps.
+const LOST_UPDATE: &str = r"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+atomic_int x;
+static void *add(void *unused) {
+    int seen = x;
+    x = seen + 1;
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, add, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    assert(x == 2);
+}
+";
+
+/// What a thread has looked at under a lock has changed when it acts under the lock.
+const ATOMICITY_VIOLATION: &str = r"
+#include <assert.h>
+#include <pthread.h>
+#include <stddef.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int balance = 10;
+static void *withdraw(void *unused) {
+    pthread_mutex_lock(&lock);
+    int is_enough = balance >= 7;
+    pthread_mutex_unlock(&lock);
+    if (is_enough) {
+        pthread_mutex_lock(&lock);
+        balance -= 7;
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, withdraw, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    assert(balance >= 0);
+}
+";
+
+/// A thread uses what another one has not made yet.
+const ORDER_VIOLATION: &str = r"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+static int buffer;
+static _Atomic(int *) shared;
+static void *consume(void *unused) {
+    int *seen = shared;
+    assert(seen != NULL);
+    return NULL;
+}
+static void *produce(void *unused) {
+    shared = &buffer;
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, produce, NULL);
+    pthread_create(&threads[1], NULL, consume, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+}
+";
+
+/// A thread leaves early if the environment says so, which no verification knows of.
+const DYING: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+atomic_int x;
+static void *first(void *unused) {
+    if (getenv("LEAVES_EARLY")) return NULL;
+    x = 1;
+    x = 2;
+    return NULL;
+}
+static void *second(void *unused) {
+    x = 3;
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, first, NULL);
+    pthread_create(&threads[1], NULL, second, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    return 7;
+}
+"#;
+
+/// A folder with a program that `mazurka cc` has built.
+fn built(source: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("program.c");
+    fs::write(&file, source).unwrap();
+    let executable = folder.path().join("program");
+    let flags = ["-O1".to_owned()];
+    Toolchain::first()
+        .build(&file, &flags, &executable)
+        .unwrap();
+    folder
+}
+
+fn mazurka(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command.args(arguments).current_dir(folder);
+    command.stdin(Stdio::null());
+    command
+}
+
+fn output(folder: &Path, arguments: &[&str]) -> Output {
+    mazurka(folder, arguments).output().unwrap()
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Saves what is verified of the program as `safe.trace`.
+fn verify(folder: &Path) {
+    output(folder, &["verify", "-q", "-o", "safe.trace", "./program"]);
+}
+
+/// Runs the program once with random delays.
+fn run(folder: &Path, seed: u32, options: &[&str]) -> Output {
+    let seed = seed.to_string();
+    let fixed = ["run", "--safe", "safe.trace", "--delays", &seed];
+    output(folder, &[&fixed, options, &["./program"]].concat())
+}
+
+fn point(thread: u32, index: u32) -> Point {
+    Point { thread, index }
+}
+
+/// Saves constraints for the program, as if they were verified.
+fn pretend(folder: &Path, file: &str, constraints: &[(Point, Point)]) {
+    let constraints = constraints
+        .iter()
+        .map(|&(first, then)| Constraint { first, then });
+    let case = Case {
+        threads: ["0", "0.0", "0.1"].map(str::to_owned).to_vec(),
+        constraints: constraints.collect(),
+        events_of_prefix: 4,
+        ..Case::default()
+    };
+    let program = fs::read(folder.join("program")).unwrap();
+    let trace = SafeTrace {
+        program: "program".to_owned(),
+        program_checksum: SafeTrace::checksum_of(&program),
+        cases: vec![case],
+        ..SafeTrace::default()
+    };
+    trace.save(&folder.join(file)).unwrap();
+}
+
+const RUNS: u32 = 60;
+
+/// With enforcement the program never fails; without it, it does.
+fn bug_is_prevented(source: &str) {
+    let folder = built(source);
+    verify(folder.path());
+    let fails = |options: &'static [&str]| {
+        (1..=RUNS)
+            .filter(|&seed| !run(folder.path(), seed, options).status.success())
+            .count()
+    };
+    assert_eq!(fails(&[]), 0);
+    let free =
+        (1..=100 * RUNS).find(|&seed| !run(folder.path(), seed, &["--free"]).status.success());
+    assert!(free.is_some(), "without enforcement it does not fail");
+}
+
+#[test]
+fn a_lost_update_is_prevented() {
+    bug_is_prevented(LOST_UPDATE);
+}
+
+#[test]
+fn a_violation_of_atomicity_is_prevented() {
+    bug_is_prevented(ATOMICITY_VIOLATION);
+}
+
+#[test]
+fn a_violation_of_an_order_is_prevented() {
+    bug_is_prevented(ORDER_VIOLATION);
+}
+
+#[test]
+fn every_recorded_run_adheres_also_while_constraints_are_relaxed() {
+    let folder = built(LOST_UPDATE);
+    let strict = [
+        (point(1, 1), point(2, 1)),
+        (point(1, 2), point(2, 1)),
+        (point(1, 2), point(2, 2)),
+    ];
+    for seed in 1..=RUNS {
+        pretend(folder.path(), "safe.trace", &strict);
+        pretend(folder.path(), "relaxed.trace", &strict[1..2]);
+        let seed = seed.to_string();
+        let arguments = [
+            "run",
+            "--safe",
+            "safe.trace",
+            "--record",
+            "run.json",
+            "--delays",
+            &seed,
+            "./program",
+        ];
+        let mut running = mazurka(folder.path(), &arguments).spawn().unwrap();
+        let relaxed = folder.path().join("relaxed.trace");
+        fs::rename(relaxed, folder.path().join("safe.trace")).unwrap();
+        assert!(running.wait().unwrap().success());
+        let checked = output(folder.path(), &["check-run", "run.json", "safe.trace"]);
+        let said = String::from_utf8_lossy(&checked.stdout);
+        assert!(checked.status.success(), "{said}");
+        assert!(said.contains("1 of 1 constraints were kept"), "{said}");
+    }
+}
+
+#[test]
+fn a_run_that_breaks_a_constraint_is_told() {
+    let folder = built(LOST_UPDATE);
+    // The one way round and the other: a run that keeps one of them breaks the other one.
+    pretend(folder.path(), "safe.trace", &[(point(1, 2), point(2, 1))]);
+    pretend(folder.path(), "other.trace", &[(point(2, 2), point(1, 1))]);
+    run(folder.path(), 1, &["--record", "run.json"]);
+    let checked = output(folder.path(), &["check-run", "run.json", "other.trace"]);
+    assert_eq!(checked.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&checked.stdout);
+    let broken = "broken: event 2 of thread 0.1 must come before event 1 of thread 0.0";
+    assert!(said.contains(broken), "{said}");
+}
+
+#[test]
+fn who_waits_in_vain_is_told_and_goes_on_when_the_constraint_is_gone() {
+    let folder = built(DYING);
+    // The main thread joins both before it would perform an event.
+    pretend(folder.path(), "safe.trace", &[(point(0, 1), point(1, 1))]);
+    pretend(folder.path(), "relaxed.trace", &[]);
+    let arguments = [
+        "run",
+        "--safe",
+        "safe.trace",
+        "--patience",
+        "50",
+        "./program",
+    ];
+    let mut command = mazurka(folder.path(), &arguments);
+    let mut running: Child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let errors = running.stderr.take().unwrap();
+    BufReader::new(errors).read_line(&mut line).unwrap();
+    let told = "nothing moves: thread 0.0 waits for event 1 of thread 0;";
+    assert!(line.contains(told), "{line}");
+    let relaxed = folder.path().join("relaxed.trace");
+    fs::rename(relaxed, folder.path().join("safe.trace")).unwrap();
+    assert_eq!(running.wait().unwrap().code(), Some(7));
+}
+
+#[test]
+fn a_thread_that_ends_while_others_wait_for_it_ends_the_program_with_a_message() {
+    let folder = built(DYING);
+    pretend(folder.path(), "safe.trace", &[(point(1, 2), point(2, 1))]);
+    assert_eq!(run(folder.path(), 1, &[]).status.code(), Some(7));
+    let arguments = ["run", "--safe", "safe.trace", "./program"];
+    let mut command = mazurka(folder.path(), &arguments);
+    let output = command.env("LEAVES_EARLY", "1").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = "event 1 of thread 0.1 must come after event 2 of thread 0.0, but that thread has ended without it";
+    assert!(errors(&output).contains(told), "{}", errors(&output));
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused_in_one_line() {
+    let folder = built(DYING);
+    let refused = |arguments: &[&str], part: &str| {
+        let output = output(folder.path(), arguments);
+        let errors = errors(&output);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(part), "{errors}");
+        assert_eq!(errors.trim_end().lines().count(), 1, "{errors}");
+    };
+    pretend(folder.path(), "safe.trace", &[]);
+    let safe = ["run", "--safe", "safe.trace"];
+    refused(&["run", "--safe", "none", "./program"], "cannot be read");
+    refused(
+        &["run", "--safe", "program.c", "./program"],
+        "no safe trace",
+    );
+    refused(&[&safe[..], &["./program", "3"]].concat(), "arguments");
+    refused(
+        &[&safe[..], &["./program.c"]].concat(),
+        "this is no program",
+    );
+    refused(&[&safe[..], &["/bin/sh"]].concat(), "mazurka cc");
+    refused(&["check-run", "safe.trace", "safe.trace"], "no record file");
+    let free = ["--unverified-inputs", "run-free", "./program", "3"];
+    let output = output(folder.path(), &[&safe[..], &free].concat());
+    assert_eq!(output.status.code(), Some(7), "it runs as usual");
+    let text = fs::read_to_string(folder.path().join("safe.trace")).unwrap();
+    fs::write(
+        folder.path().join("corrupt"),
+        text.replace("\"0.0\"", "\"0.9\""),
+    )
+    .unwrap();
+    refused(&["run", "--safe", "corrupt", "./program"], "corrupt");
+    let mut program = fs::read(folder.path().join("program")).unwrap();
+    program.push(0);
+    fs::write(folder.path().join("program"), program).unwrap();
+    refused(&[&safe[..], &["./program"]].concat(), "not the program");
+}
+
+/// What keeps a program from being compared: threads that outlive `main`, cancellation, and a destructor that runs when the
+/// search has ended.
+const NOT_COMPARED: [&str; 5] = [
+    "cancel-cleanup",
+    "cancel-cleanup-fixed",
+    "length",
+    "shared-pointer-fixed",
+    "spin-forever",
+];
+
+/// The first correct execution is enforced as a whole: then as many events happen as in it, and in its order.
+#[test]
+fn a_run_performs_the_events_of_the_verified_execution() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut problems = Vec::new();
+    let mut compared = 0;
+    for program in native::read(native::directory()).unwrap() {
+        if NOT_COMPARED.contains(&&*program.name) {
+            continue;
+        }
+        let executable = folder.path().join("program");
+        let flags = &program.expectation.flags;
+        Toolchain::first()
+            .build(&program.source, flags, &executable)
+            .unwrap();
+        for &plain in &program.expectation.plain {
+            match difference(folder.path(), &program, plain) {
+                Ok(is_compared) => compared += usize::from(is_compared),
+                Err(problem) => problems.push(format!("{}: {problem}", program.name)),
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(compared > 100, "only {compared} programs were compared");
+}
+
+/// Whether there is a correct execution to compare with.
+fn difference(folder: &Path, program: &Program, plain: Plain) -> Result<bool, String> {
+    let how = match plain {
+        Plain::Race => "race",
+        Plain::Sc => "sc",
+    };
+    let size = program.expectation.sizes.first();
+    let arguments = size.map(Program::arguments).unwrap_or_default();
+    let own: Vec<&str> = ["./program"]
+        .into_iter()
+        .chain(arguments.iter().map(String::as_str))
+        .collect();
+    let _ = fs::remove_file(folder.join("safe.trace"));
+    let verify = [
+        "verify",
+        "-q",
+        "--plain",
+        how,
+        "--stop-when",
+        "constraints=1000000",
+        "-o",
+        "safe.trace",
+    ];
+    output(folder, &[&verify[..], &own].concat());
+    let Ok(trace) = SafeTrace::load(&folder.join("safe.trace")) else {
+        return Ok(false);
+    };
+    ran_as(folder, &own, &trace.cases[0]).map(|()| true)
+}
+
+/// Whether a recorded run performs the events of the execution, in its order.
+fn ran_as(folder: &Path, own: &[&str], case: &Case) -> Result<(), String> {
+    let run = "run --safe safe.trace --record run.json --delays 1";
+    let run: Vec<&str> = run.split(' ').collect();
+    let ran = output(folder, &[&run[..], own].concat());
+    if !ran.status.success() {
+        return Err(format!("{}: {}", ran.status, errors(&ran)));
+    }
+    let recording = Recording::load(&folder.join("run.json")).map_err(|error| error.to_string())?;
+    let events: usize = recording.threads.iter().map(|own| own.events.len()).sum();
+    let adherence = recording.adherence(case);
+    if events as u64 == case.events_of_execution && adherence.broken.is_empty() {
+        return Ok(());
+    }
+    let expected = case.events_of_execution;
+    Err(format!(
+        "{events} events instead of {expected}, {adherence:?}"
+    ))
+}
