@@ -1,8 +1,11 @@
-//! What it costs to keep a run to an execution: a model of time in which each event takes one unit, and threads run side by
-//! side.
+//! What it costs to keep a run to an execution: a model of time in which each event takes one unit, threads run side by
+//! side, and each begins somewhat later than the one before.
 
 use super::{EventId, Execution};
 use std::collections::BTreeSet;
+
+/// Units of time that it takes to start a thread: those of some microseconds, where an event takes nanoseconds.
+const START: u64 = 1000;
 
 /// How much threads wait for each other, most important first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,7 +34,8 @@ impl Execution {
             let end_of = |event: EventId| ends[event.index()];
             let own = self.previous_of(id).into_iter();
             let own = own.chain(self.edges(id).iter().copied());
-            let ready = own.map(end_of).max().unwrap_or(0);
+            let begun = START * event.thread().index() as u64;
+            let ready = own.map(end_of).fold(begun, u64::max);
             let mut start = ready;
             while let Some(race) = races.next_if(|race| race.second == id) {
                 start = start.max(end_of(race.first));

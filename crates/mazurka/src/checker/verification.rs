@@ -3,7 +3,7 @@
 
 use super::search::{Beginning, Next, Search, diverged};
 use super::{CheckError, Checker};
-use explore::{Algorithm, Execution, Options, Outcome, Strategy, ThreadId, Verification, Waiting};
+use explore::{Algorithm, Execution, Options, Outcome, Strategy, ThreadId, Verification};
 use report::{Case, Choice, Constraint, Limit, Point, Report};
 use runtime::{Described, Names};
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ pub enum Preference {
     /// The first correct one that a search meets.
     #[default]
     Any,
-    /// Of some correct ones that in which fewest threads wait for others, where every event takes the same time.
+    /// Of some correct ones that in which fewest threads wait for others ([`explore::Execution::waiting`]).
     FewWaiting,
 }
 
@@ -90,12 +90,13 @@ impl Search {
         preference: Preference,
         publish: &mut dyn FnMut(&Case) -> ControlFlow<()>,
     ) -> Result<Option<Verified>, CheckError> {
-        let first = match preference {
-            Preference::Any => self.first_correct()?,
-            Preference::FewWaiting => match self.with_few_waits()? {
-                Some(first) => Some(first),
-                None => self.first_correct()?,
+        let first = self.first_correct()?;
+        let first = match (preference, first) {
+            (Preference::FewWaiting, Some(first)) => match self.with_few_waits(first)? {
+                None => return Ok(None),
+                first => first,
             },
+            (_, first) => first,
         };
         let Some(first) = first else {
             let report = self.take_report()?;
@@ -124,9 +125,9 @@ impl Search {
         Ok(None)
     }
 
-    /// Of some executions at random the correct one with least waiting.
-    fn with_few_waits(&mut self) -> Result<Option<Execution>, CheckError> {
-        let mut best: Option<(Waiting, Execution)> = None;
+    /// Of a correct execution and some at random the correct one with least waiting; none if the search has to begin again.
+    fn with_few_waits(&mut self, first: Execution) -> Result<Option<Execution>, CheckError> {
+        let mut best = (first.waiting(), first);
         for algorithm in [Algorithm::Random, Algorithm::Pct] {
             self.strategy = algorithm.strategy(Options::default());
             self.begin_anew();
@@ -136,19 +137,18 @@ impl Search {
                 }
                 let next = self.next_execution()?;
                 if next == Next::BegunAnew {
-                    self.strategy = algorithm.strategy(Options::default());
-                    best = None;
+                    return Ok(None);
                 }
                 let execution = self.strategy.execution();
                 if next == Next::Ended(Outcome::Completed) && takes_first_alternatives(execution) {
                     let waiting = execution.waiting();
-                    if best.as_ref().is_none_or(|(least, _)| waiting < *least) {
-                        best = Some((waiting, execution.clone()));
+                    if waiting < best.0 {
+                        best = (waiting, execution.clone());
                     }
                 }
             }
         }
-        Ok(best.map(|(_, execution)| execution))
+        Ok(Some(best.1))
     }
 
     /// Explores from this execution on, and publishes what is verified; none if it has to begin again.
