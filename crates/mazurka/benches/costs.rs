@@ -13,8 +13,11 @@ fn main() {
 /// Executions of one check: the first choice multiplies them.
 const EXECUTIONS: u32 = 1_000;
 
-/// Operations of one thread.
-const OPERATIONS: u32 = 5_000;
+/// Operations of one thread in an execution.
+const OPERATIONS: u32 = 1_000;
+
+/// Executions of one check whose operations are counted.
+const RUNS: u32 = 1_000;
 
 fn verify(program: fn()) {
     let report = Checker::new().check(program);
@@ -54,9 +57,25 @@ fn start(threads: u32) {
     });
 }
 
-/// Operations of one thread that nobody interrupts, in the executions that repeat nothing.
+/// Operations of one thread that nobody interrupts, in executions that repeat nothing but the first choice.
 #[divan::bench]
 fn operations(bencher: Bencher<'_, '_>) {
+    bencher
+        .counter(ItemsCount::new(RUNS * OPERATIONS))
+        .bench(|| {
+            verify(|| {
+                choose(RUNS);
+                let x = AtomicU32::new(0);
+                for _ in 0..OPERATIONS {
+                    x.load(SeqCst);
+                }
+            });
+        });
+}
+
+/// The same in a single execution: with the cost of the memory that it needs, and of looking at it for the report.
+#[divan::bench]
+fn operations_of_one_execution(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(OPERATIONS)).bench(|| {
         verify(|| {
             let x = AtomicU32::new(0);
@@ -70,18 +89,21 @@ fn operations(bencher: Bencher<'_, '_>) {
 /// The same where another thread has its turn, too.
 #[divan::bench]
 fn operations_of_two_threads(bencher: Bencher<'_, '_>) {
-    bencher.counter(ItemsCount::new(2 * OPERATIONS)).bench(|| {
-        verify(|| {
-            let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
-            thread::scope(|scope| {
-                for place in [&x, &y] {
-                    scope.spawn(|| {
-                        for _ in 0..OPERATIONS {
-                            place.load(SeqCst);
-                        }
-                    });
-                }
+    bencher
+        .counter(ItemsCount::new(2 * RUNS * OPERATIONS))
+        .bench(|| {
+            verify(|| {
+                choose(RUNS);
+                let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+                thread::scope(|scope| {
+                    for place in [&x, &y] {
+                        scope.spawn(|| {
+                            for _ in 0..OPERATIONS {
+                                place.load(SeqCst);
+                            }
+                        });
+                    }
+                });
             });
         });
-    });
 }
