@@ -296,3 +296,22 @@ fn a_tracked_value_has_to_be_dropped() {
     let report = check(|| assert_eq!(Track::new(7).into_inner(), 7));
     assert_eq!(report.verdict, Verdict::Verified);
 }
+
+#[test]
+fn a_weak_reference_survives_as_a_raw_pointer() {
+    let report = check(|| {
+        let own = Arc::new(AtomicU32::new(3));
+        let raw = Weak::into_raw(Arc::downgrade(&own)).expose_provenance();
+        assert_eq!(Arc::weak_count(&own), 1);
+        thread::spawn(move || {
+            let weak =
+                unsafe { Weak::from_raw(std::ptr::with_exposed_provenance::<AtomicU32>(raw)) };
+            weak.upgrade().map(|value| value.fetch_add(1, SeqCst));
+        });
+        assert!(own.load(SeqCst) >= 3);
+        let nothing = unsafe { Weak::from_raw(Weak::<u32>::new().into_raw()) };
+        assert!(nothing.upgrade().is_none());
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    assert!(report.executions > 2, "{report}");
+}

@@ -2,7 +2,7 @@
 
 mod outcomes;
 
-use mazurka::sync::{Arc, Condvar, Mutex, RwLock, Semaphore, TryLockError};
+use mazurka::sync::{Arc, Condvar, Mutex, RwLock, RwLockWriteGuard, Semaphore, TryLockError};
 use mazurka::{Algorithm, Checker, FailureKind, Style, Verdict, thread};
 use outcomes::{explored, outcomes};
 use std::collections::BTreeSet;
@@ -412,7 +412,7 @@ fn guards_show_what_they_guard_without_an_operation() {
         let guard = lock.lock().unwrap();
         assert_eq!(
             format!("{lock:?}"),
-            "Mutex { data: <locked>, poisoned: false, .. }"
+            "Mutex { data: \"<locked>\", poisoned: false, .. }"
         );
         drop(guard);
         let lock = RwLock::from(6);
@@ -421,4 +421,44 @@ fn guards_show_what_they_guard_without_an_operation() {
             "RwLock { data: 6, poisoned: false, .. }"
         );
     });
+}
+
+#[test]
+fn a_panic_that_goes_on_poisons() {
+    mazurka::model(|| {
+        let lock = Mutex::new(0);
+        let result = thread::scope(|scope| {
+            let child = scope.spawn(|| {
+                let _guard = lock.lock();
+                std::panic::resume_unwind(Box::new("goes on"));
+            });
+            child.join()
+        });
+        assert!(result.is_err() && lock.is_poisoned() && !thread::panicking());
+    });
+}
+
+#[test]
+fn no_writer_comes_between_a_write_and_the_read_that_it_becomes() {
+    let seen = outcomes(|| {
+        let lock = Arc::new(RwLock::new(0));
+        let writer = thread::spawn({
+            let lock = Arc::clone(&lock);
+            move || *lock.write().unwrap() = 2
+        });
+        let reader = thread::spawn({
+            let lock = Arc::clone(&lock);
+            move || *lock.read().unwrap()
+        });
+        let mut guard = lock.write().unwrap();
+        *guard = 1;
+        let guard = RwLockWriteGuard::downgrade(guard);
+        assert_eq!(*guard, 1);
+        let is_shared = lock.try_read().is_ok();
+        drop(guard);
+        writer.join().unwrap();
+        (is_shared, reader.join().unwrap())
+    });
+    let all = [false, true].map(|is_shared| [0, 1, 2].map(|read| (is_shared, read)));
+    assert_eq!(seen, BTreeSet::from_iter(all.into_iter().flatten()));
 }

@@ -4,7 +4,7 @@ use mazurka::cell::UnsafeCell;
 use mazurka::future::{AtomicWaker, block_on, spawn};
 use mazurka::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use mazurka::sync::mpsc::{channel, sync_channel};
-use mazurka::sync::{Arc, LazyLock, Mutex, Notify, Once, OnceLock};
+use mazurka::sync::{Arc, LazyLock, Mutex, Notify, Once, OnceLock, RwLock};
 use mazurka::{Checker, Report, thread};
 use std::future::poll_fn;
 use std::task::Poll;
@@ -89,6 +89,27 @@ fn messages_are_told_where_the_channel_is_shown() {
 }
 
 #[test]
+fn a_bare_wake_is_told_with_the_line_before_it() {
+    let line = line!() + 6;
+    let report = Checker::new().check(move || {
+        let flag = AtomicBool::new(false);
+        block_on(poll_fn(|context| {
+            let waker = context.waker().clone();
+            flag.store(true, SeqCst);
+            waker.wake();
+            panic!("to show it");
+            #[allow(unreachable_code)]
+            Poll::Ready(())
+        }));
+    });
+    let rows = &report.errors[0].interleaving.rows;
+    let wake = rows.iter().find(|row| row.text.contains("notify()"));
+    assert!(wake.is_some_and(|row| row.location.is_none()), "{rows:#?}");
+    let text = report.to_string();
+    assert!(text.contains(&format!("after traces.rs:{line}")), "{text}");
+}
+
+#[test]
 fn waits_of_tasks_and_wakes_have_places() {
     let rows = rows(|| {
         let shared = Arc::new((AtomicBool::new(false), AtomicWaker::new()));
@@ -110,4 +131,24 @@ fn waits_of_tasks_and_wakes_have_places() {
     });
     let without = rows.iter().filter(|row| row.ends_with("| nowhere"));
     assert_eq!(without.count(), 0, "{rows:#?}");
+}
+
+#[test]
+fn a_lock_that_a_guard_gives_back_is_told_with_the_line_that_took_it() {
+    let line = line!() + 4;
+    let report = Checker::new().check(|| {
+        let (a, b) = (Mutex::new(0), RwLock::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| *a.lock().unwrap() = 1);
+            scope.spawn(|| *b.write().unwrap() = 1);
+        });
+        panic!("to show it");
+    });
+    let rows = &report.errors[0].interleaving.rows;
+    let has = |text: &str| rows.iter().any(|row| row.text.ends_with(text));
+    let unlock = format!(" unlock(), taken in line {line}");
+    let release = format!("write lock released, taken in line {}", line + 1);
+    assert!(has(&unlock) && has(&release), "{rows:#?}");
+    let text = report.to_string();
+    assert!(text.contains(&format!("after traces.rs:{line}")), "{text}");
 }

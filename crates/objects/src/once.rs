@@ -48,6 +48,11 @@ impl Once {
     /// The after edges of the end of the wait.
     pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         debug_assert!(self.is_granted(ticket), "the wait is enabled");
+        self.end_edges(edges);
+    }
+
+    /// The after edges of the end of the wait of who only waits.
+    pub fn end_edges(&self, edges: &mut Vec<EventId>) {
         edges.extend(self.done.or(self.last_failure));
     }
 
@@ -70,6 +75,21 @@ impl Once {
     /// Whether an initialiser gave up.
     pub fn has_failed(&self) -> bool {
         self.failed > 0
+    }
+
+    /// How many initialisers gave up.
+    pub fn failures(&self) -> usize {
+        self.failed
+    }
+
+    /// Whether the last initialiser gave up and none is in its place.
+    pub fn is_poisoned(&self) -> bool {
+        !self.is_done() && self.has_failed() && self.initialiser().is_none()
+    }
+
+    /// Whether the wait of who only waits is over: it is done, or has failed more often than this.
+    pub fn is_over(&self, failures: usize) -> bool {
+        self.is_done() || self.failed > failures
     }
 
     /// The thread that has to initialise.
@@ -113,10 +133,18 @@ mod tests {
         let mut once = Once::default();
         once.enter(ThreadId(0));
         let second = once.enter(ThreadId(1));
+        assert!(!once.is_over(0));
         once.fail(EventId(2));
         assert!(once.is_granted(second) && once.is_initialiser(second) && once.has_failed());
+        assert!(once.is_over(0) && !once.is_over(once.failures()) && !once.is_poisoned());
         let mut edges = Vec::new();
         once.edges(second, &mut edges);
         assert_eq!(edges, [EventId(2)]);
+        once.fail(EventId(3));
+        assert!(once.is_poisoned());
+        once.enter(ThreadId(2));
+        assert!(!once.is_poisoned(), "the third one initialises");
+        once.finish(EventId(4));
+        assert!(once.is_over(usize::MAX));
     }
 }

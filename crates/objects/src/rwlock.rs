@@ -119,6 +119,16 @@ impl RwLock {
         self.advance();
     }
 
+    /// The writer that holds the lock goes on as a reader, by the event `at`: a release, and a reader's place before
+    /// all others.
+    pub fn downgrade(&mut self, ticket: Ticket, at: EventId) {
+        debug_assert!(self.is_granted(ticket), "only a holder downgrades");
+        self.places[ticket.index()].is_writer = false;
+        self.last_write_release = Some(at);
+        self.read_releases.clear();
+        self.advance();
+    }
+
     /// The threads that hold the lock, or will as soon as they run.
     pub fn holders(&self) -> impl Iterator<Item = ThreadId> + '_ {
         (self.head..self.places.len())
@@ -223,6 +233,24 @@ mod tests {
         lock.release(second, EventId(1));
         lock.release(writer, EventId(2));
         assert!(lock.try_write(ThreadId(1)).is_some());
+    }
+
+    #[test]
+    fn a_writer_that_goes_on_as_a_reader_lets_readers_in_and_writers_wait() {
+        let mut lock = RwLock::default();
+        let first = lock.write_request(ThreadId(0));
+        let reader = lock.read_request(ThreadId(1));
+        let writer = lock.write_request(ThreadId(2));
+        let late = lock.read_request(ThreadId(3));
+        lock.downgrade(first, EventId(4));
+        assert!(lock.is_granted(first) && lock.is_granted(reader));
+        assert!(!lock.is_granted(writer) && !lock.is_granted(late));
+        assert_eq!(edges(&lock, reader), [EventId(4)]);
+        lock.release(reader, EventId(5));
+        assert!(!lock.is_granted(writer));
+        lock.release(first, EventId(6));
+        assert!(lock.is_granted(writer));
+        assert_eq!(edges(&lock, writer), [EventId(4), EventId(5), EventId(6)]);
     }
 
     #[test]

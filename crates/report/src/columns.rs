@@ -230,12 +230,19 @@ impl<'a> Shown<'a> {
         format!("{:>digits$} {letter}{failed} ", row + 1)
     }
 
-    /// The location of a row, as short as it can be told.
+    /// The location of a row, as short as it can be told. What stands at no line of the program (the end of a guard, a
+    /// wake) comes after the line at which the thread was before.
     fn place(&self, row: usize) -> String {
-        self.row(row)
-            .location
-            .as_deref()
-            .map_or(String::new(), short_place)
+        let own = self.row(row);
+        if let Some(location) = &own.location {
+            return short_place(location);
+        }
+        let mut before = self.interleaving.rows[..row].iter().rev();
+        let before = before.find(|other| other.thread == own.thread && other.location.is_some());
+        match before.and_then(|other| other.location.as_deref()) {
+            Some(location) => format!("after {}", short_place(location)),
+            None => String::new(),
+        }
     }
 }
 

@@ -278,6 +278,11 @@ impl<V: Value> Atomic<V> {
         unsafe { *self.value.get() = value };
     }
 
+    /// Where the value of the execution at hand is. Accesses by the pointer are not seen.
+    pub fn as_ptr(&self) -> *mut V {
+        self.here().value.get()
+    }
+
     /// The value, which nobody else can touch.
     pub fn get_mut(&mut self) -> &mut V {
         self.value.get_mut()

@@ -106,6 +106,39 @@ impl Once {
         })
     }
 
+    /// Waits until another thread has initialised; false if that failed.
+    #[track_caller]
+    pub fn wait(&self) -> bool {
+        let location = Location::caller();
+        let ask = |engine: &mut Engine| {
+            let order = &engine.objects.onces.get(self.number).order;
+            (order.is_poisoned(), order.failures())
+        };
+        let get = Order::GET.on(self.object);
+        let (is_poisoned, failures) = perform(get, location, |engine| {
+            engine.record(|name| format!("{name}.wait() begins"));
+            ask(engine)
+        });
+        if is_poisoned {
+            return false;
+        }
+        self.wait_for(failures, location);
+        silently(|engine| {
+            ask(engine).1 == failures || engine.objects.onces.get(self.number).order.is_done()
+        })
+    }
+
+    /// Waits until another thread has initialised, whoever fails before.
+    #[track_caller]
+    pub fn wait_force(&self) {
+        self.wait_for(usize::MAX, Location::caller());
+    }
+
+    fn wait_for(&self, failures: usize, location: Place) {
+        let wait = Wait::OnceOver(self.number, failures);
+        perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
+    }
+
     /// The initialisation that this thread has to do is done.
     #[track_caller]
     pub fn done(&self) {

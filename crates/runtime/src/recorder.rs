@@ -32,6 +32,8 @@ pub(crate) struct Recorder {
     sends: BTreeMap<(u32, Ticket), EventId>,
     /// The events that called for threads which have done nothing yet.
     calls: BTreeMap<ThreadId, EventId>,
+    /// Where a thread took a lock: what gives it back is mostly the end of a guard, which stands at no line.
+    taken: BTreeMap<(ThreadId, ObjectId), Spot>,
 }
 
 pub(crate) struct Recorded {
@@ -110,6 +112,7 @@ impl Recorder {
     pub(crate) fn end_event(&mut self, op: Op) {
         let (thread, location) = self.thread.take().expect("an event that ends has begun");
         let text = self.text.take().unwrap_or_else(|| self.plain_text(op));
+        let text = text + &self.taken_in(op, thread, location);
         self.events.push(Recorded {
             thread,
             location,
@@ -118,6 +121,35 @@ impl Recorder {
             sent_to: self.sent_to,
             sent_in: self.sent_in,
         });
+    }
+
+    /// Where the lock was taken that the event gives back, as far as its text does not say so.
+    fn taken_in(&mut self, op: Op, thread: ThreadId, location: Spot) -> String {
+        use OpKind::{
+            MutexRequest, MutexTryPlace, MutexUnlock, ReadRelease, ReadRequest, TryRead, TryWrite,
+            WriteRelease, WriteRequest,
+        };
+        // A lock is known by its first part.
+        let Some((&lock, _)) = self.objects.range(..=op.object).next_back() else {
+            return String::new();
+        };
+        let key = (thread, lock);
+        let takes = [
+            MutexRequest,
+            MutexTryPlace,
+            ReadRequest,
+            WriteRequest,
+            TryRead,
+            TryWrite,
+        ];
+        if takes.contains(&op.kind) {
+            self.taken.insert(key, location);
+        }
+        let gives_back = [MutexUnlock, ReadRelease, WriteRelease].contains(&op.kind);
+        match self.taken.get(&key).filter(|_| gives_back) {
+            Some(Spot::Source(place)) => format!(", taken in line {}", place.line()),
+            Some(Spot::Code(_)) | None => String::new(),
+        }
     }
 
     /// A failure shows in the event at hand.

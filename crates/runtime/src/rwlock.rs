@@ -202,6 +202,22 @@ impl RwLock {
         });
     }
 
+    /// A writer goes on as a reader; no writer comes between.
+    #[track_caller]
+    pub fn downgrade(&self, place: &mut Place) {
+        let form = Order::write_release(self.is_tried);
+        perform(form.on(self.object), Location::caller(), |engine| {
+            let event = engine.event();
+            let lock = engine.objects.rwlocks.get_mut(self.number);
+            lock.downgrade(place.ticket, event);
+            if engine.watch.races {
+                engine.happens_before.leave(engine.running, event);
+            }
+            engine.record(|name| format!("{name}.downgrade()"));
+        });
+        place.is_writer = false;
+    }
+
     /// From now on releases must have an access.
     fn note_try(&self) {
         if !self.is_tried {

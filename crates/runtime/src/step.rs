@@ -89,10 +89,19 @@ impl Engine {
         self.live -= 1;
     }
 
-    /// Whether the thread that runs is being unwound.
+    /// Whether the thread that runs is being unwound, if any thread is. The hook does not hear of `resume_unwind`; then it
+    /// is this thread unless another one may be on its way.
     pub(crate) fn is_unwinding(&mut self) -> bool {
-        let thread = self.thread();
-        thread.torn > 0 || thread.noticed.is_some()
+        let may_be = |id: ThreadId| {
+            let thread = &self.threads[id.index()];
+            thread.torn > 0 || thread.noticed.is_some()
+        };
+        let has_ended = |id: ThreadId| matches!(self.pending[id.index()], Pending::Finished);
+        let is_elsewhere = || {
+            let mut others = self.born.iter().filter(|&&id| id != self.running);
+            others.any(|&id| may_be(id) && !has_ended(id))
+        };
+        may_be(self.running) || !is_elsewhere()
     }
 
     /// Begins a step; gives the coroutine that performs it. None if the thread cannot do the step.

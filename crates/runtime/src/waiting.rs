@@ -15,6 +15,8 @@ pub(crate) enum Wait {
     Semaphore(u32, Ticket),
     Barrier(u32, Ticket),
     Once(u32, Ticket),
+    /// Without an entry of its own: it is done, or has failed more often than this.
+    OnceOver(u32, usize),
     Send(u32, Ticket),
     Receive(u32, Ticket),
     /// The thread's own park token.
@@ -40,6 +42,7 @@ impl Objects {
             Wait::Semaphore(number, ticket) => self.semaphores.get(number).is_granted(ticket),
             Wait::Barrier(number, ticket) => self.barriers.get(number).is_granted(ticket),
             Wait::Once(number, ticket) => self.onces.get(number).order.is_granted(ticket),
+            Wait::OnceOver(number, failures) => self.onces.get(number).order.is_over(failures),
             Wait::Send(number, ticket) => self.channels.get(number).is_send_over(ticket),
             Wait::Receive(number, ticket) => self.channels.get(number).is_receive_over(ticket),
             Wait::Park(thread) => self.parks[thread.index()].is_granted(),
@@ -60,6 +63,7 @@ impl Objects {
             Wait::Semaphore(number, ticket) => self.semaphores.get(number).edges(ticket, edges),
             Wait::Barrier(number, ticket) => self.barriers.get(number).edges(ticket, edges),
             Wait::Once(number, ticket) => self.onces.get(number).order.edges(ticket, edges),
+            Wait::OnceOver(number, _) => self.onces.get(number).order.end_edges(edges),
             Wait::Send(number, ticket) => self.channels.get(number).send_edges(ticket, edges),
             Wait::Receive(number, ticket) => self.channels.get(number).receive_edges(ticket, edges),
             Wait::Park(thread) => self.parks[thread.index()].edges(edges),
@@ -83,7 +87,7 @@ impl Objects {
                 .into_iter()
                 .collect(),
             Wait::RwLock(number, _) => self.rwlocks.get(number).holders().collect(),
-            Wait::Once(number, _) => self
+            Wait::Once(number, _) | Wait::OnceOver(number, _) => self
                 .onces
                 .get(number)
                 .order

@@ -2,9 +2,10 @@
 
 use super::constructor::constructor;
 use super::once_lock::Once;
+use crate::choice::torn_down;
 use runtime::{Placed, Settle, Settling};
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
 /// As `std::sync::LazyLock`: a value that is computed by the first who needs it.
@@ -76,6 +77,32 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     }
 }
 
+impl<T, F: FnOnce() -> T> LazyLock<T, F> {
+    /// The value, which nobody else can touch, if it is computed.
+    pub fn get_mut(this: &mut LazyLock<T, F>) -> Option<&mut T> {
+        this.0.get_mut().value.get_mut()
+    }
+
+    /// The value, which nobody else can touch; computes it.
+    ///
+    /// # Panics
+    ///
+    /// If the computation panicked before.
+    #[track_caller]
+    pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
+        LazyLock::force(this);
+        LazyLock::get_mut(this).unwrap_or_else(|| torn_down())
+    }
+}
+
+impl<T, F> LazyLock<T, F> {
+    /// The value, if it is computed.
+    #[track_caller]
+    pub fn get(this: &LazyLock<T, F>) -> Option<&T> {
+        this.0.get().value.get()
+    }
+}
+
 impl<T, F> Settle for Lazy<T, F> {
     #[inline(always)]
     fn is_settled(&self) -> bool {
@@ -93,6 +120,13 @@ impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
     #[track_caller]
     fn deref(&self) -> &T {
         LazyLock::force(self)
+    }
+}
+
+impl<T, F: FnOnce() -> T> DerefMut for LazyLock<T, F> {
+    #[track_caller]
+    fn deref_mut(&mut self) -> &mut T {
+        LazyLock::force_mut(self)
     }
 }
 

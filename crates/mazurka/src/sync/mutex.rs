@@ -208,7 +208,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
         match self.0.peek().data.try_lock() {
             Ok(data) => shown.field("data", &&*data),
             Err(TryLockError::Poisoned(data)) => shown.field("data", &&**data.get_ref()),
-            Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
+            Err(TryLockError::WouldBlock) => shown.field("data", &"<locked>"),
         };
         shown
             .field("poisoned", &self.0.peek().poison.peek())

@@ -81,6 +81,23 @@ impl Once {
         call_once_force(self.0.get(), initialise);
     }
 
+    /// Waits until another thread has initialised.
+    ///
+    /// # Panics
+    ///
+    /// If an initialiser panics, or did so last.
+    #[track_caller]
+    pub fn wait(&self) {
+        let is_done = self.0.get().get().wait();
+        assert!(is_done, "Once instance has previously been poisoned");
+    }
+
+    /// Waits until another thread has initialised, also if others panic before.
+    #[track_caller]
+    pub fn wait_force(&self) {
+        self.0.get().get().wait_force();
+    }
+
     /// Whether it is initialised, without waiting.
     #[track_caller]
     pub fn is_completed(&self) -> bool {

@@ -58,7 +58,15 @@ impl<T> OnceLock<T> {
 
     /// The value, which nobody else can touch.
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        self.0.get_mut().value.get_mut()
+        self.0.get_mut().get_mut()
+    }
+
+    /// The value; waits for another thread to write it if there is none.
+    #[track_caller]
+    pub fn wait(&self) -> &T {
+        let own = self.0.get();
+        own.once.get().wait_force();
+        own.value.get().unwrap_or_else(|| torn_down())
     }
 
     /// Writes the value; gives it back if there is one.
@@ -109,11 +117,16 @@ impl<T> Once<T> {
     }
 
     #[track_caller]
-    fn get(&self) -> Option<&T> {
+    pub(super) fn get(&self) -> Option<&T> {
         match self.once.get().is_done() {
             true => self.value.get(),
             false => None,
         }
+    }
+
+    /// The value, which nobody else can touch.
+    pub(super) fn get_mut(&mut self) -> Option<&mut T> {
+        self.value.get_mut()
     }
 
     /// The value without an event, for `Debug`.
@@ -151,6 +164,24 @@ impl<T> Default for OnceLock<T> {
         OnceLock::new()
     }
 }
+
+impl<T: Clone> Clone for OnceLock<T> {
+    #[track_caller]
+    fn clone(&self) -> OnceLock<T> {
+        self.get()
+            .cloned()
+            .map_or_else(OnceLock::new, OnceLock::from)
+    }
+}
+
+impl<T: PartialEq> PartialEq for OnceLock<T> {
+    #[track_caller]
+    fn eq(&self, other: &OnceLock<T>) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Eq> Eq for OnceLock<T> {}
 
 impl<T> From<T> for OnceLock<T> {
     #[track_caller]

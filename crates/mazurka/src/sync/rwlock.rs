@@ -165,6 +165,20 @@ impl<T: ?Sized> Locked<T> {
     }
 }
 
+impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
+    /// Goes on as a reader; no writer comes between.
+    #[track_caller]
+    pub fn downgrade(mut this: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
+        this.data = None;
+        let own = this.lock;
+        own.poison.leave(this.before);
+        let mut place = this.place.clone();
+        std::mem::forget(this);
+        own.lock.get().downgrade(&mut place);
+        own.reader(place)
+    }
+}
+
 impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     fn drop(&mut self) {
         self.data = None;

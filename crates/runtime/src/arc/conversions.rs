@@ -4,7 +4,10 @@ use super::Arc;
 use super::counter::Counter;
 use crate::perform::silently;
 use std::any::Any;
+use std::borrow::Cow;
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
 use std::sync::Arc as Shared;
 
 impl<T: ?Sized> Arc<T> {
@@ -122,8 +125,48 @@ from_std! {
     [T: ?Sized] Box<T> => T,
     [T] Vec<T> => [T],
     [T: Clone] &[T] => [T],
+    [T, const N: usize] [T; N] => [T],
     [] &str => str,
     [] String => str,
+    [] &CStr => CStr,
+    [] CString => CStr,
+    [] &OsStr => OsStr,
+    [] OsString => OsStr,
+    [] &Path => Path,
+    [] PathBuf => Path,
+}
+
+impl<'a, B> From<Cow<'a, B>> for Arc<B>
+where
+    B: ToOwned + ?Sized,
+    Arc<B>: From<&'a B> + From<B::Owned>,
+{
+    #[track_caller]
+    fn from(value: Cow<'a, B>) -> Arc<B> {
+        match value {
+            Cow::Borrowed(value) => Arc::from(value),
+            Cow::Owned(value) => Arc::from(value),
+        }
+    }
+}
+
+impl From<Arc<str>> for Arc<[u8]> {
+    fn from(value: Arc<str>) -> Arc<[u8]> {
+        let counter = value.counter;
+        Arc::of(value.into_shared().into(), counter)
+    }
+}
+
+impl<T, const N: usize> TryFrom<Arc<[T]>> for Arc<[T; N]> {
+    type Error = Arc<[T]>;
+
+    fn try_from(values: Arc<[T]>) -> Result<Arc<[T; N]>, Arc<[T]>> {
+        let counter = values.counter;
+        match values.into_shared().try_into() {
+            Ok(values) => Ok(Arc::of(values, counter)),
+            Err(values) => Err(Arc::of(values, counter)),
+        }
+    }
 }
 
 impl<T> FromIterator<T> for Arc<[T]> {

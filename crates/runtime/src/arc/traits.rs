@@ -14,6 +14,20 @@ impl<T: Default> Default for Arc<T> {
     }
 }
 
+impl<T> Default for Arc<[T]> {
+    #[track_caller]
+    fn default() -> Arc<[T]> {
+        Arc::from([])
+    }
+}
+
+impl Default for Arc<str> {
+    #[track_caller]
+    fn default() -> Arc<str> {
+        Arc::from("")
+    }
+}
+
 impl<T: ?Sized> AsRef<T> for Arc<T> {
     fn as_ref(&self) -> &T {
         self

@@ -2,7 +2,9 @@
 
 use super::Arc;
 use super::counter::Counter;
+use crate::perform::silently;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::Weak as WeakShared;
 
 /// As `std::sync::Weak`.
@@ -54,7 +56,31 @@ impl<T: ?Sized> Weak<T> {
 
     /// Where the value is, or was.
     pub fn as_ptr(&self) -> *const T {
-        self.value.as_ptr()
+        let pointer = self.value.as_ptr();
+        if let Some(counter) = self.counter {
+            let address = pointer.cast::<()>().addr();
+            silently(|engine| engine.raw_arcs.insert(address, counter.number));
+        }
+        pointer
+    }
+
+    /// Where the value is, or was; the reference is kept until [`Weak::from_raw`] takes it up.
+    pub fn into_raw(self) -> *const T {
+        ManuallyDrop::new(self).as_ptr()
+    }
+
+    /// The reference that [`Weak::into_raw`] kept.
+    ///
+    /// # Safety
+    ///
+    /// As for `std::sync::Weak::from_raw`: the pointer is from `into_raw` in this execution, and there is a reference that it
+    /// stands for.
+    pub unsafe fn from_raw(pointer: *const T) -> Weak<T> {
+        let address = pointer.cast::<()>().addr();
+        let number = silently(|engine| engine.raw_arcs.get(&address).copied());
+        // SAFETY: as promised by the caller; the value is in an `Arc` of `std`.
+        let value = unsafe { WeakShared::from_raw(pointer) };
+        Weak::of(value, number.map(Counter::known))
     }
 
     #[track_caller]

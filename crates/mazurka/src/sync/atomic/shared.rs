@@ -118,6 +118,39 @@ macro_rules! shared_operations {
                 Err(value)
             }
 
+            /// As `fetch_update` with a closure that always gives a value.
+            #[track_caller]
+            pub fn update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                mut update: impl FnMut($Value) -> $Value,
+            ) -> $Value {
+                match self.fetch_update(set_order, fetch_order, |value| Some(update(value))) {
+                    Ok(old) | Err(old) => old,
+                }
+            }
+
+            /// As `fetch_update`.
+            ///
+            /// # Errors
+            ///
+            /// With the value for which the closure returned none.
+            #[track_caller]
+            pub fn try_update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                update: impl FnMut($Value) -> Option<$Value>,
+            ) -> Result<$Value, $Value> {
+                self.fetch_update(set_order, fetch_order, update)
+            }
+
+            /// Where the value is. Accesses by the pointer are neither events nor looked at for races.
+            pub fn as_ptr(&self) -> *mut $Value {
+                self.0.as_ptr()
+            }
+
             /// The value, which nobody else can touch.
             pub fn get_mut(&mut self) -> &mut $Value {
                 self.0.get_mut()

@@ -1,0 +1,32 @@
+//! What is mirrored has the names, signatures and traits of `std`, and does the same: one code, compiled against both.
+
+#![allow(dead_code, reason = "signatures are compared by the compiler alone")]
+#![allow(
+    clippy::type_complexity,
+    clippy::missing_const_for_thread_local,
+    clippy::undocumented_unsafe_blocks,
+    reason = "it is code of a user"
+)]
+
+mod with_std {
+    mod root {
+        pub(crate) use std::*;
+    }
+    include!("mirror/code.rs");
+}
+
+mod with_mazurka {
+    mod root {
+        pub(crate) use mazurka::*;
+    }
+    include!("mirror/code.rs");
+}
+
+#[test]
+fn code_does_the_same_with_std_and_with_mazurka() {
+    let expected = with_std::behaviour();
+    let report = mazurka::Checker::new().check(move || {
+        assert_eq!(with_mazurka::behaviour(), expected);
+    });
+    assert_eq!(report.verdict, mazurka::Verdict::Verified, "{report}");
+}
