@@ -38,6 +38,8 @@ pub struct Event {
     pub after: Token,
     /// Whether the thread that moved before it could have gone on.
     pub preempts: bool,
+    /// Whether nothing else is to be tried in its place.
+    pub is_fixed: bool,
     /// The access of the same object before this one.
     pub(crate) previous_access: Option<EventId>,
     /// The write of the same object before this one.
@@ -253,12 +255,16 @@ impl Execution {
         self.events.push(Event {
             step,
             index,
-            alternatives: request.alternatives,
+            alternatives: match performed.is_fixed {
+                true => step.choice + 1,
+                false => request.alternatives,
+            },
             op,
             expects: request.expects,
             before: performed.before,
             after: performed.after,
             preempts: performed.preempts,
+            is_fixed: performed.is_fixed,
             previous_access,
             previous_write,
             edges_end: self.edges.len() as u32,
@@ -271,7 +277,9 @@ impl Execution {
     fn follow(&mut self, first: Option<EventId>, second: EventId) {
         let Some(first) = first else { return };
         if !self.happens_before(first, second) {
-            self.races.push(Race { first, second });
+            if !self.event(first).is_fixed {
+                self.races.push(Race { first, second });
+            }
             self.clocks.join(first);
         }
     }

@@ -96,6 +96,8 @@ pub enum Bound {
     Timeouts,
     /// Too many rounds of one thread in a loop.
     Unroll,
+    /// The program asked that nothing else is tried in the place of some steps ([`Performed::is_fixed`]).
+    Exploration,
 }
 
 /// An operation as it was performed.
@@ -115,6 +117,8 @@ pub struct Performed<'a> {
     pub next_edges: &'a [(ThreadId, EventId)],
     /// Whether the thread that moved before could have gone on. Filled in by [`explore`](crate::explore()).
     pub preempts: bool,
+    /// Whether nothing else is to be tried in its place: it comes first in no race, and has no alternatives.
+    pub is_fixed: bool,
 }
 
 /// How an execution ended. For a maximal one the first that applies, in this order.

@@ -81,6 +81,7 @@ impl<S: Clone + Eq + Hash + 'static> Program for Tasks<S> {
             edges: &[],
             next_edges: &[],
             preempts: false,
+            is_fixed: false,
         })
     }
 

@@ -120,6 +120,7 @@ impl Program for Straight {
             edges: &[],
             next_edges: &[],
             preempts: false,
+            is_fixed: false,
         })
     }
 

@@ -32,10 +32,10 @@ pub struct Builder {
     pub checkpoint_file: Option<PathBuf>,
     /// The state is saved after as many executions, and at the end (`LOOM_CHECKPOINT_INTERVAL`).
     pub checkpoint_interval: usize,
-    /// Without effect: everything is explored, which is more than what loom explores between
-    /// [`explore`](crate::explore) and [`stop_exploring`](crate::stop_exploring).
+    /// Interleavings are explored only from where the test calls [`explore`](crate::explore).
     pub expect_explicit_explore: bool,
-    /// Without effect: a report always has locations (`LOOM_LOCATION`).
+    /// Whether a report tells where each operation stands (`LOOM_LOCATION`). It costs nothing here: on unless the test says
+    /// otherwise.
     pub location: bool,
     /// Prints how many executions there were (`LOOM_LOG`).
     pub log: bool,
@@ -58,7 +58,7 @@ impl Builder {
             checkpoint_file: std::env::var_os("LOOM_CHECKPOINT_FILE").map(PathBuf::from),
             checkpoint_interval: variable("LOOM_CHECKPOINT_INTERVAL").unwrap_or(20_000),
             expect_explicit_explore: false,
-            location: std::env::var_os("LOOM_LOCATION").is_some(),
+            location: true,
             log: std::env::var_os("LOOM_LOG").is_some(),
         }
     }
@@ -88,6 +88,8 @@ impl Builder {
             .timeouts(2)
             .waits_alone(ROUNDS_ALONE)
             .max_threads(self.max_threads)
+            .explores(!self.expect_explicit_explore)
+            .locations(self.location)
             .checkpoint_interval(self.checkpoint_interval as u64)
             .told(self.log);
         if let Some(executions) = self.max_permutations {

@@ -254,3 +254,29 @@ fn one_thread_too_many_fails_the_test() {
     let message = panic.downcast_ref::<String>().unwrap();
     assert!(message.contains("limit `max_threads`"), "{message}");
 }
+
+#[test]
+fn what_is_not_explored_hides_a_bug_and_what_is_explored_shows_it() {
+    let finds = |explores_explicitly: bool, explores: bool| {
+        let mut builder = Builder::new();
+        builder.expect_explicit_explore = explores_explicitly;
+        let check = || {
+            builder.check(move || {
+                if explores {
+                    loom::explore();
+                }
+                let count = Arc::new(AtomicUsize::new(0));
+                let other = loom::thread::spawn({
+                    let count = Arc::clone(&count);
+                    move || count.store(count.load(Ordering::SeqCst) + 1, Ordering::SeqCst)
+                });
+                count.store(count.load(Ordering::SeqCst) + 1, Ordering::SeqCst);
+                other.join().unwrap();
+                assert_eq!(count.load(Ordering::SeqCst), 2);
+            });
+        };
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).is_err()
+    };
+    assert!(finds(false, false) && finds(true, true));
+    assert!(!finds(true, false));
+}

@@ -63,6 +63,8 @@ pub struct Checker {
     pub(crate) spurious: u32,
     pub(crate) waits_alone: u32,
     pub(crate) max_threads: usize,
+    pub(crate) explores: bool,
+    pub(crate) locations: bool,
     pub(crate) name: String,
     pub(crate) max_executions: Option<u64>,
     pub(crate) time_limit: Option<Duration>,
@@ -97,6 +99,8 @@ impl Checker {
             spurious: 0,
             waits_alone: 0,
             max_threads: usize::MAX,
+            explores: true,
+            locations: true,
             name: String::new(),
             max_executions: None,
             time_limit: None,
@@ -250,6 +254,23 @@ impl Checker {
     pub fn checkpoint_interval(self, executions: u64) -> Checker {
         Checker {
             checkpoint_interval: executions.max(1),
+            ..self
+        }
+    }
+
+    /// Whether the interleaving of a failure tells where each operation stands, which it does unless this says otherwise.
+    pub fn locations(self, are_shown: bool) -> Checker {
+        Checker {
+            locations: are_shown,
+            ..self
+        }
+    }
+
+    /// Whether interleavings are explored from the beginning on. Else only once the program calls
+    /// [`explore`](crate::explore), as with loom's `expect_explicit_explore`.
+    pub fn explores(self, from_the_beginning: bool) -> Checker {
+        Checker {
+            explores: from_the_beginning,
             ..self
         }
     }

@@ -63,14 +63,50 @@ pub fn assume(condition: bool) {
     runtime::assume(condition);
 }
 
-/// As loom's, which explores nothing from there on, to save time. Here everything is explored.
-pub fn stop_exploring() {}
+/// As loom's: nothing else is tried in the place of the operations from here on, whichever thread performs them, until
+/// [`explore`] is called. That saves time where a model sets up what it checks, and it may hide a bug: the verdict is
+/// `bounded`.
+///
+/// ```
+/// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+/// use mazurka::{Checker, Verdict, explore, stop_exploring, thread};
+///
+/// let report = Checker::new().check(|| {
+///     let count = AtomicU32::new(0);
+///     thread::scope(|scope| {
+///         stop_exploring();
+///         scope.spawn(|| count.fetch_add(1, SeqCst));
+///         scope.spawn(|| count.fetch_add(1, SeqCst));
+///     });
+///     explore();
+/// });
+/// assert_eq!((report.verdict, report.executions), (Verdict::Bounded, 1));
+/// ```
+///
+/// # Panics
+///
+/// Outside a model.
+pub fn stop_exploring() {
+    runtime::stop_exploring();
+}
 
 /// As loom's: ends what [`stop_exploring`] began.
-pub fn explore() {}
+///
+/// # Panics
+///
+/// Outside a model.
+pub fn explore() {
+    runtime::explore();
+}
 
-/// As loom's, which explores nothing more of the execution, to save time. Here everything is explored.
-pub fn skip_branch() {}
+/// As loom's: nothing else is tried in the place of what is left of the execution. The verdict is `bounded`.
+///
+/// # Panics
+///
+/// Outside a model.
+pub fn skip_branch() {
+    runtime::skip_branch();
+}
 
 /// Gives the thread up: while the execution is torn down it would need what another thread does not
 /// give any more.

@@ -53,7 +53,8 @@ impl TestCase {
             runner: Runner::of(package),
             name: name.to_owned(),
             fails: None,
-            limits: Vec::new(),
+            // Who asks the test not to explore a part of it is the test.
+            limits: vec![Limit::Exploration],
             is_told: false,
         }
     }
@@ -119,6 +120,16 @@ impl TestCase {
     /// As [`Checker::max_threads`]; to start more fails the test.
     pub fn max_threads(self, threads: usize) -> TestCase {
         self.checked(|checker| checker.max_threads(threads))
+    }
+
+    /// As [`Checker::locations`].
+    pub fn locations(self, are_shown: bool) -> TestCase {
+        self.checked(|checker| checker.locations(are_shown))
+    }
+
+    /// As [`Checker::explores`]. That a test leaves interleavings out is no failure of it.
+    pub fn explores(self, from_the_beginning: bool) -> TestCase {
+        self.checked(|checker| checker.explores(from_the_beginning))
     }
 
     /// Whether the report of a test that passes is printed, too: to standard error, which runners of tests show where they are

@@ -111,6 +111,8 @@ pub enum Limit {
     Timeouts,
     /// A thread stopped after as many rounds of a loop.
     Unroll,
+    /// The program asked to leave interleavings out.
+    Exploration,
 }
 
 impl From<Bound> for Limit {
@@ -120,6 +122,7 @@ impl From<Bound> for Limit {
             Bound::Events => Limit::Events,
             Bound::Timeouts => Limit::Timeouts,
             Bound::Unroll => Limit::Unroll,
+            Bound::Exploration => Limit::Exploration,
         }
     }
 }
@@ -220,5 +223,6 @@ pub fn bound_name(bound: Bound) -> &'static str {
         Bound::Events => "operations of a thread",
         Bound::Timeouts => "expired timeouts of a thread",
         Bound::Unroll => "rounds of a loop",
+        Bound::Exploration => "interleavings of what the program does not explore",
     }
 }

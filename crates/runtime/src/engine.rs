@@ -6,6 +6,7 @@
 use crate::arena::Heap;
 use crate::await_rule::Round;
 use crate::coroutine::{Fibre, Suspender};
+use crate::exploration::Exploration;
 use crate::failure::{Failures, Noticed};
 use crate::grain::Grain;
 use crate::happens_before::HappensBefore;
@@ -97,6 +98,9 @@ pub(crate) struct Engine {
     /// By address: the number of memory that was allocated.
     pub(crate) raw_memory: BTreeMap<usize, u32>,
     pub(crate) failures: Failures,
+    pub(crate) exploration: Exploration,
+    /// Whether something was left out for it, in any execution.
+    pub(crate) has_left_out: bool,
     /// What was noticed in any execution that is no failure.
     pub(crate) warnings: RefCell<BTreeSet<String>>,
     /// In the order in which they were met in any execution.
@@ -339,6 +343,8 @@ impl Engine {
             raw_arcs: BTreeMap::new(),
             raw_memory: BTreeMap::new(),
             failures: Failures::default(),
+            exploration: Exploration::On,
+            has_left_out: false,
             warnings: RefCell::default(),
             goals: Vec::new(),
             names,
@@ -403,6 +409,10 @@ impl Engine {
 
     /// Starts the main thread.
     pub(crate) fn begin(&mut self) {
+        self.exploration = match self.config.explores {
+            true => Exploration::On,
+            false => Exploration::Off,
+        };
         let main = Job::Main(&raw const *self.body);
         self.bear(ThreadId::MAIN, main, None, Location::caller());
     }

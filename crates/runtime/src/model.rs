@@ -30,6 +30,10 @@ pub struct Config {
     pub panics_fail: bool,
     /// An execution with more threads, the main thread among them, is a failure.
     pub max_threads: usize,
+    /// Whether an execution that is shown tells where its operations stand.
+    pub locations: bool,
+    /// Whether interleavings are explored from the beginning on, and not only once the program asks for it ([`crate::explore`]).
+    pub explores: bool,
     /// Whether threads may be left waiting when the main thread has returned.
     pub waiting_after_main: bool,
     /// Whether what is counted or tracked has to be dropped.
@@ -56,6 +60,8 @@ impl Default for Config {
             spurious: 0,
             panics_fail: false,
             max_threads: usize::MAX,
+            locations: true,
+            explores: true,
             waiting_after_main: false,
             leaks_fail: true,
             waits_alone: 0,
@@ -107,6 +113,11 @@ impl Model {
     /// What went wrong in the execution at hand, where its outcome is a bug.
     pub fn failure(&self) -> Option<Shown> {
         self.engine().failure()
+    }
+
+    /// Whether interleavings were left out because the program asked for that ([`crate::stop_exploring`]).
+    pub fn has_left_out(&self) -> bool {
+        self.engine().has_left_out
     }
 
     /// What was noticed in the executions so far that is no failure.
@@ -302,6 +313,7 @@ impl Program for Model {
 
     #[inline]
     fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt> {
+        let is_fixed = self.engine_mut().leaves_out(step);
         self.move_on(step)?;
         let engine = self.engine_mut();
         let Engine {
@@ -314,6 +326,7 @@ impl Program for Model {
             edges: &engine.edges,
             next_edges: &engine.next_edges,
             preempts: false,
+            is_fixed,
         })
     }
 

@@ -108,7 +108,10 @@ impl Engine {
                     at,
                     kind: event.op.kind,
                     text: recorded.text.clone(),
-                    location: self.shown_spot(recorded.location),
+                    location: match self.config.locations {
+                        true => self.shown_spot(recorded.location),
+                        false => None,
+                    },
                 });
             }
         }

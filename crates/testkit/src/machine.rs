@@ -124,6 +124,7 @@ impl Machine {
             edges,
             next_edges: &self.next_edges,
             preempts: false,
+            is_fixed: false,
         }
     }
 

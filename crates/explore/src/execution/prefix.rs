@@ -249,6 +249,7 @@ mod tests {
                 edges: if is_last { edges } else { &[] },
                 next_edges: &[],
                 preempts: false,
+                is_fixed: false,
             };
             execution.push(Step::of(ThreadId(thread)), &Request::plain(op), &performed);
         }

@@ -42,6 +42,10 @@ impl Search {
             Limit::Preemptions => self.preemptions_told(),
             Limit::Events => bound_told(self.checker.conditions.max_events, Bound::Events),
             Limit::Timeouts => bound_told(self.checker.conditions.timeouts, Bound::Timeouts),
+            Limit::Exploration => {
+                "the program left interleavings out (stop_exploring, skip_branch): they are not checked"
+                    .to_owned()
+            }
             Limit::Unroll => bound_told(self.checker.conditions.unroll.unwrap_or(0), Bound::Unroll),
         }
     }

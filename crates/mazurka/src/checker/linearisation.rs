@@ -123,6 +123,7 @@ mod tests {
                 edges: &[],
                 next_edges: &[],
                 preempts: false,
+                is_fixed: false,
             };
             execution.push(Step::of(ThreadId(thread)), &Request::plain(op), &performed);
         }

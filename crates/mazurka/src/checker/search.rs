@@ -357,6 +357,9 @@ impl Search {
                 .bounds
                 .extend(self.model.pending().iter().filter_map(bound_of));
         }
+        if self.model.has_left_out() {
+            self.tally.bounds.insert(Bound::Exploration);
+        }
         if outcome.is_bug() {
             self.sight(self.strategy.execution().schedule());
         }
@@ -411,6 +414,8 @@ fn config_of(checker: &Checker) -> Config {
         spurious: checker.spurious,
         waits_alone: checker.waits_alone,
         max_threads: checker.max_threads,
+        explores: checker.explores,
+        locations: checker.locations,
         library: crate::sources(),
         patience: checker.patience.unwrap_or(default.patience),
         native: checker.native.map(|native| native_of(checker, native)),

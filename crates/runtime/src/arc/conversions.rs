@@ -10,6 +10,37 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc as Shared;
 
+impl<T> Arc<T> {
+    /// The same value as one of an unsized type, to which only types of the standard library coerce by themselves.
+    ///
+    /// ```
+    /// # use runtime::{Arc, Config, Model};
+    /// # let mut model = Model::new(Config::default(), || {
+    /// let number = Arc::new(5);
+    /// let shown: Arc<dyn std::fmt::Display> = Arc::unsize(Arc::clone(&number), |number| number);
+    /// assert_eq!((shown.to_string(), Arc::strong_count(&number)), ("5".to_owned(), 2));
+    /// # });
+    /// # let mut strategy = explore::Algorithm::Optimal.strategy(explore::Options::default());
+    /// # while let Err(_) = explore::explore(&mut model, &mut strategy, &mut ()) {
+    /// #     strategy = explore::Algorithm::Optimal.strategy(explore::Options::default());
+    /// # }
+    /// # assert!(model.failure().is_none());
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the closure gives another value than its argument.
+    pub fn unsize<U: ?Sized>(this: Arc<T>, coerce: impl FnOnce(Shared<T>) -> Shared<U>) -> Arc<U> {
+        let counter = this.counter;
+        let shared = this.into_shared();
+        let address = Shared::as_ptr(&shared).addr();
+        let shared = coerce(shared);
+        let is_same = Shared::as_ptr(&shared).cast::<()>().addr() == address;
+        assert!(is_same, "`unsize` gives another type to the same value");
+        Arc::of(shared, counter)
+    }
+}
+
 impl<T: ?Sized> Arc<T> {
     /// Takes over the value of an `Arc` of `std`, as `loom::sync::Arc::from_std`. That one coerces to unsized types, which
     /// only the standard library's types can.

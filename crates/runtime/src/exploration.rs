@@ -1,0 +1,61 @@
+//! Parts of an execution whose interleavings are left out, as loom's `stop_exploring` has it: where the program does not
+//! explore, nothing else is tried in the place of an operation. (An operation of such a part still comes before an
+//! earlier one of another thread with which it races, and `exhaustive` and `sleep`, which look at no races, leave out nothing.)
+
+use crate::engine::Engine;
+use crate::perform::silently;
+use explore::Step;
+
+/// Whether the program explores.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Exploration {
+    #[default]
+    On,
+    /// Until it is told to go on.
+    Off,
+    /// Up to the end of the execution.
+    OffForGood,
+}
+
+/// Nothing else is tried in the place of the operations from here on, whichever thread performs them.
+pub fn stop_exploring() {
+    change(Exploration::Off);
+}
+
+/// What [`stop_exploring`] began ends.
+pub fn explore() {
+    change(Exploration::On);
+}
+
+/// As [`stop_exploring`], up to the end of the execution.
+pub fn skip_branch() {
+    change(Exploration::OffForGood);
+}
+
+fn change(to: Exploration) {
+    silently(|engine| {
+        if engine.exploration != Exploration::OffForGood {
+            engine.exploration = to;
+        }
+    });
+}
+
+impl Engine {
+    /// Whether nothing else is to be tried in the place of a step that is about to be performed.
+    #[inline(always)]
+    pub(crate) fn leaves_out(&mut self, step: Step) -> bool {
+        self.exploration != Exploration::On && self.leaves_out_others(step)
+    }
+
+    #[cold]
+    fn leaves_out_others(&mut self, step: Step) -> bool {
+        let mut enabled = self.pending.iter().enumerate();
+        let has_others = enabled.any(|(thread, pending)| {
+            let others = u32::from(thread == step.thread.index());
+            let ways = pending.enabled().map_or(0, |request| request.alternatives);
+            ways > others
+        });
+        self.has_left_out |= has_others;
+        true
+    }
+}
