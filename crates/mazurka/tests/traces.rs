@@ -90,7 +90,7 @@ fn messages_are_told_where_the_channel_is_shown() {
 
 #[test]
 fn a_bare_wake_is_told_with_the_line_before_it() {
-    let line = line!() + 6;
+    let line = line!() + 5;
     let report = Checker::new().check(move || {
         let flag = AtomicBool::new(false);
         block_on(poll_fn(|context| {

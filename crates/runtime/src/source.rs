@@ -48,6 +48,11 @@ impl Engine {
         }
     }
 
+    /// The same for an operation of a trace, if that is to tell places.
+    pub(crate) fn spot_in_trace(&self, spot: Spot) -> Option<String> {
+        self.shown_spot(spot).filter(|_| self.config.locations)
+    }
+
     /// Where a thread is.
     pub(crate) fn shown_place_of(&self, thread: ThreadId) -> Option<String> {
         self.shown_spot(self.threads[thread.index()].spot())

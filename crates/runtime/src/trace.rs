@@ -108,10 +108,7 @@ impl Engine {
                     at,
                     kind: event.op.kind,
                     text: recorded.text.clone(),
-                    location: match self.config.locations {
-                        true => self.shown_spot(recorded.location),
-                        false => None,
-                    },
+                    location: self.spot_in_trace(recorded.location),
                 });
             }
         }
@@ -176,7 +173,7 @@ impl Engine {
         Row {
             thread: column.expect("every thread of the execution has a column"),
             text: recorded.text.clone(),
-            location: self.shown_spot(recorded.location),
+            location: self.spot_in_trace(recorded.location),
             failed: recorded.failed,
             sent_to: recorded
                 .sent_to

@@ -17,7 +17,7 @@ impl<T> Arc<T> {
     /// # use runtime::{Arc, Config, Model};
     /// # let mut model = Model::new(Config::default(), || {
     /// let number = Arc::new(5);
-    /// let shown: Arc<dyn std::fmt::Display> = Arc::unsize(Arc::clone(&number), |number| number);
+    /// let shown: Arc<dyn std::fmt::Display> = Arc::unsize(Arc::clone(&number), |number| number as _);
     /// assert_eq!((shown.to_string(), Arc::strong_count(&number)), ("5".to_owned(), 2));
     /// # });
     /// # let mut strategy = explore::Algorithm::Optimal.strategy(explore::Options::default());
