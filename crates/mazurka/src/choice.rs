@@ -64,7 +64,7 @@ pub fn assume(condition: bool) {
 }
 
 /// As loom's: nothing else is tried in the place of the operations from here on, whichever thread performs them, until
-/// [`explore`] is called. That saves time where a model sets up what it checks, and it may hide a bug: the verdict is
+/// [`explore()`] is called. That saves time where a model sets up what it checks, and it may hide a bug: the verdict is
 /// `bounded`.
 ///
 /// ```
