@@ -13,7 +13,7 @@ use crate::{Done, exit_code, interruption, terminal};
 use assignments::Assignments;
 use corpus::Instance;
 use mazurka::{Checker, Preference};
-use report::{Case, Inputs, Report, SafeTrace, Verdict};
+use report::{Case, FailureKind, Inputs, Report, SafeTrace, Verdict};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,6 +36,7 @@ pub fn verify(options: &VerifyOptions) -> Done {
         Subject::Native(program) => verification.of_program(&program)?,
     };
     verification.line.clear();
+    verification.drop_racy(&reports);
     verification.print(&reports)
 }
 
@@ -165,6 +166,16 @@ impl Verification<'_> {
             StopWhen::Time(_) | StopWhen::Overhead(_) => None,
         });
         most.max()
+    }
+
+    /// Whether a program with a data race does what was verified is up to the compiler and the processor: nothing of it is safe.
+    fn drop_racy(&mut self, reports: &[Report]) {
+        let mut errors = reports.iter().flat_map(|report| &report.errors);
+        if errors.any(|failure| failure.kind == FailureKind::DataRace) {
+            self.trace.cases.clear();
+            // There may be none.
+            let _ = std::fs::remove_file(&self.options.output);
+        }
     }
 
     fn print(&self, reports: &[Report]) -> Done {

@@ -64,6 +64,25 @@ int main(int count, char **arguments) {
 }
 ";
 
+/// Two threads add one; which comes first decides whether they do it at the same time.
+const DATA_RACE: &str = r"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+atomic_int first;
+int x;
+static void *add(void *unused) {
+    if (atomic_exchange(&first, 1)) x++;
+    return NULL;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, add, NULL);
+    if (atomic_exchange(&first, 1) == 0) x++;
+    pthread_join(thread, NULL);
+}
+";
+
 /// A folder with a program that `mazurka cc` has built.
 fn built(source: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -135,6 +154,15 @@ fn a_bug_keeps_the_constraint_that_prevents_it() {
     );
     let graph = shown(folder.path(), &["--format", "dot"]);
     assert!(graph.contains("c0_t0_e2 -> c0_t1_e1"), "{graph}");
+}
+
+#[test]
+fn nothing_is_safe_of_a_program_with_a_data_race() {
+    let folder = built(DATA_RACE);
+    let (code, json) = verified(folder.path(), &["./program"]);
+    assert_eq!((code, &json["verdict"]), (Some(1), &Value::from("bug")));
+    assert!(cases(&json).is_empty());
+    assert!(!folder.path().join("safe.trace").exists());
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl SafeTrace {
     /// A line for each case, and the file in which it stands.
     pub fn summary(&self, file: &Path) -> String {
         if self.cases.is_empty() {
-            return "no correct execution was met: nothing is saved\n".to_owned();
+            return "no execution without a bug or a data race can be relied on: nothing is saved\n".to_owned();
         }
         let mut text = String::new();
         for case in &self.cases {
