@@ -16,16 +16,16 @@ pub(crate) const THRD_TIMEDOUT: c_int = 4;
 static AT_EXIT: Own<Vec<(Destructor, *mut c_void)>> = Own::new(Vec::new());
 
 /// What was registered before `main` began.
-static REGISTERED: Own<usize> = Own::new(0);
+static REGISTERED: Own<Vec<(Destructor, *mut c_void)>> = Own::new(Vec::new());
 
 /// What is registered by now is so in every execution.
 pub(crate) fn save() {
-    *REGISTERED.get() = AT_EXIT.get().len();
+    REGISTERED.get().clone_from(AT_EXIT.get());
 }
 
-/// An execution begins.
+/// An execution begins. The one before took away what it ran.
 pub(crate) fn begin() {
-    AT_EXIT.get().truncate(*REGISTERED.get());
+    AT_EXIT.get().clone_from(REGISTERED.get());
 }
 
 /// A copy of what was registered.
