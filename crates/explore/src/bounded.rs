@@ -57,6 +57,10 @@ impl<S: Strategy> Strategy for Bounded<S> {
         self.strategy.has_restarted()
     }
 
+    fn returns(&self) -> bool {
+        self.strategy.returns()
+    }
+
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
         let decision = self.strategy.extend(pending)?;
         if let Decision::Run(step) = decision {

@@ -108,6 +108,11 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
+    /// The races whose second event is in it.
+    pub(crate) fn races(&self) -> &[Race] {
+        &self.races
+    }
+
     /// Forgets what is kept.
     pub(crate) fn clear(&mut self) {
         self.events.clear();

@@ -76,7 +76,7 @@ where
         if strategy.has_restarted() {
             observer.restarted();
         }
-        program.repeat(strategy.execution())?;
+        program.repeat(strategy.execution(), strategy.returns())?;
         let outcome = loop {
             match strategy.extend(program.pending())? {
                 Decision::Run(step) => {
@@ -92,7 +92,7 @@ where
                     let mut probe = Beside::new(program, observer);
                     strategy.probe(&mut probe)?;
                     if probe.has_run {
-                        program.repeat(strategy.execution())?;
+                        program.repeat(strategy.execution(), false)?;
                     }
                 }
                 Decision::Stop(Ending::Maximal) => break program.outcome(),

@@ -51,6 +51,18 @@ struct Frame {
     is_exhausted: bool,
 }
 
+impl Frame {
+    /// Whether a child that is generated later may keep what the current one keeps.
+    fn may_have_more_here(&self) -> bool {
+        let races = self.suffix.races();
+        races
+            .iter()
+            .rev()
+            .take(self.cursor.races.1 - self.cursor.race)
+            .any(|race| race.first.index() >= self.kept)
+    }
+}
+
 /// The next child of an execution: first its races, then the alternatives of its operations.
 #[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
 struct Cursor {
@@ -324,6 +336,10 @@ impl Strategy for Parsimonious {
                 false => self.ascend(frame),
             }
         }
+    }
+
+    fn returns(&self) -> bool {
+        self.frames.last().is_some_and(Frame::may_have_more_here)
     }
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {

@@ -22,8 +22,9 @@ pub trait Program {
     fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt>;
 
     /// Begins anew with these events, each of which must do what it did before. A program that is faster
-    /// when it knows the next steps does it otherwise than by `step`.
-    fn repeat(&mut self, execution: &Execution) -> Result<(), Interrupt> {
+    /// when it knows the next steps does it otherwise than by `step`. `returns`: more executions will
+    /// begin with these events, so that it pays to keep what leads here quickly.
+    fn repeat(&mut self, execution: &Execution, _returns: bool) -> Result<(), Interrupt> {
         self.reset();
         replay::repeat(self, execution)
     }

@@ -290,6 +290,11 @@ impl<R: Reduction> Strategy for Search<R> {
         false
     }
 
+    fn returns(&self) -> bool {
+        let node = self.path.last();
+        node.is_some_and(|node| self.reduction.remaining(node) > 0)
+    }
+
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
         let position = self.execution.len();
         let decision = match self.path.get(position) {

@@ -19,6 +19,12 @@ pub trait Strategy {
         false
     }
 
+    /// Whether the search, as far as is known, comes back to the events that the last `backtrack` left in
+    /// `execution`: a hint for programs that can begin in the middle.
+    fn returns(&self) -> bool {
+        false
+    }
+
     /// The next step of the execution, or why it ends here.
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence>;
 
@@ -77,6 +83,10 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
 
     fn has_restarted(&self) -> bool {
         (**self).has_restarted()
+    }
+
+    fn returns(&self) -> bool {
+        (**self).returns()
     }
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {

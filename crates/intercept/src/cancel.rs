@@ -88,7 +88,16 @@ pub(crate) fn point(frame: *const Frame) {
 }
 
 /// A cancellation point that waits.
+#[inline(always)]
 pub(crate) fn wait<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
+    match program_cancels() {
+        true => wait_or_end(frame, waits),
+        false => waits(),
+    }
+}
+
+#[inline(never)]
+fn wait_or_end<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
     if is_chosen(frame) {
         await_request(frame);
         act();

@@ -35,8 +35,9 @@ pub(crate) fn destroy_values() {
     let index = runtime::current().index();
     for _ in 0..ROUNDS {
         let mut is_done = true;
-        for key in 0..threads::at(index).values.len() {
-            let value = std::mem::replace(&mut threads::at(index).values[key], ptr::null_mut());
+        for key in 0..threads::lists_at(index).values.len() {
+            let values = &mut threads::lists_of(index).values;
+            let value = std::mem::replace(&mut values[key], ptr::null_mut());
             let destructor = KEYS.get().get(key).copied().flatten().flatten();
             if let (false, Some(destructor)) = (value.is_null(), destructor) {
                 is_done = false;
@@ -72,7 +73,7 @@ fn set(key: c_uint, value: *mut c_void) -> c_int {
     if KEYS.get().get(key as usize).copied().flatten().is_none() {
         return libc::EINVAL;
     }
-    let values = &mut threads::own().values;
+    let values = &mut threads::lists_of(threads::own_index()).values;
     native::privately(|| {
         if values.len() <= key as usize {
             values.resize(key as usize + 1, ptr::null_mut());
@@ -83,7 +84,7 @@ fn set(key: c_uint, value: *mut c_void) -> c_int {
 }
 
 fn value(key: c_uint) -> *mut c_void {
-    let values = &threads::own().values;
+    let values = &threads::lists_at(threads::own_index()).values;
     values.get(key as usize).copied().unwrap_or(ptr::null_mut())
 }
 

@@ -1,85 +1,25 @@
 //! Threads: POSIX's and C11's.
 
-use crate::gate::{self, Own, close, code, is_inside};
+mod table;
+
+pub(crate) use table::{
+    CANCEL_DISABLE, CANCEL_ENABLE, NAME, Saved, add_handler, at, at_exit, can_be_cancelled, count,
+    lists_at, lists_of, own, own_index, own_pointer, own_random, own_time, restore_from, save_to,
+    set_cancel_state, set_result, take_handler,
+};
+
+use crate::gate::{self, close, code, is_inside};
 use crate::tries::{code_of, tries};
 use crate::{blocks, cancel, ending, keys};
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use report::FailureKind;
 use runtime::native::{self, Frame};
 use std::ptr;
+use table::{pointer_of, prepare};
 
 /// What a thread runs.
 type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 pub(crate) type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
-
-/// What POSIX knows of a thread of the program.
-#[derive(Clone)]
-pub(crate) struct Thread {
-    start: Option<Start>,
-    argument: *mut c_void,
-    result: *mut c_void,
-    /// `start` returns an `int`, as threads of C11 do.
-    returns_int: bool,
-    is_detached: bool,
-    is_joined: bool,
-    /// By key.
-    pub(crate) values: Vec<*mut c_void>,
-    /// Destructors of `thread_local` objects, with their arguments.
-    at_exit: Vec<(Destructor, *mut c_void)>,
-    /// Its clock, in nanoseconds.
-    clock: u64,
-    /// The state of its random numbers.
-    random: u64,
-    /// Where its handlers for its end begin (`pthread_cleanup_push`).
-    handlers: Vec<*mut c_void>,
-    cancel_state: c_int,
-    /// What the program calls it, a string of C.
-    pub(crate) name: [u8; NAME],
-    /// Its thread pointer, from one execution to the next.
-    pointer: usize,
-}
-
-/// Bytes of the name of a thread, with the last one.
-pub(crate) const NAME: usize = 16;
-
-/// Indexed by thread.
-static THREADS: Own<Vec<Thread>> = Own::new(Vec::new());
-
-/// A copy of the threads.
-#[derive(Default)]
-pub(crate) struct Saved(Vec<Thread>);
-
-/// Copies the threads.
-pub(crate) fn save_to(copy: &mut Saved) {
-    copy.0.clone_from(THREADS.get());
-}
-
-/// Puts back what was copied. Threads that were not there keep their thread pointers.
-pub(crate) fn restore_from(copy: &Saved) {
-    for (thread, copied) in THREADS.get().iter_mut().zip(&copy.0) {
-        let pointer = thread.pointer;
-        thread.clone_from(copied);
-        thread.pointer = pointer;
-    }
-}
-
-/// How many threads have been in any execution.
-pub(crate) fn count() -> usize {
-    THREADS.get().len()
-}
-
-impl Saved {
-    /// Thread pointers, of threads that have one of their own.
-    pub(crate) fn pointers(&self) -> impl Iterator<Item = usize> {
-        let pointers = self.0.iter().map(|thread| thread.pointer);
-        pointers.filter(|&pointer| pointer != gate::checker())
-    }
-}
-
-/// The state of a thread that can be cancelled.
-pub(crate) const CANCEL_ENABLE: c_int = 0;
-/// That of one that cannot.
-pub(crate) const CANCEL_DISABLE: c_int = 1;
 
 /// Numbers of threads as the program sees them.
 const HANDLE: u64 = 0x1000;
@@ -88,109 +28,16 @@ fn handle(index: usize) -> pthread_t {
     HANDLE * (index as u64 + 1)
 }
 
-/// The thread with this number.
-pub(crate) fn at(index: usize) -> &'static mut Thread {
-    &mut THREADS.get()[index]
-}
-
 /// The thread of a handle, unless there is none.
 pub(crate) fn index_of(handle: pthread_t) -> Option<usize> {
     let index = (handle / HANDLE).checked_sub(1)? as usize;
-    (handle.is_multiple_of(HANDLE) && index < THREADS.get().len()).then_some(index)
-}
-
-/// The thread that runs.
-pub(crate) fn own() -> &'static mut Thread {
-    let index = runtime::current().index();
-    &mut THREADS.get()[index]
-}
-
-/// What the thread that runs has of a clock and of random numbers.
-pub(crate) fn own_time() -> &'static mut u64 {
-    &mut own().clock
-}
-
-/// The state of the random numbers of the thread that runs.
-pub(crate) fn own_random() -> &'static mut u64 {
-    &mut own().random
-}
-
-/// What the thread that runs gives to whoever joins it.
-pub(crate) fn set_result(result: *mut c_void) {
-    own().result = result;
-}
-
-/// Whether the thread that runs acts on requests to end.
-pub(crate) fn can_be_cancelled() -> bool {
-    own().cancel_state == CANCEL_ENABLE
-}
-
-/// Gives the state before.
-pub(crate) fn set_cancel_state(state: c_int) -> c_int {
-    std::mem::replace(&mut own().cancel_state, state)
-}
-
-/// The thread that runs registers a handler for its end.
-pub(crate) fn add_handler(place: *mut c_void) {
-    let thread = own();
-    native::privately(|| thread.handlers.push(place));
-}
-
-/// The youngest handler of the thread that runs, no longer registered.
-pub(crate) fn take_handler() -> Option<*mut c_void> {
-    own().handlers.pop()
-}
-
-/// The thread pointer of the thread that runs.
-pub(crate) fn own_pointer() -> usize {
-    own().pointer
+    (handle.is_multiple_of(HANDLE) && index < count()).then_some(index)
 }
 
 /// An execution begins: there is the main thread.
 pub(crate) fn begin() {
     keys::begin();
     prepare(0, None, ptr::null_mut(), false);
-}
-
-/// A thread is about to be started.
-fn prepare(index: usize, start: Option<Start>, argument: *mut c_void, returns_int: bool) {
-    let threads = THREADS.get();
-    while threads.len() <= index {
-        threads.push(Thread {
-            start: None,
-            argument: ptr::null_mut(),
-            result: ptr::null_mut(),
-            returns_int: false,
-            is_detached: false,
-            is_joined: false,
-            values: Vec::new(),
-            at_exit: Vec::new(),
-            clock: 0,
-            random: 0,
-            handlers: Vec::new(),
-            cancel_state: CANCEL_ENABLE,
-            name: [0; NAME],
-            pointer: gate::checker(),
-        });
-    }
-    let thread = &mut threads[index];
-    if index > 0 && thread.pointer == gate::checker() && blocks::are_there() {
-        thread.pointer = blocks::park();
-    }
-    thread.start = start;
-    thread.argument = argument;
-    thread.result = ptr::null_mut();
-    thread.returns_int = returns_int;
-    thread.is_detached = false;
-    thread.is_joined = false;
-    thread.values.clear();
-    thread.at_exit.clear();
-    thread.handlers.clear();
-    thread.cancel_state = CANCEL_ENABLE;
-    thread.name = [0; NAME];
-    cancel::begin(index);
-    thread.clock = 0;
-    thread.random = index as u64 + 1;
 }
 
 /// Starts a thread; its handle.
@@ -203,22 +50,24 @@ fn create(
     let child = runtime::upcoming_child(0);
     native::privately(|| prepare(child.index(), start, argument, returns_int));
     native::spawn(code, run, child.index());
+    native::clean_stack();
     handle(child.index())
 }
 
 /// A thread of the program, from its start to its end.
 fn run(index: usize) {
-    let thread = &THREADS.get()[index];
-    let (start, argument) = (thread.start, thread.argument);
-    let (returns_int, pointer) = (thread.returns_int, thread.pointer);
-    let start = start.expect("a thread that was created has a function");
+    let (thread, pointer) = (*at(index), pointer_of(index));
+    let start = thread
+        .start
+        .expect("a thread that was created has a function");
     let leaving = Leaving(index);
     blocks::begin(pointer);
+    native::clean_stack();
     {
         let _open = gate::open(pointer);
         // SAFETY: the program gave the function and its argument.
-        let result = unsafe { start(argument) };
-        THREADS.get()[index].result = match returns_int {
+        let result = unsafe { start(thread.argument) };
+        at(index).result = match thread.returns_int {
             // Only the lower half of the register is the result.
             true => ptr::without_provenance_mut(result.addr() & 0xffff_ffff),
             false => result,
@@ -232,8 +81,8 @@ struct Leaving(usize);
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        let thread = &THREADS.get()[self.0];
-        if !thread.at_exit.is_empty() || !thread.values.is_empty() {
+        let lists = lists_at(self.0);
+        if !lists.at_exit.is_empty() || !lists.values.is_empty() {
             leave(self.0);
         }
     }
@@ -241,7 +90,7 @@ impl Drop for Leaving {
 
 /// Destructors of the thread that runs: of its objects, then of its keys.
 fn leave(index: usize) {
-    while let Some((destructor, object)) = THREADS.get()[index].at_exit.pop() {
+    while let Some((destructor, object)) = lists_of(index).at_exit.pop() {
         let _open = gate::open(own_pointer());
         // SAFETY: the program registered the pair.
         unsafe { destructor(object) };
@@ -257,7 +106,7 @@ fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
         native::at(code, || runtime::join(thread))
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
-    let joined = &mut THREADS.get()[index];
+    let joined = at(index);
     joined.is_joined = true;
     Ok(joined.result)
 }
@@ -268,7 +117,7 @@ fn joinable(thread: pthread_t, code: usize) -> Result<usize, c_int> {
     if index == runtime::current().index() {
         return Err(libc::EDEADLK);
     }
-    let joined = &mut THREADS.get()[index];
+    let joined = at(index);
     if joined.is_detached || joined.is_joined {
         let what = if joined.is_joined {
             "joined already"
@@ -327,17 +176,11 @@ unsafe fn join_timed(thread: pthread_t, result: *mut *mut c_void, frame: *const 
 fn detach(thread: pthread_t) -> c_int {
     match index_of(thread) {
         Some(index) => {
-            THREADS.get()[index].is_detached = true;
+            at(index).is_detached = true;
             0
         }
         None => libc::ESRCH,
     }
-}
-
-/// Notes what the thread that runs leaves to be done.
-pub(crate) fn at_exit(destructor: Destructor, object: *mut c_void) {
-    let thread = own();
-    native::privately(|| thread.at_exit.push((destructor, object)));
 }
 
 /// # Safety

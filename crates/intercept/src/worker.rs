@@ -214,6 +214,7 @@ fn run(program: Program) {
         rwlock::begin();
         ending::begin();
     });
+    runtime::native::clean_stack();
     let main = program.main;
     let status = {
         let _open = gate::open(gate::checker());

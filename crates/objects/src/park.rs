@@ -7,7 +7,7 @@ use crate::Form;
 use explore::{EventId, OpKind};
 
 /// The park token of one thread.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub struct Park {
     /// The last unpark that the token stands for.
     token: Option<EventId>,

@@ -23,12 +23,23 @@ pub(crate) struct Fibre {
 }
 
 /// A coroutine as it was when it was suspended.
-#[derive(Default)]
 pub(crate) struct SavedFibre {
     /// The bytes of the coroutine itself.
-    coroutine: Vec<u8>,
+    coroutine: Bytes,
     /// What was on its stack, down from the base.
     stack: Vec<u8>,
+}
+
+/// Those of a coroutine.
+type Bytes = [u8; size_of::<Option<Coroutine<(), (), ()>>>()];
+
+impl Default for SavedFibre {
+    fn default() -> SavedFibre {
+        SavedFibre {
+            coroutine: [0; size_of::<Bytes>()],
+            stack: Vec::new(),
+        }
+    }
 }
 
 /// Below the stack pointer of a suspended coroutine so much may be in use (the red zone of the ABI).
@@ -77,8 +88,7 @@ impl Fibre {
         // SAFETY: the coroutine is suspended, so that its stack is in use from there on and nobody writes to it; a
         // coroutine and its stack are bytes for a copy that only `restore` looks at.
         unsafe {
-            copy.coroutine.clear();
-            copy.coroutine.extend_from_slice(self.bytes());
+            copy.coroutine = *self.bytes();
             copy.stack.clear();
             let stack = std::slice::from_raw_parts(start as *const u8, self.base - start);
             copy.stack.extend_from_slice(stack);
@@ -88,11 +98,11 @@ impl Fibre {
     /// Suspends the coroutine where it was when it was copied. What is on its stack is forgotten.
     pub(crate) fn restore(&mut self, copy: &SavedFibre) {
         let start = self.base - copy.stack.len();
-        let target = (&raw mut self.coroutine).cast::<u8>();
+        let target = (&raw mut self.coroutine).cast();
         // SAFETY: the bytes are those of this coroutine, which has had the same stack all along, when it was suspended
         // there. Nothing that its frames own is used twice: all memory of the program is put back with them.
         unsafe {
-            target.copy_from_nonoverlapping(copy.coroutine.as_ptr(), copy.coroutine.len());
+            *target = copy.coroutine;
             (start as *mut u8).copy_from_nonoverlapping(copy.stack.as_ptr(), copy.stack.len());
         }
     }
@@ -113,10 +123,9 @@ impl Fibre {
     /// # Safety
     ///
     /// Nobody changes the coroutine meanwhile.
-    unsafe fn bytes(&self) -> &[u8] {
-        let start = (&raw const self.coroutine).cast::<u8>();
+    unsafe fn bytes(&self) -> &Bytes {
         // SAFETY: as promised by the caller; it consists of pointers and has no padding.
-        unsafe { std::slice::from_raw_parts(start, size_of_val(&self.coroutine)) }
+        unsafe { &*(&raw const self.coroutine).cast() }
     }
 
     /// The address above the first frame of the thread.

@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_micros(20);
 pub fn hint() {
     perform::silently(|_| ());
     let is_in_vain = is_in_vain();
-    perform::clean_after_hint();
+    perform::clean_after_calls();
     if is_in_vain {
         if perform::silently(|engine| engine.waits_for_time()) {
             std::thread::sleep(PAUSE);

@@ -37,6 +37,7 @@ mod channel;
 mod choice;
 mod condvar;
 mod coroutine;
+mod current;
 mod deciding;
 mod engine;
 mod exploration;

@@ -3,7 +3,7 @@
 use crate::coroutine::Fibre;
 use crate::engine::Engine;
 use crate::names::Names;
-use crate::native::{self, Native};
+use crate::native::Native;
 use crate::snapshot::Opaque;
 use crate::trace::{Described, Shown, Trace};
 use crate::trap::Trap;
@@ -215,9 +215,6 @@ impl Model {
     #[inline(always)]
     fn run(&mut self, thread: ThreadId, fibre: *mut Fibre) {
         trap::enter(self.engine);
-        let engine = self.engine();
-        let is_simple = engine.native.is_simple && !engine.watch.records;
-        native::begin_own(self.engine.as_ptr(), is_simple);
         // SAFETY: the fibre stays where it is until the model is dropped. No reference to the engine
         // is left while the coroutine uses it.
         if !unsafe { (*fibre).resume() } {
@@ -303,6 +300,7 @@ impl Program for Model {
         let is_coarsened = !self.engine().is_quiet() && self.end();
         self.engine_mut().clear();
         self.engine_mut().is_coarsened = is_coarsened;
+        self.begin_own();
         self.engine_mut().begin();
         self.settle();
     }
@@ -330,8 +328,8 @@ impl Program for Model {
         })
     }
 
-    fn repeat(&mut self, execution: &Execution) -> Result<(), Interrupt> {
-        self.begin_with(execution)
+    fn repeat(&mut self, execution: &Execution, returns: bool) -> Result<(), Interrupt> {
+        self.begin_with(execution, returns)
     }
 
     fn outcome(&self) -> Outcome {

@@ -29,7 +29,6 @@ pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
     at, barrier_at, condvar_at, forget, mutex_at, once_at, rwlock_at, semaphore_at, try_at,
 };
-pub(crate) use own::begin as begin_own;
 pub use own::{reads_own, writes_own};
 pub(crate) use ownership::Ownership;
 pub use savepoint::Memory;
@@ -38,7 +37,7 @@ pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
 pub use threads::{
-    end_thread, excuse, fail, is_alone, join_ended, own_stack, privately, refuse,
+    clean_stack, end_thread, excuse, fail, is_alone, join_ended, own_stack, privately, refuse,
     return_from_thread, spawn, warn,
 };
 

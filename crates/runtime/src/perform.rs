@@ -3,22 +3,18 @@
 //! The code announces the operation, and its coroutine suspends itself until the model performs the
 //! operation. Then it runs the effect and goes on with the code.
 //!
-//! `CURRENT` points to the engine exactly while code of the program under test runs. So the allocator
+//! `current` points to the engine exactly while code of the program under test runs. So the allocator
 //! and the panic hook know whom they serve, and operations elsewhere are noticed.
 
+use crate::current::{load, store};
 use crate::engine::Engine;
 use crate::grain::Grain;
 use crate::source::Place;
 use crate::waiting::Wait;
 use explore::{Bound, Halt, Op, Request};
 use std::alloc::Layout;
-use std::cell::Cell;
 use std::panic::{Location, resume_unwind};
 use std::ptr::{self, NonNull};
-
-thread_local! {
-    static CURRENT: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
-}
 
 /// What a thread is unwound with that is left when the execution has ended.
 pub(crate) struct TearDown;
@@ -29,7 +25,7 @@ const MOST_TORN: u32 = 10_000;
 /// The engine, if code of a program under test runs here.
 #[inline(always)]
 pub(crate) fn current() -> Option<NonNull<Engine>> {
-    NonNull::new(CURRENT.get())
+    NonNull::new(load())
 }
 
 /// Whether the execution at hand, if there is one, is recorded for people.
@@ -41,21 +37,22 @@ pub(crate) fn is_recorded() -> bool {
 /// Leaves the code of the program under test.
 #[inline(always)]
 fn enter() -> NonNull<Engine> {
-    match NonNull::new(CURRENT.replace(ptr::null_mut())) {
-        Some(engine) => engine,
-        None => outside(),
-    }
+    let Some(engine) = NonNull::new(load()) else {
+        outside()
+    };
+    store(ptr::null_mut());
+    engine
 }
 
 /// Goes back to the code of the program under test.
 #[inline(always)]
 pub(crate) fn leave(engine: NonNull<Engine>) {
-    CURRENT.set(engine.as_ptr());
+    store(engine.as_ptr());
 }
 
 /// The code of a thread is over, by whatever way.
 pub(crate) fn enter_root() {
-    CURRENT.set(ptr::null_mut());
+    store(ptr::null_mut());
 }
 
 #[cold]
@@ -203,7 +200,7 @@ pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
 #[inline(never)]
 fn allocate_anew(engine: NonNull<Engine>, layout: Layout) -> Option<NonNull<u8>> {
     // What the arena itself allocates comes from the system.
-    CURRENT.set(ptr::null_mut());
+    store(ptr::null_mut());
     // SAFETY: as in `allocate`.
     let memory = unsafe {
         let memory = (*(*engine.as_ptr()).heap)
@@ -307,9 +304,9 @@ pub(crate) fn clean(engine: NonNull<Engine>, bytes: usize) {
     zero_below(bytes.min(room));
 }
 
-/// Cleans up after a look at the stack.
+/// Zeroes what calls of the model's own left on the stack below the frame of the caller.
 #[inline(never)]
-pub(crate) fn clean_after_hint() {
+pub(crate) fn clean_after_calls() {
     if let Some(engine) = current() {
         clean(engine, LEFT_BY_CALLS);
     }

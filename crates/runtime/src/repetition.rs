@@ -8,8 +8,12 @@ use explore::{Divergence, EventId, Execution, Interrupt, Program};
 use std::ptr;
 
 impl Model {
-    /// Begins with these events.
-    pub(crate) fn begin_with(&mut self, execution: &Execution) -> Result<(), Interrupt> {
+    /// Begins with these events. `returns`: more executions will.
+    pub(crate) fn begin_with(
+        &mut self,
+        execution: &Execution,
+        returns: bool,
+    ) -> Result<(), Interrupt> {
         match self.engine().config.native {
             Some(_) => self.begin_at_savepoint(execution),
             None => self.reset(),
@@ -17,7 +21,7 @@ impl Model {
         if self.engine().is_coarsened {
             return Err(Interrupt::Coarsened);
         }
-        while let Some(middle) = self.next_savepoint(execution) {
+        while let Some(middle) = self.next_savepoint(execution, returns) {
             self.follow(execution, middle)?;
             if !self.engine_mut().save() {
                 break;

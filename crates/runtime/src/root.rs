@@ -17,8 +17,6 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
         let job = pointer().take_job(suspender);
         if pointer().watch.stacks {
             perform::clean(engine, perform::LEFT_BY_THREADS);
-        } else if pointer().config.native.is_some() {
-            perform::clean(engine, perform::LEFT_BY_CALLS);
         }
         perform::leave(engine);
         let mut panic = catch(|| job.run());

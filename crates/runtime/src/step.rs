@@ -224,7 +224,9 @@ impl Engine {
         match self.pending[thread.index()] {
             Pending::Waiting(_) if is_granted && self.grain == Grain::Accesses => {
                 // It counts as one that is over at once does: which of them it is depends on the schedule.
+                let run = self.savepoints.next_run();
                 let own = &mut self.threads[thread.index()];
+                own.run = run;
                 own.operations += 1;
                 own.round.take_effect();
                 self.is_ready(thread);

@@ -5,6 +5,7 @@
 //! is on its stack leaks. Signals that have another cause go to the handler that was there before.
 //! Elsewhere than on Linux with x86-64 there is no handler, and such programs end the process.
 
+use crate::current;
 use crate::engine::Engine;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
@@ -44,21 +45,19 @@ pub(crate) use linux::install_for_native;
 pub(crate) fn install_for_native(_: Prologue, _: Epilogue) {}
 
 thread_local! {
-    /// The engine of the coroutine that runs, or that ran last.
-    static RUNNING: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
     static TRAPPED: Cell<Option<Trap>> = const { Cell::new(None) };
 }
 
 /// A coroutine of this engine is about to run.
 #[inline(always)]
 pub(crate) fn enter(engine: NonNull<Engine>) {
-    RUNNING.set(engine.as_ptr());
+    current::store_last(engine.as_ptr());
 }
 
 /// The engine is about to be dropped.
 pub(crate) fn exit(engine: NonNull<Engine>) {
-    if RUNNING.get() == engine.as_ptr() {
-        RUNNING.set(ptr::null_mut());
+    if current::load_last() == engine.as_ptr() {
+        current::store_last(ptr::null_mut());
     }
 }
 
@@ -75,7 +74,7 @@ pub(crate) use linux::install;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux {
-    use super::{Crash, Epilogue, Prologue, RUNNING, TRAPPED, Trap};
+    use super::{Crash, Epilogue, Prologue, TRAPPED, Trap, current};
     use crate::watchdog;
     use corosensei::trap::TrapHandlerRegs;
     use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
@@ -163,7 +162,7 @@ mod linux {
     ///
     /// Called by a signal handler with what the kernel gave it.
     unsafe fn end_coroutine(signal: c_int, info: &siginfo_t, context: &mut ucontext_t) -> bool {
-        let engine = RUNNING.get();
+        let engine = current::load_last();
         let registers = &mut context.uc_mcontext.gregs;
         // SAFETY: the engine is alive while it is noted as running.
         let Some(fibre) = (unsafe { engine.as_ref() }).and_then(|engine| engine.running_fibre())

@@ -7,7 +7,7 @@
 use super::candidate::Candidate;
 use super::expression::Expression;
 use super::sleep_set::SleepSet;
-use crate::execution::{Access, EventId, Execution, Request, Step, Tail};
+use crate::execution::{Access, EventId, Execution, Race, Request, Step, Tail};
 use crate::program::Performed;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -46,6 +46,11 @@ pub(super) struct Suffix {
 }
 
 impl Suffix {
+    /// The races whose second event was cut off.
+    pub(super) fn races(&self) -> &[Race] {
+        self.tail.races()
+    }
+
     /// Forgets what is kept.
     pub(super) fn clear(&mut self) {
         self.tail.clear();

@@ -122,7 +122,7 @@ impl Program for Braked<'_> {
         self.model.step(step)
     }
 
-    fn repeat(&mut self, execution: &Execution) -> Result<(), Interrupt> {
+    fn repeat(&mut self, execution: &Execution, returns: bool) -> Result<(), Interrupt> {
         if self.brake.stops() {
             return Err(Interrupt::Stopped);
         }
@@ -130,7 +130,7 @@ impl Program for Braked<'_> {
         if self.trail.is_some() {
             self.begin_trail(execution);
         }
-        self.model.repeat(execution)
+        self.model.repeat(execution, returns)
     }
 
     fn outcome(&self) -> Outcome {

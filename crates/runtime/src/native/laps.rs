@@ -30,9 +30,10 @@ impl Frame {
 /// The places that read which a thread came by since its last effect.
 #[derive(Default)]
 pub(crate) struct Laps {
-    /// The first `count` are of this time; others are kept for their memory.
     visits: Vec<Visit>,
-    count: usize,
+    /// Registers and stack at each visit, where threads come back without an effect. Others are kept for their
+    /// memory.
+    stacks: Vec<Vec<u8>>,
     /// Whether the thread has changed anything since.
     has_effect: bool,
     /// What it learnt since.
@@ -42,11 +43,9 @@ pub(crate) struct Laps {
 }
 
 /// The last time that a thread came by a place.
-#[derive(Default)]
+#[derive(Clone, Copy)]
 struct Visit {
     code: usize,
-    /// Registers and stack; kept where threads come back without an effect.
-    stack: Vec<u8>,
     /// What had been learnt before.
     learnt: usize,
 }
@@ -67,19 +66,15 @@ impl Laps {
 
     /// Becomes like the other.
     pub(crate) fn copy(&mut self, other: &Laps) {
-        if self.visits.len() < other.count {
-            self.visits.resize_with(other.count, Visit::default);
-        }
-        for (visit, other) in self.visits.iter_mut().zip(&other.visits[..other.count]) {
-            visit.code = other.code;
-            visit.learnt = other.learnt;
-            visit.stack.clear();
-            visit.stack.extend_from_slice(&other.stack);
-        }
-        self.count = other.count;
         self.has_effect = other.has_effect;
-        self.learnt.clear();
-        self.learnt.extend_from_slice(&other.learnt);
+        // Who had an effect last has nothing to come back to.
+        if !other.has_effect {
+            self.visits.clone_from(&other.visits);
+            for (visit, stack) in other.stacks.iter().take(other.visits.len()).enumerate() {
+                self.keep_stack(visit, stack);
+            }
+            self.learnt.clone_from(&other.learnt);
+        }
         if !self.rounds.is_empty() || !other.rounds.is_empty() {
             self.rounds.clone_from(&other.rounds);
         }
@@ -147,8 +142,8 @@ impl Engine {
     /// The thread that runs comes by a place that reads; whether it was not there since its last effect, and nothing
     /// else has to be known of it. Then that is noted, without asking for memory.
     #[inline(always)]
-    pub(crate) fn passes(&mut self, code: usize) -> bool {
-        !self.is_loop(code) && self.thread().laps.visit_simply(code)
+    pub(crate) fn visits(&mut self, code: usize) -> bool {
+        !self.is_loop(code) && self.thread().laps.visits(code)
     }
 
     /// The executions so far did not stop threads here.
@@ -171,26 +166,23 @@ impl Laps {
         if unroll.is_some_and(|most| self.counts_more(code, most)) {
             return Lap::TooMany;
         }
-        let visits = &mut self.visits[..self.count];
-        let back = visits.iter_mut().find(|visit| visit.code == code);
+        let back = self.visits.iter().position(|visit| visit.code == code);
         if back.is_some() && !is_loop {
             return Lap::IsLoop;
         }
-        if let Some(back) = &back
-            && back.stack == stack
+        if let Some(back) = back
+            && self.stacks.get(back).is_some_and(|kept| kept == stack)
         {
-            return Lap::Vain(back.learnt);
+            return Lap::Vain(self.visits[back].learnt);
         }
         let learnt = self.learnt.len();
-        let visit = match back {
-            Some(back) => back,
-            None => self.visit_for_the_first_time(code),
-        };
-        visit.stack.clear();
         if is_loop {
-            visit.stack.extend_from_slice(stack);
+            self.keep_stack(back.unwrap_or(self.visits.len()), stack);
         }
-        visit.learnt = learnt;
+        match back {
+            Some(back) => self.visits[back].learnt = learnt,
+            None => self.visits.push(Visit { code, learnt }),
+        }
         Lap::GoesOn
     }
 
@@ -198,35 +190,30 @@ impl Laps {
     fn forget_before_effect(&mut self) {
         if self.has_effect {
             self.has_effect = false;
-            self.count = 0;
+            self.visits.clear();
             self.learnt.clear();
         }
     }
 
     /// Notes a visit if it is the first one and there is room.
     #[inline(always)]
-    fn visit_simply(&mut self, code: usize) -> bool {
+    fn visits(&mut self, code: usize) -> bool {
         self.forget_before_effect();
-        let Laps { visits, count, .. } = self;
-        let is_known = visits[..*count].iter().any(|visit| visit.code == code);
-        if is_known || *count == visits.len() {
+        let is_known = self.visits.iter().any(|visit| visit.code == code);
+        if is_known || self.visits.len() == self.visits.capacity() {
             return false;
         }
-        visits[*count].code = code;
-        visits[*count].stack.clear();
-        visits[*count].learnt = self.learnt.len();
-        *count += 1;
+        let learnt = self.learnt.len();
+        self.visits.push(Visit { code, learnt });
         true
     }
 
-    fn visit_for_the_first_time(&mut self, code: usize) -> &mut Visit {
-        if self.count == self.visits.len() {
-            self.visits.push(Visit::default());
+    fn keep_stack(&mut self, visit: usize, stack: &[u8]) {
+        if self.stacks.len() <= visit {
+            self.stacks.resize_with(visit + 1, Vec::new);
         }
-        self.count += 1;
-        let visit = &mut self.visits[self.count - 1];
-        visit.code = code;
-        visit
+        self.stacks[visit].clear();
+        self.stacks[visit].extend_from_slice(stack);
     }
 
     fn counts_more(&mut self, code: usize, most: u32) -> bool {

@@ -524,12 +524,16 @@ impl Engine {
     /// The thread that runs writes here. What is on its own stack is compared when it comes back to a place.
     #[inline(always)]
     pub(crate) fn takes_effect_at(&mut self, address: usize) {
-        let is_own = self
-            .running_fibre()
-            .is_some_and(|fibre| (fibre.lowest()..fibre.base()).contains(&address));
-        if !is_own {
+        if !self.is_on_own_stack(address) {
             self.thread().laps.take_effect();
         }
+    }
+
+    /// Whether the address is on the stack of the thread that runs.
+    #[inline(always)]
+    pub(crate) fn is_on_own_stack(&mut self, address: usize) -> bool {
+        let fibre = &self.thread().fibre;
+        (fibre.lowest()..fibre.base()).contains(&address)
     }
 
     #[inline(always)]

@@ -2,17 +2,22 @@
 //! rule.
 
 use crate::engine::Engine;
+use crate::model::Model;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 /// The engine whose threads have such accesses pass, if any has.
 static ENGINE: AtomicPtr<Engine> = AtomicPtr::new(ptr::null_mut());
 
-/// Threads of the engine are about to run.
-pub(crate) fn begin(engine: *mut Engine, passes: bool) {
-    let engine = if passes { engine } else { ptr::null_mut() };
-    if ENGINE.load(Relaxed) != engine {
-        ENGINE.store(engine, Relaxed);
+impl Model {
+    /// An execution begins.
+    pub(crate) fn begin_own(&mut self) {
+        let engine = self.engine_mut();
+        let passes = engine.native.is_simple && !engine.watch.records;
+        let engine = if passes { engine } else { ptr::null_mut() };
+        if ENGINE.load(Relaxed) != engine {
+            ENGINE.store(engine, Relaxed);
+        }
     }
 }
 
@@ -23,7 +28,7 @@ pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
     // SAFETY: the engine is alive while its threads run, and nobody else uses it meanwhile.
     unsafe { ENGINE.load(Relaxed).as_mut() }.is_some_and(|engine| {
         engine.thread().code = code;
-        engine.is_unshared(address, length) && engine.passes(code)
+        engine.is_unshared(address, length) && engine.visits(code)
     })
 }
 

@@ -51,6 +51,8 @@ pub(crate) struct Savepoints {
 
 /// The steps that it must save to have one more point, and one more for each so many bytes.
 const DISTANCE: usize = 6;
+/// The same where more executions begin.
+const RETURNING_DISTANCE: usize = 2;
 const BYTES_PER_STEP: usize = 4096;
 
 /// More points than this lie on no way.
@@ -95,6 +97,7 @@ struct SavedObjects {
 
 struct SavedThread {
     fibre: SavedFibre,
+    /// When it had been run last: the rest is the same while this is.
     run: u64,
     suspender: *const Suspender,
     last: Option<EventId>,
@@ -171,15 +174,20 @@ impl Model {
         if !self.engine().is_quiet() {
             self.tear_down();
         }
+        self.begin_own();
         self.engine_mut().restore();
     }
 
-    /// Where to stop on the way to the end of the execution: a savepoint pays there.
-    pub(crate) fn next_savepoint(&self, execution: &Execution) -> Option<usize> {
+    /// Where to stop on the way to the end of the execution: a savepoint pays there. It pays at the end if
+    /// more executions begin like this one, else in the middle, since the next ones have less and less in common.
+    pub(crate) fn next_savepoint(&self, execution: &Execution, returns: bool) -> Option<usize> {
         let last = self.engine().savepoints.points.last()?;
         let distance = execution.len() - last.events as usize;
-        let size = self.engine().size_of_copy()?;
-        (distance >= DISTANCE + size / BYTES_PER_STEP).then(|| execution.len() - distance / 2)
+        let size = self.engine().size_of_copy()? / BYTES_PER_STEP;
+        if returns && distance >= RETURNING_DISTANCE + size {
+            return Some(execution.len());
+        }
+        (distance >= DISTANCE + size).then(|| execution.len() - distance / 2)
     }
 }
 
@@ -265,6 +273,7 @@ impl Engine {
         for (index, id) in self.born.iter().enumerate() {
             let thread = &self.threads[id.index()];
             match point.threads.get_mut(index) {
+                Some(saved) if saved.run == thread.run => {}
                 Some(saved) => saved.save(thread, below),
                 None => point.threads.push(SavedThread::of(thread, below)),
             }
@@ -277,22 +286,18 @@ impl Engine {
     /// Puts the last savepoint back. No thread is left on its stack that the engine does not know.
     fn restore(&mut self) {
         let point = self.savepoints.points.pop().expect("a savepoint was found");
-        while let Some(id) = self.born.pop() {
-            self.pending[id.index()] = Pending::Unborn;
-            let thread = &mut self.threads[id.index()];
-            thread.panic = None;
-            thread.noticed = None;
-            thread.name = None;
-            thread.heap.reset();
-            if thread.is_lost && !point.born.contains(&id) {
-                thread.is_lost = false;
-                self.begin_again(id);
-            }
+        while !point.born.starts_with(&self.born)
+            && let Some(id) = self.born.pop()
+        {
+            self.unbear(id);
         }
         self.born.clone_from(&point.born);
         self.pending[..point.pending.len()].copy_from_slice(&point.pending);
         for (id, saved) in point.born.iter().zip(&point.threads) {
-            saved.restore(&mut self.threads[id.index()]);
+            let thread = &mut self.threads[id.index()];
+            if thread.run != saved.run {
+                saved.restore(thread);
+            }
         }
         self.events = point.events;
         self.live = point.live;
@@ -316,6 +321,22 @@ impl Engine {
         }
         self.savepoints.path.truncate(point.events as usize);
         self.savepoints.points.push(point);
+    }
+}
+
+impl Engine {
+    /// The thread has not been started.
+    fn unbear(&mut self, id: ThreadId) {
+        self.pending[id.index()] = Pending::Unborn;
+        let thread = &mut self.threads[id.index()];
+        thread.panic = None;
+        thread.noticed = None;
+        thread.name = None;
+        thread.heap.reset();
+        if thread.is_lost {
+            thread.is_lost = false;
+            self.begin_again(id);
+        }
     }
 }
 
@@ -394,11 +415,9 @@ impl SavedThread {
         self.place = thread.place;
         self.code = thread.code;
         self.is_lost = thread.is_lost;
-        if self.run != thread.run {
-            self.run = thread.run;
-            thread.fibre.save(&mut self.fibre, below);
-            self.laps.copy(&thread.laps);
-        }
+        self.run = thread.run;
+        thread.fibre.save(&mut self.fibre, below);
+        self.laps.copy(&thread.laps);
     }
 
     fn restore(&self, thread: &mut Thread) {
@@ -418,10 +437,11 @@ impl SavedThread {
         thread.place = self.place;
         thread.code = self.code;
         thread.is_lost = self.is_lost;
-        if thread.run != self.run {
-            thread.run = self.run;
-            thread.fibre.restore(&self.fibre);
-            thread.laps.copy(&self.laps);
-        }
+        thread.panic = None;
+        thread.noticed = None;
+        thread.heap.reset();
+        thread.run = self.run;
+        thread.fibre.restore(&self.fibre);
+        thread.laps.copy(&self.laps);
     }
 }

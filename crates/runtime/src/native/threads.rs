@@ -95,6 +95,12 @@ pub fn excuse(thread: ThreadId, is_excused: bool) {
     });
 }
 
+/// Code of the program is about to run on the stack below the caller, or may be soon: nothing of the checker's is left
+/// there, since the await rule compares also what nobody wrote to.
+pub fn clean_stack() {
+    perform::clean_after_calls();
+}
+
 /// The stack of the thread that runs.
 pub fn own_stack() -> std::ops::Range<usize> {
     perform::silently(|engine| {

@@ -74,7 +74,7 @@ impl Watched {
     fn run(&mut self, strategy: &mut dyn Strategy) -> Result<(), String> {
         let wrong = |error: &dyn ToString| error.to_string();
         let mut machine = self.start.clone();
-        let repeated = machine.repeat(strategy.execution());
+        let repeated = machine.repeat(strategy.execution(), false);
         repeated.map_err(|error| wrong(&error))?;
         let ending = loop {
             let decision = strategy.extend(machine.pending());
