@@ -3,7 +3,7 @@
 use crate::names::{Region, Site};
 use explore::ThreadId;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{PoisonError, RwLock};
 
 /// Addresses of statics are told by their distance from this one, which is the same in every process.
 static ANCHOR: u8 = 0;
@@ -20,11 +20,16 @@ pub(crate) fn site_of(address: usize) -> Site {
     }
 }
 
-/// Whether a static can be at the address. (A library that is loaded later than the first model runs is not known.)
+/// Whether a static can be at the address. Where that is not so it is asked what was loaded meanwhile.
 pub(crate) fn contains(address: usize) -> bool {
-    static PARTS: OnceLock<Vec<Range<usize>>> = OnceLock::new();
-    let parts = PARTS.get_or_init(writable_parts);
-    parts.iter().any(|part| part.contains(&address))
+    static PARTS: RwLock<Vec<Range<usize>>> = RwLock::new(Vec::new());
+    let is_in = |parts: &[Range<usize>]| parts.iter().any(|part| part.contains(&address));
+    if is_in(&PARTS.read().unwrap_or_else(PoisonError::into_inner)) {
+        return true;
+    }
+    let mut parts = PARTS.write().unwrap_or_else(PoisonError::into_inner);
+    *parts = writable_parts();
+    is_in(&parts)
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
@@ -77,5 +82,19 @@ mod tests {
         let is_static = |place: &AtomicU32| contains((&raw const *place).addr());
         assert!(is_static(&ZERO) && is_static(&SEVEN));
         assert!(!is_static(&local) && !is_static(&boxed));
+    }
+
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[test]
+    fn statics_of_a_library_that_is_loaded_later_are_known() {
+        let before = writable_parts();
+        assert!(before.iter().all(|part| contains(part.start)));
+        // SAFETY: a library of the C library, whose constructors do nothing.
+        let library = unsafe { libc::dlopen(c"libresolv.so.2".as_ptr(), libc::RTLD_NOW) };
+        assert!(!library.is_null());
+        let after = writable_parts();
+        let added: Vec<_> = after.iter().filter(|part| !before.contains(part)).collect();
+        assert!(!added.is_empty());
+        assert!(added.iter().all(|part| contains(part.start)));
     }
 }
