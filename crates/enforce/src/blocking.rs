@@ -19,6 +19,7 @@ mod turnstile;
 pub use barrier::Barrier;
 pub use condvar::Condvar;
 pub use futex::{Waited, futex_wait, futex_wake};
+pub(crate) use latch::Latch;
 pub use mutex::{Mutex, Refused};
 pub use once::{Entry, Once};
 pub use rwlock::RwLock;

@@ -97,7 +97,7 @@ fn version(path: &PathBuf) -> Option<Version> {
 /// Says who waits for what; whether anybody does.
 fn tells() -> bool {
     let plan = enforcement::plan();
-    let living: Vec<_> = thread::all().filter(|thread| !thread.has_ended()).collect();
+    let living = thread::with_all(|threads| threads.clone());
     let mut lines: Vec<String> = living
         .iter()
         .filter_map(|thread| {

@@ -124,6 +124,7 @@ pub fn end() {
 pub fn publish() {
     let own = own();
     if let Some(thread) = own.thread() {
+        recorder::ended(thread);
         thread.publish(own.count.get());
     }
     end();
@@ -230,8 +231,8 @@ fn begins(own: &'static Own, kind: OpKind) {
         return own.next.store(u64::MAX, Relaxed);
     };
     let index = own.count.get();
-    thread.publish(index - 1);
     recorder::ended(thread);
+    thread.publish(index - 1);
     delay::some(Some(thread));
     loop {
         let plan = enforcement::plan();

@@ -30,6 +30,19 @@ pub(crate) fn begin(is_on: bool) {
     IS_ON.store(is_on, Relaxed);
 }
 
+pub(crate) fn is_on() -> bool {
+    IS_ON.load(Relaxed)
+}
+
+/// The program begins once more: of its runs the last one is written.
+pub(crate) fn again(main: &Thread) {
+    // SAFETY: the thread is the calling one.
+    let own = unsafe { &mut *main.record.get() };
+    own.length.store(0, SeqCst);
+    own.events.clear();
+    thread::with_all(|threads| threads.retain(|other| std::ptr::eq(*other, main)));
+}
+
 /// The calling thread's event begins: all its waiting is over.
 #[inline]
 pub(crate) fn begun(thread: &Thread) {
@@ -61,7 +74,8 @@ pub(crate) fn ended(thread: &Thread) {
 
 /// Writes what was noted. Threads may still run: what they note from here on is left out.
 pub(crate) fn write(path: &Path, order: &Order) {
-    let mut threads: Vec<Recorded> = thread::all().map(recorded).collect();
+    let threads = thread::with_all(|threads| threads.clone());
+    let mut threads: Vec<Recorded> = threads.into_iter().map(recorded).collect();
     threads.sort_by(|a, b| a.path.cmp(&b.path));
     let recording = Recording {
         inputs: order.inputs.clone(),

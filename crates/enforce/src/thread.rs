@@ -1,5 +1,6 @@
 //! Threads of the program, from their start to their end.
 
+use crate::blocking::Latch;
 use crate::gate::Gate;
 use crate::own::{Own, own};
 use crate::{Plan, enforcement, recorder};
@@ -22,8 +23,6 @@ pub(crate) struct Thread {
     has_ended: AtomicBool,
     /// What it waits for, as number and index; 0 for nothing.
     waits_for: AtomicU64,
-    /// What the last event of a thread before this one registered.
-    next: AtomicPtr<Thread>,
     /// Of its random delays.
     pub(crate) random: Cell<u64>,
     pub(crate) record: UnsafeCell<recorder::Own>,
@@ -33,49 +32,49 @@ pub(crate) struct Thread {
 // ends, by whoever ends it, see `recorder`); all else is atomic or never changes.
 unsafe impl Sync for Thread {}
 
-/// All threads that were ever started, the youngest first.
-static YOUNGEST: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
+/// The threads that live, and with records those that have lived.
+struct Threads {
+    latch: Latch,
+    list: UnsafeCell<Vec<&'static Thread>>,
+}
 
-/// Whoever looks at thread-local memory of other threads.
-static LOOKING: AtomicU64 = AtomicU64::new(0);
+// SAFETY: the list is used under the latch.
+unsafe impl Sync for Threads {}
+
+static THREADS: Threads = Threads {
+    latch: Latch::new(),
+    list: UnsafeCell::new(Vec::new()),
+};
+
+/// Does something with the threads, none of which ends meanwhile.
+pub(crate) fn with_all<R>(does: impl FnOnce(&mut Vec<&'static Thread>) -> R) -> R {
+    THREADS.latch.hold(|| {
+        // SAFETY: under the latch, and nothing that is done here comes back.
+        does(unsafe { &mut *THREADS.list.get() })
+    })
+}
 
 /// How many events all threads have begun, as far as one can see from outside.
 pub(crate) fn progress() -> u64 {
-    looking(|thread| {
-        // SAFETY: whoever ends waits until nobody looks.
+    let progress = |thread: &&Thread| {
+        // SAFETY: the pointer is null before the memory of a thread is gone.
         let own = unsafe { thread.own.load(SeqCst).as_ref() };
         // SAFETY: a number that its thread may change meanwhile; any value will do.
         own.map_or(0, |own| unsafe { own.count.as_ptr().read_volatile() })
-    })
+    };
+    with_all(|threads| threads.iter().map(progress).fold(0, u64::wrapping_add))
 }
 
 /// Has all threads look at the plan at their next hook.
 pub(crate) fn poke() {
-    looking(|thread| {
-        // SAFETY: whoever ends waits until nobody looks.
-        if let Some(own) = unsafe { thread.own.load(SeqCst).as_ref() } {
-            own.next.store(0, SeqCst);
+    with_all(|threads| {
+        for thread in threads {
+            // SAFETY: as in `progress`.
+            if let Some(own) = unsafe { thread.own.load(SeqCst).as_ref() } {
+                own.next.store(0, SeqCst);
+            }
         }
-        0
     });
-}
-
-fn looking(look: impl Fn(&Thread) -> u64) -> u64 {
-    LOOKING.fetch_add(1, SeqCst);
-    let sum = all().map(look).fold(0, u64::wrapping_add);
-    LOOKING.fetch_sub(1, SeqCst);
-    sum
-}
-
-/// Every thread that was ever started.
-pub(crate) fn all() -> impl Iterator<Item = &'static Thread> {
-    let mut next = YOUNGEST.load(Acquire);
-    std::iter::from_fn(move || {
-        // SAFETY: threads are never freed.
-        let thread: &'static Thread = unsafe { next.as_ref() }?;
-        next = thread.next.load(Acquire);
-        Some(thread)
-    })
 }
 
 /// A thread that its parent is about to start.
@@ -115,10 +114,7 @@ pub fn end_thread() {
     let Some(thread) = own.thread() else {
         return;
     };
-    thread.own.store(ptr::null_mut(), SeqCst);
-    while LOOKING.load(SeqCst) > 0 {
-        rustix::thread::sched_yield();
-    }
+    thread.goes();
     own.thread.store(ptr::null_mut(), Relaxed);
     own.next.store(u64::MAX, Relaxed);
     own.step.set(0);
@@ -137,6 +133,7 @@ pub fn again() {
         return;
     };
     main.children.set(0);
+    recorder::again(main);
     for number in 0..enforcement::plan().threads() {
         Gate::of(number).reopen();
     }
@@ -162,18 +159,11 @@ impl Child {
             own: AtomicPtr::new(ptr::null_mut()),
             has_ended: AtomicBool::new(false),
             waits_for: AtomicU64::new(0),
-            next: AtomicPtr::new(ptr::null_mut()),
             random: Cell::new(seed | 1),
             record: UnsafeCell::default(),
         }));
-        let mut youngest = YOUNGEST.load(Acquire);
-        loop {
-            thread.next.store(youngest, Release);
-            match YOUNGEST.compare_exchange(youngest, thread, SeqCst, Acquire) {
-                Ok(_) => break Child(thread),
-                Err(other) => youngest = other,
-            }
-        }
+        with_all(|threads| threads.push(thread));
+        Child(thread)
     }
 
     /// Whether it has performed its last event.
@@ -183,6 +173,7 @@ impl Child {
 
     /// It was not started after all.
     pub fn fails(self) {
+        self.0.goes();
         self.0.has_ended.store(true, Release);
         self.0.find_number(enforcement::plan());
         self.0.close();
@@ -196,6 +187,16 @@ impl Thread {
 
     pub(crate) fn number(&self) -> Option<usize> {
         (self.number.load(Relaxed) as usize).checked_sub(1)
+    }
+
+    /// Its thread-local memory will be gone.
+    fn goes(&self) {
+        with_all(|threads| {
+            self.own.store(ptr::null_mut(), SeqCst);
+            if !recorder::is_on() {
+                threads.retain(|other| !ptr::eq(*other, self));
+            }
+        });
     }
 
     /// Looks whether the file names it.
@@ -257,11 +258,12 @@ impl Thread {
     /// The process ends with this thread: what it did not perform will never happen.
     pub(crate) fn leaves(&self) -> Option<(&'static Thread, Point)> {
         let number = self.number()? as u32;
-        all().find_map(|other| {
+        let in_vain = |other: &&'static Thread| {
             let point = other.awaited()?;
             let is_in_vain =
                 point.thread == number && !Gate::of(number as usize).has_published(point.index);
-            is_in_vain.then_some((other, point))
-        })
+            is_in_vain.then_some((*other, point))
+        };
+        with_all(|threads| threads.iter().find_map(in_vain))
     }
 }

@@ -105,6 +105,37 @@ int main(void) {
 }
 "#;
 
+/// The child performs an event that, in the parent, would wait.
+const FORKING: &str = r"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+atomic_int x;
+static void *work(void *unused) {
+    x = 2;
+    x = 3;
+    return NULL;
+}
+int main(void) {
+    x = 1;
+    pid_t child = fork();
+    if (child == 0) {
+        x = 4;
+        x = 5;
+        _exit(x);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    x = 6;
+    pthread_join(thread, NULL);
+    return WEXITSTATUS(status);
+}
+";
+
 /// A folder with a program that `mazurka cc` has built.
 fn built(source: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -326,6 +357,18 @@ fn what_cannot_be_kept_is_refused_in_one_line() {
     program.push(0);
     fs::write(folder.path().join("program"), program).unwrap();
     refused(&[&safe[..], &["./program"]].concat(), "not the program");
+}
+
+#[test]
+fn a_child_that_is_forked_runs_free_and_the_parent_goes_on() {
+    let folder = built(FORKING);
+    // Of the child: it would wait for ever. Of the parent: kept.
+    let constraints = [(point(1, 2), point(0, 2)), (point(0, 1), point(1, 1))];
+    pretend(folder.path(), "safe.trace", &constraints);
+    let ran = run(folder.path(), 3, &["--record", "run.json"]);
+    assert_eq!(ran.status.code(), Some(5), "{}", errors(&ran));
+    let checked = output(folder.path(), &["check-run", "run.json", "safe.trace"]);
+    assert!(checked.status.success());
 }
 
 /// What keeps a program from being compared: threads that outlive `main`, cancellation, and a destructor that runs when the
