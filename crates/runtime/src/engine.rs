@@ -3,22 +3,24 @@
 //! The threads are coroutines of one thread of the operating system: there is always one who uses the
 //! engine, and each function that may switch to another ends all references to it first.
 
+mod birth;
+mod thread;
+
+pub(crate) use thread::{Job, Thread};
+
 use crate::arena::Heap;
-use crate::await_rule::Round;
-use crate::coroutine::{Fibre, Suspender};
+use crate::coroutine::Suspender;
 use crate::exploration::Exploration;
-use crate::failure::{Failures, Noticed};
+use crate::failure::Failures;
 use crate::grain::Grain;
 use crate::happens_before::HappensBefore;
-use crate::lazy::{Making, Static};
-use crate::local::Locals;
+use crate::lazy::Static;
 use crate::look::Noted;
 use crate::mailbox::State as MailboxState;
 use crate::model::Config;
 use crate::mutex::State as MutexState;
 use crate::names::Names;
-use crate::native::{self, Laps, Savepoints};
-use crate::object::Condition;
+use crate::native::{self, Savepoints};
 use crate::once::State as OnceState;
 use crate::owner::Owned;
 use crate::plain::State as PlainState;
@@ -26,16 +28,12 @@ use crate::pool::Pool;
 use crate::recorder::Recorder;
 use crate::residents::Residents;
 use crate::snapshot::Snapshots;
-use crate::source::Place;
-use crate::thread::Panic;
-use crate::waiting::Wait;
 use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, Token};
 use objects::Coarsening;
 use report::Goal;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::panic::Location;
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 /// The execution at hand, and what is kept from one execution to the next.
 pub(crate) struct Engine {
@@ -176,122 +174,6 @@ pub(crate) struct Objects {
     pub(crate) ends: Vec<objects::Thread>,
 }
 
-/// A thread of the program under test.
-pub(crate) struct Thread {
-    /// On the heap: it stays where it is while it runs and starts other threads.
-    pub(crate) fibre: Box<Fibre>,
-    pub(crate) suspender: *const Suspender,
-    /// On the heap: it stays where it is, too.
-    pub(crate) heap: Box<Heap>,
-    pub(crate) job: Option<Job>,
-    /// The last event.
-    pub(crate) last: Option<EventId>,
-    /// After edges of the next event.
-    pub(crate) edges: Vec<EventId>,
-    /// How many operations it has performed.
-    pub(crate) operations: u32,
-    pub(crate) expiries: u32,
-    pub(crate) spurious: u32,
-    children: u32,
-    created: u32,
-    pub(crate) wait: Option<Wait>,
-    /// A pending signal: the number of its condition variable.
-    pub(crate) signals: Option<u32>,
-    /// The condition that it awaited in vain.
-    pub(crate) condition: Option<Condition>,
-    pub(crate) location: Place,
-    pub(crate) name: Option<String>,
-    pub(crate) panic: Option<Panic>,
-    pub(crate) noticed: Option<Noticed>,
-    /// Operations since the tear-down began.
-    pub(crate) torn: u32,
-    pub(crate) round: Round,
-    /// It may wait for letters at the end.
-    pub(crate) serves: bool,
-    /// Where it is shown to be while it does what the program does not say itself.
-    pub(crate) place: Option<Place>,
-    /// The address of the code that does what the thread does; 0 where the source is known.
-    pub(crate) code: usize,
-    pub(crate) laps: Laps,
-    /// It stands where it never goes on: its coroutine has to begin again.
-    pub(crate) is_lost: bool,
-    /// When it was run last, as `Savepoints` counts.
-    pub(crate) run: u64,
-    pub(crate) locals: Locals,
-    /// The static that it makes.
-    pub(crate) making: Option<Making>,
-}
-
-/// The code of a thread.
-pub(crate) enum Job {
-    /// Of the main thread; belongs to the engine.
-    Main(*const dyn Fn()),
-    Spawned(Box<dyn FnOnce()>),
-    /// Of a native program; owns nothing, since it may never end.
-    Call {
-        run: fn(usize),
-        argument: usize,
-    },
-}
-
-impl Job {
-    /// Runs the code.
-    pub(crate) fn run(self) {
-        match self {
-            // SAFETY: the engine outlives its threads.
-            Job::Main(body) => unsafe { (*body)() },
-            Job::Spawned(body) => body(),
-            Job::Call { run, argument } => run(argument),
-        }
-    }
-}
-
-impl Thread {
-    /// How many threads it started and how many objects it created.
-    pub(crate) fn named(&self) -> (u32, u32) {
-        (self.children, self.created)
-    }
-
-    /// Sets that.
-    pub(crate) fn set_named(&mut self, (children, created): (u32, u32)) {
-        self.children = children;
-        self.created = created;
-    }
-
-    fn new(id: ThreadId, fibre: Fibre) -> Thread {
-        Thread {
-            fibre: Box::new(fibre),
-            suspender: ptr::null(),
-            heap: Box::new(Heap::new(id)),
-            job: None,
-            last: None,
-            edges: Vec::new(),
-            operations: 0,
-            expiries: 0,
-            spurious: 0,
-            children: 0,
-            created: 0,
-            wait: None,
-            signals: None,
-            condition: None,
-            location: Location::caller(),
-            name: None,
-            panic: None,
-            noticed: None,
-            torn: 0,
-            round: Round::default(),
-            serves: false,
-            place: None,
-            code: 0,
-            laps: Laps::default(),
-            is_lost: false,
-            run: 0,
-            locals: Locals::default(),
-            making: None,
-        }
-    }
-}
-
 impl Engine {
     pub(crate) fn new(config: Config, names: Names, body: Box<dyn Fn()>) -> Engine {
         let mut native = native::State::new(config.native);
@@ -399,139 +281,11 @@ impl Engine {
         }
     }
 
-    /// The coroutine of a thread that never goes on begins at its root again.
-    #[cold]
-    pub(crate) fn begin_again(&mut self, id: ThreadId) {
-        let engine = NonNull::from(&mut *self);
-        self.threads[id.index()].run = 0;
-        self.threads[id.index()].fibre.begin_again(engine);
-    }
-
-    /// Starts the main thread.
-    pub(crate) fn begin(&mut self) {
-        self.exploration = match self.config.explores {
-            true => Exploration::On,
-            false => Exploration::Off,
-        };
-        let main = Job::Main(&raw const *self.body);
-        self.bear(ThreadId::MAIN, main, None, Location::caller());
-    }
-
-    /// Starts a thread: it will run to its first operation before the step is over.
-    fn bear(&mut self, id: ThreadId, job: Job, name: Option<String>, location: Place) {
-        if self.threads.len() <= id.index() {
-            self.make_room(id);
-        }
-        let thread = &mut self.threads[id.index()];
-        thread.job = Some(job);
-        thread.last = None;
-        thread.operations = 0;
-        thread.wait = None;
-        thread.expiries = 0;
-        thread.spurious = 0;
-        thread.children = 0;
-        thread.created = 0;
-        thread.location = location;
-        thread.name = name;
-        thread.noticed = None;
-        thread.condition = None;
-        thread.torn = 0;
-        thread.round.clear();
-        thread.serves = false;
-        thread.place = None;
-        thread.code = 0;
-        thread.laps.begin();
-        thread.locals.begin();
-        thread.making = None;
-        self.objects.parks[id.index()].clear();
-        self.objects.ends[id.index()].clear();
-        self.order_after_spawn(id);
-        if self.watch.races {
-            self.happens_before
-                .born(id, (id != ThreadId::MAIN).then_some(self.running));
-        }
-        self.born.push(id);
-        self.live += 1;
-        self.ready.push_back(id);
-        if self.grain == Grain::Operations {
-            self.woken.push_back(id);
-        }
-    }
-
-    /// The first event of the thread comes after its spawn.
-    fn order_after_spawn(&mut self, id: ThreadId) {
-        self.threads[id.index()].edges.clear();
-        if id == ThreadId::MAIN {
-            return;
-        }
-        if self.grain == Grain::Operations {
-            return self.order_after(id, EventId(self.events));
-        }
-        let parent = self.running.index();
-        if let Some(last) = self.threads[parent].last {
-            self.order_after(id, last);
-        }
-        for index in 0..self.threads[parent].edges.len() {
-            self.order_after(id, self.threads[parent].edges[index]);
-        }
-    }
-
     /// The next event of the thread comes after this one.
     #[inline(always)]
     pub(crate) fn order_after(&mut self, thread: ThreadId, event: EventId) {
         self.threads[thread.index()].edges.push(event);
         self.next_edges.push((thread, event));
-    }
-
-    #[cold]
-    fn make_room(&mut self, id: ThreadId) {
-        while self.threads.len() <= id.index() {
-            let engine = NonNull::from(&mut *self);
-            let fibre = Fibre::new(engine, self.config.stack_size);
-            let id = ThreadId::from_index(self.threads.len());
-            self.threads.push(Thread::new(id, fibre));
-            self.pending.push(Pending::Unborn);
-            self.residents.add_thread();
-            self.objects.parks.push(objects::Park::default());
-            self.objects.ends.push(objects::Thread::default());
-        }
-    }
-
-    /// Starts a child of the thread that runs.
-    #[inline]
-    pub(crate) fn spawn(
-        &mut self,
-        location: Place,
-        name: Option<String>,
-        job: impl FnOnce(ThreadId) -> Job,
-    ) -> ThreadId {
-        let parent = &mut self.threads[self.running.index()];
-        let number = parent.children;
-        parent.children += 1;
-        let child = self.names.child(self.running, number);
-        if self.born.len() >= self.config.max_threads {
-            self.misuse(
-                "a thread is started that is one too many for the limit `max_threads`: raise it",
-            );
-        }
-        if self.is_tearing_down {
-            self.make_room(child);
-            self.objects.ends[child.index()].finish(EventId(self.events));
-            // Its destructors would run code of the program, for which this is not the moment.
-            std::mem::forget(job);
-            return child;
-        }
-        self.bear(child, job(child), name, location);
-        child
-    }
-
-    /// The child that the thread that runs starts next, after as many others.
-    pub(crate) fn upcoming_child(&mut self, others: u32) -> ThreadId {
-        let first = self.thread().children;
-        (first..=first + others)
-            .map(|number| self.names.child(self.running, number))
-            .last()
-            .expect("there is a next child")
     }
 
     /// From now on data races are looked for. If there may have been some already, the exploration

@@ -4,33 +4,34 @@
 //! that it provides in the place of a library's. Everything here is called by threads of a [`Model`](crate::Model) whose
 //! [`Config`](crate::Config) says [`Native`].
 
+mod atomics;
 mod debugging;
 mod futex;
 mod laps;
-mod memory;
 mod objects;
 mod own;
 mod ownership;
+mod plain;
+mod ranges;
 mod savepoint;
 mod shadow;
 mod source_map;
 mod threads;
 
+pub use atomics::{compare_exchange, fence, load, modify, store};
 pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};
 pub use futex::{Futex, futex_wait, futex_wake};
 pub use laps::Frame;
 pub(crate) use laps::Laps;
-pub(crate) use memory::Ranges;
-pub use memory::{
-    begin_allocation, compare_exchange, copy, fence, fill, load, modify, read, release, store,
-    write, write_volatile,
-};
 pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
     at, barrier_at, condvar_at, forget, mutex_at, once_at, rwlock_at, semaphore_at, try_at,
 };
 pub use own::{reads_own, writes_own};
 pub(crate) use ownership::Ownership;
+pub(crate) use plain::Written;
+pub use plain::{begin_allocation, copy, fill, read, release, write, write_volatile};
+pub(crate) use ranges::Ranges;
 pub use savepoint::Memory;
 pub(crate) use savepoint::Savepoints;
 pub(crate) use shadow::Shadow;
@@ -108,7 +109,7 @@ pub(crate) struct State {
     pub(crate) joined: usize,
     pub(crate) objects: Objects,
     /// The range that the plain write of the event at hand changes after its hook.
-    pub(crate) written: Option<memory::Written>,
+    pub(crate) written: Option<Written>,
     /// Threads whose waits are no deadlock: another execution has them end otherwise.
     pub(crate) excused: Vec<ThreadId>,
 }

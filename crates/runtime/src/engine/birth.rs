@@ -1,0 +1,140 @@
+//! How threads come into an execution.
+
+use super::{Engine, Job, Thread};
+use crate::coroutine::Fibre;
+use crate::exploration::Exploration;
+use crate::grain::Grain;
+use crate::source::Place;
+use explore::{EventId, Pending, ThreadId};
+use std::panic::Location;
+use std::ptr::NonNull;
+
+impl Engine {
+    /// The coroutine of a thread that never goes on begins at its root again.
+    #[cold]
+    pub(crate) fn begin_again(&mut self, id: ThreadId) {
+        let engine = NonNull::from(&mut *self);
+        self.threads[id.index()].run = 0;
+        self.threads[id.index()].fibre.begin_again(engine);
+    }
+
+    /// Starts the main thread.
+    pub(crate) fn begin(&mut self) {
+        self.exploration = match self.config.explores {
+            true => Exploration::On,
+            false => Exploration::Off,
+        };
+        let main = Job::Main(&raw const *self.body);
+        self.bear(ThreadId::MAIN, main, None, Location::caller());
+    }
+
+    /// Starts a thread: it will run to its first operation before the step is over.
+    fn bear(&mut self, id: ThreadId, job: Job, name: Option<String>, location: Place) {
+        if self.threads.len() <= id.index() {
+            self.make_room(id);
+        }
+        let thread = &mut self.threads[id.index()];
+        thread.job = Some(job);
+        thread.last = None;
+        thread.operations = 0;
+        thread.wait = None;
+        thread.expiries = 0;
+        thread.spurious = 0;
+        thread.children = 0;
+        thread.created = 0;
+        thread.location = location;
+        thread.name = name;
+        thread.noticed = None;
+        thread.condition = None;
+        thread.torn = 0;
+        thread.round.clear();
+        thread.serves = false;
+        thread.place = None;
+        thread.code = 0;
+        thread.laps.begin();
+        thread.locals.begin();
+        thread.making = None;
+        self.objects.parks[id.index()].clear();
+        self.objects.ends[id.index()].clear();
+        self.order_after_spawn(id);
+        if self.watch.races {
+            self.happens_before
+                .born(id, (id != ThreadId::MAIN).then_some(self.running));
+        }
+        self.born.push(id);
+        self.live += 1;
+        self.ready.push_back(id);
+        if self.grain == Grain::Operations {
+            self.woken.push_back(id);
+        }
+    }
+
+    /// The first event of the thread comes after its spawn.
+    fn order_after_spawn(&mut self, id: ThreadId) {
+        self.threads[id.index()].edges.clear();
+        if id == ThreadId::MAIN {
+            return;
+        }
+        if self.grain == Grain::Operations {
+            return self.order_after(id, EventId(self.events));
+        }
+        let parent = self.running.index();
+        if let Some(last) = self.threads[parent].last {
+            self.order_after(id, last);
+        }
+        for index in 0..self.threads[parent].edges.len() {
+            self.order_after(id, self.threads[parent].edges[index]);
+        }
+    }
+
+    #[cold]
+    fn make_room(&mut self, id: ThreadId) {
+        while self.threads.len() <= id.index() {
+            let engine = NonNull::from(&mut *self);
+            let fibre = Fibre::new(engine, self.config.stack_size);
+            let id = ThreadId::from_index(self.threads.len());
+            self.threads.push(Thread::new(id, fibre));
+            self.pending.push(Pending::Unborn);
+            self.residents.add_thread();
+            self.objects.parks.push(objects::Park::default());
+            self.objects.ends.push(objects::Thread::default());
+        }
+    }
+
+    /// Starts a child of the thread that runs.
+    #[inline]
+    pub(crate) fn spawn(
+        &mut self,
+        location: Place,
+        name: Option<String>,
+        job: impl FnOnce(ThreadId) -> Job,
+    ) -> ThreadId {
+        let parent = &mut self.threads[self.running.index()];
+        let number = parent.children;
+        parent.children += 1;
+        let child = self.names.child(self.running, number);
+        if self.born.len() >= self.config.max_threads {
+            self.misuse(
+                "a thread is started that is one too many for the limit `max_threads`: raise it",
+            );
+        }
+        if self.is_tearing_down {
+            self.make_room(child);
+            self.objects.ends[child.index()].finish(EventId(self.events));
+            // Its destructors would run code of the program, for which this is not the moment.
+            std::mem::forget(job);
+            return child;
+        }
+        self.bear(child, job(child), name, location);
+        child
+    }
+
+    /// The child that the thread that runs starts next, after as many others.
+    pub(crate) fn upcoming_child(&mut self, others: u32) -> ThreadId {
+        let first = self.thread().children;
+        (first..=first + others)
+            .map(|number| self.names.child(self.running, number))
+            .last()
+            .expect("there is a next child")
+    }
+}

@@ -1,0 +1,288 @@
+//! Atomic accesses to memory by address.
+
+use super::Frame;
+use super::ranges::{bytes_of, token, touch};
+use crate::atomic::Value;
+use crate::await_rule::Seen;
+use crate::engine::Engine;
+use crate::perform::perform_when;
+use explore::{Access, Op, OpKind, Request, Token};
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+
+/// An atomic load.
+///
+/// # Safety
+///
+/// The program accesses the variable like this, and `frame` is that of its call.
+#[inline]
+pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
+    // SAFETY: the program is about to read it.
+    unsafe { touch(pointer) };
+    let met = Cell::new(None);
+    let goes_on = |engine: &mut Engine| {
+        let range = engine.range(pointer.addr(), size_of::<V>());
+        met.set(Some(range));
+        // SAFETY: as promised by the caller.
+        if unsafe { engine.stops_by(frame) } {
+            return false;
+        }
+        // SAFETY: as promised by the caller.
+        engine.announces(OpKind::Load, Access::Read, range, unsafe {
+            (*frame).code()
+        })
+    };
+    perform_when(goes_on, |engine| {
+        let range = met.get().expect("an access has a range");
+        // SAFETY: the program reads it, and nobody writes it meanwhile.
+        let (value, token) = unsafe {
+            let value = pointer.read_unaligned();
+            (value, token(value, range))
+        };
+        engine.note(token, token);
+        engine.own_atomically(pointer.addr(), size_of::<V>());
+        if engine.watch.is_on() {
+            engine.loaded_at(pointer, value, token, order);
+        }
+        value
+    })
+}
+
+/// An atomic store.
+///
+/// # Safety
+///
+/// The program accesses the variable like this, at the place `code`.
+#[inline]
+pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: usize) {
+    // SAFETY: the program is about to write it.
+    unsafe { touch(pointer) };
+    let met = Cell::new(None);
+    let goes_on = |engine: &mut Engine| {
+        let range = engine.range(pointer.addr(), size_of::<V>());
+        met.set(Some(range));
+        engine.thread().laps.take_effect();
+        engine.announces(OpKind::Store, Access::Write, range, code)
+    };
+    perform_when(goes_on, |engine| {
+        let range = met.get().expect("an access has a range");
+        // SAFETY: the program writes it, and nobody else accesses it meanwhile.
+        unsafe {
+            let before = token(pointer.read_unaligned(), range);
+            pointer.write_unaligned(value);
+            engine.note(before, token(value, range));
+        }
+        engine.own_atomically(pointer.addr(), size_of::<V>());
+        if engine.watch.is_on() {
+            engine.stored_at(pointer, value, order);
+        }
+    });
+}
+
+/// An atomic read-modify-write. `name` is that of the operation, as `fetch_add`; gives the old value.
+///
+/// # Safety
+///
+/// As for [`store`].
+#[inline]
+pub unsafe fn modify<V: Value>(
+    pointer: *mut V,
+    (name, order): (&'static str, Ordering),
+    code: usize,
+    change: impl FnOnce(V) -> V,
+) -> V {
+    // SAFETY: the program is about to write it.
+    unsafe { touch(pointer) };
+    let met = Cell::new(None);
+    let goes_on = |engine: &mut Engine| {
+        let range = engine.range(pointer.addr(), size_of::<V>());
+        met.set(Some(range));
+        engine.thread().laps.take_effect();
+        engine.announces(OpKind::ReadModifyWrite, Access::Write, range, code)
+    };
+    perform_when(goes_on, |engine| {
+        let range = met.get().expect("an access has a range");
+        // SAFETY: the program writes it, and nobody else accesses it meanwhile.
+        let (old, new) = unsafe {
+            let old = pointer.read_unaligned();
+            let before = token(old, range);
+            let new = change(old);
+            pointer.write_unaligned(new);
+            engine.note(before, token(new, range));
+            (old, new)
+        };
+        engine.own_atomically(pointer.addr(), size_of::<V>());
+        if engine.watch.is_on() {
+            engine.modified_at(pointer, name, (old, new), order);
+        }
+        old
+    })
+}
+
+/// An atomic compare-exchange; gives the value that was found, as `Err` if it is not the expected one.
+///
+/// # Safety
+///
+/// As for [`load`].
+#[inline]
+pub unsafe fn compare_exchange<V: Value>(
+    pointer: *mut V,
+    (expected, new): (V, V),
+    orders: [Ordering; 2],
+    frame: *const Frame,
+) -> Result<V, V> {
+    // SAFETY: the program is about to access it.
+    unsafe { touch(pointer) };
+    let met = Cell::new(None);
+    let goes_on = |engine: &mut Engine| {
+        let range = engine.range(pointer.addr(), size_of::<V>());
+        met.set(Some(range));
+        // SAFETY: as promised by the caller.
+        if unsafe { engine.stops_by(frame) } {
+            return false;
+        }
+        // SAFETY: as promised by the caller.
+        engine.thread().code = unsafe { (*frame).code() };
+        let mut request = Request::plain(Op {
+            kind: OpKind::CompareExchange,
+            access: Access::Write,
+            object: range.object,
+        });
+        if !range.is_merged {
+            request.expects = Some(expected.token());
+            // SAFETY: the program is about to access it.
+            request.op.access = request.access_at(unsafe { pointer.read_unaligned() }.token());
+        }
+        let location = engine.thread().location;
+        engine.announce_conditional(request, location);
+        engine.runs_on()
+    };
+    perform_when(goes_on, |engine| {
+        let range = met.get().expect("an access has a range");
+        // SAFETY: the program accesses it, and nobody else does meanwhile.
+        let old = unsafe { pointer.read_unaligned() };
+        // SAFETY: as above.
+        let before = unsafe { token(old, range) };
+        let is_equal = old == expected;
+        if is_equal {
+            // SAFETY: as above.
+            unsafe { pointer.write_unaligned(new) };
+            engine.thread().laps.take_effect();
+        }
+        // SAFETY: as above.
+        let after = unsafe { token(if is_equal { new } else { old }, range) };
+        engine.note(before, after);
+        engine.own_atomically(pointer.addr(), size_of::<V>());
+        if engine.watch.is_on() {
+            engine.exchanged_at(pointer, [old, expected, new], is_equal, orders);
+        }
+        if is_equal { Ok(old) } else { Err(old) }
+    })
+}
+
+/// A fence of the memory model.
+pub fn fence(order: Ordering, code: usize) {
+    super::at(code, || crate::fence(order));
+}
+
+impl Engine {
+    /// Whether it matters for data races what atomic accesses order.
+    #[inline(always)]
+    fn is_ordering(&self) -> bool {
+        self.watch.races && self.native.is_ordering
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn loaded_at<V: Value>(&mut self, pointer: *const V, value: V, token: Token, order: Ordering) {
+        let object = self.op.object;
+        self.see(Seen::Value(object, token));
+        if self.watch.races {
+            self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Read);
+        }
+        if self.is_ordering() {
+            self.happens_before.load(self.running, object, order);
+        }
+        self.record_memory(pointer.addr(), &[bytes_of(&value)], |name, [value]| {
+            format!("{name}.load() -> {value}")
+        });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stored_at<V: Value>(&mut self, pointer: *const V, value: V, order: Ordering) {
+        if self.watch.races {
+            self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Write);
+        }
+        if self.is_ordering() {
+            self.happens_before
+                .store(self.running, self.op.object, order);
+        }
+        self.record_memory(pointer.addr(), &[bytes_of(&value)], |name, [value]| {
+            format!("{name}.store({value})")
+        });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn modified_at<V: Value>(
+        &mut self,
+        pointer: *const V,
+        operation: &str,
+        (old, new): (V, V),
+        order: Ordering,
+    ) {
+        let object = self.op.object;
+        if self.watch.races {
+            self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Write);
+        }
+        if self.is_ordering() {
+            self.happens_before.load(self.running, object, order);
+            self.happens_before.publish(self.running, object, order);
+        }
+        let values = [bytes_of(&old), bytes_of(&new)];
+        self.record_memory(pointer.addr(), &values, |name, [old, new]| {
+            format!("{name}.{operation}: {old} -> {new}")
+        });
+    }
+
+    /// `values`: found, expected, new; `orders`: of success, of failure.
+    #[cold]
+    #[inline(never)]
+    fn exchanged_at<V: Value>(
+        &mut self,
+        pointer: *const V,
+        values: [V; 3],
+        is_equal: bool,
+        [success, failure]: [Ordering; 2],
+    ) {
+        let object = self.op.object;
+        if !is_equal {
+            self.see(Seen::Value(object, self.before));
+        }
+        if self.watch.races {
+            let access = if is_equal {
+                Access::Write
+            } else {
+                Access::Read
+            };
+            self.shadow_atomic(pointer.addr(), size_of::<V>(), access);
+        }
+        if self.is_ordering() {
+            let order = if is_equal { success } else { failure };
+            self.happens_before.load(self.running, object, order);
+            if is_equal {
+                self.happens_before.publish(self.running, object, success);
+            }
+        }
+        let bytes = [
+            bytes_of(&values[0]),
+            bytes_of(&values[1]),
+            bytes_of(&values[2]),
+        ];
+        self.record_memory(pointer.addr(), &bytes, |name, [old, expected, new]| {
+            let result = if is_equal { "succeeds" } else { "fails" };
+            format!("{name}.compare_exchange({expected}, {new}) {result}: {old}")
+        });
+    }
+}

@@ -1,0 +1,173 @@
+//! Ranges of memory by address: which object an access is of, and what it finds there.
+
+use crate::atomic::Value;
+use crate::engine::Engine;
+use crate::names::Range;
+use explore::{Access, ObjectId, Op, OpKind, Request, Token};
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+
+/// Looking up a range is what every access begins with: those of late are found by one comparison.
+#[derive(Default)]
+pub(crate) struct Ranges {
+    recent: Vec<Recent>,
+}
+
+#[derive(Clone, Copy)]
+struct Recent {
+    address: usize,
+    length: usize,
+    range: Range,
+}
+
+const RECENT: usize = 1024;
+
+const NOTHING: Recent = Recent {
+    address: 0,
+    length: 0,
+    range: Range {
+        start: 0,
+        length: 0,
+        object: ObjectId::NONE,
+        is_merged: false,
+    },
+};
+
+impl Engine {
+    /// The range that an access belongs to.
+    #[inline(always)]
+    pub(crate) fn range(&mut self, address: usize, length: usize) -> Range {
+        let slot = (address >> 2) % RECENT;
+        match self.native.ranges.recent.get(slot) {
+            Some(recent) if recent.address == address && recent.length == length => recent.range,
+            _ => self.look_up(address, length, slot),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_up(&mut self, address: usize, length: usize, slot: usize) -> Range {
+        let (range, has_grown) = self.names.range(address as u64, length as u32);
+        let recent = &mut self.native.ranges.recent;
+        if has_grown || recent.is_empty() {
+            recent.clear();
+            recent.resize(RECENT, NOTHING);
+        }
+        recent[slot] = Recent {
+            address,
+            length,
+            range,
+        };
+        self.is_coarsened |= has_grown;
+        range
+    }
+
+    /// What the thread that runs does next; whether it goes on at once.
+    #[inline(always)]
+    pub(crate) fn announces(
+        &mut self,
+        kind: OpKind,
+        access: Access,
+        range: Range,
+        code: usize,
+    ) -> bool {
+        self.thread().code = code;
+        let object = range.object;
+        let op = Op {
+            kind,
+            access,
+            object,
+        };
+        let index = self.running.index();
+        self.pending[index] = explore::Pending::Enabled(Request::plain(op));
+        self.runs_on()
+    }
+
+    /// Says what the event at hand does, with the name of the variable and values.
+    pub(super) fn record_memory<const N: usize>(
+        &mut self,
+        address: usize,
+        values: &[&[u8]; N],
+        text: impl FnOnce(&str, [String; N]) -> String,
+    ) {
+        if !self.watch.records {
+            return;
+        }
+        let Some(native) = self.config.native else {
+            return;
+        };
+        let name = native.source_map.variable(address, values[0].len());
+        let values = values.map(|bytes| native.source_map.value(address, bytes));
+        self.record(|_| text(&name, values));
+    }
+}
+
+/// The token of what a range holds.
+///
+/// # Safety
+///
+/// The range is memory that can be read.
+unsafe fn content(range: Range) -> Token {
+    let start = std::ptr::with_exposed_provenance::<u8>(range.start as usize);
+    let mut hasher = FxHasher::default();
+    // SAFETY: as promised by the caller; the one thread of the operating system that runs the model reads it.
+    hasher.write(unsafe { std::slice::from_raw_parts(start, range.length as usize) });
+    Token(hasher.finish())
+}
+
+/// The token of a value that an access of the range reads or writes.
+///
+/// # Safety
+///
+/// As for [`content`].
+#[inline(always)]
+pub(super) unsafe fn token<V: Value>(value: V, range: Range) -> Token {
+    match range.is_merged {
+        false => value.token(),
+        // SAFETY: as promised by the caller.
+        true => unsafe { content(range) },
+    }
+}
+
+/// The token of what an access reads or writes.
+///
+/// # Safety
+///
+/// As for [`content`].
+pub(super) unsafe fn content_of(address: usize, length: usize, range: Range) -> Token {
+    let start = std::ptr::with_exposed_provenance::<u8>(address);
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match (range.is_merged, length) {
+            (false, 1) => Token(u64::from(start.read())),
+            (false, 2) => Token(u64::from(start.cast::<u16>().read_unaligned())),
+            (false, 4) => Token(u64::from(start.cast::<u32>().read_unaligned())),
+            (false, 8) => Token(start.cast::<u64>().read_unaligned()),
+            _ => content(range),
+        }
+    }
+}
+
+/// The program could not access this address either.
+///
+/// # Safety
+///
+/// A signal handler deals with an address that cannot be read.
+#[inline(always)]
+pub(super) unsafe fn touch<V>(pointer: *const V) {
+    // SAFETY: as promised by the caller.
+    unsafe { pointer.cast::<u8>().read_volatile() };
+}
+
+pub(super) fn bytes_of<V>(value: &V) -> &[u8] {
+    // SAFETY: the values of C that are accessed atomically are integers, which have no padding.
+    unsafe { std::slice::from_raw_parts((&raw const *value).cast::<u8>(), size_of::<V>()) }
+}
+
+/// # Safety
+///
+/// The memory can be read, and nobody writes it while the slice is used.
+pub(super) unsafe fn bytes_at<'m>(address: usize, length: usize) -> &'m [u8] {
+    // SAFETY: as promised by the caller.
+    unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u8>(address), length) }
+}
