@@ -3,7 +3,7 @@
 use crate::Done;
 use crate::arguments::{RunOptions, UnverifiedInputs};
 use crate::refusal::Refusal;
-use enforce::{ENFORCE, Order, Plan};
+use enforce::{ENFORCE, INPUT, Order, Plan};
 use native::Binary;
 use report::{Inputs, SafeTrace};
 use std::ffi::OsString;
@@ -11,9 +11,6 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// What stands before an input's name in the environment of the program.
-const INPUT: &str = "MAZURKA_INPUT_";
 
 /// Takes the place of this process by the program. Comes back only if that cannot be done.
 pub fn run(options: &RunOptions) -> Done {

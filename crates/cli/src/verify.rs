@@ -2,6 +2,7 @@
 
 mod assignments;
 mod native_program;
+mod overhead;
 
 use crate::arguments::{Format, Plain, Prefer, VerifyOptions};
 use crate::check::{has_directory, print_report};
@@ -15,7 +16,7 @@ use corpus::Instance;
 use mazurka::{Checker, Preference};
 use report::{Case, FailureKind, Inputs, Report, SafeTrace, Verdict};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
@@ -28,6 +29,7 @@ pub fn verify(options: &VerifyOptions) -> Done {
         started: Instant::now(),
         interrupted: interruption::flag()?,
         line: ProgressLine::new(!options.quiet),
+        binary: None,
         trace: SafeTrace::default(),
         assignments: Assignments::of(&options.input)?,
     };
@@ -46,6 +48,8 @@ struct Verification<'o> {
     started: Instant,
     interrupted: Arc<AtomicBool>,
     line: ProgressLine,
+    /// The program, if it is one that can be run.
+    binary: Option<PathBuf>,
     /// What is saved, but for the cases.
     trace: SafeTrace,
     assignments: Assignments,
@@ -94,6 +98,7 @@ impl Verification<'_> {
             what: "read the program",
             error,
         })?;
+        self.binary = Some(path.to_owned());
         self.trace.program = program.name();
         self.trace.program_checksum = SafeTrace::checksum_of(&content);
         let arguments = program.arguments.iter();
@@ -136,10 +141,12 @@ impl Verification<'_> {
             self.trace.cases = self.assignments.cases();
             self.trace.save(&self.options.output)?;
         }
-        Ok(match self.is_enough(index) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        })
+        Ok(
+            match self.is_enough(index) || is_better && self.is_cheap(index)? {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            },
+        )
     }
 
     /// Whether nothing more is to be verified, for whatever assignment.

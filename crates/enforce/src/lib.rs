@@ -30,7 +30,7 @@ mod thread;
 
 pub use enforcement::{choose, leave, off, record, start};
 pub use failure::fail;
-pub use order::{ENFORCE, Order};
+pub use order::{ENFORCE, INPUT, Order};
 pub use own::{
     OWN_COUNT, OWN_NEXT, OWN_STEP, begin, counts_plain, end, fence, internally, is_internal,
     plain_read, plain_write, publish, slow_exit, slow_read, slow_write,

@@ -3,14 +3,12 @@
 
 use crate::gate::{close, code, is_inside};
 use crate::worker;
+use enforce::INPUT;
 use libc::c_char;
 use report::{FailureKind, Input, Inputs};
 use runtime::native;
 use std::ffi::CStr;
 use std::sync::OnceLock;
-
-/// What stands before an input's name in the environment of a run.
-pub(crate) const VARIABLE: &str = "MAZURKA_INPUT_";
 
 /// The values of the inputs that a verification is for.
 static KNOWN: OnceLock<Inputs> = OnceLock::new();
@@ -45,8 +43,5 @@ export! {
 
 /// The value of an input in the environment.
 fn given(name: &str) -> Option<i64> {
-    std::env::var(format!("{VARIABLE}{name}"))
-        .ok()?
-        .parse()
-        .ok()
+    std::env::var(format!("{INPUT}{name}")).ok()?.parse().ok()
 }

@@ -186,6 +186,15 @@ fn constraints_that_hold_for_some_inputs_have_a_condition() {
 }
 
 #[test]
+fn a_verification_stops_when_runs_are_cheap_enough() {
+    let folder = built(WRITERS);
+    // Nobody is a hundred thousand times slower: the first execution is enough.
+    let enough = ["./program", "3", "--stop-when", "overhead=10000000%"];
+    let (code, json) = verified(folder.path(), &enough);
+    assert_eq!((code, cases(&json)[0].1), (Some(3), 2));
+}
+
+#[test]
 fn an_argument_is_an_input() {
     let folder = built(WRITERS);
     let (code, json) = verified(folder.path(), &["./program", "{n}", "--input", "n=1..4"]);

@@ -1,0 +1,81 @@
+//! What it costs to keep runs to what is verified by now: measured by running the program.
+
+use super::{Verification, with_inputs};
+use crate::refusal::Refusal;
+use crate::stop_when::StopWhen;
+use enforce::{ENFORCE, Order};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Pairs of runs, with constraints and without.
+const PAIRS: usize = 5;
+
+impl Verification<'_> {
+    /// Whether runs under the constraints of an assignment take at most as much longer as was asked for.
+    pub(super) fn is_cheap(&self, index: usize) -> Result<bool, Refusal> {
+        let stops = self.options.stop_when.iter();
+        let most = stops.filter_map(|stop| match stop {
+            StopWhen::Overhead(most) => Some(*most),
+            StopWhen::Constraints(_) | StopWhen::Time(_) => None,
+        });
+        let most = most.reduce(f64::max);
+        match (most, &self.binary) {
+            (Some(most), Some(binary)) => Ok(self.overhead(binary, index)? <= most),
+            (Some(_), None) => Err(Refusal::Option {
+                option: "--stop-when overhead",
+                why: "programs of the corpus are not run; build a program with `mazurka cc`",
+            }),
+            (None, _) => Ok(false),
+        }
+    }
+
+    /// How much longer a run takes, as a part of the time without constraints: the median of some pairs.
+    fn overhead(&self, binary: &Path, index: usize) -> Result<f64, Refusal> {
+        let inputs = self.assignments.values(index);
+        let order = Order {
+            trace: self.output_path(),
+            inputs: inputs.clone(),
+            ..Order::default()
+        };
+        let run = |is_enforced: bool| {
+            let mut command = Command::new(binary);
+            command.args(with_inputs(&self.trace.arguments, inputs));
+            command.envs(inputs.iter().map(|(name, value)| {
+                let name = format!("{}{name}", enforce::INPUT);
+                (name, value.to_string())
+            }));
+            if is_enforced {
+                command.env(ENFORCE, order.written());
+            }
+            taken(&mut command)
+        };
+        let mut overheads = Vec::new();
+        for _ in 0..PAIRS {
+            let (enforced, free) = (run(true)?, run(false)?);
+            overheads.push(enforced.as_secs_f64() / free.as_secs_f64() - 1.0);
+        }
+        overheads.sort_by(f64::total_cmp);
+        Ok(overheads[PAIRS / 2])
+    }
+
+    /// Where runs find what is verified, from whatever folder.
+    fn output_path(&self) -> PathBuf {
+        let output = &self.options.output;
+        std::path::absolute(output).unwrap_or_else(|_| output.clone())
+    }
+}
+
+/// How long a program takes. What it prints and how it ends is its own business.
+fn taken(command: &mut Command) -> Result<Duration, Refusal> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let start = Instant::now();
+    command.status().map_err(|error| Refusal::System {
+        what: "run the program",
+        error,
+    })?;
+    Ok(start.elapsed())
+}
