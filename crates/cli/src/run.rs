@@ -117,6 +117,9 @@ fn inputs(
     }
     for input in &trace.inputs {
         let (name, range) = (&input.name, input.lowest..=input.highest);
+        if let (None, Some(value)) = (inputs.get(name), of_environment(name)) {
+            inputs.insert(name.clone(), value);
+        }
         let why = match inputs.get(name) {
             Some(value) if range.contains(value) => continue,
             Some(value) => format!("{name} = {value}"),
@@ -129,6 +132,11 @@ fn inputs(
     }
     inputs.retain(|name, _| trace.inputs.iter().any(|input| input.name == *name));
     Ok(inputs)
+}
+
+/// The value that the program will find in its environment.
+fn of_environment(name: &str) -> Option<i64> {
+    std::env::var(format!("{INPUT}{name}")).ok()?.parse().ok()
 }
 
 /// Whether a word is an instance of its template, with the values of its inputs.
