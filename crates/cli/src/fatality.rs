@@ -2,8 +2,8 @@
 
 use native::Order;
 use report::{
-    Conditions, Coverage, Failure, FailureKind, Interleaving, Limit, Report, ScheduleFile, Trailed,
-    Verdict,
+    Conditions, Coverage, Failure, FailureKind, Interleaving, Limit, Report, Row, SavedStep,
+    ScheduleFile, Trailed, Verdict,
 };
 
 /// The report of a search that died in this execution.
@@ -35,6 +35,40 @@ pub fn report(order: &Order, trailed: Trailed, ended: &str) -> Report {
         elapsed_s: 0.0,
         compile_s: None,
         peak_rss_bytes: 0,
+    }
+}
+
+/// Said where there is no interleaving.
+pub const NOT_SHOWN: &str = "the interleaving cannot be shown: run up to its last step the program does not do the same again";
+
+/// The interleaving that goes on with the last of these steps, which ended the process.
+pub fn with_last(before: Interleaving, steps: &[SavedStep]) -> Interleaving {
+    let mut interleaving = before;
+    let Some(last) = steps.last() else {
+        return interleaving;
+    };
+    let name = name_of(&last.thread);
+    let known = interleaving.threads.iter().position(|known| *known == name);
+    let thread = known.unwrap_or(interleaving.threads.len());
+    if known.is_none() {
+        interleaving.threads.push(name);
+    }
+    interleaving.ends = vec![String::new(); interleaving.threads.len()];
+    interleaving.ends[thread] = "ended the process".to_owned();
+    interleaving.rows.push(Row {
+        thread,
+        text: "goes on, and the process ends".to_owned(),
+        failed: true,
+        ..Row::default()
+    });
+    interleaving
+}
+
+/// What a thread with this spawn path is called.
+fn name_of(path: &str) -> String {
+    match path.split_once('.') {
+        Some((_, path)) => format!("T{path}"),
+        None => "main".to_owned(),
     }
 }
 

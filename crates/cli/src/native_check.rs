@@ -9,7 +9,7 @@ use native::{
     Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, RuntimeLibrary,
     Unseen, Worker, ending, libraries, nameless_file, reachable,
 };
-use report::{Report, ScheduleFile, Trailed};
+use report::{Interleaving, Report, ScheduleFile, Trailed};
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -135,7 +135,13 @@ impl Task<'_> {
                 program: self.order.name.clone(),
                 reason,
             }),
-            Some(Answer::Progress(_) | Answer::Verified(_) | Answer::Asked(_)) | None => Ok(None),
+            Some(
+                Answer::Progress(_)
+                | Answer::Interleaving(_)
+                | Answer::Verified(_)
+                | Answer::Asked(_),
+            )
+            | None => Ok(None),
         }
     }
 
@@ -240,7 +246,7 @@ impl Task<'_> {
         (sender, events): (&Sender<Event>, &Receiver<Event>),
     ) -> Result<Option<Report>, Refusal> {
         if let Some(schedule) = &self.order.replay {
-            return self.died_again(schedule, ended).map(Some);
+            return self.died_again(program, schedule, ended).map(Some);
         }
         let (_file, trail) = nameless_file().map_err(|error| Refusal::System {
             what: "create a file",
@@ -257,14 +263,19 @@ impl Task<'_> {
             Heard::Report(report) => Ok(Some(*report)),
             Heard::Interrupted => Ok(None),
             Heard::Nothing(ended) => match Trailed::read(&trail) {
-                Some(trailed) => Ok(Some(fatality::report(&self.order, trailed, &ended))),
+                Some(trailed) => Ok(Some(self.fatal(program, trailed, &ended))),
                 None => Err(self.ended_early(ended)),
             },
         }
     }
 
     /// A schedule that ended a process has done so again.
-    fn died_again(&self, schedule: &ScheduleFile, ended: String) -> Result<Report, Refusal> {
+    fn died_again(
+        &self,
+        program: &File,
+        schedule: &ScheduleFile,
+        ended: String,
+    ) -> Result<Report, Refusal> {
         if !schedule.by_accesses {
             return Err(self.ended_early(ended));
         }
@@ -273,7 +284,39 @@ impl Task<'_> {
             coarse: schedule.coarse.clone(),
             steps: schedule.steps.clone(),
         };
-        Ok(fatality::report(&self.order, trailed, &ended))
+        Ok(self.fatal(program, trailed, &ended))
+    }
+
+    /// The failure of these steps, the last of which ended the process; another process shows what comes before it.
+    fn fatal(&self, program: &File, trailed: Trailed, ended: &str) -> Report {
+        let mut report = fatality::report(&self.order, trailed, ended);
+        let failure = &mut report.errors[0];
+        let order = Order {
+            replay: Some(failure.schedule.clone()),
+            is_fatal: true,
+            checkpoint: None,
+            ..self.order.clone()
+        };
+        match self.interleaving(program, &order) {
+            Some(before) => {
+                failure.interleaving = fatality::with_last(before, &failure.schedule.steps);
+            }
+            None => report.warnings.push(fatality::NOT_SHOWN.to_owned()),
+        }
+        report
+    }
+
+    /// What comes before the last step, if the program can be run up to there.
+    fn interleaving(&self, program: &File, order: &Order) -> Option<Interleaving> {
+        let mut worker = self.start(&reachable(program), order).ok()?;
+        worker.answers().find_map(|answer| match answer {
+            Answer::Interleaving(interleaving) => Some(interleaving),
+            Answer::Progress(_)
+            | Answer::Report(_)
+            | Answer::Refused(_)
+            | Answer::Verified(_)
+            | Answer::Asked(_) => None,
+        })
     }
 
     fn ended_early(&self, ended: String) -> Refusal {
@@ -321,7 +364,8 @@ fn hear(worker: &Worker, events: &Receiver<Event>, line: &ProgressLine) -> Told 
     loop {
         match events.recv() {
             Ok(Event::Answer(Answer::Progress(text))) => line.say(text),
-            Ok(Event::Answer(Answer::Verified(_) | Answer::Asked(_))) => {}
+            Ok(Event::Answer(Answer::Verified(_) | Answer::Asked(_) | Answer::Interleaving(_))) => {
+            }
             Ok(Event::Answer(Answer::Report(report))) => return Told::Report(report),
             Ok(Event::Answer(Answer::Refused(reason))) => return Told::Refused(reason),
             Ok(Event::Interruption) if !is_interrupted => {

@@ -333,3 +333,79 @@ fn nothing_is_left_by_a_command_that_is_killed() {
     child.wait().unwrap();
     assert_eq!(fs::read_dir(here.scratch.path()).unwrap().count(), 0);
 }
+
+/// Says what it is, and when it is to compile waits for good.
+const SLOW_COMPILER: &str = r#"#!/bin/sh
+case "$*" in
+*--version) exec cc --version ;;
+*) echo waiting >&2; exec cat "$PIPE" ;;
+esac
+"#;
+
+#[test]
+fn what_a_command_leaves_that_is_killed_while_it_compiles_is_removed_by_the_next_one() {
+    use std::os::unix::fs::PermissionsExt;
+    let here = Here::new();
+    let compiler = here.path().join("slow");
+    fs::write(&compiler, SLOW_COMPILER).unwrap();
+    fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
+    let pipe = here.path().join("pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut child = here
+        .command("report", "check program.c --cc ./slow")
+        .env("PIPE", &pipe)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut waiting = [0; 8];
+    let errors = child.stderr.as_mut().unwrap();
+    std::io::Read::read_exact(errors, &mut waiting).unwrap();
+    assert_eq!(&waiting, b"waiting\n");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(fs::read_dir(here.scratch.path()).unwrap().count(), 1);
+    // The compiler ends when the pipe does.
+    drop(fs::File::options().write(true).open(&pipe).unwrap());
+    // This one looks that nothing is left.
+    here.ran("report", "check program.c");
+}
+
+/// Ends the process wherever it is loaded.
+const DECOY: &str = "#include <unistd.h>\n\
+    void __tsan_init(void) {}\nvoid __tsan_read4(void *p) { (void)p; }\nvoid __tsan_write4(void *p) { (void)p; }\n\
+    __attribute__((constructor)) static void end(void) { _exit(9); }\n";
+
+fn shared(folder: &Path, source: &str, library: &str) {
+    fs::write(folder.join("shared.c"), source).unwrap();
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "shared.c", "-o", library]);
+    assert!(cc.current_dir(folder).status().unwrap().success());
+}
+
+#[test]
+fn the_runtime_library_is_found_where_it_was_and_others_by_the_environment() {
+    let here = Here::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    shared(elsewhere.path(), DECOY, "libmazurka_intercept.so");
+    shared(elsewhere.path(), "int own = 0;", "libown.so");
+    let source = "extern int own; int main(void) { return own; }";
+    fs::write(here.path().join("user.c"), source).unwrap();
+    let mut build = here.command("report", "cc user.c -o user -lown -L");
+    assert!(build.arg(elsewhere.path()).status().unwrap().success());
+    let program = here.path().join("user");
+    let mut usual = Command::new(&program);
+    usual.env("LD_LIBRARY_PATH", elsewhere.path());
+    assert_eq!(usual.status().unwrap().code(), Some(0));
+    let mut check = here.command("report", "check ./user");
+    check.env("LD_LIBRARY_PATH", elsewhere.path());
+    let checked = check.output().unwrap();
+    let text = String::from_utf8_lossy(&checked.stdout);
+    assert!(text.starts_with("verified: "), "{text}");
+}

@@ -5,8 +5,8 @@
 //! thread runs. So `errno`, exceptions and `thread_local` work, at addresses of their own. Programs without any
 //! thread-local memory are spared that.
 
-use crate::gate::{Own, thread_pointer};
-use crate::image;
+use crate::gate::{self, Own, thread_pointer};
+use crate::{image, threads};
 use libc::{c_int, c_void, pthread_attr_t, pthread_t};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -16,6 +16,8 @@ struct Block {
     /// How far below the thread pointer it begins.
     below: usize,
     content: Vec<u8>,
+    /// An address in the image.
+    image: usize,
 }
 
 static BLOCKS: Own<Vec<Block>> = Own::new(Vec::new());
@@ -81,6 +83,19 @@ pub(crate) fn ranges(pointer: usize) -> impl Iterator<Item = (usize, usize)> {
     blocks.map(move |block| (pointer - block.below, block.content.len()))
 }
 
+/// The image that has a thread-local address, by an address in it, and where in its part of the memory that is.
+pub(crate) fn within(address: usize) -> Option<(usize, usize)> {
+    let pointers = std::iter::once(gate::checker()).chain(threads::pointers());
+    let mut starts = pointers.flat_map(|pointer| {
+        let blocks = BLOCKS.get().iter();
+        blocks.map(move |block| (pointer - block.below, block))
+    });
+    starts.find_map(|(start, block)| {
+        let offset = address.checked_sub(start)?;
+        (offset < block.content.len()).then_some((block.image, offset))
+    })
+}
+
 /// The thread pointer of a fresh thread that sleeps.
 pub(crate) fn park() -> usize {
     let slot = AtomicUsize::new(0);
@@ -141,6 +156,7 @@ unsafe extern "C" fn add_image(
         blocks.push(Block {
             below: thread_pointer() - info.dlpi_tls_data as usize,
             content,
+            image: start as usize,
         });
     }
     0

@@ -53,6 +53,11 @@ pub(crate) fn run_handlers() {
 /// The program ends with this status.
 pub(crate) fn finish(status: c_int, code: usize) {
     run_handlers();
+    end_with(status, code);
+}
+
+/// A status that tells of an error is one.
+fn end_with(status: c_int, code: usize) {
     if status != 0 {
         let message = format!("the program ends with status {}", status & 0xff);
         native::fail(code, FailureKind::ExitStatus, message);
@@ -99,7 +104,7 @@ export! {
         }
         let (code, _closed) = (code(), close());
         finish(status, code);
-        native::end_thread();
+        native::exit_program();
     }
 
     placed fn _exit(status: c_int) {
@@ -107,10 +112,17 @@ export! {
             return real!(_exit(status): fn(c_int));
         }
         let (code, _closed) = (code(), close());
-        if status != 0 {
-            native::fail(code, FailureKind::ExitStatus, format!("the program ends with status {}", status & 0xff));
+        end_with(status, code);
+        native::exit_program();
+    }
+
+    placed fn _Exit(status: c_int) {
+        if !is_inside() {
+            return real!(_Exit(status): fn(c_int));
         }
-        native::end_thread();
+        let (code, _closed) = (code(), close());
+        end_with(status, code);
+        native::exit_program();
     }
 
     placed fn atexit(handler: extern "C" fn()) -> c_int {

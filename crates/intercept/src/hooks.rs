@@ -2,7 +2,7 @@
 //! here; plain ones by the program, when the hook has returned.
 
 use crate::gate::{self, close, code, frame, is_inside};
-use crate::{enforced, heap};
+use crate::{copies, enforced, heap};
 use explore::OpKind;
 use libc::{c_int, c_void, size_t};
 use runtime::native;
@@ -34,7 +34,12 @@ unsafe fn read(pointer: *const c_void, length: usize) {
         let (frame, _closed) = (frame(), close());
         heap::check(pointer.addr(), length, frame);
         // SAFETY: the program is about to read, and the frame is that of its call.
-        unsafe { native::read(pointer.expose_provenance(), length, frame) };
+        unsafe {
+            match copies::end(length) {
+                Some(to) => native::copy_at_once(to, pointer.addr(), length, frame),
+                None => native::read(pointer.expose_provenance(), length, frame),
+            }
+        }
     } else if !is_inside() {
         enforce::plain_read(pointer.addr());
     }
@@ -53,8 +58,13 @@ unsafe fn write(pointer: *const c_void, length: usize) {
         }
         let (frame, _closed) = (frame(), close());
         heap::check(pointer.addr(), length, frame);
-        // SAFETY: the program is about to write here.
-        unsafe { native::write(pointer.expose_provenance(), length, (*frame).code()) };
+        // SAFETY: the program is about to write here; the frame is that of its call.
+        let code = unsafe { (*frame).code() };
+        if copies::begin(pointer.expose_provenance(), length, code) {
+            return;
+        }
+        // SAFETY: as above.
+        unsafe { native::write(pointer.expose_provenance(), length, code) };
     } else if !is_inside() {
         enforce::plain_write(pointer.addr());
     }

@@ -18,11 +18,14 @@ mod real;
 
 mod attributes;
 mod barrier;
+mod block_numbers;
 mod blocks;
+mod callers;
 mod cancel;
 mod chance;
 mod clock;
 mod condvar;
+mod copies;
 mod ending;
 mod enforced;
 mod futex;

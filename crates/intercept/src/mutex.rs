@@ -21,6 +21,8 @@ struct MutexLayout {
 
 const RECURSIVE: c_int = 1;
 const ERROR_CHECKING: c_int = 2;
+/// In attributes.
+const ROBUST: c_uint = 0x4000_0000;
 /// The bits of a kind that tell these apart.
 const KINDS: c_int = 3;
 
@@ -68,14 +70,29 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
         How::Timed => tries(frame, || lock.lock_timed()),
     };
     if is_granted {
-        layout.owner = own;
-        layout.count = 1;
+        // SAFETY: as promised by the caller.
+        unsafe { hold(mutex, own, 1) };
         return 0;
     }
     if how == How::Try {
         libc::EBUSY
     } else {
         libc::ETIMEDOUT
+    }
+}
+
+/// Writes down who holds a mutex, and how often.
+///
+/// # Safety
+///
+/// As for [`lock`].
+unsafe fn hold(mutex: *mut pthread_mutex_t, owner: c_int, count: c_uint) {
+    // SAFETY: the program's mutex has this layout.
+    unsafe {
+        native::changes(mutex.addr(), size_of::<MutexLayout>());
+        let layout = &mut *mutex.cast::<MutexLayout>();
+        layout.owner = owner;
+        layout.count = count;
     }
 }
 
@@ -100,7 +117,8 @@ unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     if layout.count > 0 {
         return 0;
     }
-    layout.owner = 0;
+    // SAFETY: as promised by the caller.
+    unsafe { hold(mutex, 0, 0) };
     let lock = native::mutex_at(mutex.addr());
     at(code, || lock.unlock());
     0
@@ -130,8 +148,10 @@ pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> c_uint {
             "a thread waits for a condition with a mutex that it does not hold".to_owned();
         native::fail(code, FailureKind::Misuse, message);
     }
-    layout.owner = 0;
-    std::mem::take(&mut layout.count)
+    let count = layout.count;
+    // SAFETY: as promised by the caller.
+    unsafe { hold(mutex, 0, 0) };
+    count
 }
 
 /// It holds the mutex again, as often as before.
@@ -140,16 +160,18 @@ pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> c_uint {
 ///
 /// As for [`lock`].
 pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, count: c_uint) {
-    // SAFETY: the program's mutex has this layout.
-    let layout = unsafe { &mut *mutex.cast::<MutexLayout>() };
-    layout.owner = own_number();
-    layout.count = count;
+    // SAFETY: as promised by the caller.
+    unsafe { hold(mutex, own_number(), count) };
 }
 
 export! {
     placed fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t) -> c_int {
         if is_inside() {
-            let _closed = close();
+            let (code, _closed) = (code(), close());
+            // SAFETY: the program gave the attributes, which begin with flags.
+            if unsafe { attributes.cast::<c_uint>().as_ref() }.is_some_and(|flags| flags & ROBUST != 0) {
+                native::refuse(code, "the program has a mutex that survives its owner (PTHREAD_MUTEX_ROBUST)".to_owned());
+            }
             native::forget(mutex.addr());
         }
         real!(pthread_mutex_init(mutex, attributes): fn(*mut pthread_mutex_t, *const pthread_mutexattr_t) -> c_int)

@@ -32,6 +32,7 @@ refused! {
     socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut c_int) -> c_int, "opens a socket";
     posix_spawn(process: *mut c_void, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const c_void, environment: *const c_void) -> c_int, "starts another process";
     posix_spawnp(process: *mut c_void, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const c_void, environment: *const c_void) -> c_int, "starts another process";
+    quick_exit(status: c_int), "ends without its handlers for the end";
     alarm(seconds: c_uint) -> c_uint, "asks for a signal";
     setitimer(kind: c_int, new: *const c_void, old: *mut c_void) -> c_int, "asks for a signal";
     timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int, "asks for a signal";

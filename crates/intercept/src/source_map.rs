@@ -1,7 +1,7 @@
 //! Names for addresses of the program, from its debug information and its symbols.
 
 use crate::gate::Own;
-use crate::{cancel, heap, mappings};
+use crate::{block_numbers, blocks, callers, cancel, heap, mappings};
 use native::{Block, Content, Images, Variable};
 use runtime::native::SourceMap;
 use std::ffi::{CStr, OsStr};
@@ -17,7 +17,7 @@ static IMAGES: Own<Option<Images>> = Own::new(None);
 /// Where the program was started: paths below are shown from there.
 static DIRECTORY: Own<Option<PathBuf>> = Own::new(None);
 
-fn images() -> &'static Images {
+pub(crate) fn images() -> &'static Images {
     IMAGES.get().get_or_insert_with(|| {
         *DIRECTORY.get() = std::env::current_dir().ok();
         loaded()
@@ -26,8 +26,7 @@ fn images() -> &'static Images {
 
 /// The place of a return address: that of the call before it.
 pub(crate) fn place(code: usize) -> Option<String> {
-    let frames = images().frames((code as u64).checked_sub(1)?);
-    let frame = frames.into_iter().find(|frame| frame.file.is_some())?;
+    let frame = images().place((code as u64).checked_sub(1)?)?;
     let file = PathBuf::from(frame.file?);
     let line = frame.line?;
     let own = DIRECTORY.get().as_ref();
@@ -45,14 +44,7 @@ impl SourceMap for Names {
     }
 
     fn caller(&self, code: usize, stack_top: usize) -> usize {
-        mappings::refresh_for(stack_top as u64 - 8);
-        // From the top: what is left of earlier calls is further down.
-        let slots = (1..).map_while(|words| (stack_top as u64).checked_sub(8 * words));
-        let mut words = slots.map_while(|slot| Some((slot, mappings::read(slot)?)));
-        let slot = words.find(|(_, word)| *word == code as u64);
-        let own = slot
-            .and_then(|(slot, _)| images().outside_libraries(code as u64, slot, &mappings::read));
-        own.map_or(code, |own| own as usize)
+        callers::own_call(code, stack_top)
     }
 
     fn variable(&self, address: usize, length: usize) -> String {
@@ -77,8 +69,8 @@ impl SourceMap for Names {
     }
 }
 
-/// A block by its type and the place where it was allocated: `node@queue.c:12.next`. With length 0 the whole block, if
-/// it begins there.
+/// A block by its type, its number and the place where it was allocated: `node#2@queue.c:12.next`. With length 0 the
+/// whole block, if it begins there.
 fn in_heap(address: usize, length: usize) -> String {
     let Some((start, _, site)) = heap::block(address) else {
         return format!("{address:#x}");
@@ -86,6 +78,10 @@ fn in_heap(address: usize, length: usize) -> String {
     let offset = address - start;
     let place = place(site);
     let place = place.as_deref().and_then(short).unwrap_or("the heap");
+    let number = match block_numbers::number_of(start, site) {
+        1 => String::new(),
+        number => format!("#{number}"),
+    };
     match content(address, length) {
         Some(content) => {
             let kind = Some(content.type_name).filter(|name| !name.is_empty());
@@ -94,10 +90,10 @@ fn in_heap(address: usize, length: usize) -> String {
                 (0, 0) => "",
                 _ => &content.part.name,
             };
-            format!("{kind}@{place}{part}")
+            format!("{kind}{number}@{place}{part}")
         }
-        None if offset == 0 => format!("block@{place}"),
-        None => format!("block@{place}+{offset}"),
+        None if offset == 0 => format!("block{number}@{place}"),
+        None => format!("block{number}@{place}+{offset}"),
     }
 }
 
@@ -107,7 +103,11 @@ fn variable(address: usize, length: usize) -> Option<Variable> {
     }
     let bytes = (address as u64, length as u64);
     let fixed = images().variable(bytes.0, bytes.1);
-    fixed.or_else(|| {
+    let own = || {
+        let (image, offset) = blocks::within(address)?;
+        images().thread_local(image as u64, offset as u64, bytes.1)
+    };
+    fixed.or_else(own).or_else(|| {
         mappings::refresh_for(bytes.0);
         images().on_stack(bytes, &mappings::read)
     })

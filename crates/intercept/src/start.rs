@@ -1,6 +1,6 @@
 //! The start of the program: with an order in its environment it is checked, or enforced, instead of being run.
 
-use crate::{enforced, heap, worker};
+use crate::{enforced, heap, input, worker};
 use libc::{c_char, c_int, c_ulong, c_void};
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -37,7 +37,7 @@ unsafe extern "C-unwind" fn __libc_start_main(
 ) -> c_int {
     let mut main = main;
     if std::env::var_os(native::ORDER).is_some() {
-        if let Err(reason) = fix_addresses(arguments).and_then(|()| heap::reserve()) {
+        if let Err(reason) = fix_addresses(arguments).and_then(|()| prepare()) {
             worker::refuse(&reason);
         }
         MAIN.get_or_init(|| main);
@@ -66,6 +66,12 @@ unsafe extern "C-unwind" fn checked_main(
         environment: environment.expose_provenance(),
     };
     worker::work(program)
+}
+
+/// What constructors meet is what the program meets.
+fn prepare() -> Result<(), String> {
+    heap::reserve()?;
+    input::replace().map_err(|error| format!("cannot redirect the program's input: {error}"))
 }
 
 /// Starts the program again where its addresses are not the same in every process.

@@ -4,8 +4,8 @@ mod table;
 
 pub(crate) use table::{
     CANCEL_DISABLE, CANCEL_ENABLE, NAME, Saved, add_handler, at, at_exit, can_be_cancelled, count,
-    lists_at, lists_of, own, own_index, own_pointer, own_random, own_time, restore_from, save_to,
-    set_cancel_state, set_result, take_handler,
+    lists_at, lists_of, own, own_index, own_pointer, own_random, own_time, pointers, restore_from,
+    save_to, set_cancel_state, set_result, take_handler,
 };
 
 use crate::gate::{self, close, code, is_inside};

@@ -4,7 +4,10 @@
 use crate::savepoint::ProgramMemory;
 use crate::source_map::Names;
 use crate::start::Program;
-use crate::{blocks, ending, gate, heap, image, input, inputs, leaks, rwlock, threads, watch};
+use crate::{
+    block_numbers, blocks, copies, ending, gate, heap, image, input, inputs, leaks, rwlock,
+    threads, watch,
+};
 use explore::Algorithm;
 use mazurka::{CheckError, Checker, Preference, Report};
 use native::{Answer, ORDER, Order, Verify};
@@ -43,9 +46,7 @@ pub(crate) fn work(program: Program) -> i32 {
         Ok(answers) => ANSWERS.get_or_init(|| Mutex::new(answers)),
         Err(error) => refuse(&format!("cannot redirect the program's output: {error}")),
     };
-    if let Err(error) = input::replace() {
-        refuse(&format!("cannot redirect the program's input: {error}"));
-    }
+    input::refuse_readers();
     gate::begin();
     std::panic::set_hook(Box::new(give_up));
     watch::begin(order.answers.is_some());
@@ -55,6 +56,11 @@ pub(crate) fn work(program: Program) -> i32 {
     heap::save();
     image::save();
     blocks::save();
+    if order.is_fatal {
+        say(&before_last(&order, program));
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(0) }
+    }
     let checked = check(&order, program);
     input::refuse_readers();
     say(&match checked {
@@ -103,8 +109,24 @@ fn say(answer: &Answer) {
     }
 }
 
+/// What comes before the last step of the schedule.
+fn before_last(order: &Order, program: Program) -> Answer {
+    if order.interleaves_plain {
+        copies::look();
+    }
+    let schedule = order.replay.as_ref().expect("what is fatal is a schedule");
+    let shown = checker(order).interleaving_before_last(schedule, move || run(program));
+    match shown {
+        Ok(interleaving) => Answer::Interleaving(interleaving),
+        Err(error) => Answer::Refused(error.to_string()),
+    }
+}
+
 fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
     let body = move || run(program);
+    if order.interleaves_plain {
+        copies::look();
+    }
     let checker = checker(order);
     if let Some(schedule) = &order.replay {
         let report = checker.replay(schedule, body)?;
@@ -212,6 +234,7 @@ fn run(program: Program) {
         blocks::begin(gate::checker());
         threads::begin();
         rwlock::begin();
+        block_numbers::begin();
         ending::begin();
     });
     runtime::native::clean_stack();

@@ -20,7 +20,7 @@ pub use error::CheckError;
 pub use verification::{Preference, Verified};
 
 use explore::{Algorithm, Observer, Options, States};
-use report::{Conditions, Report, ScheduleFile};
+use report::{Conditions, Interleaving, Report, ScheduleFile};
 use runtime::native::{Memory, SourceMap};
 use search::Search;
 use std::path::PathBuf;
@@ -388,6 +388,22 @@ impl Checker {
         let checker = Checker { conditions, ..self };
         checker.has_room()?;
         Search::new(checker, program)?.replay(schedule)
+    }
+
+    /// What comes before the last step of a schedule of accesses, for people: that step ended the process in which it was run.
+    ///
+    /// # Errors
+    ///
+    /// As [`replay`](Checker::replay).
+    pub fn interleaving_before_last(
+        self,
+        schedule: &ScheduleFile,
+        program: impl Fn() + 'static,
+    ) -> Result<Interleaving, CheckError> {
+        let conditions = schedule.conditions;
+        let checker = Checker { conditions, ..self };
+        checker.has_room()?;
+        Search::new(checker, program)?.before_last(schedule)
     }
 
     /// The limit on executions that holds.

@@ -1,5 +1,6 @@
 //! Builds the sources that a user names into a program, in a folder that goes away with it.
 
+use crate::scratch::Scratch;
 use crate::{Compiler, Instrumented, Language, RuntimeLibrary};
 use std::ffi::OsString;
 use std::io;
@@ -7,7 +8,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// What is to be built.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub struct Build<'a> {
 /// A program that was built. Its file is removed with this value.
 #[derive(Debug)]
 pub struct Built {
-    folder: TempDir,
+    folder: Scratch,
     time: Duration,
 }
 
@@ -97,13 +97,10 @@ impl Build<'_> {
     /// If the compiler refuses or cannot be run, or if the flags ask for something else than a program.
     pub fn run(&self) -> Result<Built, BuildError> {
         self.makes_a_program()?;
-        let folder = tempfile::Builder::new()
-            .prefix("mazurka-")
-            .tempdir()
-            .map_err(|error| BuildError::System {
-                what: "create a temporary folder",
-                error,
-            })?;
+        let folder = Scratch::new().map_err(|error| BuildError::System {
+            what: "create a temporary folder",
+            error,
+        })?;
         let program = folder.path().join(PROGRAM);
         let mut arguments = self.inputs();
         arguments.extend_from_slice(self.flags);

@@ -1,12 +1,12 @@
 //! A program that is run again in gdb, which stops where it failed.
 
+use crate::scratch::Scratch;
 use crate::{Answer, Order};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use tempfile::TempDir;
 
 /// The debugger.
 const GDB: &str = "gdb";
@@ -45,7 +45,7 @@ end
 #[derive(Debug)]
 pub struct Debugger {
     /// Of the order and the answers.
-    folder: TempDir,
+    folder: Scratch,
     command: Command,
 }
 
@@ -65,7 +65,7 @@ impl Debugger {
     /// # Errors
     /// If the system refuses files for the order and the answers.
     pub fn new(program: &Path, arguments: &[OsString], order: &Order) -> io::Result<Debugger> {
-        let folder = tempfile::Builder::new().prefix("mazurka-").tempdir()?;
+        let folder = Scratch::new()?;
         let order = Order {
             answers: Some(answers(&folder)),
             ..order.clone()
@@ -97,6 +97,6 @@ impl Debugger {
     }
 }
 
-fn answers(folder: &TempDir) -> PathBuf {
+fn answers(folder: &Scratch) -> PathBuf {
     folder.path().join("answers")
 }

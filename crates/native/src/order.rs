@@ -1,7 +1,7 @@
 //! What the command tells the runtime library in a program's environment, and what the library answers on the
 //! standard output: one JSON object in a line for each [`Answer`].
 
-use report::{Case, Input, Inputs, Report, ScheduleFile};
+use report::{Case, Input, Inputs, Interleaving, Report, ScheduleFile};
 use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -48,6 +48,9 @@ pub struct Order {
     pub resume: Option<PathBuf>,
     /// Run this schedule instead of a search. What the program prints then goes to the standard error.
     pub replay: Option<ScheduleFile>,
+    /// The last step of the schedule has ended a process: tell what comes before it.
+    #[serde(default)]
+    pub is_fatal: bool,
     /// Where to write each step before it is performed, since a process before this one died.
     #[serde(default)]
     pub trail: Option<PathBuf>,
@@ -78,6 +81,8 @@ pub enum Answer {
     Progress(String),
     /// The search is over.
     Report(Box<Report>),
+    /// What comes before the last step of a schedule.
+    Interleaving(Interleaving),
     /// It could not be done, and why.
     Refused(String),
     /// This is verified.

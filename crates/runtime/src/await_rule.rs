@@ -35,6 +35,12 @@ pub(crate) struct Round {
 pub(crate) enum Seen {
     /// The value of an atomic variable.
     Value(ObjectId, Token),
+    /// Memory of a native program.
+    Memory {
+        address: usize,
+        length: usize,
+        digest: u64,
+    },
     /// The mutex with this number is held.
     Locked(u32),
     /// The reader-writer lock with this number is held.
@@ -211,6 +217,15 @@ impl Engine {
                 Some(&Some(now)) => now == token,
                 Some(None) | None => true,
             },
+            Seen::Memory {
+                address,
+                length,
+                digest,
+            } => {
+                // SAFETY: the program has read it, and its memory stays until the execution is put back.
+                let now = unsafe { crate::native::digest_at(address, length) };
+                now == digest
+            }
             Seen::Locked(number) => objects.mutexes.get(number).order.holder().is_some(),
             Seen::Held(number) => objects
                 .rwlocks

@@ -55,6 +55,7 @@ impl Fibre {
             .unwrap_or_else(|error| panic!("no memory for the stack of one more thread: {error}"));
         let base = stack.base().get();
         let limit = stack.limit().get();
+        crate::native::meet_stack(limit, base);
         Fibre {
             coroutine: Some(on(stack, engine)),
             base,

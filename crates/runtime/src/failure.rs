@@ -193,8 +193,8 @@ impl Engine {
             Outcome::Stuck if !self.spins() => Outcome::Deadlock,
             other => other,
         };
-        let may_wait =
-            self.config.waiting_after_main && self.pending.first() == Some(&Pending::Finished);
+        let has_ended = self.pending.first() == Some(&Pending::Finished) || self.native.has_exited;
+        let may_wait = self.config.waiting_after_main && has_ended;
         match outcome {
             Outcome::Deadlock | Outcome::Stuck if may_wait => self.completed(),
             Outcome::Deadlock if self.only_servers_wait() => self.completed(),

@@ -5,7 +5,9 @@
 //! [`Config`](crate::Config) says [`Native`].
 
 mod atomics;
+mod copies;
 mod debugging;
+mod foreign;
 mod futex;
 mod laps;
 mod objects;
@@ -19,7 +21,10 @@ mod source_map;
 mod threads;
 
 pub use atomics::{compare_exchange, fence, load, modify, store};
+pub use copies::{copy, copy_at_once, fill};
 pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};
+pub use foreign::changes;
+pub(crate) use foreign::meet_stack;
 pub use futex::{Futex, futex_wait, futex_wake};
 pub use laps::Frame;
 pub(crate) use laps::Laps;
@@ -30,16 +35,16 @@ pub use objects::{
 pub use own::{reads_own, writes_own};
 pub(crate) use ownership::Ownership;
 pub(crate) use plain::Written;
-pub use plain::{begin_allocation, copy, fill, read, release, write, write_volatile};
-pub(crate) use ranges::Ranges;
+pub use plain::{begin_allocation, read, release, write, write_volatile};
+pub(crate) use ranges::{Ranges, digest_at};
 pub use savepoint::Memory;
 pub(crate) use savepoint::Savepoints;
 pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
 pub use threads::{
-    clean_stack, end_thread, excuse, fail, is_alone, join_ended, own_stack, privately, refuse,
-    return_from_thread, spawn, warn,
+    clean_stack, end_thread, excuse, exit_program, fail, is_alone, join_ended, own_stack,
+    privately, refuse, return_from_thread, spawn, warn,
 };
 
 pub use crate::trap::{Epilogue, Prologue};
@@ -112,6 +117,8 @@ pub(crate) struct State {
     pub(crate) written: Option<Written>,
     /// Threads whose waits are no deadlock: another execution has them end otherwise.
     pub(crate) excused: Vec<ThreadId>,
+    /// A thread has ended the program.
+    pub(crate) has_exited: bool,
 }
 
 impl State {
@@ -131,6 +138,7 @@ impl State {
         self.objects.clear();
         self.written = None;
         self.excused.clear();
+        self.has_exited = false;
         self.joined = 0;
     }
 

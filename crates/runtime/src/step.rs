@@ -6,7 +6,7 @@
 use crate::coroutine::{Fibre, Suspender};
 use crate::engine::{Engine, Job};
 use crate::grain::Grain;
-use crate::source::{Place, Spot};
+use crate::source::Place;
 use crate::thread::Panic;
 use explore::{
     Access, Bound, EventId, Halt, ObjectId, OpKind, Pending, Request, Step, ThreadId, Token,
@@ -131,8 +131,7 @@ impl Engine {
         own.run = run;
         self.is_in_event = true;
         if self.watch.notes {
-            let spot = own.spot();
-            self.note_begin(step.thread, spot);
+            self.note_begin(step.thread);
         }
         if let OpKind::CompareExchange | OpKind::CondvarSignal = self.op.kind {
             self.forget_condition(step.thread);
@@ -142,13 +141,13 @@ impl Engine {
 
     #[cold]
     #[inline(never)]
-    fn note_begin(&mut self, thread: ThreadId, spot: Spot) {
+    fn note_begin(&mut self, thread: ThreadId) {
+        let spot = self.own_spot();
         if self.watch.looks {
             self.note_event(spot);
         }
         if self.watch.records {
-            let own_spot = self.own_spot();
-            self.recorder.begin_event(thread, own_spot);
+            self.recorder.begin_event(thread, spot);
         }
     }
 

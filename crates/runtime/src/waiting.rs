@@ -136,6 +136,7 @@ impl Engine {
                 Pending::Waiting(request)
             }
         };
+        self.stop_at_deadlock();
     }
 
     /// The wait of the thread that runs is performed.

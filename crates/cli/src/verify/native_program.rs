@@ -49,6 +49,7 @@ impl Verification<'_> {
                     let program = self.trace.program.clone();
                     return Err(Refusal::Worker { program, reason });
                 }
+                Ok(Answer::Interleaving(_)) => false,
                 Ok(Answer::Progress(text)) => {
                     self.line.say(text);
                     false

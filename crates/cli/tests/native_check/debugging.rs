@@ -24,11 +24,30 @@ int main(void) {
 }
 ";
 
+const DEADLOCK: &str = "
+#include <pthread.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static void both(pthread_mutex_t *one, pthread_mutex_t *other) {
+    pthread_mutex_lock(one);
+    pthread_mutex_lock(other);
+    pthread_mutex_unlock(other);
+    pthread_mutex_unlock(one);
+}
+static void *second(void *p) { both(&b, &a); return p; }
+int main(void) {
+    pthread_t other;
+    pthread_create(&other, NULL, second, NULL);
+    both(&a, &b);
+    pthread_join(other, NULL);
+    return 0;
+}
+";
+
 /// A folder with a program that has a bug, and the schedule that shows it.
-fn failed() -> TempDir {
+fn failed(text: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("lost.c");
-    fs::write(&source, LOST_UPDATE).unwrap();
+    fs::write(&source, text).unwrap();
     let toolchain = Toolchain::first();
     let executable = folder.path().join("lost");
     toolchain.build(&source, &[], &executable).unwrap();
@@ -65,7 +84,7 @@ fn a_debugger_stops_where_the_program_failed() {
         println!("gdb is missing: nothing is debugged");
         return;
     }
-    let folder = failed();
+    let folder = failed(LOST_UPDATE);
     let before = fs::read_dir(folder.path()).unwrap().count();
     let said = debugged(folder.path(), "backtrace\nquit\n");
     let text = String::from_utf8_lossy(&said.stdout);
@@ -79,8 +98,24 @@ fn a_debugger_stops_where_the_program_failed() {
 }
 
 #[test]
+fn a_debugger_stops_at_the_lock_that_makes_a_deadlock() {
+    if Command::new("gdb").arg("--version").output().is_err() {
+        println!("gdb is missing: nothing is debugged");
+        return;
+    }
+    let folder = failed(DEADLOCK);
+    let said = debugged(folder.path(), "backtrace\nprint b\nquit\n");
+    let text = String::from_utf8_lossy(&said.stdout);
+    assert!(text.contains("deadlock: this thread waits"), "{text}");
+    assert!(
+        text.contains("both (one=") && text.contains("lost.c:6"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_missing_debugger_is_told_in_one_line() {
-    let folder = failed();
+    let folder = failed(LOST_UPDATE);
     let mut replay = command(folder.path());
     replay.args(["replay", "lost.schedule.json", "--gdb"]);
     let said = replay.env("PATH", folder.path()).output().unwrap();

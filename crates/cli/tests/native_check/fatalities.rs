@@ -43,6 +43,21 @@ static int scribble(struct dl_phdr_info *image, size_t size, void *unused) {
 static void end(void) { dl_iterate_phdr(scribble, NULL); }
 ";
 
+/// The code and the data of the runtime library, all of it.
+const DESTROYS: &str = "
+#include <sys/mman.h>
+static int destroy(struct dl_phdr_info *image, size_t size, void *unused) {
+    (void)size, (void)unused;
+    for (int k = 0; k < image->dlpi_phnum && strstr(image->dlpi_name, \"mazurka_intercept\"); k++)
+        if (image->dlpi_phdr[k].p_type == PT_LOAD) {
+            size_t start = (image->dlpi_addr + image->dlpi_phdr[k].p_vaddr) & ~4095UL;
+            munmap((void *)start, image->dlpi_phdr[k].p_memsz);
+        }
+    return 0;
+}
+static void end(void) { dl_iterate_phdr(destroy, NULL); }
+";
+
 fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, Value, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
     let toolchain = Toolchain::first();
@@ -75,6 +90,19 @@ fn ends_the_process(source: &str, how: &str) {
             "{message}"
         );
         assert!(message.contains(how), "{message}");
+        let rows = report["errors"][0]["interleaving"]["rows"]
+            .as_array()
+            .unwrap();
+        let texts: Vec<&str> = rows.iter().filter_map(|row| row["text"].as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "starts T0",
+                "is_set.store(1)",
+                "goes on, and the process ends"
+            ]
+        );
+        assert_eq!(rows[2]["thread"], 1, "{report}");
     }
     let schedule = fs::read_to_string(folder.path().join("end.schedule.json")).unwrap();
     assert!(schedule.contains("\"steps\":[{"), "{schedule}");
@@ -86,6 +114,11 @@ fn a_program_that_ends_the_process_fails_with_a_schedule() {
     ends_the_process(source, "exit status 5");
     let source = "static void end(void) { syscall(SYS_kill, getpid(), SIGKILL); }";
     ends_the_process(source, "SIGKILL (signal 9)");
+}
+
+#[test]
+fn a_program_that_writes_over_what_the_checker_runs_by_kills_it_and_fails() {
+    ends_the_process(DESTROYS, "SIG");
 }
 
 /// The command survives and has a failure, whether the process does or not.

@@ -3,13 +3,18 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 mod cancellation;
+mod copies;
 mod corpus;
 mod debugging;
+mod endings;
 mod enforcement;
 mod fatalities;
+mod header;
 mod library;
+mod names;
 mod random;
 mod refusals;
 mod savepoints;
+mod stacks;
 mod toolchain;
 mod verification;

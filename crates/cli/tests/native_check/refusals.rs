@@ -92,6 +92,56 @@ fn a_program_that_starts_other_processes_or_opens_sockets_is_refused() {
 }
 
 #[test]
+fn other_ways_to_start_processes_and_to_ask_for_signals_are_refused() {
+    let popen = "#include <stdio.h>\nint main(void) { return !popen(\"true\", \"r\"); }";
+    refused(
+        "pipes.c",
+        popen,
+        "starts another process (popen) at pipes.c:2",
+    );
+    let spawn = "#include <spawn.h>\n\
+                 int main(void) { pid_t p; char *no[] = {0}; return posix_spawn(&p, \"/bin/true\", 0, 0, no, no); }";
+    refused("spawns.c", spawn, "starts another process (posix_spawn)");
+    let alarm = "#include <unistd.h>\nint main(void) { alarm(1); return pause(); }";
+    refused("alarm.c", alarm, "asks for a signal (alarm)");
+    let raise = "#include <signal.h>\nstatic void on(int n) { (void)n; }\n\
+                 int main(void) { signal(SIGUSR1, on); return raise(SIGUSR1); }";
+    refused("raise.c", raise, "sends itself signal 10 at raise.c:3");
+    let kill =
+        "#include <signal.h>\n#include <unistd.h>\nint main(void) { return kill(getppid(), 0); }";
+    refused("kill.c", kill, "sends a signal to another process (kill)");
+    let thread = "#include <pthread.h>\n#include <signal.h>\n\
+                  int main(void) { return pthread_kill(pthread_self(), SIGUSR1); }";
+    refused(
+        "thread.c",
+        thread,
+        "sends a signal to a thread (pthread_kill)",
+    );
+    let awaited = "#include <signal.h>\nint main(void) { sigset_t all; int n; sigfillset(&all); return sigwait(&all, &n); }";
+    refused("awaited.c", awaited, "waits in the operating system");
+}
+
+#[test]
+fn what_constructors_read_is_noticed() {
+    let part = "the program reads its standard input";
+    let c = "#include <stdio.h>\nstatic int n;\n\
+             __attribute__((constructor)) static void ask(void) { if (scanf(\"%d\", &n) != 1) n = 1; }\n\
+             int main(void) { return n < 0; }";
+    refused("constructor.c", c, part);
+    let cpp = "#include <iostream>\nstatic int n = [] { int n = 0; std::cin >> n; return n; }();\n\
+               int main() { return n < 0; }";
+    refused("static.cpp", cpp, part);
+}
+
+#[test]
+fn a_mutex_that_survives_its_owner_is_refused() {
+    let robust = "#include <pthread.h>\nstatic pthread_mutex_t mutex;\nint main(void) {\n    pthread_mutexattr_t how;\n    \
+                  pthread_mutexattr_init(&how);\n    pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);\n    \
+                  return pthread_mutex_init(&mutex, &how);\n}";
+    refused("robust.c", robust, "PTHREAD_MUTEX_ROBUST) at robust.c:7");
+}
+
+#[test]
 fn a_program_that_waits_in_the_operating_system_is_refused() {
     let source = "#include <unistd.h>\n\
                   int main(void) { int p[2]; char c; if (pipe(p)) return 1; return read(p[0], &c, 1) != 1; }";

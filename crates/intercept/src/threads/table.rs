@@ -62,6 +62,12 @@ pub(crate) struct Saved {
     pointers: Vec<usize>,
 }
 
+/// The thread pointers of the threads that have one of their own.
+pub(crate) fn pointers() -> impl Iterator<Item = usize> {
+    let pointers = POINTERS.get().iter().copied();
+    pointers.filter(|&pointer| pointer != 0 && pointer != gate::checker())
+}
+
 /// Copies the threads.
 pub(crate) fn save_to(copy: &mut Saved) {
     copy.threads.clone_from(THREADS.get());

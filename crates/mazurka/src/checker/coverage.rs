@@ -100,12 +100,16 @@ impl Covered {
 
     /// For the report: lines by races, the most first.
     pub fn coverage(&self, model: &Model) -> Coverage {
-        let lines = self.lines.iter();
+        // One line may have several instructions.
+        let mut places: BTreeMap<String, u64> = BTreeMap::new();
+        for (&spot, races) in &self.lines {
+            if let Some(place) = model.place(spot) {
+                *places.entry(place).or_default() += races;
+            }
+        }
+        let lines = places.into_iter();
         let mut lines: Vec<Line> = lines
-            .filter_map(|(&spot, &races)| {
-                let location = model.place(spot)?;
-                Some(Line { location, races })
-            })
+            .map(|(location, races)| Line { location, races })
             .collect();
         lines.sort_by(|a, b| (b.races, &a.location).cmp(&(a.races, &b.location)));
         Coverage {

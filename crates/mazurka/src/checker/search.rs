@@ -11,7 +11,7 @@ use explore::{
     Bound, Divergence, Found, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay,
     Schedule, Step, Strategy,
 };
-use report::{FailureKind, Limit, Report, ScheduleFile, Trail};
+use report::{FailureKind, Interleaving, Limit, Report, ScheduleFile, Trail};
 use runtime::native::{Memory, Native, PlainAccesses, SourceMap};
 use runtime::{Config, Model};
 use std::borrow::Cow;
@@ -216,6 +216,31 @@ impl Search {
             errors.push(self.shown(symptom, 1, execution.schedule())?);
         }
         Ok(self.report_of(errors))
+    }
+
+    /// What comes before the last step of a saved schedule of accesses.
+    pub fn before_last(mut self, saved: &ScheduleFile) -> Result<Interleaving, CheckError> {
+        let mut steps = saved.steps.clone();
+        if let Some(last) = steps.last_mut() {
+            last.choices.pop();
+        }
+        steps.retain(|run| !run.choices.is_empty());
+        let names = self.model.names_mut();
+        let coarse = names.load_coarse(&saved.coarse);
+        let schedule = coarse.and_then(|()| names.load(&steps));
+        let schedule = schedule.map_err(|error| CheckError::Misfit(error.to_string()))?;
+        let operations = loop {
+            match self.model.refine(&schedule) {
+                Ok(operations) => break operations,
+                Err(Interrupt::Coarsened) => {}
+                Err(interrupt) => return Err(diverged(interrupt)),
+            }
+        };
+        Ok(self
+            .model
+            .trace(&operations)
+            .map_err(diverged)?
+            .interleaving)
     }
 
     /// Whether another execution is wanted.

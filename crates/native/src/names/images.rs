@@ -152,7 +152,7 @@ impl Images {
     }
 
     /// Whether an address lies in an image.
-    pub(super) fn has_code(&self, address: u64) -> bool {
+    pub fn has_code(&self, address: u64) -> bool {
         self.image(address).is_some()
     }
 

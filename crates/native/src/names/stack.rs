@@ -8,7 +8,7 @@ use super::code::{Call, call_before};
 use super::images::Images;
 use super::information::is_of_library;
 use super::location::Machine;
-use super::{Memory, Registers, Variable};
+use super::{Frame, Memory, Registers, Variable};
 
 /// How far a frame may reach on either side of a variable, in bytes.
 const FARTHEST: u64 = 64 * 1024;
@@ -25,6 +25,14 @@ struct Slot {
     address: u64,
     returns_to: u64,
     call: Call,
+}
+
+impl Frame {
+    /// Whether it is in a source that is no library's.
+    fn is_own(&self) -> bool {
+        let file = self.file.as_deref();
+        file.is_some_and(|file| !is_of_library(file))
+    }
 }
 
 /// What is looked for, and what was seen.
@@ -70,11 +78,18 @@ impl Images {
         None
     }
 
-    /// Whether the innermost place of an instruction is in a source that is no library's.
-    fn is_own(&self, instruction: u64) -> bool {
-        let frames = self.frames(instruction);
-        let file = frames.first().and_then(|frame| frame.file.as_deref());
-        file.is_some_and(|file| !is_of_library(file))
+    /// The place of an instruction: the innermost one in a source that is no library's, if there is one; functions of
+    /// headers may be inlined into it.
+    pub fn place(&self, instruction: u64) -> Option<Frame> {
+        let mut frames = self.frames(instruction);
+        frames.retain(|frame| frame.file.is_some());
+        let own = frames.iter().position(Frame::is_own).unwrap_or_default();
+        (own < frames.len()).then(|| frames.swap_remove(own))
+    }
+
+    /// Whether an instruction is in a source that is no library's.
+    pub fn is_own(&self, instruction: u64) -> bool {
+        self.place(instruction).is_some_and(|place| place.is_own())
     }
 
     /// Where a function returns to that is returned into here: the address, and where the stack has it.

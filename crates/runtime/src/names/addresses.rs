@@ -28,7 +28,7 @@ pub(crate) struct Range {
     /// Bytes.
     pub(crate) length: u32,
     pub(crate) object: ObjectId,
-    /// Accesses of different places or sizes share it.
+    /// Accesses of different places or sizes share it, or its object.
     pub(crate) is_merged: bool,
 }
 
@@ -76,15 +76,39 @@ impl Names {
         for range in touched {
             self.addresses.ranges.remove(&range.start);
         }
-        let objects = touched.iter().map(|range| range.object);
+        let objects: Vec<ObjectId> = touched.iter().map(|range| range.object).collect();
+        let object = objects.iter().min();
         let merged = Range {
             start,
             length: u32::try_from(end - start).expect("a range has less than 2^32 bytes"),
-            object: objects.min().expect("an access merges what it touches"),
+            object: *object.expect("an access merges what it touches"),
             is_merged: true,
         };
         self.addresses.ranges.insert(start, merged);
+        self.unite(&objects, merged.object);
         merged
+    }
+
+    /// The range that is written by a copy from another one to it, which are one object, and whether they were not before.
+    pub(crate) fn copy_range(&mut self, to: u64, from: u64, length: u32) -> (Range, bool) {
+        let (source, has_grown) = self.range(from, length);
+        let (target, has_grown_again) = self.range(to, length);
+        if source.object == target.object {
+            return (target, has_grown || has_grown_again);
+        }
+        let objects = [source.object, target.object];
+        self.unite(&objects, source.object.min(target.object));
+        (self.range(to, length).0, true)
+    }
+
+    /// All ranges of these objects are one object.
+    fn unite(&mut self, objects: &[ObjectId], united: ObjectId) {
+        for range in self.addresses.ranges.values_mut() {
+            if objects.contains(&range.object) {
+                range.object = united;
+                range.is_merged = true;
+            }
+        }
     }
 
     /// The synchronisation object at an address.
@@ -124,6 +148,22 @@ mod tests {
         let (second, has_grown) = names.range(0x1004, 4);
         assert!(first.object != second.object && !has_grown);
         assert_eq!(names.range(0x1000, 4), (first, false));
+    }
+
+    #[test]
+    fn the_ranges_of_a_copy_are_one_object_and_stay_so_when_they_grow() {
+        let mut names = Names::default();
+        names.range(0x1000, 16);
+        let (other, _) = names.range(0x3000, 4);
+        let (target, is_news) = names.copy_range(0x1000, 0x2000, 16);
+        assert!(is_news && target.is_merged && target.start == 0x1000);
+        assert_eq!(names.copy_range(0x1000, 0x2000, 16), (target, false));
+        let (part, _) = names.range(0x2008, 8);
+        assert_eq!(part.object, target.object);
+        let (longer, has_grown) = names.range(0x200c, 8);
+        assert!(has_grown && longer.object == target.object);
+        assert_eq!(names.range(0x1000, 16).0.object, target.object);
+        assert_ne!(other.object, target.object);
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! Atomic accesses to memory by address.
 
 use super::Frame;
-use super::ranges::{bytes_of, token, touch};
+use super::ranges::{bytes_of, memory_seen, token, touch};
 use crate::atomic::Value;
-use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::perform::perform_when;
-use explore::{Access, Op, OpKind, Request, Token};
+use explore::{Access, Op, OpKind, Request};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
@@ -42,7 +41,7 @@ pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const F
         engine.note(token, token);
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
-            engine.loaded_at(pointer, value, token, order);
+            engine.loaded_at(pointer, value, order);
         }
         value
     })
@@ -68,6 +67,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
         let range = met.get().expect("an access has a range");
         // SAFETY: the program writes it, and nobody else accesses it meanwhile.
         unsafe {
+            engine.changes(pointer.addr(), size_of::<V>());
             let before = token(pointer.read_unaligned(), range);
             pointer.write_unaligned(value);
             engine.note(before, token(value, range));
@@ -104,6 +104,7 @@ pub unsafe fn modify<V: Value>(
         let range = met.get().expect("an access has a range");
         // SAFETY: the program writes it, and nobody else accesses it meanwhile.
         let (old, new) = unsafe {
+            engine.changes(pointer.addr(), size_of::<V>());
             let old = pointer.read_unaligned();
             let before = token(old, range);
             let new = change(old);
@@ -166,7 +167,10 @@ pub unsafe fn compare_exchange<V: Value>(
         let is_equal = old == expected;
         if is_equal {
             // SAFETY: as above.
-            unsafe { pointer.write_unaligned(new) };
+            unsafe {
+                engine.changes(pointer.addr(), size_of::<V>());
+                pointer.write_unaligned(new);
+            }
             engine.thread().laps.take_effect();
         }
         // SAFETY: as above.
@@ -194,9 +198,10 @@ impl Engine {
 
     #[cold]
     #[inline(never)]
-    fn loaded_at<V: Value>(&mut self, pointer: *const V, value: V, token: Token, order: Ordering) {
+    fn loaded_at<V: Value>(&mut self, pointer: *const V, value: V, order: Ordering) {
         let object = self.op.object;
-        self.see(Seen::Value(object, token));
+        // SAFETY: the program has read it just now.
+        self.see(unsafe { memory_seen(pointer.addr(), size_of::<V>()) });
         if self.watch.races {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Read);
         }
@@ -258,7 +263,8 @@ impl Engine {
     ) {
         let object = self.op.object;
         if !is_equal {
-            self.see(Seen::Value(object, self.before));
+            // SAFETY: the program has read it just now.
+            self.see(unsafe { memory_seen(pointer.addr(), size_of::<V>()) });
         }
         if self.watch.races {
             let access = if is_equal {

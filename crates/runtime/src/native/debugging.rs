@@ -1,5 +1,7 @@
 //! Where a debugger stops a native program that is run again.
 
+use crate::engine::Engine;
+use explore::Pending;
 use std::ffi::{CString, c_char};
 use std::hint::black_box;
 use std::ptr;
@@ -18,6 +20,27 @@ pub fn stop_for_debugger(message: &str) {
         let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
         mazurka_failure.store(message.as_ptr().cast_mut(), Relaxed);
         mazurka_failed();
+    }
+}
+
+impl Engine {
+    /// The thread that runs has begun to wait: a debugger stops where that is a deadlock, before its end is told.
+    #[inline]
+    pub(crate) fn stop_at_deadlock(&self) {
+        if IS_DEBUGGED.load(Relaxed) && self.is_deadlock() {
+            stop_for_debugger("deadlock: this thread waits, and so do all others");
+        }
+    }
+
+    #[cold]
+    fn is_deadlock(&self) -> bool {
+        let mut born = self.born().iter();
+        let waits = born.all(|thread| match self.pending[thread.index()] {
+            Pending::Waiting(_) | Pending::Finished => true,
+            Pending::Unborn | Pending::Enabled(_) | Pending::Halted(_) | Pending::Failed => false,
+        });
+        let has_ended = self.pending.first() == Some(&Pending::Finished) || self.native.has_exited;
+        waits && !has_ended && !self.has_ready()
     }
 }
 

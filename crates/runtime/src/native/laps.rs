@@ -10,6 +10,8 @@ use crate::await_rule::Seen;
 use crate::engine::Engine;
 use explore::{Bound, Halt};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The registers that calls preserve, as a hook saved them on the stack, below the return address. Above it is
 /// the frame of the program.
@@ -40,6 +42,8 @@ pub(crate) struct Laps {
     learnt: Vec<Seen>,
     /// How often it came by each place; counted where that has a bound.
     rounds: FxHashMap<usize, u32>,
+    /// What was on its stack before other threads wrote there, since its last effect.
+    pub(super) foreign: BTreeMap<usize, u8>,
 }
 
 /// The last time that a thread came by a place.
@@ -56,6 +60,21 @@ impl Laps {
         self.has_effect = true;
         self.learnt.clear();
         self.rounds.clear();
+        self.foreign.clear();
+    }
+
+    /// Whether nothing is known since the last effect.
+    #[inline(always)]
+    pub(super) fn is_beginning(&self) -> bool {
+        self.has_effect
+    }
+
+    /// The thread writes to its own stack, which is compared when it comes back to a place.
+    #[inline(always)]
+    pub(crate) fn write_own(&mut self, address: usize, length: usize) {
+        if !self.foreign.is_empty() {
+            self.overwrite(address, length);
+        }
     }
 
     /// The thread changed something.
@@ -77,6 +96,9 @@ impl Laps {
         }
         if !self.rounds.is_empty() || !other.rounds.is_empty() {
             self.rounds.clone_from(&other.rounds);
+        }
+        if !self.foreign.is_empty() || !other.foreign.is_empty() {
+            self.foreign.clone_from(&other.foreign);
         }
     }
 
@@ -166,6 +188,7 @@ impl Laps {
         if unroll.is_some_and(|most| self.counts_more(code, most)) {
             return Lap::TooMany;
         }
+        let stack = &*self.known(stack);
         let back = self.visits.iter().position(|visit| visit.code == code);
         if back.is_some() && !is_loop {
             return Lap::IsLoop;
@@ -186,12 +209,24 @@ impl Laps {
         Lap::GoesOn
     }
 
+    /// The stack as far as the thread knows it.
+    #[inline(always)]
+    fn known<'s>(&self, stack: &'s [u8]) -> Cow<'s, [u8]> {
+        if self.foreign.is_empty() {
+            return Cow::Borrowed(stack);
+        }
+        let mut known = stack.to_vec();
+        self.as_known(stack.as_ptr().addr(), &mut known);
+        Cow::Owned(known)
+    }
+
     #[inline(always)]
     fn forget_before_effect(&mut self) {
         if self.has_effect {
             self.has_effect = false;
             self.visits.clear();
             self.learnt.clear();
+            self.foreign.clear();
         }
     }
 

@@ -40,7 +40,8 @@ pub fn writes_own(address: usize, length: usize, code: usize) -> bool {
         let is_own = engine.is_unshared(address, length);
         if is_own {
             engine.thread().code = code;
-            engine.takes_effect_at(address);
+            // SAFETY: the program is about to write here.
+            unsafe { engine.takes_effect_at(address, length) };
         }
         is_own
     })

@@ -1,8 +1,7 @@
 //! Plain and volatile accesses to memory by address, which the program does itself after it has told them.
 
 use super::Frame;
-use super::ranges::{bytes_at, content_of, touch};
-use crate::await_rule::Seen;
+use super::ranges::{bytes_at, content_of, memory_seen, touch};
 use crate::engine::Engine;
 use crate::names::Range;
 use crate::perform::{perform_when, silently};
@@ -13,9 +12,9 @@ use std::sync::atomic::Ordering;
 /// A plain write is done by the program after its hook.
 #[derive(Clone, Copy)]
 pub(crate) struct Written {
-    address: usize,
-    length: usize,
-    range: Range,
+    pub(super) address: usize,
+    pub(super) length: usize,
+    pub(super) range: Range,
 }
 
 /// A plain read of this many bytes, which the program does when this returns.
@@ -64,7 +63,8 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
-        engine.takes_effect_at(address);
+        // SAFETY: as promised by the caller.
+        unsafe { engine.takes_effect_at(address, length) };
         if engine.races_plain() {
             engine.shadow_write(address, length, code);
             return true;
@@ -76,7 +76,10 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
     perform_when(goes_on, |engine| {
         if let Some(range) = met.get() {
             // SAFETY: the program is about to write it.
-            let before = unsafe { content_of(address, length, range) };
+            let before = unsafe {
+                engine.changes(address, length);
+                content_of(address, length, range)
+            };
             engine.note(before, before);
             engine.native.written = Some(Written {
                 address,
@@ -110,7 +113,10 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
         // SAFETY: the program is about to write it.
-        let before = unsafe { content_of(address, length, range) };
+        let before = unsafe {
+            engine.changes(address, length);
+            content_of(address, length, range)
+        };
         engine.note(before, before);
         engine.native.written = Some(Written {
             address,
@@ -126,67 +132,6 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
                 .store(engine.running, object, Ordering::Relaxed);
         }
     });
-}
-
-/// Copies memory as `memmove` does: where plain accesses are events, a read and a write for each word.
-///
-/// # Safety
-///
-/// As for [`read`] and [`write()`], of all the memory.
-pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
-    // SAFETY: the frame is valid, as promised by the caller.
-    let code = unsafe { (*frame).code() };
-    let source = std::ptr::with_exposed_provenance::<u8>(from);
-    let target = std::ptr::with_exposed_provenance_mut::<u8>(to);
-    if silently(|engine| engine.races_plain()) {
-        // SAFETY: as promised by the caller.
-        unsafe {
-            read(from, length, frame);
-            write(to, length, code);
-            target.copy_from(source, length);
-        }
-        return;
-    }
-    // Overlapping memory is copied from the end that is not overwritten.
-    let words = length.div_ceil(WORD);
-    for index in 0..words {
-        let start = WORD * if to > from { words - 1 - index } else { index };
-        let size = WORD.min(length - start);
-        let mut word = [0_u8; WORD];
-        // SAFETY: as promised by the caller.
-        unsafe {
-            read(from + start, size, frame);
-            source
-                .add(start)
-                .copy_to_nonoverlapping(word.as_mut_ptr(), size);
-            write(to + start, size, code);
-            target
-                .add(start)
-                .copy_from_nonoverlapping(word.as_ptr(), size);
-        }
-    }
-}
-
-const WORD: usize = 8;
-
-/// Fills memory as `memset` does: where plain accesses are events, a write for each word.
-///
-/// # Safety
-///
-/// As for [`write()`], of all the memory.
-pub unsafe fn fill(to: usize, byte: u8, length: usize, code: usize) {
-    let step = match silently(|engine| engine.races_plain()) {
-        true => length,
-        false => WORD,
-    };
-    for start in (0..length).step_by(step) {
-        let size = step.min(length - start);
-        // SAFETY: as promised by the caller.
-        unsafe {
-            write(to + start, size, code);
-            std::ptr::with_exposed_provenance_mut::<u8>(to + start).write_bytes(byte, size);
-        }
-    }
 }
 
 /// The thread that runs asks for memory: an effect of its own. Gives its number.
@@ -211,11 +156,18 @@ pub fn release(address: usize, length: usize, code: usize) {
 
 impl Engine {
     /// The thread that runs writes here. What is on its own stack is compared when it comes back to a place.
+    ///
+    /// # Safety
+    ///
+    /// The memory can be read.
     #[inline(always)]
-    pub(crate) fn takes_effect_at(&mut self, address: usize) {
-        if !self.is_on_own_stack(address) {
-            self.thread().laps.take_effect();
+    pub(crate) unsafe fn takes_effect_at(&mut self, address: usize, length: usize) {
+        if self.is_on_own_stack(address) {
+            return self.thread().laps.write_own(address, length);
         }
+        self.thread().laps.take_effect();
+        // SAFETY: as promised by the caller.
+        unsafe { self.changes(address, length) };
     }
 
     /// Whether the address is on the stack of the thread that runs.
@@ -235,12 +187,13 @@ impl Engine {
     /// # Safety
     ///
     /// As for [`content_of`].
-    unsafe fn has_read(&mut self, address: usize, length: usize, range: Range) {
+    pub(super) unsafe fn has_read(&mut self, address: usize, length: usize, range: Range) {
         // SAFETY: as promised by the caller.
         let token = unsafe { content_of(address, length, range) };
         self.note(token, token);
         if self.watch.is_on() {
-            self.see(Seen::Value(self.op.object, token));
+            // SAFETY: as promised by the caller.
+            self.see(unsafe { memory_seen(address, length) });
             self.order_plain(OpKind::Load);
             // SAFETY: as promised by the caller.
             let bytes = unsafe { bytes_at(address, length) };
@@ -270,7 +223,7 @@ impl Engine {
 
     /// A plain access that is an event is ordered with others like an atomic one.
     #[cold]
-    fn order_plain(&mut self, kind: OpKind) {
+    pub(super) fn order_plain(&mut self, kind: OpKind) {
         if !self.watch.races {
             return;
         }

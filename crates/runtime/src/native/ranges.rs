@@ -1,6 +1,7 @@
 //! Ranges of memory by address: which object an access is of, and what it finds there.
 
 use crate::atomic::Value;
+use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::names::Range;
 use explore::{Access, ObjectId, Op, OpKind, Request, Token};
@@ -48,18 +49,23 @@ impl Engine {
     #[inline(never)]
     fn look_up(&mut self, address: usize, length: usize, slot: usize) -> Range {
         let (range, has_grown) = self.names.range(address as u64, length as u32);
-        let recent = &mut self.native.ranges.recent;
-        if has_grown || recent.is_empty() {
-            recent.clear();
-            recent.resize(RECENT, NOTHING);
+        if has_grown || self.native.ranges.recent.is_empty() {
+            self.coarsen_ranges(has_grown);
         }
-        recent[slot] = Recent {
+        self.native.ranges.recent[slot] = Recent {
             address,
             length,
             range,
         };
-        self.is_coarsened |= has_grown;
         range
+    }
+
+    /// What was looked up may be another range by now.
+    pub(crate) fn coarsen_ranges(&mut self, has_grown: bool) {
+        let recent = &mut self.native.ranges.recent;
+        recent.clear();
+        recent.resize(RECENT, NOTHING);
+        self.is_coarsened |= has_grown;
     }
 
     /// What the thread that runs does next; whether it goes on at once.
@@ -157,6 +163,33 @@ pub(super) unsafe fn content_of(address: usize, length: usize, range: Range) -> 
 pub(super) unsafe fn touch<V>(pointer: *const V) {
     // SAFETY: as promised by the caller.
     unsafe { pointer.cast::<u8>().read_volatile() };
+}
+
+/// What the thread that runs learns by reading this memory.
+///
+/// # Safety
+///
+/// The memory can be read, and nobody writes it meanwhile.
+pub(super) unsafe fn memory_seen(address: usize, length: usize) -> Seen {
+    // SAFETY: as promised by the caller.
+    let digest = unsafe { digest_at(address, length) };
+    Seen::Memory {
+        address,
+        length,
+        digest,
+    }
+}
+
+/// A digest of what is there.
+///
+/// # Safety
+///
+/// As for [`memory_seen`].
+pub(crate) unsafe fn digest_at(address: usize, length: usize) -> u64 {
+    let mut hasher = FxHasher::default();
+    // SAFETY: as promised by the caller.
+    hasher.write(unsafe { bytes_at(address, length) });
+    hasher.finish()
 }
 
 pub(super) fn bytes_of<V>(value: &V) -> &[u8] {

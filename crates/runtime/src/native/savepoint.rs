@@ -78,6 +78,7 @@ struct Savepoint {
     touches: shadow::Saved,
     joined: usize,
     excused: Vec<ThreadId>,
+    has_exited: bool,
     memory: Option<Box<dyn Any>>,
 }
 
@@ -267,6 +268,7 @@ impl Engine {
         self.native.shadow.save(&mut point.touches);
         point.joined = self.native.joined;
         point.excused.clone_from(&self.native.excused);
+        point.has_exited = self.native.has_exited;
         // Frames have room that nobody wrote to; where stacks are compared it has to be the same, too.
         let below = if self.names.has_loops() { 4096 } else { 0 };
         point.threads.truncate(self.born.len());
@@ -315,6 +317,7 @@ impl Engine {
         self.native.shadow.restore(&point.touches);
         self.native.joined = point.joined;
         self.native.excused.clone_from(&point.excused);
+        self.native.has_exited = point.has_exited;
         self.native.written = None;
         if let (Some(native), Some(memory)) = (self.config.native, &point.memory) {
             native.memory.restore(&**memory);

@@ -8,6 +8,7 @@
 use super::ownership::Found;
 use crate::engine::Engine;
 use crate::happens_before::Epoch;
+use crate::source::Spot;
 use crate::trace::Shown;
 use explore::{Access, ThreadId};
 use report::FailureKind;
@@ -303,6 +304,14 @@ impl Engine {
         }
     }
 
+    /// Where an access stands: in the program's own source, where the execution is recorded.
+    fn place_of(&self, touch: Touch) -> Option<String> {
+        let recorded = self.recorder.touches.get(touch.recorded as usize);
+        let recorded = recorded.filter(|_| self.watch.records);
+        let spot = recorded.map_or(Spot::Code(touch.code), |(_, recorded)| recorded.location);
+        self.shown_spot(spot)
+    }
+
     /// Two accesses that nothing orders: the same failure whichever of them came first.
     #[cold]
     fn native_race(&mut self, earlier: Touch, later: Touch, number: usize) {
@@ -316,8 +325,7 @@ impl Engine {
             .variable(address, both.count_ones() as usize);
         let mut accesses = [earlier, later].map(|touch| {
             let thread = self.thread_name(touch.epoch.thread);
-            let place = native.source_map.place(touch.code);
-            (place, thread, touch.kind.name())
+            (self.place_of(touch), thread, touch.kind.name())
         });
         accesses.sort();
         let location = accesses[1].0.clone();

@@ -48,10 +48,8 @@ pub fn return_from_thread() -> ! {
 pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
     perform::stop(|engine| {
         engine.thread().code = code;
-        let location = engine
-            .config
-            .native
-            .and_then(|native| native.source_map.place(code));
+        let spot = engine.own_spot();
+        let location = engine.shown_spot(spot);
         let event = Some(engine.event());
         engine.recorder.mark_failed();
         engine.failures.push(Shown {
@@ -71,6 +69,15 @@ pub fn end_thread() -> ! {
         engine.end_thread(thread);
         engine.pending[thread.index()] = Pending::Finished;
         engine.poll(engine.names.end(thread));
+    })
+}
+
+/// The program ends: the thread never goes on, and nobody joins it. Others run on, as if the end came last, and may wait
+/// for ever.
+pub fn exit_program() -> ! {
+    perform::stop(|engine| {
+        engine.native.has_exited = true;
+        engine.pending[engine.running.index()] = Pending::Finished;
     })
 }
 

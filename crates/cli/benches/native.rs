@@ -1,0 +1,99 @@
+//! Executions and events per second of programs in C, natively run: the whole process that checks, without compiling.
+//!
+//! `cargo bench -p mazurka-cli`; add a name to run only some: `-- fib-bench`.
+#![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+
+use corpus::native;
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use serde_json::Value;
+use std::path::PathBuf;
+use tempfile::TempDir;
+use toolchain::{Toolchain, check};
+
+#[path = "../tests/native_check/toolchain.rs"]
+#[allow(dead_code, reason = "tests use more of it")]
+mod toolchain;
+
+fn main() {
+    divan::main();
+}
+
+/// Programs with sizes.
+const PROGRAMS: [(&str, &[u64]); 10] = [
+    ("circular-buffer", &[7]),
+    ("expmem", &[12]),
+    ("fib-bench", &[4]),
+    ("filesystem", &[20]),
+    ("indexer", &[13]),
+    ("lastzero", &[11]),
+    ("linuxrwlocks", &[4]),
+    ("mutex", &[3, 3]),
+    ("readers", &[13]),
+    ("sigma", &[6]),
+];
+
+/// Complete, halted and redundant executions per second.
+#[divan::bench(args = checks(), max_time = 1, sample_count = 10)]
+fn executions(bencher: Bencher, program: &Check) {
+    let report = program.run();
+    let counts = ["executions", "halted", "blocked"].map(|count| number(&report, count));
+    bencher
+        .counter(ItemsCount::new(counts.into_iter().sum::<u64>()))
+        .bench(|| program.run());
+}
+
+/// Events per second.
+#[divan::bench(args = checks(), max_time = 1, sample_count = 10)]
+fn events(bencher: Bencher, program: &Check) {
+    let events = number(&program.run(), "events");
+    bencher
+        .counter(ItemsCount::new(events))
+        .bench(|| program.run());
+}
+
+fn number(report: &Value, name: &str) -> u64 {
+    report[name].as_u64().expect("a report has this number")
+}
+
+/// A program that is built.
+struct Check {
+    name: String,
+    arguments: Vec<String>,
+    folder: TempDir,
+}
+
+impl Check {
+    fn built(name: &str, size: &[u64]) -> Check {
+        let folder = tempfile::tempdir().expect("there is room for a program");
+        let check = Check {
+            name: name.to_owned(),
+            arguments: size.iter().map(u64::to_string).collect(),
+            folder,
+        };
+        let source = native::directory().join(name).join("prog.c");
+        let built = Toolchain::first().build(&source, &[], &check.executable());
+        built.expect("the corpus compiles");
+        check
+    }
+
+    fn executable(&self) -> PathBuf {
+        self.folder.path().join("program")
+    }
+
+    fn run(&self) -> Value {
+        check(&[], &self.executable(), &self.arguments).expect("the corpus can be checked")
+    }
+}
+
+impl std::fmt::Display for Check {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.name, self.arguments.join(","))
+    }
+}
+
+fn checks() -> impl Iterator<Item = Check> {
+    PROGRAMS
+        .into_iter()
+        .map(|(name, size)| Check::built(name, size))
+}

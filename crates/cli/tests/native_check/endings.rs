@@ -1,0 +1,70 @@
+//! How programs end: by any of their threads, and what may still wait then.
+
+use crate::toolchain::{Toolchain, check};
+use serde_json::Value;
+use std::fs;
+
+fn report(name: &str, source: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(name);
+    let executable = folder.path().join("program");
+    fs::write(&file, source).unwrap();
+    let flags = ["-std=c++20".to_owned()];
+    let flags = if name.ends_with("cpp") {
+        &flags[..]
+    } else {
+        &[]
+    };
+    Toolchain::first().build(&file, flags, &executable).unwrap();
+    check(&[], &executable, &[]).unwrap()
+}
+
+#[test]
+fn nobody_joins_the_thread_that_ends_the_program() {
+    for exit in ["exit", "_exit", "_Exit"] {
+        let source = format!(
+            "#include <assert.h>
+             #include <pthread.h>
+             #include <stdlib.h>
+             #include <unistd.h>
+             static void *ends(void *p) {{ {exit}(0); return p; }}
+             int main(void) {{
+                 pthread_t thread;
+                 pthread_create(&thread, NULL, ends, NULL);
+                 pthread_join(thread, NULL);
+                 assert(!\"the program has ended\");
+             }}"
+        );
+        let report = report("ends.c", &source);
+        assert_eq!(report["verdict"], "verified", "{exit}: {report}");
+        assert_eq!(report["executions"], 1, "{exit}: {report}");
+    }
+}
+
+#[test]
+fn handlers_run_where_a_thread_ends_the_program_and_others_run_on() {
+    let source = "#include <assert.h>
+         #include <pthread.h>
+         #include <stdatomic.h>
+         #include <stdlib.h>
+         static atomic_int handled;
+         static void handle(void) { atomic_store(&handled, 1); }
+         static void *ends(void *p) { exit(0); return p; }
+         int main(void) {
+             atexit(handle);
+             pthread_t thread;
+             pthread_create(&thread, NULL, ends, NULL);
+             assert(!atomic_load(&handled));
+             pthread_join(thread, NULL);
+         }";
+    let report = report("handlers.c", source);
+    assert_eq!(report["errors"][0]["kind"], "assertion", "{report}");
+}
+
+#[test]
+fn memory_that_is_reallocated_to_nothing_is_given_back() {
+    let source = "#include <stdlib.h>
+         int main(void) { return realloc(malloc(5), 0) != NULL; }";
+    let report = report("nothing.c", source);
+    assert_eq!(report["verdict"], "verified", "{report}");
+}

@@ -1,0 +1,69 @@
+//! Structures that gcc copies behind two hooks: that of the write, then that of the read. Where plain accesses are events
+//! the copy is one, at the second hook, since what the first one announces has not been done by then.
+
+use crate::gate::Own;
+use crate::image;
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+/// Whether plain accesses are events.
+static LOOKS: AtomicBool = AtomicBool::new(false);
+
+/// Hooks of writes by the places behind them: whether they begin a copy.
+static KNOWN: Own<BTreeMap<usize, bool>> = Own::new(BTreeMap::new());
+
+/// Where the copy goes whose first hook was called last, and its length; 0 if its second hook has been called.
+static TARGET: AtomicUsize = AtomicUsize::new(0);
+static LENGTH: AtomicUsize = AtomicUsize::new(0);
+
+/// From now on copies are looked for.
+pub(crate) fn look() {
+    LOOKS.store(true, Relaxed);
+}
+
+/// The program calls the hook of a write; whether that begins a copy.
+#[inline]
+pub(crate) fn begin(to: usize, length: usize, code: usize) -> bool {
+    let begins = LOOKS.load(Relaxed) && *KNOWN.get().entry(code).or_insert_with(|| is_copy(code));
+    if begins {
+        TARGET.store(to, Relaxed);
+        LENGTH.store(length, Relaxed);
+    }
+    begins
+}
+
+/// The program calls the hook of a read: where it copies what it reads, if that is the second hook of a copy.
+#[inline]
+pub(crate) fn end(length: usize) -> Option<usize> {
+    let to = TARGET.load(Relaxed);
+    if to == 0 {
+        return None;
+    }
+    TARGET.store(0, Relaxed);
+    debug_assert_eq!(length, LENGTH.load(Relaxed), "a copy has one length");
+    Some(to)
+}
+
+/// Whether the code behind the hook of a write calls that of a read before it writes.
+fn is_copy(code: usize) -> bool {
+    let next = image::code_around(code).and_then(|(bytes, position)| {
+        let slot = native::slot_of_next_call(bytes, position)?;
+        Some(bytes.as_ptr().expose_provenance().wrapping_add(slot))
+    });
+    // SAFETY: the slot of a call that the program is about to do, which the loader has filled.
+    next.is_some_and(|slot| is_read_hook(unsafe { *std::ptr::with_exposed_provenance(slot) }))
+}
+
+fn is_read_hook(function: usize) -> bool {
+    // SAFETY: zero is valid for this plain structure, which the call fills.
+    let name = unsafe {
+        let mut found: libc::Dl_info = std::mem::zeroed();
+        let address = std::ptr::with_exposed_provenance(function);
+        if libc::dladdr(address, &raw mut found) == 0 || found.dli_sname.is_null() {
+            return false;
+        }
+        CStr::from_ptr(found.dli_sname).to_bytes()
+    };
+    name.starts_with(b"__tsan_read") || name.starts_with(b"__tsan_unaligned_read")
+}

@@ -1,0 +1,79 @@
+//! A folder for what is needed for a moment. It goes away with its value; one whose process was killed goes away when the next one
+//! is made.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// No other folder has a name that begins so.
+const PREFIX: &str = ".mazurka-scratch-";
+
+/// The folder.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    folder: TempDir,
+    /// The folder itself, locked as long as its owner lives.
+    _lock: File,
+}
+
+impl Scratch {
+    /// A fresh one, where the system has temporary folders. Those that nobody owns any more are removed.
+    pub(crate) fn new() -> io::Result<Scratch> {
+        Scratch::within(&std::env::temp_dir())
+    }
+
+    fn within(parent: &Path) -> io::Result<Scratch> {
+        for folder in abandoned(parent) {
+            // Somebody else may have removed it.
+            let _ = fs::remove_dir_all(folder);
+        }
+        loop {
+            let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
+            let lock = File::open(folder.path())?;
+            // Until it is locked it looks abandoned.
+            if lock.try_lock().is_ok() && folder.path().is_dir() {
+                return Ok(Scratch {
+                    folder,
+                    _lock: lock,
+                });
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+fn abandoned(parent: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    let own = entries.filter(|entry| {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        is_folder && entry.file_name().to_string_lossy().starts_with(PREFIX)
+    });
+    own.map(|entry| entry.path())
+        .filter(|path| File::open(path).is_ok_and(|folder| folder.try_lock().is_ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_owns_is_removed_and_nothing_else() {
+        let parent = tempfile::tempdir().unwrap();
+        let left = parent.path().join(format!("{PREFIX}left"));
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("program"), "").unwrap();
+        let foreign = parent.path().join("mazurka-foreign");
+        fs::create_dir(&foreign).unwrap();
+        let owned = Scratch::within(parent.path()).unwrap();
+        assert!(!left.exists() && foreign.exists());
+        let other = Scratch::within(parent.path()).unwrap();
+        assert!(owned.path().exists() && other.path() != owned.path());
+        drop(owned);
+        drop(other);
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,140 @@
+//! Memory that is copied or filled as a whole.
+
+use super::Frame;
+use super::plain::{Written, read, write};
+use super::ranges::content_of;
+use crate::engine::Engine;
+use crate::names::Range;
+use crate::perform::{perform_when, silently};
+use explore::{Access, OpKind};
+use std::cell::Cell;
+
+/// Copies memory as `memmove` does: where plain accesses are events, a read and a write for each word.
+///
+/// # Safety
+///
+/// As for [`read`] and [`write()`], of all the memory.
+pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
+    // SAFETY: the frame is valid, as promised by the caller.
+    let code = unsafe { (*frame).code() };
+    let source = std::ptr::with_exposed_provenance::<u8>(from);
+    let target = std::ptr::with_exposed_provenance_mut::<u8>(to);
+    if silently(|engine| engine.races_plain()) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            read(from, length, frame);
+            write(to, length, code);
+            target.copy_from(source, length);
+        }
+        return;
+    }
+    // Overlapping memory is copied from the end that is not overwritten.
+    let words = length.div_ceil(WORD);
+    for index in 0..words {
+        let start = WORD * if to > from { words - 1 - index } else { index };
+        let size = WORD.min(length - start);
+        let mut word = [0_u8; WORD];
+        // SAFETY: as promised by the caller.
+        unsafe {
+            match index {
+                0 => read(from + start, size, frame),
+                _ => read_on(from + start, size, code),
+            }
+            source
+                .add(start)
+                .copy_to_nonoverlapping(word.as_mut_ptr(), size);
+            write(to + start, size, code);
+            target
+                .add(start)
+                .copy_from_nonoverlapping(word.as_ptr(), size);
+        }
+    }
+}
+
+/// A structure that the program copies when this returns: one write of both places, which are one object.
+///
+/// # Safety
+///
+/// As for [`read`] and [`write()`], of all the memory.
+pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const Frame) {
+    let met = Cell::new(None);
+    let goes_on = |engine: &mut Engine| {
+        let range = engine.range_of_copy(to, from, length);
+        met.set(Some(range));
+        // SAFETY: as promised by the caller.
+        let code = unsafe {
+            engine.takes_effect_at(to, length);
+            (*frame).code()
+        };
+        engine.announces(OpKind::Store, Access::Write, range, code)
+    };
+    perform_when(goes_on, |engine| {
+        let range = met.get().expect("a copy has a range");
+        // SAFETY: the program is about to write it.
+        let before = unsafe {
+            engine.changes(to, length);
+            content_of(to, length, range)
+        };
+        engine.note(before, before);
+        engine.native.written = Some(Written {
+            address: to,
+            length,
+            range,
+        });
+        if engine.watch.is_on() {
+            engine.order_plain(OpKind::Store);
+        }
+    });
+}
+
+const WORD: usize = 8;
+
+/// Reads the next word of a copy: the thread is where it was, and gets on all the same.
+///
+/// # Safety
+///
+/// As for [`read`].
+unsafe fn read_on(address: usize, length: usize, code: usize) {
+    let met = Cell::new(None);
+    let goes_on = |engine: &mut Engine| {
+        let range = engine.range(address, length);
+        met.set(Some(range));
+        engine.announces(OpKind::Load, Access::Read, range, code)
+    };
+    perform_when(goes_on, |engine| {
+        let range = met.get().expect("an access has a range");
+        // SAFETY: as promised by the caller.
+        unsafe { engine.has_read(address, length, range) };
+    });
+}
+
+/// Fills memory as `memset` does: where plain accesses are events, a write for each word.
+///
+/// # Safety
+///
+/// As for [`write()`], of all the memory.
+pub unsafe fn fill(to: usize, byte: u8, length: usize, code: usize) {
+    let step = match silently(|engine| engine.races_plain()) {
+        true => length,
+        false => WORD,
+    };
+    for start in (0..length).step_by(step) {
+        let size = step.min(length - start);
+        // SAFETY: as promised by the caller.
+        unsafe {
+            write(to + start, size, code);
+            std::ptr::with_exposed_provenance_mut::<u8>(to + start).write_bytes(byte, size);
+        }
+    }
+}
+
+impl Engine {
+    /// The range that a copy writes.
+    fn range_of_copy(&mut self, to: usize, from: usize, length: usize) -> Range {
+        let (range, has_grown) = self.names.copy_range(to as u64, from as u64, length as u32);
+        if has_grown {
+            self.coarsen_ranges(true);
+        }
+        range
+    }
+}
