@@ -36,5 +36,10 @@ refused! {
     alarm(seconds: c_uint) -> c_uint, "asks for a signal";
     setitimer(kind: c_int, new: *const c_void, old: *mut c_void) -> c_int, "asks for a signal";
     timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int, "asks for a signal";
+    pause() -> c_int, "waits for a signal";
+    sigsuspend(mask: *const c_void) -> c_int, "waits for a signal";
+    sigwait(set: *const c_void, signal: *mut c_int) -> c_int, "waits for a signal";
+    sigwaitinfo(set: *const c_void, information: *mut c_void) -> c_int, "waits for a signal";
+    sigtimedwait(set: *const c_void, information: *mut c_void, time: *const c_void) -> c_int, "waits for a signal";
     sem_open(name: *const c_char, flags: c_int, mode: c_uint, permits: c_uint) -> *mut c_void, "opens a semaphore that outlives it";
 }

@@ -118,7 +118,9 @@ fn other_ways_to_start_processes_and_to_ask_for_signals_are_refused() {
         "sends a signal to a thread (pthread_kill)",
     );
     let awaited = "#include <signal.h>\nint main(void) { sigset_t all; int n; sigfillset(&all); return sigwait(&all, &n); }";
-    refused("awaited.c", awaited, "waits in the operating system");
+    refused("awaited.c", awaited, "waits for a signal (sigwait)");
+    let paused = "#include <unistd.h>\nint main(void) { return pause(); }";
+    refused("paused.c", paused, "waits for a signal (pause)");
 }
 
 #[test]

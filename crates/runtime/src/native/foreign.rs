@@ -57,13 +57,19 @@ impl Engine {
     /// As for [`Engine::changes`].
     #[cold]
     unsafe fn changes_stack(&mut self, address: usize, length: usize) {
-        if let Some(owner) = self.owner_of_stack(address) {
-            let laps = &mut self.threads[owner.index()].laps;
-            match owner == self.running {
-                true => laps.overwrite(address, length),
-                // SAFETY: as promised by the caller.
-                false => unsafe { laps.keep(address, length) },
-            }
+        let Some(owner) = self.owner_of_stack(address) else {
+            return;
+        };
+        let owns = owner == self.running;
+        let run = self.savepoints.next_run();
+        let owner = &mut self.threads[owner.index()];
+        if owns {
+            owner.laps.overwrite(address, length);
+        } else {
+            // SAFETY: as promised by the caller.
+            unsafe { owner.laps.keep(address, length) };
+            // What it has on its stack is not what a savepoint has.
+            owner.run = run;
         }
     }
 
