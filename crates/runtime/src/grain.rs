@@ -36,11 +36,15 @@ impl Model {
     /// operations. Where a data race shows in another thread than before, the schedule ends with it.
     pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {
         self.step_by_operations();
-        self.reset();
-        let mut refined = Schedule::new();
-        match self.refine_into(&mut refined, schedule) {
-            Err(Interrupt::Diverged(_)) if self.has_raced() => Ok(refined),
-            result => result.map(|()| refined),
+        loop {
+            self.reset();
+            let mut refined = Schedule::new();
+            match self.refine_into(&mut refined, schedule) {
+                Err(Interrupt::Diverged(_)) if self.has_raced() => return Ok(refined),
+                // The objects are coarser than the search knew, which it has no use for any more.
+                Err(Interrupt::Coarsened) => {}
+                result => return result.map(|()| refined),
+            }
         }
     }
 

@@ -151,14 +151,21 @@ impl Model {
         Ok(described)
     }
 
+    /// Runs a schedule of operations and records it. Watched as a whole, the program may turn out to have coarser objects than in
+    /// the search; the steps are the same.
     fn record(&mut self, schedule: &Schedule) -> Result<Execution, Interrupt> {
         self.step_by_operations();
-        self.engine_mut().recorder.begin();
         let engine = self.engine_mut();
         let before = (engine.watch, engine.native.is_ordering);
         engine.watch.record(true);
         engine.watch_all_memory();
-        let result = self.replay(schedule);
+        let result = loop {
+            self.engine_mut().recorder.begin();
+            match self.replay(schedule) {
+                Err(Interrupt::Coarsened) => {}
+                result => break result,
+            }
+        };
         let engine = self.engine_mut();
         (engine.watch, engine.native.is_ordering) = before;
         result

@@ -54,6 +54,17 @@ fn a_project_that_cmake_builds_is_checked_and_runs_as_usual() {
     }
 }
 
+#[test]
+fn a_race_is_shown_where_objects_get_coarser_for_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let executable = folder.path().join("sigma");
+    let source = native::directory().join("sigma/prog.c");
+    let built = Toolchain::first().build(&source, &[], &executable);
+    assert_eq!(built, Ok(()));
+    let report = check(&[], &executable, &["6".to_owned()]).unwrap();
+    assert_eq!(report["errors"][0]["kind"], "data_race");
+}
+
 const COMMAND: &str = env!("CARGO_BIN_EXE_mazurka");
 
 /// Each program of the project has its verdict, and runs as usual where it has no bug.

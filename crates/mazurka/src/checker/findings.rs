@@ -5,7 +5,7 @@ use super::failures::{Sighting, Symptom};
 use super::linearisation::{switches, with_few_switches};
 use super::memory::peak_rss_bytes;
 use super::search::{Search, UntilEnded, diverged, symptom_of};
-use explore::{Outcome, Replay, Schedule, Strategy};
+use explore::{Interrupt, Outcome, Replay, Schedule, Strategy};
 use report::{Failure, Limit, Report, ScheduleFile, Verdict};
 
 impl Search {
@@ -136,8 +136,10 @@ impl Search {
         symptom: &Symptom,
     ) -> Result<Option<Schedule>, CheckError> {
         let mut replay = Replay::new(schedule.clone());
-        explore::explore(&mut self.model, &mut replay, &mut UntilEnded::default())
-            .map_err(diverged)?;
+        match explore::explore(&mut self.model, &mut replay, &mut UntilEnded::default()) {
+            Err(Interrupt::Coarsened) => return Ok(None),
+            result => result.map_err(diverged)?,
+        };
         let failed = self.model.failure().and_then(|shown| shown.event);
         let grouped = with_few_switches(replay.execution(), failed);
         if switches(&grouped) >= switches(schedule) {

@@ -95,10 +95,18 @@ impl Search {
     }
 
     fn length_of(&mut self, sighting: &Sighting) -> Result<Length, CheckError> {
-        let mut replay = Replay::new(sighting.schedule.clone());
-        let mut ended = UntilEnded::default();
-        explore::explore(&mut self.model, &mut replay, &mut ended).map_err(diverged)?;
-        Ok(length(&self.model, replay.execution()))
+        loop {
+            let mut replay = Replay::new(sighting.schedule.clone());
+            let mut ended = UntilEnded::default();
+            match explore::explore(&mut self.model, &mut replay, &mut ended) {
+                // Its objects are coarser than the search knew; the steps are the same.
+                Err(Interrupt::Coarsened) => {}
+                result => {
+                    result.map_err(diverged)?;
+                    return Ok(length(&self.model, replay.execution()));
+                }
+            }
+        }
     }
 }
 
