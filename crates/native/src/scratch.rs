@@ -24,19 +24,23 @@ impl Scratch {
     }
 
     fn within(parent: &Path) -> io::Result<Scratch> {
-        for folder in abandoned(parent) {
+        for (folder, _lock) in abandoned(parent) {
             // Somebody else may have removed it.
             let _ = fs::remove_dir_all(folder);
         }
         loop {
             let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
-            let lock = File::open(folder.path())?;
-            // Until it is locked it looks abandoned.
-            if lock.try_lock().is_ok() && folder.path().is_dir() {
-                return Ok(Scratch {
-                    folder,
-                    _lock: lock,
-                });
+            // Until it is locked it looks abandoned, and others may remove it.
+            match File::open(folder.path()) {
+                Ok(lock) if lock.try_lock().is_ok() && folder.path().is_dir() => {
+                    return Ok(Scratch {
+                        folder,
+                        _lock: lock,
+                    });
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
             }
         }
     }
@@ -46,14 +50,18 @@ impl Scratch {
     }
 }
 
-fn abandoned(parent: &Path) -> impl Iterator<Item = PathBuf> {
+/// Folders that nobody owns, each locked as long as it is looked at, so that nobody becomes its owner meanwhile.
+fn abandoned(parent: &Path) -> impl Iterator<Item = (PathBuf, File)> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let own = entries.filter(|entry| {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         is_folder && entry.file_name().to_string_lossy().starts_with(PREFIX)
     });
-    own.map(|entry| entry.path())
-        .filter(|path| File::open(path).is_ok_and(|folder| folder.try_lock().is_ok()))
+    own.filter_map(|entry| {
+        let lock = File::open(entry.path()).ok()?;
+        lock.try_lock().ok()?;
+        Some((entry.path(), lock))
+    })
 }
 
 #[cfg(test)]
@@ -75,5 +83,21 @@ mod tests {
         drop(owned);
         drop(other);
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn many_at_once_do_not_remove_each_others() {
+        let parent = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let own = Scratch::within(parent.path()).unwrap();
+                        fs::write(own.path().join("program"), "").unwrap();
+                        assert!(own.path().join("program").exists());
+                    }
+                });
+            }
+        });
     }
 }
