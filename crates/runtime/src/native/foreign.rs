@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn what_others_write_counts_when_the_thread_writes_there_itself() {
         let mut laps = Laps::default();
-        let bytes = [1, 2, 3];
+        let bytes = [1_u8, 2, 3];
         let start = bytes.as_ptr().expose_provenance();
         // SAFETY: the bytes can be read.
         unsafe { laps.keep(start, 2) };
