@@ -149,14 +149,17 @@ impl Prefix<'_> {
     /// Each point after the prefix waits for the events of the prefix that conflict with what it may do, unless an
     /// earlier point of the thread, or the thread's last event of the prefix, knows them already.
     fn outer(&self, accesses: &Accesses, constraints: &mut BTreeSet<Constraint>) {
-        let mut known: BTreeMap<ThreadId, Vec<u32>> = BTreeMap::new();
+        let mut waited: BTreeMap<ThreadId, Vec<u32>> = BTreeMap::new();
         for (point, noted) in &accesses.of {
             if self.has(*point) {
                 continue;
             }
             let none = || vec![0; self.execution.clocks.stride()];
-            let known = known.entry(point.thread).or_insert_with(none);
-            self.learn(known, &noted.ordered);
+            let waited = waited.entry(point.thread).or_insert_with(none);
+            // An earlier point may be another operation in the executions that have this one: what comes before that one
+            // need not come before this one.
+            let mut known = waited.clone();
+            self.learn(&mut known, &noted.ordered);
             let mut conflicting = self.conflicting(&noted.objects);
             conflicting.retain(|&event| {
                 let own = self.execution.event(event).point();
@@ -174,7 +177,7 @@ impl Prefix<'_> {
                 }
             }
             for event in conflicting {
-                super::clock::join_into(known, self.execution.clock(event));
+                super::clock::join_into(waited, self.execution.clock(event));
             }
         }
     }
