@@ -3,7 +3,7 @@
 //! says so in the environment, is checked in its own process.
 //!
 //! * `gate`: whether the code that runs is the program's or the checker's.
-//! * `hooks`: accesses to memory, as the compiler announces them.
+//! * `hooks`, `atomics`: accesses to memory, as the compiler announces them.
 //! * `threads`, `mutex`, …: the functions of libraries that are ours while the program is checked. In all other
 //!   moments they pass on to the library that would have been called.
 //! * `enforced`: the functions of programs that run under a safe trace.
@@ -16,6 +16,7 @@ mod gate;
 #[macro_use]
 mod real;
 
+mod atomics;
 mod attributes;
 mod barrier;
 mod block_numbers;
@@ -37,6 +38,7 @@ mod inputs;
 mod keys;
 mod large_atomics;
 mod leaks;
+mod malloc;
 mod mappings;
 mod mutex;
 mod new_delete;

@@ -1,5 +1,9 @@
 //! What is written down of an execution that is shown to people.
 
+mod wording;
+
+pub use wording::kind_of_object;
+
 use crate::atomic::Value;
 use crate::engine::Engine;
 use crate::source::{Place, Spot};
@@ -111,7 +115,10 @@ impl Recorder {
 
     pub(crate) fn end_event(&mut self, op: Op) {
         let (thread, location) = self.thread.take().expect("an event that ends has begun");
-        let text = self.text.take().unwrap_or_else(|| self.plain_text(op));
+        let text = self
+            .text
+            .take()
+            .unwrap_or_else(|| wording::plain_text(&self.object_name(op.object, op.kind), op.kind));
         let text = text + &self.taken_in(op, thread, location);
         self.events.push(Recorded {
             thread,
@@ -199,135 +206,6 @@ impl Recorder {
             Some((_, name)) => name.clone(),
             None => kind_of_object(kind).to_owned(),
         }
-    }
-
-    /// What an event does that has no more to tell.
-    fn plain_text(&self, op: Op) -> String {
-        let name = self.object_name(op.object, op.kind);
-        let what = match op.kind {
-            OpKind::MutexRequest => "lock() requested",
-            OpKind::MutexWait => "lock() acquired",
-            OpKind::MutexUnlock => "unlock()",
-            OpKind::MutexTryPlace => "try_lock() begins",
-            OpKind::ReadRequest => "read() requested",
-            OpKind::ReadWait => "read() acquired",
-            OpKind::ReadRelease => "read lock released",
-            OpKind::WriteRequest => "write() requested",
-            OpKind::WriteWait => "write() acquired",
-            OpKind::WriteRelease => "write lock released",
-            OpKind::CondvarEnqueue => "wait() begins",
-            OpKind::CondvarWait => "wait() was woken",
-            OpKind::CondvarBroadcast => "notify_all()",
-            OpKind::SemaphoreRequest => "acquire() requested",
-            OpKind::SemaphoreWait => "acquire() got a permit",
-            OpKind::SemaphoreRelease => "release()",
-            OpKind::SemaphoreTryPlace => "try_acquire() begins",
-            OpKind::BarrierArrive => "wait() arrives",
-            OpKind::BarrierWait => "wait() passes",
-            OpKind::OnceEnter => "call_once() requested",
-            OpKind::OnceWait => "call_once() goes on",
-            OpKind::OnceDone => "initialised",
-            OpKind::SendWait => "send() has room",
-            OpKind::SendTryPlace => "try_send() begins",
-            OpKind::ReceiveRequest => "recv() requested",
-            OpKind::ReceiveWait => "recv() returns",
-            OpKind::ReceiveTryPlace => "try_recv() begins",
-            OpKind::SenderDrop => "a sender is dropped",
-            OpKind::ReceiverDrop => "the receiver is dropped",
-            OpKind::ClosedCheck => "try_recv(): looks for senders",
-            OpKind::Spawn => return "spawn()".to_owned(),
-            OpKind::Join => return "join()".to_owned(),
-            OpKind::Send => "send()",
-            OpKind::Deliver => "delivered",
-            OpKind::LetterWait => "receive()",
-            OpKind::LetterLook => "looks for letters",
-            OpKind::MailboxClose => "closed",
-            OpKind::StateRead => "read",
-            OpKind::StateWrite => "written",
-            OpKind::DeliveryWait => return "what was sent before has come in".to_owned(),
-            OpKind::ParkRequest => return "park() begins".to_owned(),
-            OpKind::ParkWait => return "park() returns".to_owned(),
-            OpKind::End => return "end".to_owned(),
-            OpKind::Load
-            | OpKind::Store
-            | OpKind::ReadModifyWrite
-            | OpKind::CompareExchange
-            | OpKind::Fence
-            | OpKind::Segment
-            | OpKind::IsFinished
-            | OpKind::MutexTryResult
-            | OpKind::TryRead
-            | OpKind::TryWrite
-            | OpKind::CondvarResolve
-            | OpKind::CondvarSignal
-            | OpKind::SemaphoreTryResult
-            | OpKind::OnceGet
-            | OpKind::SendRequest
-            | OpKind::SendTryResult
-            | OpKind::ReceiveTryResult
-            | OpKind::ParkResolve
-            | OpKind::Unpark
-            | OpKind::Choose => return format!("{name}: {:?}", op.kind),
-        };
-        format!("{name}: {what}")
-    }
-}
-
-/// What an object is whose creation was not recorded.
-pub fn kind_of_object(kind: OpKind) -> &'static str {
-    match kind {
-        OpKind::MutexRequest
-        | OpKind::MutexWait
-        | OpKind::MutexUnlock
-        | OpKind::MutexTryPlace
-        | OpKind::MutexTryResult => "a mutex",
-        OpKind::ReadRequest
-        | OpKind::ReadWait
-        | OpKind::ReadRelease
-        | OpKind::WriteRequest
-        | OpKind::WriteWait
-        | OpKind::WriteRelease
-        | OpKind::TryRead
-        | OpKind::TryWrite => "a reader-writer lock",
-        OpKind::CondvarEnqueue
-        | OpKind::CondvarWait
-        | OpKind::CondvarResolve
-        | OpKind::CondvarSignal
-        | OpKind::CondvarBroadcast => "a condition variable",
-        OpKind::SemaphoreRequest
-        | OpKind::SemaphoreWait
-        | OpKind::SemaphoreRelease
-        | OpKind::SemaphoreTryPlace
-        | OpKind::SemaphoreTryResult => "a semaphore",
-        OpKind::BarrierArrive | OpKind::BarrierWait => "a barrier",
-        OpKind::OnceEnter | OpKind::OnceWait | OpKind::OnceDone | OpKind::OnceGet => "a once",
-        OpKind::SendRequest
-        | OpKind::SendWait
-        | OpKind::ReceiveRequest
-        | OpKind::ReceiveWait
-        | OpKind::SendTryPlace
-        | OpKind::SendTryResult
-        | OpKind::ReceiveTryPlace
-        | OpKind::ReceiveTryResult
-        | OpKind::SenderDrop
-        | OpKind::ReceiverDrop
-        | OpKind::ClosedCheck => "a channel",
-        OpKind::Load | OpKind::Store | OpKind::ReadModifyWrite | OpKind::CompareExchange => {
-            "an atomic variable"
-        }
-        OpKind::ParkRequest | OpKind::ParkWait | OpKind::ParkResolve | OpKind::Unpark => {
-            "a park token"
-        }
-        OpKind::Spawn | OpKind::Join | OpKind::End | OpKind::IsFinished => "a thread",
-        OpKind::Send
-        | OpKind::Deliver
-        | OpKind::LetterWait
-        | OpKind::LetterLook
-        | OpKind::MailboxClose => "a mailbox",
-        OpKind::DeliveryWait => "the network",
-        OpKind::StateRead | OpKind::StateWrite => "a process",
-        OpKind::Segment => "an object",
-        OpKind::Fence | OpKind::Choose => "nothing",
     }
 }
 

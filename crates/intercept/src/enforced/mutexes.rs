@@ -168,7 +168,7 @@ enforced! {
 
     fn __cxa_guard_release(guard: *mut u8) {
         // SAFETY: the first byte of a guard tells whether it is done.
-        unsafe { crate::hooks::store_byte(guard, 1) };
+        unsafe { crate::atomics::store_byte(guard, 1) };
         guarded(guard).done();
     }
 

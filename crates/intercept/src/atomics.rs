@@ -1,0 +1,235 @@
+//! What compilers call for atomic accesses (`-fsanitize=thread`), which are performed here.
+
+mod outside;
+
+use crate::gate::{close, code, frame, is_inside};
+use crate::heap;
+use explore::OpKind;
+use libc::c_int;
+use runtime::native;
+use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+
+macro_rules! atomics {
+    ($($type:ty, $atomic:ident: $load:ident $store:ident $exchange:ident $strong:ident $weak:ident $value:ident
+        [$($fetch:ident $text:literal $change:expr;)*];)*) => {
+        export! {
+            $(
+                compared fn $load(pointer: *const $type, how: c_int) -> $type {
+                    // SAFETY: the program loads from here, and the frame is that of its call.
+                    unsafe {
+                        if is_inside() {
+                            let (frame, _closed) = (frame(), close());
+                            heap::check(pointer.addr(), size_of::<$type>(), frame);
+                            return native::load(pointer, order(how), frame);
+                        }
+                        event(OpKind::Load, || outside::$atomic::load(pointer))
+                    }
+                }
+
+                placed fn $store(pointer: *mut $type, value: $type, how: c_int) {
+                    // SAFETY: the program stores here.
+                    unsafe {
+                        if is_inside() {
+                            let (frame, _closed) = (frame(), close());
+                            heap::check(pointer.addr(), size_of::<$type>(), frame);
+                            return native::store(pointer, value, order(how), (*frame).code());
+                        }
+                        event(OpKind::Store, || outside::$atomic::store(pointer, value));
+                    }
+                }
+
+                placed fn $exchange(pointer: *mut $type, value: $type, how: c_int) -> $type {
+                    // SAFETY: the program changes this.
+                    unsafe {
+                        if is_inside() {
+                            let (frame, _closed) = (frame(), close());
+                            heap::check(pointer.addr(), size_of::<$type>(), frame);
+                            return native::modify(pointer, ("exchange", order(how)), (*frame).code(), |_| value);
+                        }
+                        event(OpKind::ReadModifyWrite, || outside::$atomic::modify(pointer, |_| value))
+                    }
+                }
+
+                compared fn $strong(
+                    pointer: *mut $type, expected: *mut $type, new: $type, success: c_int, failure: c_int,
+                ) -> bool {
+                    // SAFETY: the program gave the pointers, and the frame is that of its call.
+                    unsafe {
+                        let result = exchange::<$type>(pointer, (*expected, new), [success, failure], outside::$atomic::compare_exchange);
+                        if let Err(found) = result {
+                            *expected = found;
+                        }
+                        result.is_ok()
+                    }
+                }
+
+                compared fn $weak(
+                    pointer: *mut $type, expected: *mut $type, new: $type, success: c_int, failure: c_int,
+                ) -> bool {
+                    // SAFETY: the program gave the pointers, and the frame is that of its call.
+                    unsafe {
+                        let result = exchange::<$type>(pointer, (*expected, new), [success, failure], outside::$atomic::compare_exchange);
+                        if let Err(found) = result {
+                            *expected = found;
+                        }
+                        result.is_ok()
+                    }
+                }
+
+                compared fn $value(
+                    pointer: *mut $type, expected: $type, new: $type, success: c_int, failure: c_int,
+                ) -> $type {
+                    // SAFETY: the program gave the pointer, and the frame is that of its call.
+                    unsafe {
+                        let result = exchange::<$type>(pointer, (expected, new), [success, failure], outside::$atomic::compare_exchange);
+                        result.unwrap_or_else(|found| found)
+                    }
+                }
+
+                $(
+                    placed fn $fetch(pointer: *mut $type, operand: $type, how: c_int) -> $type {
+                        let change: fn($type, $type) -> $type = $change;
+                        // SAFETY: the program changes this.
+                        unsafe {
+                            if is_inside() {
+                                let (frame, _closed) = (frame(), close());
+                                heap::check(pointer.addr(), size_of::<$type>(), frame);
+                                return native::modify(pointer, ($text, order(how)), (*frame).code(), |old| change(old, operand));
+                            }
+                            event(OpKind::ReadModifyWrite, || {
+                                outside::$atomic::modify(pointer, |old| change(old, operand))
+                            })
+                        }
+                    }
+                )*
+            )*
+        }
+    };
+}
+
+/// An atomic access of a program that runs as usual, which may be enforced.
+#[inline(always)]
+fn event<R>(kind: OpKind, does: impl FnOnce() -> R) -> R {
+    enforce::begin(kind);
+    let result = does();
+    enforce::end();
+    result
+}
+
+/// Stores a byte atomically, where the program runs as usual.
+///
+/// # Safety
+///
+/// The program accesses the byte like this.
+pub(crate) unsafe fn store_byte(pointer: *mut u8, value: u8) {
+    // SAFETY: as promised by the caller.
+    event(OpKind::Store, || unsafe {
+        outside::eight::store(pointer, value);
+    });
+}
+
+/// The orders of C11 as compilers pass them; the upper bits are hints.
+fn order(order: c_int) -> Ordering {
+    match order & 0xff {
+        0 => Relaxed,
+        // Consume is as acquire in every compiler.
+        1 | 2 => Acquire,
+        3 => Release,
+        4 => AcqRel,
+        _ => SeqCst,
+    }
+}
+
+/// A compare-exchange inside or outside.
+///
+/// # Safety
+///
+/// Called by an exported function that noted the frame; the program accesses the variable like this.
+#[inline(always)]
+unsafe fn exchange<V: runtime::Value>(
+    pointer: *mut V,
+    (expected, new): (V, V),
+    [success, failure]: [c_int; 2],
+    outside: unsafe fn(*mut V, V, V) -> Result<V, V>,
+) -> Result<V, V> {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        if !is_inside() {
+            return event(OpKind::CompareExchange, || outside(pointer, expected, new));
+        }
+        let (frame, _closed) = (frame(), close());
+        heap::check(pointer.addr(), size_of::<V>(), frame);
+        native::compare_exchange(
+            pointer,
+            (expected, new),
+            [order(success), order(failure)],
+            frame,
+        )
+    }
+}
+
+atomics! {
+    u8, eight: __tsan_atomic8_load __tsan_atomic8_store __tsan_atomic8_exchange
+        __tsan_atomic8_compare_exchange_strong __tsan_atomic8_compare_exchange_weak
+        __tsan_atomic8_compare_exchange_val [
+            __tsan_atomic8_fetch_add "fetch_add" |old, operand| old.wrapping_add(operand);
+            __tsan_atomic8_fetch_sub "fetch_sub" |old, operand| old.wrapping_sub(operand);
+            __tsan_atomic8_fetch_and "fetch_and" |old, operand| old & operand;
+            __tsan_atomic8_fetch_or "fetch_or" |old, operand| old | operand;
+            __tsan_atomic8_fetch_xor "fetch_xor" |old, operand| old ^ operand;
+            __tsan_atomic8_fetch_nand "fetch_nand" |old, operand| !(old & operand);
+        ];
+    u16, sixteen: __tsan_atomic16_load __tsan_atomic16_store __tsan_atomic16_exchange
+        __tsan_atomic16_compare_exchange_strong __tsan_atomic16_compare_exchange_weak
+        __tsan_atomic16_compare_exchange_val [
+            __tsan_atomic16_fetch_add "fetch_add" |old, operand| old.wrapping_add(operand);
+            __tsan_atomic16_fetch_sub "fetch_sub" |old, operand| old.wrapping_sub(operand);
+            __tsan_atomic16_fetch_and "fetch_and" |old, operand| old & operand;
+            __tsan_atomic16_fetch_or "fetch_or" |old, operand| old | operand;
+            __tsan_atomic16_fetch_xor "fetch_xor" |old, operand| old ^ operand;
+            __tsan_atomic16_fetch_nand "fetch_nand" |old, operand| !(old & operand);
+        ];
+    u32, thirty_two: __tsan_atomic32_load __tsan_atomic32_store __tsan_atomic32_exchange
+        __tsan_atomic32_compare_exchange_strong __tsan_atomic32_compare_exchange_weak
+        __tsan_atomic32_compare_exchange_val [
+            __tsan_atomic32_fetch_add "fetch_add" |old, operand| old.wrapping_add(operand);
+            __tsan_atomic32_fetch_sub "fetch_sub" |old, operand| old.wrapping_sub(operand);
+            __tsan_atomic32_fetch_and "fetch_and" |old, operand| old & operand;
+            __tsan_atomic32_fetch_or "fetch_or" |old, operand| old | operand;
+            __tsan_atomic32_fetch_xor "fetch_xor" |old, operand| old ^ operand;
+            __tsan_atomic32_fetch_nand "fetch_nand" |old, operand| !(old & operand);
+        ];
+    u64, sixty_four: __tsan_atomic64_load __tsan_atomic64_store __tsan_atomic64_exchange
+        __tsan_atomic64_compare_exchange_strong __tsan_atomic64_compare_exchange_weak
+        __tsan_atomic64_compare_exchange_val [
+            __tsan_atomic64_fetch_add "fetch_add" |old, operand| old.wrapping_add(operand);
+            __tsan_atomic64_fetch_sub "fetch_sub" |old, operand| old.wrapping_sub(operand);
+            __tsan_atomic64_fetch_and "fetch_and" |old, operand| old & operand;
+            __tsan_atomic64_fetch_or "fetch_or" |old, operand| old | operand;
+            __tsan_atomic64_fetch_xor "fetch_xor" |old, operand| old ^ operand;
+            __tsan_atomic64_fetch_nand "fetch_nand" |old, operand| !(old & operand);
+        ];
+    u128, wide: __tsan_atomic128_load __tsan_atomic128_store __tsan_atomic128_exchange
+        __tsan_atomic128_compare_exchange_strong __tsan_atomic128_compare_exchange_weak
+        __tsan_atomic128_compare_exchange_val [
+            __tsan_atomic128_fetch_add "fetch_add" |old, operand| old.wrapping_add(operand);
+            __tsan_atomic128_fetch_sub "fetch_sub" |old, operand| old.wrapping_sub(operand);
+            __tsan_atomic128_fetch_and "fetch_and" |old, operand| old & operand;
+            __tsan_atomic128_fetch_or "fetch_or" |old, operand| old | operand;
+            __tsan_atomic128_fetch_xor "fetch_xor" |old, operand| old ^ operand;
+            __tsan_atomic128_fetch_nand "fetch_nand" |old, operand| !(old & operand);
+        ];
+}
+
+export! {
+    placed fn __tsan_atomic_thread_fence(how: c_int) {
+        if is_inside() {
+            let (code, _closed) = (code(), close());
+            native::fence(order(how), code);
+        } else {
+            enforce::fence();
+        }
+    }
+
+    placed fn __tsan_atomic_signal_fence(_how: c_int) {}
+}

@@ -1,0 +1,121 @@
+//! Atomic accesses of a program that is not checked, with the strongest order.
+
+macro_rules! widths {
+    ($($module:ident: $type:ty, $atomic:ident;)*) => {
+        $(
+            pub(super) mod $module {
+                use std::sync::atomic::{$atomic, Ordering::SeqCst};
+
+                /// # Safety
+                ///
+                /// The program accesses the variable like this.
+                pub(crate) unsafe fn load(pointer: *const $type) -> $type {
+                    // SAFETY: as promised by the caller.
+                    unsafe { $atomic::from_ptr(pointer.cast_mut()) }.load(SeqCst)
+                }
+
+                /// # Safety
+                ///
+                /// As for [`load`].
+                pub(crate) unsafe fn store(pointer: *mut $type, value: $type) {
+                    // SAFETY: as promised by the caller.
+                    unsafe { $atomic::from_ptr(pointer) }.store(value, SeqCst);
+                }
+
+                /// # Safety
+                ///
+                /// As for [`load`].
+                pub(crate) unsafe fn modify(pointer: *mut $type, change: impl Fn($type) -> $type) -> $type {
+                    // SAFETY: as promised by the caller.
+                    let atomic = unsafe { $atomic::from_ptr(pointer) };
+                    let mut old = atomic.load(SeqCst);
+                    while let Err(found) = atomic.compare_exchange(old, change(old), SeqCst, SeqCst) {
+                        old = found;
+                    }
+                    old
+                }
+
+                /// # Safety
+                ///
+                /// As for [`load`].
+                pub(crate) unsafe fn compare_exchange(
+                    pointer: *mut $type, expected: $type, new: $type,
+                ) -> Result<$type, $type> {
+                    // SAFETY: as promised by the caller.
+                    unsafe { $atomic::from_ptr(pointer) }.compare_exchange(expected, new, SeqCst, SeqCst)
+                }
+            }
+        )*
+    };
+}
+
+widths! {
+    eight: u8, AtomicU8;
+    sixteen: u16, AtomicU16;
+    thirty_two: u32, AtomicU32;
+    sixty_four: u64, AtomicU64;
+}
+
+/// Sixteen bytes, by the instruction that every processor has that runs this.
+pub(super) mod wide {
+    /// # Safety
+    ///
+    /// The program accesses the variable like this.
+    pub(crate) unsafe fn compare_exchange(
+        pointer: *mut u128,
+        expected: u128,
+        new: u128,
+    ) -> Result<u128, u128> {
+        let (mut low, mut high) = (expected as u64, (expected >> 64) as u64);
+        let is_equal: u8;
+        // SAFETY: as promised by the caller; rbx, which the compiler keeps for itself, is put back.
+        unsafe {
+            std::arch::asm!(
+                "xchg rbx, rsi",
+                "lock cmpxchg16b [rdi]",
+                "sete r8b",
+                "mov rbx, rsi",
+                // Nothing in rbx, which has another value meanwhile.
+                inout("rsi") new as u64 => _,
+                in("rdi") pointer,
+                out("r8b") is_equal,
+                inout("rax") low,
+                inout("rdx") high,
+                in("rcx") (new >> 64) as u64,
+                options(nostack),
+            );
+        }
+        let found = u128::from(high) << 64 | u128::from(low);
+        if is_equal != 0 { Ok(found) } else { Err(found) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`compare_exchange`].
+    pub(crate) unsafe fn load(pointer: *const u128) -> u128 {
+        // SAFETY: as promised by the caller; what is there is written again.
+        unsafe { compare_exchange(pointer.cast_mut(), 0, 0) }.unwrap_or_else(|found| found)
+    }
+
+    /// # Safety
+    ///
+    /// As for [`compare_exchange`].
+    pub(crate) unsafe fn modify(pointer: *mut u128, change: impl Fn(u128) -> u128) -> u128 {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let mut old = load(pointer);
+            while let Err(found) = compare_exchange(pointer, old, change(old)) {
+                old = found;
+            }
+            old
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`compare_exchange`].
+    pub(crate) unsafe fn store(pointer: *mut u128, value: u128) {
+        // SAFETY: as promised by the caller.
+        unsafe { modify(pointer, |_| value) };
+    }
+}
