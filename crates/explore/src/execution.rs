@@ -108,6 +108,11 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
+    /// The first event in it.
+    pub(crate) fn first(&self) -> &Event {
+        self.events.first().expect("something was cut off")
+    }
+
     /// The races whose second event is in it.
     pub(crate) fn races(&self) -> &[Race] {
         &self.races

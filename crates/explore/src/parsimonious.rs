@@ -20,7 +20,7 @@ mod generated;
 mod record;
 mod sleep_set;
 
-use crate::execution::{Access, EventId, Execution, Race, Request, Step, ThreadId};
+use crate::execution::{Access, Event, EventId, Execution, Race, Request, Step, ThreadId};
 use crate::program::{Divergence, Outcome, Pending, Performed};
 use crate::replay;
 use crate::search::Enabled;
@@ -39,6 +39,18 @@ struct Plan {
     characterisation: Option<Characterisation>,
 }
 
+impl Plan {
+    /// An alternative of an operation that was executed: a schedule of one event.
+    fn branch(&mut self, event: &Event, choice: u32) {
+        self.steps.clear();
+        self.steps.push(Step {
+            choice,
+            ..event.step
+        });
+        self.characterisation = None;
+    }
+}
+
 /// An execution whose children are being explored: what it has from the branch of the current
 /// child on.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
@@ -52,8 +64,18 @@ struct Frame {
 }
 
 impl Frame {
+    /// The alternative after the current child, if that is an alternative of the event at which it leaves.
+    fn next_choice(&self) -> Option<u32> {
+        let is_alternative = !self.is_exhausted && self.cursor.choice > 0;
+        let next = is_alternative.then_some(self.cursor.choice + 1)?;
+        (next < self.suffix.first().alternatives).then_some(next)
+    }
+
     /// Whether a child that is generated later may keep what the current one keeps.
     fn may_have_more_here(&self) -> bool {
+        if self.next_choice().is_some() {
+            return true;
+        }
         let races = self.suffix.races();
         races
             .iter()
@@ -203,8 +225,7 @@ impl Parsimonious {
         true
     }
 
-    /// Plans the next alternative of an operation that was executed for the first time: a schedule
-    /// of one event.
+    /// Plans the next alternative of an operation that was executed for the first time.
     fn next_alternative(&mut self) -> Option<usize> {
         let fresh = self.record.execution.events_from(self.cursor.event);
         for (id, event) in fresh {
@@ -214,16 +235,24 @@ impl Parsimonious {
             self.cursor.event = id.index();
             self.cursor.choice += 1;
             if event.step.choice == 0 && self.cursor.choice < event.alternatives {
-                self.plan.steps.clear();
-                self.plan.steps.push(Step {
-                    choice: self.cursor.choice,
-                    ..event.step
-                });
-                self.plan.characterisation = None;
+                self.plan.branch(event, self.cursor.choice);
                 return Some(id.index());
             }
         }
         None
+    }
+
+    /// Plans the next alternative of the event that the frame's current child has another one of; the execution
+    /// of the frame is not put back for that.
+    fn branches_again(&mut self, frame: &mut Frame) -> bool {
+        let Some(choice) = frame.next_choice().filter(|_| self.deferred.is_none()) else {
+            return false;
+        };
+        frame.cursor.choice = choice;
+        self.plan.branch(frame.suffix.first(), choice);
+        self.record.truncate(frame.kept);
+        self.kept = frame.kept;
+        true
     }
 
     /// Leaves the execution at hand for its child that keeps so many events.
@@ -328,12 +357,16 @@ impl Strategy for Parsimonious {
                 self.descend(kept);
                 return true;
             }
-            let Some(frame) = self.frames.pop() else {
+            let Some(mut frame) = self.frames.pop() else {
                 return self.resume_deferred();
             };
-            match frame.is_exhausted {
-                true => self.spare.push(frame),
-                false => self.ascend(frame),
+            if frame.is_exhausted {
+                self.spare.push(frame);
+            } else if self.branches_again(&mut frame) {
+                self.frames.push(frame);
+                return true;
+            } else {
+                self.ascend(frame);
             }
         }
     }

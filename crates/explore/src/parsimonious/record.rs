@@ -7,7 +7,7 @@
 use super::candidate::Candidate;
 use super::expression::Expression;
 use super::sleep_set::SleepSet;
-use crate::execution::{Access, EventId, Execution, Race, Request, Step, Tail};
+use crate::execution::{Access, Event, EventId, Execution, Race, Request, Step, Tail};
 use crate::program::Performed;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -49,6 +49,11 @@ impl Suffix {
     /// The races whose second event was cut off.
     pub(super) fn races(&self) -> &[Race] {
         self.tail.races()
+    }
+
+    /// The first event that was cut off.
+    pub(super) fn first(&self) -> &Event {
+        self.tail.first()
     }
 
     /// Forgets what is kept.
