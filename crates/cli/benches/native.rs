@@ -3,7 +3,7 @@
 //! `cargo bench -p mazurka-cli`; add a name to run only some: `-- fib-bench`.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
-use corpus::native;
+use corpus::native::{self, Plain, Program};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn main() {
 }
 
 /// Programs with sizes.
-const PROGRAMS: [(&str, &[u64]); 10] = [
+const PROGRAMS: [(&str, &[u32]); 10] = [
     ("circular-buffer", &[7]),
     ("expmem", &[12]),
     ("fib-bench", &[4]),
@@ -58,21 +58,26 @@ fn number(report: &Value, name: &str) -> u64 {
 
 /// A program that is built.
 struct Check {
-    name: String,
+    program: Program,
     arguments: Vec<String>,
+    /// Of its executions, where the corpus knows their number at this size.
+    expected: Option<u64>,
     folder: TempDir,
 }
 
 impl Check {
-    fn built(name: &str, size: &[u64]) -> Check {
+    fn built(program: &Program, size: &[u32]) -> Check {
         let folder = tempfile::tempdir().expect("there is room for a program");
+        let sizes = &program.expectation.sizes;
+        let known = sizes.iter().find(|known| known.size == size);
         let check = Check {
-            name: name.to_owned(),
-            arguments: size.iter().map(u64::to_string).collect(),
+            program: program.clone(),
+            arguments: size.iter().map(u32::to_string).collect(),
+            expected: known.map(|known| known.executions),
             folder,
         };
-        let source = native::directory().join(name).join("prog.c");
-        let built = Toolchain::first().build(&source, &[], &check.executable());
+        let flags = &program.expectation.flags;
+        let built = Toolchain::first().build(&program.source, flags, &check.executable());
         built.expect("the corpus compiles");
         check
     }
@@ -81,19 +86,32 @@ impl Check {
         self.folder.path().join("program")
     }
 
+    /// A check that does not come to what is expected would measure something else.
     fn run(&self) -> Value {
-        check(&[], &self.executable(), &self.arguments).expect("the corpus can be checked")
+        let plain = match self.program.expectation.plain[0] {
+            Plain::Race => "race",
+            Plain::Sc => "sc",
+        };
+        let report = check(&["--plain", plain], &self.executable(), &self.arguments)
+            .expect("the corpus can be checked");
+        assert_eq!(report["verdict"], "verified", "{self}: {report}");
+        if let Some(expected) = self.expected {
+            assert_eq!(number(&report, "executions"), expected, "{self}: {report}");
+        }
+        report
     }
 }
 
 impl std::fmt::Display for Check {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.name, self.arguments.join(","))
+        write!(f, "{}:{}", self.program.name, self.arguments.join(","))
     }
 }
 
 fn checks() -> impl Iterator<Item = Check> {
-    PROGRAMS
-        .into_iter()
-        .map(|(name, size)| Check::built(name, size))
+    let all = native::read(native::directory()).expect("the corpus can be read");
+    PROGRAMS.into_iter().map(move |(name, size)| {
+        let program = all.iter().find(|program| program.name == name);
+        Check::built(program.expect("the corpus has the program"), size)
+    })
 }

@@ -3,7 +3,7 @@
 use crate::stop_when::StopWhen;
 use crate::time_limit::TimeLimit;
 use crate::{REFUSED, terminal};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use explore::Algorithm;
@@ -145,7 +145,7 @@ pub struct CheckOptions {
     #[arg(last = true, value_name = "FLAG")]
     pub flags: Vec<OsString>,
     /// Compile sources with this [default: CC or CXX, else cc, gcc or clang]
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", value_parser = command())]
     pub cc: Option<OsString>,
     /// Arguments of the program that sources make, separated by spaces
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
@@ -449,6 +449,11 @@ fn input(text: &str) -> Result<Input, String> {
         Some(input) if input.lowest <= input.highest && !input.name.is_empty() => Ok(input),
         Some(_) | None => Err("an input is a name and its values: n=1..4".to_owned()),
     }
+}
+
+/// A command has a name.
+fn command() -> impl TypedValueParser<Value = OsString> {
+    NonEmptyStringValueParser::new().map(OsString::from)
 }
 
 fn algorithm() -> impl TypedValueParser<Value = Algorithm> {

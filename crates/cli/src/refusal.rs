@@ -114,8 +114,8 @@ pub enum Refusal {
     /// A file would be written where there is no directory.
     #[error("{}: there is no such directory to write to; create it or choose another place", .0.display())]
     NoDirectory(PathBuf),
-    /// A schedule would be written over a directory.
-    #[error("{}: this is a directory; choose a file for the schedule of a bug", .0.display())]
+    /// A file would be written over a directory.
+    #[error("{}: this is a directory; choose a file to write to", .0.display())]
     Directory(PathBuf),
     /// A checkpoint would take the place of a device, a pipe or a directory.
     #[error("{}: this is no file that a checkpoint may replace; choose another place", .0.display())]

@@ -110,9 +110,12 @@ fn inputs(
             .zip(&trace.arguments)
             .all(|(word, template)| fits(word, template, &mut inputs));
     if !fits {
+        let verified = match &trace.arguments[..] {
+            [] => "without any".to_owned(),
+            words => format!("with {}", words.join(" ")),
+        };
         return Err(Refusal::UnverifiedInputs(format!(
-            "the arguments of the program are not those that were verified: {:?}",
-            trace.arguments.join(" ")
+            "the program is given other arguments than it was verified with: {verified}"
         )));
     }
     for input in &trace.inputs {

@@ -65,6 +65,9 @@ pub enum PlanError {
 impl std::fmt::Display for PlanError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            PlanError::Inputs(inputs) if inputs.is_empty() => {
+                write!(f, "the safe trace has no schedule that was verified")
+            }
             PlanError::Inputs(inputs) => {
                 let shown: Vec<_> = inputs
                     .iter()
@@ -72,7 +75,7 @@ impl std::fmt::Display for PlanError {
                     .collect();
                 write!(
                     f,
-                    "no schedule was verified for the inputs {}; verify them, or let them run free",
+                    "no schedule was verified for the inputs {}",
                     shown.join(", ")
                 )
             }

@@ -7,7 +7,7 @@ use crate::{cancel, mutex};
 use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 use runtime::native::{self, Frame, at};
 
-/// Waits for a signal; whether it came in time. With `is_point` a cancellation point.
+/// Waits for a signal; 0, or the error of POSIX. With `is_point` a cancellation point.
 ///
 /// # Safety
 ///
@@ -17,7 +17,7 @@ unsafe fn wait(
     mutex: *mut pthread_mutex_t,
     (is_timed, is_point): (bool, bool),
     frame: *const Frame,
-) -> bool {
+) -> c_int {
     let code = code_of(frame);
     // SAFETY: as promised by the caller.
     let count = unsafe { mutex::lend(mutex, code) };
@@ -30,7 +30,7 @@ unsafe fn wait(
         cancel::await_request(frame);
         at(code, || lock.lock());
         // SAFETY: as above.
-        unsafe { mutex::take_back(mutex, count) };
+        unsafe { mutex::take_back(mutex, count, code) };
         cancel::act();
     }
     let waits = || match is_timed {
@@ -45,8 +45,11 @@ unsafe fn wait(
         false => waits(),
     };
     // SAFETY: as above.
-    unsafe { mutex::take_back(mutex, count) };
-    is_signalled
+    match unsafe { mutex::take_back(mutex, count, code) } {
+        0 if is_signalled => 0,
+        0 => libc::ETIMEDOUT,
+        error => error,
+    }
 }
 
 export! {
@@ -73,8 +76,7 @@ export! {
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the objects.
-        unsafe { wait(condition, mutex, (false, true), frame) };
-        0
+        unsafe { wait(condition, mutex, (false, true), frame) }
     }
 
     compared fn pthread_cond_timedwait(
@@ -86,10 +88,7 @@ export! {
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the objects.
-        match unsafe { wait(condition, mutex, (true, true), frame) } {
-            true => 0,
-            false => libc::ETIMEDOUT,
-        }
+        unsafe { wait(condition, mutex, (true, true), frame) }
     }
 
     compared fn pthread_cond_clockwait(
@@ -101,10 +100,7 @@ export! {
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the objects.
-        match unsafe { wait(condition, mutex, (true, true), frame) } {
-            true => 0,
-            false => libc::ETIMEDOUT,
-        }
+        unsafe { wait(condition, mutex, (true, true), frame) }
     }
 
     placed fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
@@ -163,8 +159,8 @@ export! {
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the objects.
         match unsafe { wait(condition, mutex, (true, false), frame) } {
-            true => 0,
-            false => THRD_TIMEDOUT,
+            0 => 0,
+            _ => THRD_TIMEDOUT,
         }
     }
 

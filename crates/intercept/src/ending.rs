@@ -50,8 +50,9 @@ pub(crate) fn run_handlers() {
     }
 }
 
-/// The program ends with this status.
+/// The thread that runs ends the program with this status.
 pub(crate) fn finish(status: c_int, code: usize) {
+    threads::destroy_objects(threads::own_index());
     run_handlers();
     end_with(status, code);
 }

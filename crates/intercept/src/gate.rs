@@ -188,14 +188,16 @@ static CHECKER: AtomicUsize = AtomicUsize::new(0);
 /// Where that thread has its errno.
 static ERRNO: AtomicUsize = AtomicUsize::new(0);
 
+/// How far behind its thread pointer each thread has its errno.
+static ERRNO_OFFSET: AtomicUsize = AtomicUsize::new(0);
+
 /// The calling thread is the one that runs the program.
 pub(crate) fn begin() {
     CHECKER.store(thread_pointer(), Relaxed);
     // SAFETY: errno is always there.
-    ERRNO.store(
-        unsafe { libc::__errno_location() }.expose_provenance(),
-        Relaxed,
-    );
+    let errno = unsafe { libc::__errno_location() }.expose_provenance();
+    ERRNO.store(errno, Relaxed);
+    ERRNO_OFFSET.store(errno.wrapping_sub(thread_pointer()), Relaxed);
 }
 
 /// The thread pointer of the checker.
@@ -208,10 +210,10 @@ fn errno() -> *mut c_int {
     std::ptr::with_exposed_provenance_mut(ERRNO.load(Relaxed))
 }
 
-/// Whether this is the errno that threads without thread-local memory of their own share.
+/// Whether this is the errno of the code of the program that runs, which others do not access.
 #[inline(always)]
 pub(crate) fn is_errno(address: usize) -> bool {
-    address == ERRNO.load(Relaxed)
+    address.wrapping_sub(INSIDE.load(Relaxed)) == ERRNO_OFFSET.load(Relaxed)
 }
 
 /// From the thread-local memory of a thread of the program to that of the checker.
@@ -287,7 +289,8 @@ macro_rules! export {
                     "jne 2f",
                     "mov [rip + {frame}], rsp",
                     "2:",
-                    "sub rsp, 8",
+                    // The hook finds an argument on the stack where it would be without this: the seventh word.
+                    "push qword ptr [rsp + 56]",
                     ".cfi_def_cfa_offset 64",
                     "call {hook}",
                     "add rsp, 56",

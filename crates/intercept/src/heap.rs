@@ -27,12 +27,43 @@ const FREED: u8 = 0x40;
 /// Blocks begin behind this.
 #[repr(C)]
 struct Header {
-    size: usize,
+    size: u32,
+    allocator: Allocator,
     /// The code that asked for it.
     site: usize,
 }
 
 const HEADER: usize = size_of::<Header>();
+
+/// What gave a block out, and is to take it back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Allocator {
+    /// `malloc` and its family, and `free`.
+    Malloc,
+    /// `new` and `delete`.
+    New,
+    /// `new[]` and `delete[]`.
+    NewArray,
+}
+
+impl Allocator {
+    fn gives(self) -> &'static str {
+        match self {
+            Allocator::Malloc => "malloc",
+            Allocator::New => "new",
+            Allocator::NewArray => "new[]",
+        }
+    }
+
+    fn takes(self) -> &'static str {
+        match self {
+            Allocator::Malloc => "free",
+            Allocator::New => "delete",
+            Allocator::NewArray => "delete[]",
+        }
+    }
+}
 
 /// The bytes of each arena that are in use, and those that were when the program's `main` began.
 static USED: Own<[usize; ARENAS]> = Own::new([0; ARENAS]);
@@ -268,7 +299,7 @@ pub(crate) fn block(address: usize) -> Option<(usize, usize, usize)> {
     let start = contains(address).then(|| block_of(address)).flatten()?;
     // SAFETY: blocks have headers.
     let header = unsafe { &*((start - HEADER) as *const Header) };
-    Some((start, header.size, header.site))
+    Some((start, header.size as usize, header.site))
 }
 
 fn described(block: usize, address: usize) -> String {
@@ -283,8 +314,21 @@ fn described(block: usize, address: usize) -> String {
     )
 }
 
+/// What a block is to be like.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    pub(crate) size: usize,
+    pub(crate) align: usize,
+    pub(crate) allocator: Allocator,
+}
+
 /// Memory from the arena of a thread; null if it has no more.
-fn allocate(thread: usize, size: usize, align: usize, site: usize) -> *mut c_void {
+fn allocate(thread: usize, asked: Asked, site: usize) -> *mut c_void {
+    let Asked {
+        size,
+        align,
+        allocator,
+    } = asked;
     if thread >= ARENAS || size >= ARENA || align >= ARENA {
         return std::ptr::null_mut();
     }
@@ -301,7 +345,11 @@ fn allocate(thread: usize, size: usize, align: usize, site: usize) -> *mut c_voi
             return std::ptr::null_mut();
         }
         *used = end - arena;
-        ((start - HEADER) as *mut Header).write(Header { size, site });
+        ((start - HEADER) as *mut Header).write(Header {
+            size: size as u32,
+            allocator,
+            site,
+        });
         // As the system gives it out, and the same in every execution.
         (start as *mut u8).write_bytes(0, end - start);
         let states = state(start);
@@ -314,19 +362,19 @@ fn allocate(thread: usize, size: usize, align: usize, site: usize) -> *mut c_voi
 }
 
 /// Memory for whoever asks: the program, or its constructors. None if it is neither.
-pub(crate) fn allocate_here(size: usize, align: usize) -> Option<*mut c_void> {
+pub(crate) fn allocate_here(asked: Asked) -> Option<*mut c_void> {
     if is_inside() {
         let (code, _closed) = (code(), close());
         let thread = native::begin_allocation();
-        return Some(allocate(thread, size, align, code));
+        return Some(allocate(thread, asked, code));
     }
     IS_CONSTRUCTING
         .load(Relaxed)
-        .then(|| allocate(0, size, align, code()))
+        .then(|| allocate(0, asked, code()))
 }
 
 /// The program gives a block back.
-pub(crate) fn give_back(pointer: *mut c_void, code: usize) {
+pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
     let address = pointer.addr();
     // SAFETY: the address is in the region.
     let found = unsafe { *state(address) };
@@ -339,7 +387,11 @@ pub(crate) fn give_back(pointer: *mut c_void, code: usize) {
         native::fail(code, FailureKind::DoubleFree, message);
     }
     // SAFETY: blocks have headers.
-    let size = unsafe { (*((address - HEADER) as *const Header)).size };
+    let header = unsafe { &*((address - HEADER) as *const Header) };
+    if header.allocator != by {
+        taken_by_another(address, header.allocator, by, code);
+    }
+    let size = header.size as usize;
     native::release(address, size, code);
     for granule in 0..size.max(1).div_ceil(GRANULE) {
         // SAFETY: the states of the block.
@@ -347,8 +399,19 @@ pub(crate) fn give_back(pointer: *mut c_void, code: usize) {
     }
 }
 
+#[cold]
+fn taken_by_another(address: usize, from: Allocator, by: Allocator, code: usize) -> ! {
+    let message = format!(
+        "memory of `{}` is given back by `{}`: {}",
+        from.gives(),
+        by.takes(),
+        described(address, address)
+    );
+    native::fail(code, FailureKind::Misuse, message)
+}
+
 /// Bytes of a block that the program has.
 pub(crate) fn size_of_block(address: usize) -> usize {
     // SAFETY: blocks have headers.
-    unsafe { (*((address - HEADER) as *const Header)).size }
+    unsafe { (*((address - HEADER) as *const Header)).size as usize }
 }

@@ -94,6 +94,9 @@ macro_rules! plain_both {
         export! {
             $(
                 compared fn $name(pointer: *const c_void) {
+                    if is_inside() && gate::is_errno(pointer.addr()) {
+                        return;
+                    }
                     if is_inside() {
                         let (frame, _closed) = (frame(), close());
                         heap::check(pointer.addr(), $length, frame);

@@ -44,6 +44,7 @@ mod mutex;
 mod new_delete;
 mod once;
 mod refused;
+mod robust;
 mod rwlock;
 mod savepoint;
 mod semaphore;

@@ -1,7 +1,7 @@
 //! `malloc` and its family: memory of the program is of its own heap, that of others of the C library.
 
 use crate::gate::{self, close, code, is_inside};
-use crate::heap::{self, GRANULE};
+use crate::heap::{self, Allocator, Asked, GRANULE};
 use libc::{c_int, c_void, size_t};
 
 unsafe extern "C" {
@@ -14,7 +14,7 @@ unsafe extern "C" {
 
 export! {
     placed fn malloc(size: size_t) -> *mut c_void {
-        match heap::allocate_here(size, GRANULE) {
+        match allocated(size, GRANULE) {
             Some(pointer) => or_no_memory(pointer),
             // SAFETY: passed on.
             None => unsafe { __libc_malloc(size) },
@@ -25,7 +25,7 @@ export! {
         let Some(bytes) = count.checked_mul(size) else {
             return no_memory();
         };
-        match heap::allocate_here(bytes, GRANULE) {
+        match allocated(bytes, GRANULE) {
             Some(pointer) => or_no_memory(pointer),
             // SAFETY: passed on.
             None => unsafe { __libc_calloc(count, size) },
@@ -55,7 +55,7 @@ export! {
         match (heap::contains(pointer.addr()), is_inside()) {
             (true, true) => {
                 let (code, _closed) = (code(), close());
-                heap::give_back(pointer, code);
+                heap::give_back(pointer, Allocator::Malloc, code);
             }
             // What others allocated is there in the next execution, too.
             (false, true) | (true, false) => {}
@@ -65,7 +65,7 @@ export! {
     }
 
     placed fn memalign(align: size_t, size: size_t) -> *mut c_void {
-        match heap::allocate_here(size, align) {
+        match allocated(size, align) {
             Some(pointer) => or_no_memory(pointer),
             // SAFETY: passed on.
             None => unsafe { __libc_memalign(align, size) },
@@ -73,7 +73,7 @@ export! {
     }
 
     placed fn aligned_alloc(align: size_t, size: size_t) -> *mut c_void {
-        match heap::allocate_here(size, align) {
+        match allocated(size, align) {
             Some(pointer) => or_no_memory(pointer),
             // SAFETY: passed on.
             None => unsafe { __libc_memalign(align, size) },
@@ -81,7 +81,7 @@ export! {
     }
 
     placed fn valloc(size: size_t) -> *mut c_void {
-        match heap::allocate_here(size, 4096) {
+        match allocated(size, 4096) {
             Some(pointer) => or_no_memory(pointer),
             // SAFETY: passed on.
             None => unsafe { __libc_memalign(4096, size) },
@@ -94,7 +94,7 @@ export! {
         }
         // SAFETY: passed on, or written as the program asked.
         unsafe {
-            let pointer = match heap::allocate_here(size, align) {
+            let pointer = match allocated(size, align) {
                 Some(pointer) => pointer,
                 None => __libc_memalign(align, size),
             };
@@ -119,10 +119,10 @@ fn reallocate(pointer: *mut c_void, size: usize) -> *mut c_void {
     let code = gate::code();
     if size == 0 && heap::contains(pointer.addr()) && is_inside() {
         let _closed = close();
-        heap::give_back(pointer, code);
+        heap::give_back(pointer, Allocator::Malloc, code);
         return std::ptr::null_mut();
     }
-    let Some(new) = heap::allocate_here(size, GRANULE) else {
+    let Some(new) = allocated(size, GRANULE) else {
         return no_memory();
     };
     if new.is_null() || pointer.is_null() {
@@ -137,9 +137,18 @@ fn reallocate(pointer: *mut c_void, size: usize) -> *mut c_void {
     unsafe { std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), new.cast::<u8>(), old.min(size)) };
     if known && is_inside() {
         let _closed = close();
-        heap::give_back(pointer, code);
+        heap::give_back(pointer, Allocator::Malloc, code);
     }
     new
+}
+
+/// Memory of this size for the program or its constructors.
+fn allocated(size: usize, align: usize) -> Option<*mut c_void> {
+    heap::allocate_here(Asked {
+        size,
+        align,
+        allocator: Allocator::Malloc,
+    })
 }
 
 fn no_memory() -> *mut c_void {

@@ -4,6 +4,8 @@
 
 use crate::ending::{THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT};
 use crate::gate::{self, close, code, is_inside};
+use crate::robust::{self, ROBUST};
+use crate::threads::{self, own_number};
 use crate::tries::{code_of, tries};
 use libc::{c_int, c_uint, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
 use report::FailureKind;
@@ -21,15 +23,8 @@ struct MutexLayout {
 
 const RECURSIVE: c_int = 1;
 const ERROR_CHECKING: c_int = 2;
-/// In attributes.
-const ROBUST: c_uint = 0x4000_0000;
 /// The bits of a kind that tell these apart.
 const KINDS: c_int = 3;
-
-/// The thread that runs, as the owner of a mutex.
-fn own_number() -> c_int {
-    runtime::current().index() as c_int + 1
-}
 
 /// How a mutex is to be taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,16 +64,21 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
         How::Try => tries(frame, || lock.try_lock()),
         How::Timed => tries(frame, || lock.lock_timed()),
     };
-    if is_granted {
-        // SAFETY: as promised by the caller.
-        unsafe { hold(mutex, own, 1) };
-        return 0;
+    let failed = match how {
+        _ if is_granted => None,
+        How::Try => Some(libc::EBUSY),
+        How::Wait | How::Timed => Some(libc::ETIMEDOUT),
+    };
+    // SAFETY: as promised by the caller.
+    unsafe {
+        if layout.kind & ROBUST != 0 {
+            return robust::taken(mutex, lock, failed, code_of(frame));
+        }
+        if is_granted {
+            hold(mutex, own, 1);
+        }
     }
-    if how == How::Try {
-        libc::EBUSY
-    } else {
-        libc::ETIMEDOUT
-    }
+    failed.unwrap_or(0)
 }
 
 /// Writes down who holds a mutex, and how often.
@@ -86,7 +86,7 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
 /// # Safety
 ///
 /// As for [`lock`].
-unsafe fn hold(mutex: *mut pthread_mutex_t, owner: c_int, count: c_uint) {
+pub(crate) unsafe fn hold(mutex: *mut pthread_mutex_t, owner: c_int, count: c_uint) {
     // SAFETY: the program's mutex has this layout.
     unsafe {
         native::changes(mutex.addr(), size_of::<MutexLayout>());
@@ -106,7 +106,8 @@ unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     let layout = unsafe { &mut *mutex.cast::<MutexLayout>() };
     let is_own = layout.owner == own_number();
     let kind = layout.kind & KINDS;
-    if !is_own && (kind == RECURSIVE || kind == ERROR_CHECKING) {
+    let is_robust = layout.kind & ROBUST != 0;
+    if !is_own && (kind == RECURSIVE || kind == ERROR_CHECKING || is_robust) {
         return libc::EPERM;
     }
     if !is_own {
@@ -116,6 +117,9 @@ unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     layout.count = layout.count.saturating_sub(1);
     if layout.count > 0 {
         return 0;
+    }
+    if is_robust {
+        threads::release_robust(mutex.addr());
     }
     // SAFETY: as promised by the caller.
     unsafe { hold(mutex, 0, 0) };
@@ -149,29 +153,35 @@ pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> c_uint {
         native::fail(code, FailureKind::Misuse, message);
     }
     let count = layout.count;
+    if layout.kind & ROBUST != 0 {
+        threads::release_robust(mutex.addr());
+    }
     // SAFETY: as promised by the caller.
     unsafe { hold(mutex, 0, 0) };
     count
 }
 
-/// It holds the mutex again, as often as before.
+/// It holds the mutex again, as often as before; 0, or what it is told of a mutex whose owner has ended.
 ///
 /// # Safety
 ///
 /// As for [`lock`].
-pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, count: c_uint) {
-    // SAFETY: as promised by the caller.
-    unsafe { hold(mutex, own_number(), count) };
+pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, count: c_uint, code: usize) -> c_int {
+    // SAFETY: as promised by the caller; the program's mutex has this layout.
+    unsafe {
+        let kind = (*mutex.cast::<MutexLayout>()).kind;
+        if kind & ROBUST != 0 {
+            return robust::taken(mutex, native::mutex_at(mutex.addr()), None, code);
+        }
+        hold(mutex, own_number(), count);
+    }
+    0
 }
 
 export! {
     placed fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t) -> c_int {
         if is_inside() {
-            let (code, _closed) = (code(), close());
-            // SAFETY: the program gave the attributes, which begin with flags.
-            if unsafe { attributes.cast::<c_uint>().as_ref() }.is_some_and(|flags| flags & ROBUST != 0) {
-                native::refuse(code, "the program has a mutex that survives its owner (PTHREAD_MUTEX_ROBUST)".to_owned());
-            }
+            let _closed = close();
             native::forget(mutex.addr());
         }
         real!(pthread_mutex_init(mutex, attributes): fn(*mut pthread_mutex_t, *const pthread_mutexattr_t) -> c_int)
@@ -230,6 +240,19 @@ export! {
         let (code, _closed) = (code(), close());
         // SAFETY: the program gave the mutex.
         unsafe { unlock(mutex, code) }
+    }
+
+    placed fn pthread_mutex_consistent(mutex: *mut pthread_mutex_t) -> c_int {
+        if !is_inside() {
+            return real!(pthread_mutex_consistent(mutex): fn(*mut pthread_mutex_t) -> c_int);
+        }
+        let _closed = close();
+        // SAFETY: the program's mutex has this layout.
+        let layout = unsafe { &*mutex.cast::<MutexLayout>() };
+        match layout.kind & ROBUST != 0 && layout.owner == own_number() {
+            true => robust::repair(mutex),
+            false => libc::EINVAL,
+        }
     }
 
     placed fn mtx_init(mutex: *mut pthread_mutex_t, kind: c_int) -> c_int {

@@ -2,63 +2,83 @@
 //! for it, not to that library.
 
 use crate::gate::{close, code, is_inside};
-use crate::heap;
+use crate::heap::{self, Allocator, Asked};
 use libc::{c_void, size_t};
 
 /// What a fundamental type needs at most.
 const ALIGN: usize = 16;
 
 /// A block for the program, or nothing if the library of C++ is to decide: outside, and where there is no memory.
-fn allocated(size: size_t, align: usize) -> Option<*mut c_void> {
-    let block = heap::allocate_here(size.max(1), align)?;
+fn allocated(size: size_t, align: usize, allocator: Allocator) -> Option<*mut c_void> {
+    let block = heap::allocate_here(Asked {
+        size: size.max(1),
+        align,
+        allocator,
+    })?;
     (!block.is_null()).then_some(block)
 }
 
 /// Frees a block of the program; false for those of others.
-fn is_freed(block: *mut c_void) -> bool {
+fn is_freed(block: *mut c_void, by: Allocator) -> bool {
     let is_of_program = is_inside() && heap::contains(block.addr());
     if is_of_program {
         let (code, _closed) = (code(), close());
-        heap::give_back(block, code);
+        heap::give_back(block, by, code);
     }
     is_of_program
 }
 
-export! {
-    placed fn _Znwm(size: size_t) -> *mut c_void {
-        allocated(size, ALIGN).unwrap_or_else(|| real!(_Znwm(size): fn(size_t) -> *mut c_void))
-    }
-
-    placed fn _Znam(size: size_t) -> *mut c_void {
-        allocated(size, ALIGN).unwrap_or_else(|| real!(_Znam(size): fn(size_t) -> *mut c_void))
-    }
-
-    placed fn _ZnwmSt11align_val_t(size: size_t, align: size_t) -> *mut c_void {
-        allocated(size, align)
-            .unwrap_or_else(|| real!(_ZnwmSt11align_val_t(size, align): fn(size_t, size_t) -> *mut c_void))
-    }
-
-    placed fn _ZdlPv(block: *mut c_void) {
-        if !is_freed(block) {
-            real!(_ZdlPv(block): fn(*mut c_void))
+/// Forms of `new`: a size, and whatever more. `nothrow` is an address of no use.
+macro_rules! news {
+    ($($name:ident($size:ident $(, $more:ident: $type:ty)*), $allocator:ident, $align:expr;)*) => {
+        export! {
+            $(
+                placed fn $name($size: size_t $(, $more: $type)*) -> *mut c_void {
+                    allocated($size, $align, Allocator::$allocator)
+                        .unwrap_or_else(|| real!($name($size $(, $more)*): fn(size_t $(, $type)*) -> *mut c_void))
+                }
+            )*
         }
-    }
+    };
+}
 
-    placed fn _ZdlPvm(block: *mut c_void, size: size_t) {
-        if !is_freed(block) {
-            real!(_ZdlPvm(block, size): fn(*mut c_void, size_t))
-        }
-    }
+news! {
+    _Znwm(size), New, ALIGN;
+    _Znam(size), NewArray, ALIGN;
+    _ZnwmRKSt9nothrow_t(size, nothrow: *const c_void), New, ALIGN;
+    _ZnamRKSt9nothrow_t(size, nothrow: *const c_void), NewArray, ALIGN;
+    _ZnwmSt11align_val_t(size, align: size_t), New, align;
+    _ZnamSt11align_val_t(size, align: size_t), NewArray, align;
+    _ZnwmSt11align_val_tRKSt9nothrow_t(size, align: size_t, nothrow: *const c_void), New, align;
+    _ZnamSt11align_val_tRKSt9nothrow_t(size, align: size_t, nothrow: *const c_void), NewArray, align;
+}
 
-    placed fn _ZdaPv(block: *mut c_void) {
-        if !is_freed(block) {
-            real!(_ZdaPv(block): fn(*mut c_void))
+/// Forms of `delete`: a block, and whatever more.
+macro_rules! deletes {
+    ($($name:ident($block:ident $(, $more:ident: $type:ty)*), $allocator:ident;)*) => {
+        export! {
+            $(
+                placed fn $name($block: *mut c_void $(, $more: $type)*) {
+                    if !is_freed($block, Allocator::$allocator) {
+                        real!($name($block $(, $more)*): fn(*mut c_void $(, $type)*))
+                    }
+                }
+            )*
         }
-    }
+    };
+}
 
-    placed fn _ZdaPvm(block: *mut c_void, size: size_t) {
-        if !is_freed(block) {
-            real!(_ZdaPvm(block, size): fn(*mut c_void, size_t))
-        }
-    }
+deletes! {
+    _ZdlPv(block), New;
+    _ZdaPv(block), NewArray;
+    _ZdlPvm(block, size: size_t), New;
+    _ZdaPvm(block, size: size_t), NewArray;
+    _ZdlPvRKSt9nothrow_t(block, nothrow: *const c_void), New;
+    _ZdaPvRKSt9nothrow_t(block, nothrow: *const c_void), NewArray;
+    _ZdlPvSt11align_val_t(block, align: size_t), New;
+    _ZdaPvSt11align_val_t(block, align: size_t), NewArray;
+    _ZdlPvmSt11align_val_t(block, size: size_t, align: size_t), New;
+    _ZdaPvmSt11align_val_t(block, size: size_t, align: size_t), NewArray;
+    _ZdlPvSt11align_val_tRKSt9nothrow_t(block, align: size_t, nothrow: *const c_void), New;
+    _ZdaPvSt11align_val_tRKSt9nothrow_t(block, align: size_t, nothrow: *const c_void), NewArray;
 }

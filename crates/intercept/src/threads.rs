@@ -4,13 +4,14 @@ mod table;
 
 pub(crate) use table::{
     CANCEL_DISABLE, CANCEL_ENABLE, NAME, Saved, add_handler, at, at_exit, can_be_cancelled, count,
-    lists_at, lists_of, own, own_index, own_pointer, own_random, own_time, pointers, restore_from,
-    save_to, set_cancel_state, set_result, take_handler,
+    hold_robust, lists_at, lists_of, own, own_index, own_number, own_pointer, own_random, own_time,
+    pointers, release_robust, restore_from, save_to, set_cancel_state, set_result, take_handler,
+    youngest_robust,
 };
 
 use crate::gate::{self, close, code, is_inside};
 use crate::tries::{code_of, tries};
-use crate::{blocks, cancel, ending, keys};
+use crate::{blocks, cancel, ending, keys, robust};
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use report::FailureKind;
 use runtime::native::{self, Frame};
@@ -60,7 +61,7 @@ fn run(index: usize) {
     let start = thread
         .start
         .expect("a thread that was created has a function");
-    let leaving = Leaving(index);
+    let leaving = leaving(index);
     blocks::begin(pointer);
     native::clean_stack();
     {
@@ -76,8 +77,13 @@ fn run(index: usize) {
     drop(leaving);
 }
 
+/// When this is dropped the thread has ended.
+pub(crate) fn leaving(index: usize) -> Leaving {
+    Leaving(index)
+}
+
 /// Runs what a thread leaves to be done at its end, by return or unwinding.
-struct Leaving(usize);
+pub(crate) struct Leaving(usize);
 
 impl Drop for Leaving {
     fn drop(&mut self) {
@@ -85,17 +91,27 @@ impl Drop for Leaving {
         if !lists.at_exit.is_empty() || !lists.values.is_empty() {
             leave(self.0);
         }
+        if !lists_at(self.0).robust.is_empty() {
+            robust::abandon_all();
+        }
     }
 }
 
 /// Destructors of the thread that runs: of its objects, then of its keys.
 fn leave(index: usize) {
-    while let Some((destructor, object)) = lists_of(index).at_exit.pop() {
+    destroy_objects(index);
+    keys::destroy_values();
+}
+
+/// Destroys the `thread_local` objects of the thread that runs, the youngest first.
+pub(crate) fn destroy_objects(index: usize) {
+    while !lists_at(index).at_exit.is_empty()
+        && let Some((destructor, object)) = lists_of(index).at_exit.pop()
+    {
         let _open = gate::open(own_pointer());
         // SAFETY: the program registered the pair.
         unsafe { destructor(object) };
     }
-    keys::destroy_values();
 }
 
 /// Waits for a thread; its result, or the error of POSIX.

@@ -239,6 +239,7 @@ fn run(program: Program) {
     });
     runtime::native::clean_stack();
     let main = program.main;
+    let leaving = threads::leaving(0);
     let status = {
         let _open = gate::open(gate::checker());
         // SAFETY: the program's main, called as the C library would.
@@ -250,6 +251,8 @@ fn run(program: Program) {
             )
         }
     };
+    // What the main thread leaves to be done at its end is done if it ends before the program does.
+    std::mem::forget(leaving);
     ending::finish(status, main as usize + 1);
     look_for_leaks();
 }

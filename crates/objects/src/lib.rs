@@ -49,7 +49,7 @@ pub use condvar::Condvar;
 pub use directory::{Directory, Unregistered};
 pub use form::Form;
 pub use mailbox::Mailbox;
-pub use mutex::Mutex;
+pub use mutex::{Condition, Mutex};
 pub use network::{Delivery, Network, Routes};
 pub use once::Once;
 pub use order::Ticket;

@@ -4,6 +4,9 @@
 //! execution in which the overtaken thread's request comes later, and a request has no other effect.
 //! A try takes a place like everyone and leaves it again if it is not granted in its second step;
 //! two results commute, since one that fails does so because a thread ahead of it holds the mutex.
+//!
+//! A mutex may survive its owner (POSIX: robust). What the next owner learns of that it learns by its place in the
+//! order, so its condition needs no access of its own.
 
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind, ThreadId};
@@ -15,6 +18,19 @@ pub struct Mutex {
     /// The first place that is taken is this one, if there is one: its thread holds the mutex.
     head: usize,
     last_unlock: Option<EventId>,
+    condition: Condition,
+}
+
+/// What became of that which a mutex guards.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Condition {
+    /// Nobody ended who held the mutex.
+    #[default]
+    Consistent,
+    /// An owner ended, and whoever held the mutex since has not said that all is well again.
+    OwnerEnded,
+    /// The mutex was given back like that, and is of no use any more.
+    NotRecoverable,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,16 +85,30 @@ impl Mutex {
 
     /// Frees the place of the holder, by the event `at`.
     pub fn unlock(&mut self, ticket: Ticket, at: EventId) {
-        debug_assert!(self.is_granted(ticket), "only the holder unlocks");
-        self.places[ticket.index()].is_free = true;
-        self.last_unlock = Some(at);
-        while self
-            .places
-            .get(self.head)
-            .is_some_and(|place| place.is_free)
-        {
-            self.head += 1;
+        if self.condition == Condition::OwnerEnded {
+            self.condition = Condition::NotRecoverable;
         }
+        self.leave(ticket, at);
+    }
+
+    /// The holder ends: the event `at` gives the mutex to the next one, who learns of that.
+    pub fn abandon(&mut self, ticket: Ticket, at: EventId) {
+        self.condition = Condition::OwnerEnded;
+        self.leave(ticket, at);
+    }
+
+    /// What whoever holds the mutex finds.
+    pub fn condition(&self) -> Condition {
+        self.condition
+    }
+
+    /// The holder has repaired what the mutex guards; false if there was nothing to repair.
+    pub fn repair(&mut self) -> bool {
+        let is_repaired = self.condition == Condition::OwnerEnded;
+        if is_repaired {
+            self.condition = Condition::Consistent;
+        }
+        is_repaired
     }
 
     /// The thread that holds the mutex, or will as soon as it runs.
@@ -99,6 +129,20 @@ impl Mutex {
         self.places.clear();
         self.head = 0;
         self.last_unlock = None;
+        self.condition = Condition::Consistent;
+    }
+
+    fn leave(&mut self, ticket: Ticket, at: EventId) {
+        debug_assert!(self.is_granted(ticket), "only the holder gives it back");
+        self.places[ticket.index()].is_free = true;
+        self.last_unlock = Some(at);
+        while self
+            .places
+            .get(self.head)
+            .is_some_and(|place| place.is_free)
+        {
+            self.head += 1;
+        }
     }
 }
 
@@ -153,6 +197,22 @@ mod tests {
         let again = mutex.request(ThreadId(0));
         assert!(!mutex.is_granted(again));
         assert_eq!(mutex.holder(), Some(ThreadId(0)));
+    }
+
+    #[test]
+    fn the_next_owner_learns_that_one_ended_and_repairs_or_ruins_the_mutex() {
+        let mut mutex = Mutex::default();
+        let places = [0, 1, 2, 3].map(|thread| mutex.request(ThreadId(thread)));
+        mutex.abandon(places[0], EventId(4));
+        assert!(mutex.is_granted(places[1]));
+        assert_eq!(mutex.condition(), Condition::OwnerEnded);
+        assert!(mutex.repair() && !mutex.repair());
+        mutex.unlock(places[1], EventId(5));
+        assert_eq!(mutex.condition(), Condition::Consistent);
+        mutex.abandon(places[2], EventId(6));
+        mutex.unlock(places[3], EventId(7));
+        assert_eq!(mutex.condition(), Condition::NotRecoverable);
+        assert!(!mutex.repair());
     }
 
     #[test]

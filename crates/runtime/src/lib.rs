@@ -113,7 +113,8 @@ pub use naming::{call_thread, note};
 pub use notify::Notify;
 pub use object::{Object, segment, segment_at};
 pub use objects::{
-    Coarsening, Delivery, Directory, Related, Relations, Signalled, Signals, Strength, Unregistered,
+    Coarsening, Condition, Delivery, Directory, Related, Relations, Signalled, Signals, Strength,
+    Unregistered,
 };
 pub use once::{Entry, Once};
 pub use plain::{Lasting, Plain, PlainCell};

@@ -6,8 +6,8 @@ use crate::perform::{self, perform, silently};
 use crate::settle::Inborn;
 use crate::source::Place;
 use crate::waiting::Wait;
-use explore::{Bound, Halt, ObjectId, ThreadId};
-use objects::Ticket;
+use explore::{Bound, EventId, Halt, ObjectId, ThreadId};
+use objects::{Condition, Ticket};
 use std::panic::Location;
 
 /// Who holds a mutex is known; what it guards and whether it is poisoned is the mirror's business.
@@ -36,6 +36,9 @@ impl Engine {
     fn hold(&mut self, mutex: u32, ticket: Ticket) {
         self.objects.mutexes.get_mut(mutex).held = Some((self.running, ticket));
         self.take_effect();
+        if self.objects.mutexes.get(mutex).order.condition() == Condition::OwnerEnded {
+            self.record(|name| format!("{name}: lock() acquired, its owner has ended"));
+        }
         if self.watch.races {
             let mut edges = std::mem::take(&mut self.edges);
             let start = edges.len();
@@ -181,17 +184,47 @@ impl Mutex {
             },
         );
     }
+
+    /// The thread, which holds the mutex, ends: whoever is next learns of that.
+    #[track_caller]
+    pub fn abandon(&self) {
+        perform(
+            objects::Mutex::UNLOCK.on(self.object),
+            Location::caller(),
+            |engine| {
+                engine.leave_mutex(self.number, objects::Mutex::abandon);
+                engine.record(|name| format!("{name} is left locked by a thread that ends"));
+            },
+        );
+    }
+
+    /// What the thread that has taken the mutex finds, or one that has just failed to.
+    pub fn condition(&self) -> Condition {
+        silently(|engine| engine.objects.mutexes.get(self.number).order.condition())
+    }
+
+    /// The thread, which holds the mutex, has repaired what it guards; false if there was nothing to repair.
+    pub fn repair(&self) -> bool {
+        silently(|engine| {
+            let mutex = engine.objects.mutexes.get_mut(self.number);
+            mutex.order.repair()
+        })
+    }
 }
 
 impl Engine {
     /// The thread that runs gives up the mutex.
     pub(crate) fn unlock(&mut self, mutex: u32) {
+        self.leave_mutex(mutex, objects::Mutex::unlock);
+    }
+
+    fn leave_mutex(&mut self, mutex: u32, leave: fn(&mut objects::Mutex, Ticket, EventId)) {
         let (thread, event) = (self.running, self.event());
         let state = self.objects.mutexes.get_mut(mutex);
         let Some((_, ticket)) = state.held.take_if(|&mut (holder, _)| holder == thread) else {
             return self.misuse("a mutex is unlocked by a thread that does not hold it");
         };
-        state.order.unlock(ticket, event);
+        leave(&mut state.order, ticket, event);
         if self.watch.races {
             self.happens_before.leave(thread, event);
         }

@@ -68,3 +68,20 @@ fn memory_that_is_reallocated_to_nothing_is_given_back() {
     let report = report("nothing.c", source);
     assert_eq!(report["verdict"], "verified", "{report}");
 }
+
+#[test]
+fn objects_of_the_main_thread_are_destroyed_where_the_program_ends_before_its_handlers_run() {
+    let source = "#include <cassert>
+         #include <cstdlib>
+         #include <vector>
+         static int ends;
+         struct Local { std::vector<int> memory = std::vector<int>(9); ~Local() { assert(ends++ == 0); } };
+         static thread_local Local local;
+         int main(int count, char **) {
+             std::atexit([] { assert(ends++ == 1); });
+             local.memory[0] = count;
+             if (count > 5) std::exit(0);
+         }";
+    let report = report("local.cpp", source);
+    assert_eq!(report["errors"], serde_json::json!([]), "{report}");
+}

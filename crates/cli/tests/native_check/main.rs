@@ -2,6 +2,7 @@
 //! `mazurka check`.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
+mod allocators;
 mod cancellation;
 mod copies;
 mod corpus;
@@ -10,10 +11,12 @@ mod endings;
 mod enforcement;
 mod fatalities;
 mod header;
+mod hooks;
 mod library;
 mod names;
 mod random;
 mod refusals;
+mod robust;
 mod savepoints;
 mod stacks;
 mod toolchain;

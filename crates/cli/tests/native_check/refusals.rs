@@ -136,14 +136,6 @@ fn what_constructors_read_is_noticed() {
 }
 
 #[test]
-fn a_mutex_that_survives_its_owner_is_refused() {
-    let robust = "#include <pthread.h>\nstatic pthread_mutex_t mutex;\nint main(void) {\n    pthread_mutexattr_t how;\n    \
-                  pthread_mutexattr_init(&how);\n    pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);\n    \
-                  return pthread_mutex_init(&mutex, &how);\n}";
-    refused("robust.c", robust, "PTHREAD_MUTEX_ROBUST) at robust.c:7");
-}
-
-#[test]
 fn a_program_that_waits_in_the_operating_system_is_refused() {
     let source = "#include <unistd.h>\n\
                   int main(void) { int p[2]; char c; if (pipe(p)) return 1; return read(p[0], &c, 1) != 1; }";

@@ -35,6 +35,8 @@ pub(crate) struct Lists {
     pub(super) at_exit: Vec<(Destructor, *mut c_void)>,
     /// Where its handlers for its end begin (`pthread_cleanup_push`).
     handlers: Vec<*mut c_void>,
+    /// Addresses of the mutexes that it holds and that survive it, the youngest last.
+    pub(super) robust: Vec<usize>,
 }
 
 /// Bytes of the name of a thread, with the last one.
@@ -133,6 +135,12 @@ pub(crate) fn own() -> &'static mut Thread {
     at(own_index())
 }
 
+/// The thread that runs, as the owner of a mutex.
+#[inline(always)]
+pub(crate) fn own_number() -> c_int {
+    own_index() as c_int + 1
+}
+
 /// What the thread that runs has of a clock and of random numbers.
 pub(crate) fn own_time() -> &'static mut u64 {
     &mut own().clock
@@ -175,6 +183,22 @@ pub(crate) fn at_exit(destructor: Destructor, object: *mut c_void) {
     native::privately(|| lists.at_exit.push((destructor, object)));
 }
 
+/// The thread that runs has taken a mutex that survives it.
+pub(crate) fn hold_robust(mutex: usize) {
+    let lists = lists_of(own_index());
+    native::privately(|| lists.robust.push(mutex));
+}
+
+/// It gives it back.
+pub(crate) fn release_robust(mutex: usize) {
+    lists_of(own_index()).robust.retain(|&held| held != mutex);
+}
+
+/// The one that it has taken last, which it gives back.
+pub(crate) fn youngest_robust() -> Option<usize> {
+    lists_of(own_index()).robust.pop()
+}
+
 /// The thread pointer of the thread that runs.
 pub(crate) fn own_pointer() -> usize {
     pointer_of(own_index())
@@ -215,6 +239,7 @@ pub(super) fn prepare(
         lists.values.clear();
         lists.at_exit.clear();
         lists.handlers.clear();
+        lists.robust.clear();
     }
     let pointer = &mut POINTERS.get()[index];
     if index > 0 && *pointer == gate::checker() && blocks::are_there() {

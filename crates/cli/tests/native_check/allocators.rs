@@ -1,0 +1,66 @@
+//! Memory that is given back by what did not give it out.
+
+use crate::toolchain::{Toolchain, check};
+use std::fs;
+
+/// The argument is what is done.
+const PROGRAM: &str = r#"
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+struct alignas(64) Aligned { int parts[16]; };
+static void fits() {
+    std::string text(99, 'x');
+    auto shared = std::make_shared<Aligned>();
+    std::unique_ptr<int[]> many(new int[3]);
+    delete new Aligned;
+    delete[] new Aligned[2];
+    delete new (std::nothrow) Aligned;
+    delete[] new (std::nothrow) Aligned[2];
+    operator delete(operator new(8, std::align_val_t(32)), std::align_val_t(32));
+    operator delete[](operator new[](8, std::nothrow), std::nothrow);
+    free(aligned_alloc(64, 64));
+}
+int main(int, char **words) {
+    switch (atoi(words[1])) {
+    case 0: fits(); break;
+    case 1: delete new int[2]; break;
+    case 2: delete[] new int; break;
+    case 3: delete static_cast<int *>(malloc(4)); break;
+    case 4: free(new Aligned); break;
+    case 5: free(realloc(new int[2], 99)); break;
+    }
+}
+"#;
+
+#[test]
+fn memory_that_is_given_back_by_what_did_not_give_it_out_is_misused() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.cpp");
+    let executable = folder.path().join("program");
+    fs::write(&source, PROGRAM).unwrap();
+    let flags = ["-std=c++17".to_owned(), "-w".to_owned()];
+    let messages = [
+        "memory of `new[]` is given back by `delete`: byte 0 of a block of 8 bytes",
+        "memory of `new` is given back by `delete[]`",
+        "memory of `malloc` is given back by `delete`",
+        "memory of `new` is given back by `free`",
+        "memory of `new[]` is given back by `free`",
+    ];
+    for compiler in ["gcc", "clang"] {
+        let Some(toolchain) = Toolchain::named(compiler) else {
+            continue;
+        };
+        toolchain.build(&source, &flags, &executable).unwrap();
+        let report = check(&[], &executable, &["0".to_owned()]).unwrap();
+        assert_eq!(report["verdict"], "verified", "{report}");
+        for (number, message) in messages.iter().enumerate() {
+            let report = check(&[], &executable, &[(number + 1).to_string()]).unwrap();
+            let error = &report["errors"][0];
+            assert_eq!(error["kind"], "misuse", "{compiler}: {report}");
+            let told = error["message"].as_str().unwrap();
+            assert!(told.contains(message), "{compiler}: {told}");
+        }
+    }
+}
