@@ -7,6 +7,7 @@ use crate::excerpt::excerpt;
 use crate::grid::{GAP, Grid, Layout, Line};
 use crate::interleaving::{Interleaving, Racing, Row};
 use crate::layout::{Ink, Style, length, share, wrap};
+use crate::place::{file, short_place};
 use crate::quantity::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -277,21 +278,6 @@ fn usual_file(interleaving: &Interleaving) -> Option<&str> {
     Some(file)
 }
 
-/// `src/a/b.rs:12:5` → `b.rs`.
-fn file(location: &str) -> &str {
-    let name = location.rsplit(['/', '\\']).next().unwrap_or(location);
-    name.split(':').next().unwrap_or(name)
-}
-
-/// `src/a/b.rs:12:5` → `b.rs:12`.
-fn short_place(location: &str) -> String {
-    let name = location.rsplit(['/', '\\']).next().unwrap_or(location);
-    match name.match_indices(':').nth(1) {
-        Some((column, _)) => name[..column].to_owned(),
-        None => name.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -491,12 +477,5 @@ mod tests {
             Interleaving::default().text(Style::default()),
             "    where\n".replace("    ", "     ")
         );
-    }
-
-    #[test]
-    fn places_are_short() {
-        assert_eq!(short_place("src/a/b.rs:12:5"), "b.rs:12");
-        assert_eq!(short_place("b.rs:12"), "b.rs:12");
-        assert_eq!(short_place("b.rs"), "b.rs");
     }
 }

@@ -27,6 +27,21 @@ fn direct(path: &str) -> String {
     parts.join("/")
 }
 
+/// `src/a/b.rs:12:5` → `b.rs`.
+pub(crate) fn file(location: &str) -> &str {
+    let name = location.rsplit(['/', '\\']).next().unwrap_or(location);
+    name.split(':').next().unwrap_or(name)
+}
+
+/// `src/a/b.rs:12:5` → `b.rs:12`.
+pub(crate) fn short_place(location: &str) -> String {
+    let name = location.rsplit(['/', '\\']).next().unwrap_or(location);
+    match name.match_indices(':').nth(1) {
+        Some((column, _)) => name[..column].to_owned(),
+        None => name.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,5 +56,12 @@ mod tests {
         ] {
             assert_eq!(direct(path), shown);
         }
+    }
+
+    #[test]
+    fn places_are_short() {
+        assert_eq!(short_place("src/a/b.rs:12:5"), "b.rs:12");
+        assert_eq!(short_place("b.rs:12"), "b.rs:12");
+        assert_eq!(short_place("b.rs"), "b.rs");
     }
 }
