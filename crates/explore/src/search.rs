@@ -23,6 +23,9 @@ pub trait Reduction: Default {
     /// Looks at the number of alternatives of the step that the node begins.
     fn branch(&self, _node: &mut Node<Self::Plan>) {}
 
+    /// Nothing else is to be tried in the place of the step that the node begins, but for what a race calls for.
+    fn fix(&self, _node: &mut Node<Self::Plan>) {}
+
     /// The next step from a node whose current step is done.
     fn next(&self, node: &mut Node<Self::Plan>) -> Option<Step>;
 
@@ -307,7 +310,6 @@ impl<R: Reduction> Strategy for Search<R> {
                 .last_mut()
                 .expect("the node of a fresh step is the last one");
             node.request = replay::planned(position, step, pending)?;
-            self.reduction.branch(node);
         }
         Ok(decision)
     }
@@ -315,8 +317,13 @@ impl<R: Reduction> Strategy for Search<R> {
     fn performed(&mut self, performed: Performed<'_>) {
         let node = self
             .path
-            .last()
+            .last_mut()
             .expect("the node of a fresh step is the last one");
+        if performed.is_fixed {
+            node.request.alternatives = 1;
+            self.reduction.fix(node);
+        }
+        self.reduction.branch(node);
         self.execution.push(node.step, &node.request, &performed);
     }
 

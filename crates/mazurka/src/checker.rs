@@ -10,6 +10,7 @@ mod limits;
 mod linearisation;
 mod memory;
 mod refit;
+mod repeat;
 mod search;
 mod shortening;
 mod slots;

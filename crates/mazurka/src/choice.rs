@@ -65,7 +65,7 @@ pub fn assume(condition: bool) {
 
 /// As loom's: nothing else is tried in the place of the operations from here on, whichever thread performs them, until
 /// [`explore()`] is called. That saves time where a model sets up what it checks, and it may hide a bug: the verdict is
-/// `bounded`.
+/// `bounded`. With all algorithms but `random` and `pct`, which refuse it.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -86,6 +86,7 @@ pub fn assume(condition: bool) {
 /// # Panics
 ///
 /// Outside a model.
+#[track_caller]
 pub fn stop_exploring() {
     runtime::stop_exploring();
 }
@@ -95,6 +96,7 @@ pub fn stop_exploring() {
 /// # Panics
 ///
 /// Outside a model.
+#[track_caller]
 pub fn explore() {
     runtime::explore();
 }
@@ -104,6 +106,7 @@ pub fn explore() {
 /// # Panics
 ///
 /// Outside a model.
+#[track_caller]
 pub fn skip_branch() {
     runtime::skip_branch();
 }

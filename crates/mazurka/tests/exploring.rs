@@ -96,10 +96,16 @@ fn where_there_is_one_way_nothing_is_left_out() {
     assert_eq!(report.verdict, Verdict::Verified);
 }
 
+/// The algorithms that can search a program of closures.
+fn searching() -> impl Iterator<Item = Algorithm> {
+    Algorithm::general().filter(|algorithm| algorithm.proves())
+}
+
 #[test]
-fn every_algorithm_that_looks_at_races_leaves_out_the_same() {
-    for algorithm in [Algorithm::Classic, Algorithm::Source, Algorithm::Optimal] {
-        let (seen, report) = explored(Checker::new().algorithm(algorithm), || {
+fn every_algorithm_leaves_out_the_same() {
+    for algorithm in searching() {
+        let checker = || Checker::new().algorithm(algorithm);
+        let (seen, report) = explored(checker(), || {
             let count = AtomicU32::new(0);
             stop_exploring();
             let first = lost_update(&count);
@@ -108,6 +114,76 @@ fn every_algorithm_that_looks_at_races_leaves_out_the_same() {
         });
         assert_eq!(seen, BTreeSet::from([[2, 1], [2, 2]]), "{algorithm}");
         assert_eq!(report.limits, [Limit::Exploration], "{algorithm}");
+        assert_eq!(report.verdict, Verdict::Bounded, "{algorithm}");
+        let (seen, _) = explored(checker(), || {
+            let count = AtomicU32::new(0);
+            let first = lost_update(&count);
+            skip_branch();
+            [first, lost_update(&count)]
+        });
+        assert_eq!(seen, BTreeSet::from([[1, 2], [2, 2]]), "{algorithm}");
+        let (seen, _) = explored(checker().explores(false), || {
+            let count = AtomicU32::new(0);
+            let first = lost_update(&count);
+            explore();
+            [first, lost_update(&count)]
+        });
+        assert_eq!(seen, BTreeSet::from([[2, 1], [2, 2]]), "{algorithm}");
+    }
+}
+
+#[test]
+fn every_algorithm_takes_the_first_alternative_where_nothing_is_explored() {
+    for algorithm in searching() {
+        let (seen, report) = explored(Checker::new().algorithm(algorithm), || {
+            stop_exploring();
+            let first = choose(3);
+            explore();
+            [first, choose(2)]
+        });
+        assert_eq!(seen, BTreeSet::from([[0, 0], [0, 1]]), "{algorithm}");
+        assert_eq!(report.executions, 2, "{algorithm}");
+        assert_eq!(report.limits, [Limit::Exploration], "{algorithm}");
+    }
+}
+
+/// Alternatives where nothing is explored, between threads that race before and after that.
+#[test]
+fn choices_that_are_left_out_keep_what_was_planned_for_the_races_around_them() {
+    let outcomes = |algorithm| {
+        let checker = Checker::new().algorithm(algorithm);
+        let (seen, _) = explored(checker, || {
+            let count = AtomicU32::new(0);
+            let first = lost_update(&count);
+            stop_exploring();
+            let choice = choose(3);
+            explore();
+            let second = lost_update(&count);
+            [first + 10 * choice, second]
+        });
+        seen
+    };
+    for algorithm in searching() {
+        let all = BTreeSet::from([[1, 1], [1, 2], [2, 1], [2, 2]]);
+        assert_eq!(outcomes(algorithm), all, "{algorithm}");
+    }
+}
+
+#[test]
+fn random_executions_leave_nothing_out_and_say_so() {
+    for algorithm in [Algorithm::Random, Algorithm::Pct] {
+        let checker = || Checker::new().algorithm(algorithm).max_executions(10);
+        let refused = checker().try_check(|| {
+            stop_exploring();
+            lost_update(&AtomicU32::new(0));
+        });
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains("choose another algorithm"), "{message}");
+        let report = checker().check(|| {
+            stop_exploring();
+            AtomicU32::new(0).fetch_add(1, SeqCst);
+        });
+        assert!(!report.limits.contains(&Limit::Exploration), "{report}");
     }
 }
 

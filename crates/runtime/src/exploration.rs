@@ -1,6 +1,6 @@
 //! Parts of an execution whose interleavings are left out, as loom's `stop_exploring` has it: where the program does not
 //! explore, nothing else is tried in the place of an operation. (An operation of such a part still comes before an
-//! earlier one of another thread with which it races, and `exhaustive` and `sleep`, which look at no races, leave out nothing.)
+//! earlier one of another thread with which it races.)
 
 use crate::engine::Engine;
 use crate::perform::silently;
@@ -18,20 +18,24 @@ pub(crate) enum Exploration {
 }
 
 /// Nothing else is tried in the place of the operations from here on, whichever thread performs them.
+#[track_caller]
 pub fn stop_exploring() {
     change(Exploration::Off);
 }
 
 /// What [`stop_exploring`] began ends.
+#[track_caller]
 pub fn explore() {
     change(Exploration::On);
 }
 
 /// As [`stop_exploring`], up to the end of the execution.
+#[track_caller]
 pub fn skip_branch() {
     change(Exploration::OffForGood);
 }
 
+#[track_caller]
 fn change(to: Exploration) {
     silently(|engine| {
         if engine.exploration != Exploration::OffForGood {

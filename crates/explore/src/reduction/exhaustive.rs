@@ -26,6 +26,10 @@ impl Reduction for Exhaustive {
         node.plan.pop()
     }
 
+    fn fix(&self, node: &mut Node<Vec<Step>>) {
+        node.plan.clear();
+    }
+
     fn remaining(&self, node: &Node<Vec<Step>>) -> usize {
         node.plan.len()
     }

@@ -28,6 +28,11 @@ impl Reduction for Sleep {
         super::source::next_awake(node)
     }
 
+    fn fix(&self, node: &mut Node<Vec<ThreadId>>) {
+        let own = node.step.thread;
+        node.plan.retain(|&thread| thread == own);
+    }
+
     fn remaining(&self, node: &Node<Vec<ThreadId>>) -> usize {
         super::source::remaining(node)
     }
