@@ -21,6 +21,9 @@ pub(crate) struct Task {
     options: Options,
     conditions: Conditions,
     keeps_going: bool,
+    leaks_fail: bool,
+    spurious: u32,
+    explores: bool,
 }
 
 /// The state of a search but for that of its strategy, which follows it in the file.
@@ -47,17 +50,23 @@ impl Task {
             options: checker.options,
             conditions: checker.conditions,
             keeps_going: checker.keeps_going,
+            leaks_fail: checker.leaks_fail,
+            spurious: checker.spurious,
+            explores: checker.explores,
         }
     }
 
     /// What is known of it, for people.
-    fn properties(&self) -> [(&'static str, String); 13] {
+    fn properties(&self) -> [(&'static str, String); 16] {
         let Task {
             program,
             algorithm,
             options,
             conditions,
             keeps_going,
+            leaks_fail,
+            spurious,
+            explores,
         } = self;
         let name = match program.as_str() {
             "" => "a nameless one".to_owned(),
@@ -111,6 +120,15 @@ impl Task {
             (
                 "way after a bug",
                 either(*keeps_going, "to go on", "to stop"),
+            ),
+            ("verdict on leaks", either(*leaks_fail, "a bug", "no bug")),
+            (
+                "limit of spurious failures and wakeups of a thread",
+                count((*spurious).into()),
+            ),
+            (
+                "beginning of the exploration",
+                either(*explores, "the first operation", "explore()"),
             ),
         ]
     }
@@ -186,5 +204,64 @@ fn reason_of(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
         _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use explore::{Access, ObjectId, Op, OpKind, Outcome, Pending, Performed, Request, Token};
+
+    /// What a search saves when one execution of one event has ended.
+    fn saved(algorithm: Algorithm) -> Vec<u8> {
+        let op = Op {
+            kind: OpKind::Store,
+            access: Access::Write,
+            object: ObjectId(1),
+        };
+        let performed = Performed {
+            op,
+            before: Token::default(),
+            after: Token::default(),
+            edges: &[],
+            next_edges: &[],
+            preempts: false,
+            is_fixed: false,
+        };
+        let mut strategy = algorithm.strategy(Options::default());
+        assert!(strategy.backtrack());
+        strategy
+            .extend(&[Pending::Enabled(Request::plain(op))])
+            .unwrap();
+        strategy.performed(performed);
+        strategy.extend(&[Pending::Finished]).unwrap();
+        strategy.analyse(Outcome::Completed);
+        strategy.save()
+    }
+
+    /// Bytes that change with the types of what is saved.
+    #[test]
+    fn the_format_of_checkpoints_has_the_version_that_it_says() {
+        let state = State {
+            task: Task::of(&Checker::new()),
+            tally: Cow::Owned(Tally::default()),
+            failures: Cow::Owned(Failures::default()),
+            warnings: Vec::new(),
+            goals: Cow::Owned(Vec::new()),
+            names: Cow::Owned(Names::default()),
+            elapsed_s: 0.0,
+        };
+        let state = postcard::to_allocvec(&state).unwrap();
+        let searches = Algorithm::general().map(saved);
+        let lengths: Vec<usize> = [state]
+            .into_iter()
+            .chain(searches)
+            .map(|saved| saved.len())
+            .collect();
+        assert_eq!(
+            (slots::MAGIC.last(), lengths),
+            (Some(&b'4'), vec![60, 46, 47, 47, 47, 52, 50, 50, 56]),
+            "the format has changed: raise the version in MAGIC, and write both here"
+        );
     }
 }
