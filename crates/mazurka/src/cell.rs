@@ -46,6 +46,7 @@ impl<T> UnsafeCell<T> {
 
     /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
     /// shown.
+    #[track_caller]
     pub fn named(self, name: &str) -> Self {
         self.plain.call(name);
         self

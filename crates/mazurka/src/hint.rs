@@ -24,6 +24,7 @@ pub use std::hint::{assert_unchecked, black_box};
 /// });
 /// ```
 #[inline(always)]
+#[track_caller]
 pub fn spin_loop() {
     runtime::hint();
 }

@@ -39,6 +39,7 @@ pub fn spawn_local<T: 'static>(body: impl FnOnce() -> T + 'static) -> JoinHandle
 }
 
 /// The thread at hand.
+#[track_caller]
 pub fn current() -> Thread {
     let id = runtime::current();
     Thread::of(id, runtime::name(id))
@@ -58,12 +59,14 @@ pub fn park_timeout(_limit: Duration) {
 
 /// Says that a loop waits for another thread: see [`crate::hint::spin_loop`].
 #[inline(always)]
+#[track_caller]
 pub fn yield_now() {
     runtime::hint();
 }
 
 /// As [`yield_now`]: in a model a pause has no length.
 #[inline(always)]
+#[track_caller]
 pub fn sleep(_pause: Duration) {
     runtime::hint();
 }
@@ -78,6 +81,7 @@ pub fn available_parallelism() -> io::Result<NonZero<usize>> {
 }
 
 /// Whether the thread at hand is panicking.
+#[track_caller]
 pub fn panicking() -> bool {
     runtime::panicking()
 }

@@ -111,6 +111,7 @@ impl<V: Value> Atomic<V> {
     ///
     /// Outside a model.
     #[must_use]
+    #[track_caller]
     pub fn settled(self) -> Atomic<V> {
         let object = silently(|engine| {
             let object = engine.create(1);
@@ -122,6 +123,7 @@ impl<V: Value> Atomic<V> {
     }
 
     /// A variable of a library that the program does not see, with what it is called in a trace.
+    #[track_caller]
     pub fn internal(value: V, name: &str) -> Atomic<V> {
         let object = silently(|engine| {
             let object = engine.create(1);
@@ -145,6 +147,7 @@ impl<V: Value> Atomic<V> {
 
     /// The variable of the execution at hand.
     #[inline(always)]
+    #[track_caller]
     pub(crate) fn here(&self) -> &Atomic<V> {
         match self.is_settled() {
             true => self,
@@ -154,6 +157,7 @@ impl<V: Value> Atomic<V> {
 
     #[cold]
     #[inline(never)]
+    #[track_caller]
     fn come_here(&self) -> &Atomic<V> {
         let address = (&raw const *self).addr();
         let object = silently(|engine| {

@@ -90,6 +90,7 @@ impl Barrier {
         }
     }
 
+    #[track_caller]
     fn arrive(&self, location: &'static Location<'static>) -> Ticket {
         perform(
             Order::arrive_form(self.is_ordered).on(self.object),
@@ -112,6 +113,7 @@ impl Barrier {
 
 impl Arrival {
     /// Whether it was the last to arrive. That somebody asks makes the arrivals of the barrier ordered.
+    #[track_caller]
     pub fn is_leader(&self) -> bool {
         if !self.is_ordered {
             silently(|engine| engine.coarsen(self.object, Coarsening::Ordered));

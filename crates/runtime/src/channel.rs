@@ -349,6 +349,7 @@ impl<T> Channel<T> {
     }
 
     /// One more sender; no event.
+    #[track_caller]
     pub fn add_sender(&self) {
         silently(|engine| engine.objects.channels.get_mut(self.number).clone_sender());
     }

@@ -54,6 +54,7 @@ pub fn spurious() -> bool {
 
 /// Ends the thread for good, without a bug, where the condition does not hold.
 #[inline]
+#[track_caller]
 pub fn assume(condition: bool) {
     if !condition {
         perform::halt(Halt::Assume);

@@ -10,6 +10,7 @@ pub(crate) use thread::{Job, Thread};
 
 use crate::arena::Heap;
 use crate::coroutine::Suspender;
+use crate::end_of_statics::Ending;
 use crate::exploration::Exploration;
 use crate::failure::Failures;
 use crate::grain::Grain;
@@ -81,6 +82,10 @@ pub(crate) struct Engine {
     pub(crate) is_tearing_down: bool,
     /// Whether the execution is over, and its threads are let run to their ends.
     pub(crate) is_run_out: bool,
+    /// The statics are being dropped.
+    pub(crate) ending: Option<Ending>,
+    /// Whether a destructor of a static was stopped, so that what it owns may be left.
+    pub(crate) are_statics_late: bool,
     /// Whether objects became coarser in this execution.
     pub(crate) is_coarsened: bool,
     pub(crate) objects: Objects,
@@ -215,6 +220,8 @@ impl Engine {
             },
             is_tearing_down: false,
             is_run_out: false,
+            ending: None,
+            are_statics_late: false,
             is_coarsened: false,
             objects: Objects::default(),
             plain: Pool::default(),
@@ -272,6 +279,7 @@ impl Engine {
         self.objects.clear();
         self.plain.clear();
         self.drop_statics();
+        self.are_statics_late = false;
         self.clear_owned();
         self.failures.clear();
         self.values.clear();

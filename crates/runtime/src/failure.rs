@@ -116,6 +116,7 @@ impl Engine {
         if self.is_tearing_down {
             self.end_thread(id);
             self.pending[id.index()] = Pending::Finished;
+            self.lost_destructor();
             return;
         }
         self.pending[id.index()] = Pending::Failed;

@@ -24,6 +24,7 @@ pub fn goal(name: &str) {
 }
 
 /// The execution at hand has come to the goal.
+#[track_caller]
 pub fn reach(name: &str) {
     silently(|engine| {
         if !engine.is_tearing_down && !engine.is_run_out {
@@ -33,6 +34,7 @@ pub fn reach(name: &str) {
 }
 
 impl Engine {
+    #[track_caller]
     fn reach(&mut self, name: &str) {
         let mut goals = self.goals.iter_mut();
         if let Some(goal) = goals.find(|goal| goal.name == name) {

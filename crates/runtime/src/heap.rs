@@ -1,5 +1,7 @@
 //! Memory and values that the program says it gives back: what it does not is a leak.
 
+use crate::end_of_statics;
+use crate::engine::Engine;
 use crate::perform::{self, silently};
 use std::alloc::Layout;
 use std::fmt;
@@ -35,14 +37,18 @@ pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
 #[track_caller]
 pub unsafe fn dealloc(pointer: *mut u8, layout: Layout) {
     let location = Location::caller();
-    let is_own = silently(|engine| match engine.raw_memory.remove(&pointer.addr()) {
+    let end = |engine: &mut Engine| match engine.raw_memory.remove(&pointer.addr()) {
         Some(number) => engine.disown(number),
         None => {
             engine.thread().location = location;
             engine.misuse("memory is freed that mazurka::alloc did not give, or twice");
             false
         }
-    });
+    };
+    let is_own = match perform::current() {
+        Some(_) => silently(end),
+        None => end_of_statics::tell(end).unwrap_or_else(|| silently(|_| false)),
+    };
     if is_own {
         // SAFETY: as promised by the caller; the memory is from `std::alloc` and was not freed before.
         unsafe { std::alloc::dealloc(pointer, layout) };
@@ -70,9 +76,11 @@ struct End(u32);
 
 impl Drop for End {
     fn drop(&mut self) {
-        if perform::current().is_some() {
-            silently(|engine| engine.disown(self.0));
-        }
+        let end = |engine: &mut Engine| engine.disown(self.0);
+        match perform::current() {
+            Some(_) => silently(end),
+            None => end_of_statics::tell(end).unwrap_or(false),
+        };
     }
 }
 

@@ -11,6 +11,7 @@ const PAUSE: Duration = Duration::from_micros(20);
 /// A thread that comes here twice with the same stack and registers, and has only read or failed a
 /// try in between, halts: it would do the same again until someone writes what it reads.
 #[inline]
+#[track_caller]
 pub fn hint() {
     perform::silently(|_| ());
     let is_in_vain = is_in_vain();

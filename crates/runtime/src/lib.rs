@@ -39,6 +39,7 @@ mod condvar;
 mod coroutine;
 mod current;
 mod deciding;
+mod end_of_statics;
 mod engine;
 mod exploration;
 mod failure;

@@ -40,6 +40,7 @@ impl<T: 'static> LocalKey<T> {
     /// # Panics
     ///
     /// If the value was dropped.
+    #[track_caller]
     pub fn with<R>(&'static self, access: impl FnOnce(&T) -> R) -> R {
         self.try_with(access)
             .expect("cannot access a Thread Local Storage value during or after destruction")
@@ -50,6 +51,7 @@ impl<T: 'static> LocalKey<T> {
     /// # Errors
     ///
     /// If the value was dropped.
+    #[track_caller]
     pub fn try_with<R>(&'static self, access: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
         let value = match self.find() {
             Some(value) => value?,
@@ -64,6 +66,7 @@ impl<T: 'static> LocalKey<T> {
         Ok(access(unsafe { &*value }))
     }
 
+    #[track_caller]
     fn find(&'static self) -> Option<Result<*const T, AccessError>> {
         let key = self.address();
         silently(|engine| {
@@ -84,11 +87,13 @@ impl<T: 'static> LocalKey<T> {
 
 impl<T: 'static> LocalKey<Cell<T>> {
     /// Writes the thread's own value.
+    #[track_caller]
     pub fn set(&'static self, value: T) {
         self.with(|cell| cell.set(value));
     }
 
     /// A copy of the thread's own value.
+    #[track_caller]
     pub fn get(&'static self) -> T
     where
         T: Copy,
@@ -97,6 +102,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
     }
 
     /// The thread's own value; leaves the default.
+    #[track_caller]
     pub fn take(&'static self) -> T
     where
         T: Default,
@@ -105,6 +111,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
     }
 
     /// Writes the thread's own value and gives the old one.
+    #[track_caller]
     pub fn replace(&'static self, value: T) -> T {
         self.with(|cell| cell.replace(value))
     }
@@ -112,21 +119,25 @@ impl<T: 'static> LocalKey<Cell<T>> {
 
 impl<T: 'static> LocalKey<RefCell<T>> {
     /// Borrows the thread's own value.
+    #[track_caller]
     pub fn with_borrow<R>(&'static self, access: impl FnOnce(&T) -> R) -> R {
         self.with(|cell| access(&cell.borrow()))
     }
 
     /// Borrows the thread's own value to change it.
+    #[track_caller]
     pub fn with_borrow_mut<R>(&'static self, access: impl FnOnce(&mut T) -> R) -> R {
         self.with(|cell| access(&mut cell.borrow_mut()))
     }
 
     /// Writes the thread's own value.
+    #[track_caller]
     pub fn set(&'static self, value: T) {
         self.with(|cell| *cell.borrow_mut() = value);
     }
 
     /// The thread's own value; leaves the default.
+    #[track_caller]
     pub fn take(&'static self) -> T
     where
         T: Default,
@@ -135,6 +146,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     }
 
     /// Writes the thread's own value and gives the old one.
+    #[track_caller]
     pub fn replace(&'static self, value: T) -> T {
         self.with(|cell| cell.replace(value))
     }

@@ -16,6 +16,7 @@ pub fn note(text: impl FnOnce() -> String) {
 }
 
 /// What a thread is called in a trace.
+#[track_caller]
 pub fn call_thread(thread: ThreadId, name: &str) {
     silently(|engine| {
         if let Some(thread) = engine.threads.get_mut(thread.index()) {
@@ -26,6 +27,7 @@ pub fn call_thread(thread: ThreadId, name: &str) {
 
 impl<V: Value> Atomic<V> {
     /// What the variable is called in a trace.
+    #[track_caller]
     pub fn call(&self, name: &str) {
         let object = self.here().object();
         silently(|engine| engine.rename(object, name));
@@ -36,6 +38,7 @@ macro_rules! named {
     ($($Object:ident),*) => {
         $(impl $Object {
             /// What the object is called in a trace.
+            #[track_caller]
             pub fn call(&self, name: &str) {
                 silently(|engine| engine.rename(self.object, name));
             }
@@ -47,6 +50,7 @@ named!(Mutex, RwLock, Condvar, Semaphore, Barrier, Once, Notify);
 
 impl<T> Channel<T> {
     /// What the channel is called in a trace.
+    #[track_caller]
     pub fn call(&self, name: &str) {
         silently(|engine| engine.rename(self.object, name));
     }
@@ -54,6 +58,7 @@ impl<T> Channel<T> {
 
 impl Plain {
     /// What the memory is called in a trace.
+    #[track_caller]
     pub fn call(&self, name: &str) {
         silently(|engine| engine.rename_memory(self.number, name));
     }

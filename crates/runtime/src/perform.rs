@@ -7,6 +7,7 @@
 //! and the panic hook know whom they serve, and operations elsewhere are noticed.
 
 use crate::current::{load, store};
+use crate::end_of_statics;
 use crate::engine::Engine;
 use crate::grain::Grain;
 use crate::source::Place;
@@ -36,9 +37,10 @@ pub(crate) fn is_recorded() -> bool {
 
 /// Leaves the code of the program under test.
 #[inline(always)]
+#[track_caller]
 fn enter() -> NonNull<Engine> {
     let Some(engine) = NonNull::new(load()) else {
-        outside()
+        return outside();
     };
     store(ptr::null_mut());
     engine
@@ -57,15 +59,20 @@ pub(crate) fn enter_root() {
 
 #[cold]
 #[inline(never)]
-fn outside() -> ! {
-    panic!(
-        "an operation of mazurka is used outside a model: wrap the code in mazurka::model(|| …), and \
-         create the objects that it uses in there"
-    )
+#[track_caller]
+fn outside() -> NonNull<Engine> {
+    let Some(engine) = end_of_statics::unwind_destructor() else {
+        panic!(
+            "an operation of mazurka is used outside a model: wrap the code in mazurka::model(|| …), and \
+             create the objects that it uses in there"
+        )
+    };
+    engine
 }
 
 /// Performs an operation that any state permits.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn perform<R>(op: Op, location: Place, effect: impl FnOnce(&mut Engine) -> R) -> R {
     visible(
         |engine| engine.announce(Request::plain(op), location),
@@ -77,6 +84,7 @@ pub(crate) fn perform<R>(op: Op, location: Place, effect: impl FnOnce(&mut Engin
 ///
 /// `effect` runs no code of the program under test.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn visible<R>(
     announce: impl FnOnce(&mut Engine),
     effect: impl FnOnce(&mut Engine) -> R,
@@ -91,6 +99,7 @@ pub(crate) fn visible<R>(
 /// Performs an operation that has no access, so that it commutes with every other: a step of its own
 /// only where every operation is one.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn commuting<R>(
     announce: impl FnOnce(&mut Engine),
     effect: impl FnOnce(&mut Engine) -> R,
@@ -113,6 +122,7 @@ pub(crate) fn commuting<R>(
 
 /// Performs an operation at once, or when the model runs the thread again if it does not go on.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn perform_when<R>(
     goes_on: impl FnOnce(&mut Engine) -> bool,
     effect: impl FnOnce(&mut Engine) -> R,
@@ -145,6 +155,7 @@ pub(crate) fn perform_when<R>(
 
 /// Waits until what the object is asked is true. `then` runs when the wait is performed.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut Engine)) {
     let engine = enter();
     // SAFETY: as in `perform_when`.
@@ -160,6 +171,7 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
         if (*engine.as_ptr()).is_tearing_down {
             torn(engine);
             while !(*engine.as_ptr()).objects.is_granted(wait) {
+                (*engine.as_ptr()).lose_destructor();
                 switch(engine);
             }
         } else {
@@ -175,6 +187,7 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
 
 /// Uses the engine without an event.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn silently<R>(effect: impl FnOnce(&mut Engine) -> R) -> R {
     let engine = enter();
     // SAFETY: as in `perform_when`.
@@ -241,6 +254,7 @@ pub(crate) fn forget_large(address: usize) {
 /// Stops the thread for good.
 #[cold]
 #[inline(never)]
+#[track_caller]
 pub(crate) fn halt(why: Halt) {
     let engine = enter();
     // SAFETY: as in `perform_when`.
@@ -255,6 +269,7 @@ pub(crate) fn halt(why: Halt) {
 }
 
 /// The thread stands still for good: the effect says what has become of it.
+#[track_caller]
 pub(crate) fn stop(effect: impl FnOnce(&mut Engine)) -> ! {
     let engine = enter();
     // SAFETY: as in `perform_when`.
@@ -269,6 +284,7 @@ pub(crate) fn stop(effect: impl FnOnce(&mut Engine)) -> ! {
 
 /// The end of a thread, where it is an event.
 #[cold]
+#[track_caller]
 pub(crate) fn end() {
     let end = silently(|engine| engine.names.end(engine.running));
     let op = objects::Thread::END.on(end);
@@ -361,6 +377,8 @@ unsafe fn torn(engine: NonNull<Engine>) -> bool {
     let thread = unsafe { (*engine.as_ptr()).thread() };
     thread.torn += 1;
     if thread.torn > MOST_TORN {
+        // SAFETY: as above; the reference to the thread is not used any more.
+        unsafe { (*engine.as_ptr()).lose_destructor() };
         loop {
             // SAFETY: as promised by the caller; the model does not resume it any more.
             unsafe { switch(engine) };

@@ -100,6 +100,7 @@ impl Plain {
 
     /// The same with the name of its type.
     #[inline]
+    #[track_caller]
     pub(crate) fn called(kind: &str, location: Place) -> Plain {
         silently(|engine| {
             engine.look_for_races();

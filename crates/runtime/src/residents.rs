@@ -100,6 +100,12 @@ impl Residents {
         self.copies.iter().any(|copy| copy.drop.is_some())
     }
 
+    /// What drops the values of statics, which have no destructors then.
+    pub(crate) fn take_destructors(&mut self) -> Vec<Box<dyn FnOnce()>> {
+        let copies = self.copies.iter_mut();
+        copies.filter_map(|copy| copy.drop.take()).collect()
+    }
+
     /// There is one more thread.
     pub(crate) fn add_thread(&mut self) {
         self.by_thread.push(Settled::default());

@@ -1,6 +1,7 @@
 //! The root of a coroutine: runs threads one after the other, and catches what unwinds them.
 
 use crate::coroutine::Suspender;
+use crate::end_of_statics;
 use crate::engine::Engine;
 use crate::local;
 use crate::native::EndOfThread;
@@ -27,6 +28,10 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
             catch(perform::end);
         }
         perform::enter_root();
+        if panic.is_none() {
+            // SAFETY: the engine outlives its coroutines; no reference to it is held here.
+            unsafe { end_of_statics::drop_statics(engine) };
+        }
         pointer().finish(panic);
         suspender.suspend(());
     }

@@ -69,6 +69,7 @@ pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) 
 }
 
 /// Waits for the end of a thread that was perhaps joined before.
+#[track_caller]
 fn await_scoped(thread: ThreadId, location: &'static Location<'static>) {
     let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
     perform::wait(op, Wait::Join(thread), location, |engine| {
@@ -116,6 +117,7 @@ impl<'scope> Scope<'scope> {
     }
 
     /// Joins the youngest threads as long as they have ended and joins are no steps.
+    #[track_caller]
     fn join_ended(&self, ended: &mut Vec<ThreadId>) {
         let mut threads = self.threads.borrow_mut();
         let threads = threads.as_mut().expect("a scope that joins is open");
@@ -131,6 +133,7 @@ impl<'scope> Scope<'scope> {
 
     /// A thread of the scope that is not joined. Joins commute: people see them in the order of the
     /// spawns, but it is quicker to begin with the youngest, which is mostly the last to end.
+    #[track_caller]
     fn next_to_join(&self) -> Option<ThreadId> {
         let mut threads = self.threads.borrow_mut();
         let threads = threads.as_mut()?;

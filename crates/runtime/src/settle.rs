@@ -74,6 +74,7 @@ impl<T: Settle> Placed<T> {
     ///
     /// Outside a model.
     #[must_use]
+    #[track_caller]
     pub fn settled(self) -> Placed<T> {
         silently(|_| ());
         self.0.settle(&Settling {
@@ -88,11 +89,13 @@ impl<T: Settle> Placed<T> {
 impl<T: Settle + ?Sized> Placed<T> {
     /// The value of the execution at hand.
     #[inline(always)]
+    #[track_caller]
     pub fn get(&self) -> &T {
         settled(&self.0)
     }
 
     /// The value of the execution at hand; outside a model the one that each execution begins with.
+    #[track_caller]
     pub fn peek(&self) -> &T {
         match crate::is_in_model() {
             true => self.get(),
@@ -177,6 +180,7 @@ impl<O: Inborn> Settle for Born<O> {
 
 /// The value of the execution at hand.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn settled<T: Settle + ?Sized>(value: &T) -> &T {
     match value.is_settled() {
         true => value,
@@ -186,6 +190,7 @@ pub(crate) fn settled<T: Settle + ?Sized>(value: &T) -> &T {
 
 #[cold]
 #[inline(never)]
+#[track_caller]
 fn settle<T: Settle + ?Sized>(value: &T) -> &T {
     let (start, size) = ((&raw const *value).addr(), size_of_val(value));
     match silently(|engine| engine.home_of(start)) {
@@ -219,6 +224,7 @@ fn at<T: ?Sized>(value: &T, copy: NonNull<u8>) -> &T {
 }
 
 #[cold]
+#[track_caller]
 fn outside() -> ! {
     panic!(
         "an object of mazurka is used that was made outside the model: make it in the closure of the model, or let it \

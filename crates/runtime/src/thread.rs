@@ -26,6 +26,7 @@ pub(crate) type Body = Box<dyn FnOnce()>;
 
 /// The same for a caller that knows where the program does it.
 #[inline(always)]
+#[track_caller]
 pub fn spawn_at(
     location: &'static Location<'static>,
     name: Option<String>,
@@ -53,6 +54,7 @@ pub fn call_at(
 
 /// Starts a thread; `admit` says what it really runs when it starts.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn start(
     location: &'static Location<'static>,
     name: Option<String>,
@@ -89,6 +91,7 @@ pub fn join(thread: ThreadId) -> Result<(), Panic> {
 }
 
 /// The child that the thread at hand starts next, after as many others.
+#[track_caller]
 pub fn upcoming_child(others: u32) -> ThreadId {
     silently(|engine| engine.upcoming_child(others))
 }
@@ -123,11 +126,13 @@ pub fn is_finished(thread: ThreadId) -> bool {
 }
 
 /// The thread at hand.
+#[track_caller]
 pub fn current() -> ThreadId {
     silently(|engine| engine.running)
 }
 
 /// The name that a thread was given; the main thread is `main`.
+#[track_caller]
 pub fn name(thread: ThreadId) -> Option<String> {
     let name = silently(|engine| engine.threads[thread.index()].name.clone());
     name.or_else(|| (thread == ThreadId::MAIN).then(|| "main".to_owned()))
@@ -155,6 +160,7 @@ pub fn serve() {
 
 /// Operations at mailboxes and states of the thread at hand are shown to be here from now on, or where
 /// they are called; gives what held before.
+#[track_caller]
 pub fn stand_at(
     location: Option<&'static Location<'static>>,
 ) -> Option<&'static Location<'static>> {
@@ -162,11 +168,13 @@ pub fn stand_at(
 }
 
 /// Where an operation at a mailbox or a state is shown to be that is called from here.
+#[track_caller]
 pub fn place(caller: &'static Location<'static>) -> &'static Location<'static> {
     silently(|engine| engine.thread().place).unwrap_or(caller)
 }
 
 /// Whether the thread at hand is unwinding by a panic (or by the end of the execution).
+#[track_caller]
 pub fn panicking() -> bool {
     std::thread::panicking() && silently(|engine| engine.is_unwinding())
 }
@@ -193,6 +201,7 @@ pub fn park_timed() -> bool {
     is_granted
 }
 
+#[track_caller]
 fn park_some_time(location: &'static Location<'static>) -> bool {
     let (thread, token) = request_token(location);
     perform(Park::RESOLVE.on(token), location, |engine| {
@@ -208,6 +217,7 @@ fn park_some_time(location: &'static Location<'static>) -> bool {
     })
 }
 
+#[track_caller]
 fn request_token(location: &'static Location<'static>) -> (ThreadId, explore::ObjectId) {
     let (thread, token) = silently(|engine| (engine.running, engine.names.park(engine.running)));
     perform(Park::REQUEST.on(token), location, |engine| {

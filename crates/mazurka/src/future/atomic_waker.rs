@@ -26,11 +26,13 @@ impl AtomicWaker {
     }
 
     #[cfg(not(feature = "statics"))]
+    #[track_caller]
     fn settled(self) -> AtomicWaker {
         AtomicWaker(self.0.settled())
     }
 
     /// One of this library, with a name for traces.
+    #[track_caller]
     pub(super) fn internal(name: &str) -> AtomicWaker {
         AtomicWaker::of(runtime::Atomic::internal(false, name))
     }
@@ -44,6 +46,7 @@ impl AtomicWaker {
 
     /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
     /// shown.
+    #[track_caller]
     pub fn named(self, name: &str) -> Self {
         self.0.get().is_set.call(name);
         self

@@ -71,6 +71,7 @@ struct End<'s, T>(&'s Shared<T>);
 
 impl<T> JoinHandle<T> {
     /// Gives the task a name for traces, in the place of its spawn path. Costs nothing in executions that are not shown.
+    #[track_caller]
     pub fn named(self, name: &str) -> Self {
         runtime::call_thread(self.thread, name);
         self

@@ -53,17 +53,20 @@ impl Condvar {
     }
 
     #[cfg(not(feature = "statics"))]
+    #[track_caller]
     fn settled(self) -> Condvar {
         Condvar(self.0.settled())
     }
 
     #[inline(always)]
+    #[track_caller]
     fn own(&self) -> runtime::Condvar {
         self.0.get().get()
     }
 
     /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
     /// shown.
+    #[track_caller]
     pub fn named(self, name: &str) -> Self {
         self.own().call(name);
         self

@@ -44,12 +44,14 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     }
 
     #[cfg(not(feature = "statics"))]
+    #[track_caller]
     fn settled(self) -> LazyLock<T, F> {
         LazyLock(self.0.settled())
     }
 
     /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
     /// shown.
+    #[track_caller]
     pub fn named(self, name: &str) -> Self {
         self.0.get().value.call(name);
         self

@@ -80,6 +80,7 @@ macro_rules! shown_in_traces {
         $(impl<T> $End<T> {
             /// Gives the channel a name for traces, in the place of where it was made. Costs nothing in executions that
             /// are not shown.
+            #[track_caller]
             pub fn named(self, name: &str) -> Self {
                 self.channel.call(name);
                 self

@@ -55,12 +55,14 @@ impl<T> Mutex<T> {
     }
 
     #[cfg(not(feature = "statics"))]
+    #[track_caller]
     fn settled(self) -> Mutex<T> {
         Mutex(self.0.settled())
     }
 
     /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
     /// shown.
+    #[track_caller]
     pub fn named(self, name: &str) -> Self {
         self.0.get().lock.get().call(name);
         self

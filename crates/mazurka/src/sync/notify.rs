@@ -39,12 +39,14 @@ impl Notify {
     }
 
     #[cfg(not(feature = "statics"))]
+    #[track_caller]
     fn settled(self) -> Notify {
         Notify(self.0.settled())
     }
 
     /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
     /// shown.
+    #[track_caller]
     pub fn named(self, name: &str) -> Self {
         self.0.get().token.get().call(name);
         self

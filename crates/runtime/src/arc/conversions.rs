@@ -70,6 +70,7 @@ impl<T: ?Sized> Arc<T> {
     }
 
     /// Where the value is.
+    #[track_caller]
     pub fn as_ptr(this: &Arc<T>) -> *const T {
         let pointer = Shared::as_ptr(&this.value);
         let address = pointer.cast::<()>().addr();
@@ -92,6 +93,7 @@ impl<T: ?Sized> Arc<T> {
     /// # Panics
     ///
     /// If the pointer is not of an `Arc` of this execution.
+    #[track_caller]
     pub unsafe fn from_raw(pointer: *const T) -> Arc<T> {
         let address = pointer.cast::<()>().addr();
         let number = silently(|engine| engine.raw_arcs.get(&address).copied());

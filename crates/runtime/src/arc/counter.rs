@@ -1,6 +1,7 @@
 //! The counter of owners: what of it is told to the model.
 
 use crate::await_rule::Seen;
+use crate::end_of_statics;
 use crate::engine::Engine;
 use crate::owner::CounterEvents;
 use crate::perform::{self, perform, silently};
@@ -39,12 +40,14 @@ impl Counter {
     }
 
     /// The counter with this number.
+    #[track_caller]
     pub fn known(number: u32) -> Counter {
         let object = silently(|engine| engine.owned.get(number).counter);
         Counter { object, number }
     }
 
     #[inline]
+    #[track_caller]
     fn events(self) -> CounterEvents {
         silently(|engine| engine.owned.get(self.number).events)
     }
@@ -68,7 +71,7 @@ impl Counter {
     #[inline]
     pub fn give_up(self) -> bool {
         if perform::current().is_none() {
-            return false;
+            return self.give_up_outside();
         }
         let release = |engine: &mut Engine| self.end_share(engine);
         match self.events() {
@@ -76,6 +79,13 @@ impl Counter {
             CounterEvents { counts: true, .. } => self.change("drop", Access::Read, release),
             CounterEvents { .. } => silently(release),
         }
+    }
+
+    /// The same where no code of a thread runs; nobody is told whether it was the last.
+    #[cold]
+    fn give_up_outside(self) -> bool {
+        end_of_statics::tell(|engine| engine.give_up_share(self.number));
+        false
     }
 
     /// The same; the caller learns whether it was the last.
@@ -185,6 +195,7 @@ impl Counter {
         })
     }
 
+    #[track_caller]
     fn coarsen(self, coarsening: Coarsening) {
         silently(|engine| engine.coarsen(self.object, coarsening));
     }

@@ -55,6 +55,7 @@ impl<T: ?Sized> Weak<T> {
     }
 
     /// Where the value is, or was.
+    #[track_caller]
     pub fn as_ptr(&self) -> *const T {
         let pointer = self.value.as_ptr();
         if let Some(counter) = self.counter {
@@ -75,6 +76,7 @@ impl<T: ?Sized> Weak<T> {
     ///
     /// As for `std::sync::Weak::from_raw`: the pointer is from `into_raw` in this execution, and there is a reference that it
     /// stands for.
+    #[track_caller]
     pub unsafe fn from_raw(pointer: *const T) -> Weak<T> {
         let address = pointer.cast::<()>().addr();
         let number = silently(|engine| engine.raw_arcs.get(&address).copied());

@@ -15,12 +15,14 @@ macro_rules! shared_operations {
             }
 
             #[cfg(not(feature = "statics"))]
+            #[track_caller]
             fn settled(self) -> Self {
                 Self(self.0.settled())
             }
 
             /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are
             /// not shown.
+            #[track_caller]
             pub fn named(self, name: &str) -> Self {
                 self.0.call(name);
                 self
