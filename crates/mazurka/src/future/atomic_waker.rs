@@ -1,6 +1,6 @@
 //! A cell for the waker of a task, as `futures::task::AtomicWaker` and `loom::future::AtomicWaker`.
 
-use crate::sync::constructor::constructor;
+use crate::sync::constructor::{constructor, named};
 use runtime::{Placed, Settle, Settling};
 use std::fmt;
 use std::panic::Location;
@@ -25,12 +25,6 @@ impl AtomicWaker {
         }
     }
 
-    #[cfg(not(feature = "statics"))]
-    #[track_caller]
-    fn settled(self) -> AtomicWaker {
-        AtomicWaker(self.0.settled())
-    }
-
     /// One of this library, with a name for traces.
     #[track_caller]
     pub(super) fn internal(name: &str) -> AtomicWaker {
@@ -44,13 +38,7 @@ impl AtomicWaker {
         }))
     }
 
-    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
-    /// shown.
-    #[track_caller]
-    pub fn named(self, name: &str) -> Self {
-        self.0.get().is_set.call(name);
-        self
-    }
+    named!(|own| own.is_set);
 
     /// The next [`wake`](AtomicWaker::wake) calls this waker, in the place of the one before.
     #[track_caller]

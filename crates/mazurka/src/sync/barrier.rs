@@ -1,6 +1,6 @@
 //! As `std::sync::Barrier`.
 
-use super::constructor::constructor;
+use super::constructor::{constructor, named};
 use runtime::{Born, Placed};
 use std::fmt;
 
@@ -18,25 +18,13 @@ impl Barrier {
         }
     }
 
-    #[cfg(not(feature = "statics"))]
-    #[track_caller]
-    fn settled(self) -> Barrier {
-        Barrier(self.0.settled())
-    }
-
     #[inline(always)]
     #[track_caller]
     fn own(&self) -> runtime::Barrier {
         self.0.get().get()
     }
 
-    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
-    /// shown.
-    #[track_caller]
-    pub fn named(self, name: &str) -> Self {
-        self.own().call(name);
-        self
-    }
+    named!(|own| own.get());
 
     /// Waits for the others.
     #[track_caller]

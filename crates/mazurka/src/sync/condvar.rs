@@ -1,7 +1,7 @@
 //! As `std::sync::Condvar`.
 
 use super::MutexGuard;
-use super::constructor::constructor;
+use super::constructor::{constructor, named};
 use runtime::{Born, Placed};
 use std::fmt;
 use std::sync::{LockResult, PoisonError};
@@ -52,25 +52,13 @@ impl Condvar {
         }
     }
 
-    #[cfg(not(feature = "statics"))]
-    #[track_caller]
-    fn settled(self) -> Condvar {
-        Condvar(self.0.settled())
-    }
-
     #[inline(always)]
     #[track_caller]
     fn own(&self) -> runtime::Condvar {
         self.0.get().get()
     }
 
-    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
-    /// shown.
-    #[track_caller]
-    pub fn named(self, name: &str) -> Self {
-        self.own().call(name);
-        self
-    }
+    named!(|own| own.get());
 
     /// Gives up the mutex, waits for a signal and locks the mutex again.
     #[track_caller]

@@ -1,6 +1,6 @@
 //! As `std::sync::LazyLock`.
 
-use super::constructor::constructor;
+use super::constructor::{constructor, named};
 use super::once_lock::Once;
 use crate::choice::torn_down;
 use runtime::{Placed, Settle, Settling};
@@ -43,19 +43,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         }
     }
 
-    #[cfg(not(feature = "statics"))]
-    #[track_caller]
-    fn settled(self) -> LazyLock<T, F> {
-        LazyLock(self.0.settled())
-    }
-
-    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
-    /// shown.
-    #[track_caller]
-    pub fn named(self, name: &str) -> Self {
-        self.0.get().value.call(name);
-        self
-    }
+    named!(|own| own.value);
 
     /// The value; computes it, or waits for the one who does.
     ///

@@ -1,6 +1,6 @@
 //! A token that one thread waits for, which `std` does not have. As `loom::sync::Notify`.
 
-use super::constructor::constructor;
+use super::constructor::{constructor, named};
 use runtime::{Born, Placed, Settle, Settling};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -38,19 +38,7 @@ impl Notify {
         }
     }
 
-    #[cfg(not(feature = "statics"))]
-    #[track_caller]
-    fn settled(self) -> Notify {
-        Notify(self.0.settled())
-    }
-
-    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
-    /// shown.
-    #[track_caller]
-    pub fn named(self, name: &str) -> Self {
-        self.0.get().token.get().call(name);
-        self
-    }
+    named!(|own| own.token.get());
 
     /// Gives the token. What was done before is seen by who takes it.
     #[track_caller]

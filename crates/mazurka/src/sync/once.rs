@@ -1,6 +1,6 @@
 //! As `std::sync::Once`.
 
-use super::constructor::constructor;
+use super::constructor::{constructor, named};
 use runtime::{Born, Entry, Placed};
 use std::fmt;
 
@@ -50,19 +50,7 @@ impl Once {
         }
     }
 
-    #[cfg(not(feature = "statics"))]
-    #[track_caller]
-    fn settled(self) -> Once {
-        Once(self.0.settled())
-    }
-
-    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
-    /// shown.
-    #[track_caller]
-    pub fn named(self, name: &str) -> Self {
-        self.0.get().get().call(name);
-        self
-    }
+    named!(|own| own.get());
 
     /// Initialises, or waits for the one who does.
     ///

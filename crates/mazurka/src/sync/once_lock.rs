@@ -1,6 +1,6 @@
 //! As `std::sync::OnceLock`.
 
-use super::constructor::constructor;
+use super::constructor::{constructor, named};
 use super::once::call_once_force;
 use crate::choice::torn_down;
 use runtime::{Born, Placed, Settle, Settling};
@@ -38,19 +38,7 @@ impl<T> OnceLock<T> {
         }
     }
 
-    #[cfg(not(feature = "statics"))]
-    #[track_caller]
-    fn settled(self) -> OnceLock<T> {
-        OnceLock(self.0.settled())
-    }
-
-    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
-    /// shown.
-    #[track_caller]
-    pub fn named(self, name: &str) -> Self {
-        self.0.get().call(name);
-        self
-    }
+    named!(|own| own);
 
     /// The value, if there is one.
     #[track_caller]

@@ -81,6 +81,42 @@ fn or_poisoned<G>(guard: G, is_poisoned: bool) -> LockResult<G> {
     }
 }
 
+/// What locks that can be poisoned have beside their guards.
+macro_rules! poisoned {
+    ($(#[$attribute:meta])* $is_poisoned:ident) => {
+        $(#[$attribute])*
+        #[track_caller]
+        pub fn $is_poisoned(&self) -> bool {
+            self.0.get().poison.look()
+        }
+
+        /// Forgets the poison.
+        #[track_caller]
+        pub fn clear_poison(&self) {
+            self.0.get().poison.clear();
+        }
+
+        /// The value, which nobody else can touch.
+        pub fn get_mut(&mut self) -> LockResult<&mut T> {
+            let own = self.0.get_mut();
+            let value = own.data.get_mut().unwrap_or_else(PoisonError::into_inner);
+            own.poison.wrap_own(value)
+        }
+
+        /// The value; `Err` if the lock is poisoned.
+        pub fn into_inner(self) -> LockResult<T>
+        where
+            T: Sized,
+        {
+            let Locked { poison, data, .. } = self.0.into_inner();
+            let value = data.into_inner().unwrap_or_else(PoisonError::into_inner);
+            poison.wrap_own(value)
+        }
+    };
+}
+
+pub(super) use poisoned;
+
 /// The access to the data of a lock that the model has granted.
 pub(super) fn granted<G>(access: TryLockResult<G>) -> G {
     match access {

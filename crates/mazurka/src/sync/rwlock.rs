@@ -1,7 +1,7 @@
 //! As `std::sync::RwLock`.
 
-use super::constructor::constructor;
-use super::poison::{Poison, WasPanicking, granted};
+use super::constructor::{constructor, named};
+use super::poison::{Poison, WasPanicking, granted, poisoned};
 use runtime::{Born, Placed, Settle, Settling};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -68,26 +68,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    #[cfg(not(feature = "statics"))]
-    #[track_caller]
-    fn settled(self) -> RwLock<T> {
-        RwLock(self.0.settled())
-    }
-
-    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
-    /// shown.
-    #[track_caller]
-    pub fn named(self, name: &str) -> Self {
-        self.0.get().lock.get().call(name);
-        self
-    }
-
-    /// The value; `Err` if the lock is poisoned.
-    pub fn into_inner(self) -> LockResult<T> {
-        let Locked { poison, data, .. } = self.0.into_inner();
-        let value = data.into_inner().unwrap_or_else(PoisonError::into_inner);
-        poison.wrap_own(value)
-    }
+    named!(|own| own.lock.get());
 }
 
 impl<T: ?Sized> RwLock<T> {
@@ -127,23 +108,9 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Whether a thread panicked while it wrote.
-    #[track_caller]
-    pub fn is_poisoned(&self) -> bool {
-        self.0.get().poison.look()
-    }
-
-    /// Forgets the poison.
-    #[track_caller]
-    pub fn clear_poison(&self) {
-        self.0.get().poison.clear();
-    }
-
-    /// The value, which nobody else can touch.
-    pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let own = self.0.get_mut();
-        let value = own.data.get_mut().unwrap_or_else(PoisonError::into_inner);
-        own.poison.wrap_own(value)
+    poisoned! {
+        /// Whether a thread panicked while it wrote.
+        is_poisoned
     }
 }
 

@@ -1,6 +1,6 @@
 //! A counting semaphore, which `std` does not have.
 
-use super::constructor::constructor;
+use super::constructor::{constructor, named};
 use runtime::{Born, Placed};
 use std::fmt;
 use std::time::Duration;
@@ -30,25 +30,13 @@ impl Semaphore {
         }
     }
 
-    #[cfg(not(feature = "statics"))]
-    #[track_caller]
-    fn settled(self) -> Semaphore {
-        Semaphore(self.0.settled())
-    }
-
     #[inline(always)]
     #[track_caller]
     fn own(&self) -> runtime::Semaphore {
         self.0.get().get()
     }
 
-    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
-    /// shown.
-    #[track_caller]
-    pub fn named(self, name: &str) -> Self {
-        self.own().call(name);
-        self
-    }
+    named!(|own| own.get());
 
     /// Waits for a permit and takes it.
     #[track_caller]
