@@ -25,14 +25,20 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// Reads: the closure gets a pointer that it must only read through.
     #[track_caller]
     #[inline]
-    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+    pub fn with<F, R>(&self, read: F) -> R
+    where
+        F: FnOnce(*const T) -> R,
+    {
         self.0.with(read)
     }
 
     /// Writes: the closure gets a pointer that it may write through.
     #[track_caller]
     #[inline]
-    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+    pub fn with_mut<F, R>(&self, write: F) -> R
+    where
+        F: FnOnce(*mut T) -> R,
+    {
         self.0.with_mut(write)
     }
 

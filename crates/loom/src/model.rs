@@ -75,7 +75,7 @@ impl Builder {
     ///
     /// With the report if it has a bug, or a thread performs too many operations.
     #[track_caller]
-    pub fn check(&self, model: impl Fn() + Sync + Send + 'static) {
+    pub fn check<F: Fn() + Sync + Send + 'static>(&self, model: F) {
         self.case().run(model);
     }
 
@@ -134,6 +134,6 @@ impl Default for Builder {
 /// });
 /// ```
 #[track_caller]
-pub fn model(model: impl Fn() + Sync + Send + 'static) {
+pub fn model<F: Fn() + Sync + Send + 'static>(model: F) {
     Builder::new().check(model);
 }

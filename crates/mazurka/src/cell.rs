@@ -1,6 +1,8 @@
 //! As `std::cell`, with detection of data races.
 
 pub use runtime::{Cell, ConstPtr, MutPtr, PlainCell};
+// Threads cannot share these.
+pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 
 use std::fmt;
 
@@ -80,7 +82,10 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// Reads: the closure gets a pointer that it must only read through.
     #[track_caller]
     #[inline]
-    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+    pub fn with<F, R>(&self, read: F) -> R
+    where
+        F: FnOnce(*const T) -> R,
+    {
         let _reading = self.plain.begin_read();
         read(self.value.get())
     }
@@ -102,7 +107,10 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// Writes: the closure gets a pointer that it may write through.
     #[track_caller]
     #[inline]
-    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+    pub fn with_mut<F, R>(&self, write: F) -> R
+    where
+        F: FnOnce(*mut T) -> R,
+    {
         let _writing = self.plain.begin_write();
         write(self.value.get())
     }

@@ -1,7 +1,7 @@
 //! As `std::hint`.
 
 pub use runtime::unreachable_unchecked;
-pub use std::hint::{assert_unchecked, black_box};
+pub use std::hint::{assert_unchecked, black_box, cold_path, select_unpredictable};
 
 /// Says that a loop waits for another thread. A thread that went round such a loop without an effect stops
 /// there; if nobody can ever let it go on, that is a bug (`stuck`).

@@ -31,7 +31,7 @@ use crate::test_case::name_of_test;
 /// With the whole report if the program has a bug or a bound was met, and if the program is not
 /// deterministic.
 #[track_caller]
-pub fn model(program: impl Fn() + 'static) {
+pub fn model<F: Fn() + 'static>(program: F) {
     let is_test = name_of_test().is_some();
     TestCase::of_this_thread().told(is_test).run(program);
 }

@@ -28,13 +28,21 @@ use std::time::Duration;
 /// });
 /// ```
 #[track_caller]
-pub fn spawn<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+pub fn spawn<F, T>(body: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
     JoinHandle::spawn(None, body)
 }
 
 /// As [`spawn`] for what cannot be sent to another thread, as loom's: all threads of a model run in one of the operating system.
 #[track_caller]
-pub fn spawn_local<T: 'static>(body: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
+pub fn spawn_local<F, T>(body: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + 'static,
+    T: 'static,
+{
     JoinHandle::spawn(None, body)
 }
 

@@ -58,7 +58,10 @@ impl<T> Arc<T> {
 
     /// A value that knows itself.
     #[track_caller]
-    pub fn new_cyclic(make: impl FnOnce(&Weak<T>) -> T) -> Arc<T> {
+    pub fn new_cyclic<F>(make: F) -> Arc<T>
+    where
+        F: FnOnce(&Weak<T>) -> T,
+    {
         let counter = Counter::new();
         let value = Shared::new_cyclic(|weak| make(&Weak::of(weak.clone(), Some(counter))));
         Arc::of(value, counter)

@@ -41,7 +41,10 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// If the value was dropped.
     #[track_caller]
-    pub fn with<R>(&'static self, access: impl FnOnce(&T) -> R) -> R {
+    pub fn with<F, R>(&'static self, access: F) -> R
+    where
+        F: FnOnce(&T) -> R,
+    {
         self.try_with(access)
             .expect("cannot access a Thread Local Storage value during or after destruction")
     }
@@ -52,7 +55,10 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// If the value was dropped.
     #[track_caller]
-    pub fn try_with<R>(&'static self, access: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
+    pub fn try_with<F, R>(&'static self, access: F) -> Result<R, AccessError>
+    where
+        F: FnOnce(&T) -> R,
+    {
         let value = match self.find() {
             Some(value) => value?,
             None => {
@@ -120,13 +126,19 @@ impl<T: 'static> LocalKey<Cell<T>> {
 impl<T: 'static> LocalKey<RefCell<T>> {
     /// Borrows the thread's own value.
     #[track_caller]
-    pub fn with_borrow<R>(&'static self, access: impl FnOnce(&T) -> R) -> R {
+    pub fn with_borrow<F, R>(&'static self, access: F) -> R
+    where
+        F: FnOnce(&T) -> R,
+    {
         self.with(|cell| access(&cell.borrow()))
     }
 
     /// Borrows the thread's own value to change it.
     #[track_caller]
-    pub fn with_borrow_mut<R>(&'static self, access: impl FnOnce(&mut T) -> R) -> R {
+    pub fn with_borrow_mut<F, R>(&'static self, access: F) -> R
+    where
+        F: FnOnce(&mut T) -> R,
+    {
         self.with(|cell| access(&mut cell.borrow_mut()))
     }
 

@@ -58,7 +58,7 @@ impl Once {
     ///
     /// If an initialiser panicked before.
     #[track_caller]
-    pub fn call_once(&self, initialise: impl FnOnce()) {
+    pub fn call_once<F: FnOnce()>(&self, initialise: F) {
         call_once_force(self.0.get(), |state| match state.is_poisoned {
             true => panic!("Once instance has previously been poisoned"),
             false => initialise(),
@@ -67,7 +67,7 @@ impl Once {
 
     /// Initialises, also if an initialiser panicked before, or waits for the one who does.
     #[track_caller]
-    pub fn call_once_force(&self, initialise: impl FnOnce(&OnceState)) {
+    pub fn call_once_force<F: FnOnce(&OnceState)>(&self, initialise: F) {
         call_once_force(self.0.get(), initialise);
     }
 

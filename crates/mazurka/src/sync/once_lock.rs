@@ -77,7 +77,7 @@ impl<T> OnceLock<T> {
     /// The value; writes it if there is none, or waits for the one who does. Looks first, as `std` does,
     /// so that threads which find the value do not conflict.
     #[track_caller]
-    pub fn get_or_init(&self, initialise: impl FnOnce() -> T) -> &T {
+    pub fn get_or_init<F: FnOnce() -> T>(&self, initialise: F) -> &T {
         self.0.get().get_or_init(initialise)
     }
 

@@ -32,10 +32,11 @@ impl Builder {
     ///
     /// Never.
     #[track_caller]
-    pub fn spawn<T: Send + 'static>(
-        self,
-        body: impl FnOnce() -> T + Send + 'static,
-    ) -> io::Result<JoinHandle<T>> {
+    pub fn spawn<F, T>(self, body: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
         Ok(JoinHandle::spawn(self.name, body))
     }
 
@@ -45,11 +46,15 @@ impl Builder {
     ///
     /// Never.
     #[track_caller]
-    pub fn spawn_scoped<'scope, T: Send + 'scope>(
+    pub fn spawn_scoped<'scope, 'env, F, T>(
         self,
-        scope: &'scope Scope<'scope, '_>,
-        body: impl FnOnce() -> T + Send + 'scope,
-    ) -> io::Result<ScopedJoinHandle<'scope, T>> {
+        scope: &'scope Scope<'scope, 'env>,
+        body: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
         Ok(scope.start(self.name, body))
     }
 }

@@ -124,6 +124,23 @@ pub fn traits() {
     let _: fn(OnceLock<u8>, OnceLock<u8>) -> bool = |a, b| a == b;
 }
 
+/// Types of closures come first, as in `std`, so that they can be left out by `_`.
+pub fn generics() {
+    let _ = thread::spawn::<fn(), ()>;
+    let _ = thread::Builder::spawn::<fn(), ()>;
+    let _ = Once::call_once::<fn()>;
+    let _ = Once::call_once_force::<fn(&OnceState)>;
+    let _ = OnceLock::<u8>::get_or_init::<fn() -> u8>;
+    let _ = Condvar::wait_while::<u8, fn(&mut u8) -> bool>;
+    let _ = Condvar::wait_timeout_while::<u8, fn(&mut u8) -> bool>;
+    let _ = AtomicU8::fetch_update::<fn(u8) -> Option<u8>>;
+    let _ = Arc::<u8>::new_cyclic::<fn(&Weak<u8>) -> u8>;
+    let _ = thread::LocalKey::<u8>::with::<fn(&u8), ()>;
+    let _ = thread::LocalKey::<u8>::try_with::<fn(&u8), ()>;
+    let _ = thread::LocalKey::<cell::RefCell<u8>>::with_borrow::<fn(&u8), ()>;
+    let _ = thread::LocalKey::<cell::RefCell<u8>>::with_borrow_mut::<fn(&mut u8), ()>;
+}
+
 pub fn signatures() {
     let _: fn(&Mutex<u8>) -> LockResult<MutexGuard<'_, u8>> = Mutex::lock;
     let _: fn(&Mutex<u8>) -> TryLockResult<MutexGuard<'_, u8>> = Mutex::try_lock;
@@ -442,6 +459,25 @@ pub fn behaviour() -> Vec<String> {
         x.try_update(Ordering::SeqCst, Ordering::SeqCst, |_| None),
         x
     ));
+    let bytes = [1_u16, 2, 3];
+    let pointer = AtomicPtr::new(bytes.as_ptr().cast_mut());
+    pointer.fetch_ptr_add(2, Ordering::SeqCst);
+    pointer.fetch_byte_sub(2, Ordering::SeqCst);
+    pointer.fetch_byte_add(4, Ordering::SeqCst);
+    pointer.fetch_ptr_sub(1, Ordering::SeqCst);
+    pointer.fetch_or(1, Ordering::SeqCst);
+    pointer.fetch_xor(1, Ordering::SeqCst);
+    let pointer = pointer.fetch_and(!1, Ordering::SeqCst);
+    tell(format!("{:?}", unsafe { *pointer }));
+    let mut fresh = Arc::<u8>::new_uninit();
+    Arc::get_mut(&mut fresh).unwrap().write(9);
+    tell(format!("{:?}", unsafe { fresh.assume_init() }));
+    let zeroes = unsafe { Arc::<[u8]>::new_zeroed_slice(2).assume_init() };
+    let zero = unsafe { Arc::<u8>::new_zeroed().assume_init() };
+    let none = unsafe { Arc::<[u8]>::new_uninit_slice(0).assume_init() };
+    tell(format!("{zeroes:?} {zero} {none:?}"));
+    let once = cell::OnceCell::from(hint::select_unpredictable(true, 1, 2));
+    tell(format!("{once:?} {:?}", cell::RefCell::new(1)));
     let mut lazy: LazyLock<u8> = LazyLock::new(|| 3);
     tell(format!(
         "{:?} {:?} {:?}",

@@ -6,11 +6,23 @@ use crate::perform::silently;
 use std::any::Any;
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, OsString};
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::path::{Path, PathBuf};
 use std::sync::Arc as Shared;
 
 impl<T> Arc<T> {
+    /// A value that is written later.
+    #[track_caller]
+    pub fn new_uninit() -> Arc<MaybeUninit<T>> {
+        Arc::new(MaybeUninit::uninit())
+    }
+
+    /// A value that is written later; its bytes are 0 until then.
+    #[track_caller]
+    pub fn new_zeroed() -> Arc<MaybeUninit<T>> {
+        Arc::new(MaybeUninit::zeroed())
+    }
+
     /// The same value as one of an unsized type, to which only types of the standard library coerce by themselves.
     ///
     /// ```
@@ -38,6 +50,47 @@ impl<T> Arc<T> {
         let is_same = Shared::as_ptr(&shared).cast::<()>().addr() == address;
         assert!(is_same, "`unsize` gives another type to the same value");
         Arc::of(shared, counter)
+    }
+}
+
+impl<T> Arc<[T]> {
+    /// Values that are written later.
+    #[track_caller]
+    pub fn new_uninit_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
+        Arc::from_std(Shared::new_uninit_slice(len))
+    }
+
+    /// Values that are written later; their bytes are 0 until then.
+    #[track_caller]
+    pub fn new_zeroed_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
+        let zeroes = (0..len).map(|_| MaybeUninit::zeroed());
+        Arc::from_std(zeroes.collect())
+    }
+}
+
+impl<T> Arc<MaybeUninit<T>> {
+    /// The value, which was written.
+    ///
+    /// # Safety
+    ///
+    /// As for `std::sync::Arc::assume_init`: it is initialised.
+    pub unsafe fn assume_init(self) -> Arc<T> {
+        let counter = self.counter;
+        // SAFETY: as promised by the caller.
+        Arc::of(unsafe { self.into_shared().assume_init() }, counter)
+    }
+}
+
+impl<T> Arc<[MaybeUninit<T>]> {
+    /// The values, which were written.
+    ///
+    /// # Safety
+    ///
+    /// As for `std::sync::Arc::assume_init`: they are initialised.
+    pub unsafe fn assume_init(self) -> Arc<[T]> {
+        let counter = self.counter;
+        // SAFETY: as promised by the caller.
+        Arc::of(unsafe { self.into_shared().assume_init() }, counter)
     }
 }
 

@@ -30,6 +30,39 @@ pub struct AtomicPtr<T>(runtime::Atomic<*mut T>);
 
 shared_operations!([T] AtomicPtr<T>, *mut T);
 
+/// Operations on the address; each returns the old pointer.
+macro_rules! address_operations {
+    ($($(#[$attribute:meta])* $name:ident($value:ident) |$old:ident| $new:expr;)*) => {
+        impl<T> AtomicPtr<T> {
+            $(
+                $(#[$attribute])*
+                #[track_caller]
+                #[inline(always)]
+                pub fn $name(&self, $value: usize, order: Ordering) -> *mut T {
+                    self.0.modify(stringify!($name), order, |$old| $new)
+                }
+            )*
+        }
+    };
+}
+
+address_operations! {
+    /// Adds so many values, as `wrapping_add`; returns the old pointer.
+    fetch_ptr_add(value) |old| old.wrapping_add(value);
+    /// Subtracts so many values, as `wrapping_sub`; returns the old pointer.
+    fetch_ptr_sub(value) |old| old.wrapping_sub(value);
+    /// Adds so many bytes; returns the old pointer.
+    fetch_byte_add(value) |old| old.wrapping_byte_add(value);
+    /// Subtracts so many bytes; returns the old pointer.
+    fetch_byte_sub(value) |old| old.wrapping_byte_sub(value);
+    /// Bitwise "or" with the address; returns the old pointer.
+    fetch_or(value) |old| old.map_addr(|address| address | value);
+    /// Bitwise "and" with the address; returns the old pointer.
+    fetch_and(value) |old| old.map_addr(|address| address & value);
+    /// Bitwise "xor" with the address; returns the old pointer.
+    fetch_xor(value) |old| old.map_addr(|address| address ^ value);
+}
+
 impl<T> Default for AtomicPtr<T> {
     #[track_caller]
     fn default() -> AtomicPtr<T> {

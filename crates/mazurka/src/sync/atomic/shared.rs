@@ -104,12 +104,15 @@ macro_rules! shared_operations {
             ///
             /// With the value for which the closure returned none.
             #[track_caller]
-            pub fn fetch_update(
+            pub fn fetch_update<F>(
                 &self,
                 set_order: Ordering,
                 fetch_order: Ordering,
-                mut update: impl FnMut($Value) -> Option<$Value>,
-            ) -> Result<$Value, $Value> {
+                mut update: F,
+            ) -> Result<$Value, $Value>
+            where
+                F: FnMut($Value) -> Option<$Value>,
+            {
                 let mut value = self.load(fetch_order);
                 while let Some(new) = update(value) {
                     match self.compare_exchange_weak(value, new, set_order, fetch_order) {
