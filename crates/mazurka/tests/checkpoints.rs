@@ -257,3 +257,44 @@ fn a_checkpoint_that_cannot_be_written_is_reported() {
         "{result:?}"
     );
 }
+
+/// Every program run of a search, and those of one that stops after some and goes on.
+#[test]
+fn a_search_that_saves_now_and_then_loses_no_execution_at_its_limit() {
+    let file = Temporary::new("now-and-then");
+    for algorithm in Algorithm::general().filter(|algorithm| algorithm.proves()) {
+        let checker = || Checker::new().algorithm(algorithm).keep_going(true);
+        let whole = checker().check(program);
+        let runs = whole.executions + whole.halted + whole.blocked;
+        for limit in 1..=runs {
+            let saving = checker().checkpoint(&file.0).checkpoint_interval(4);
+            drop(saving.max_executions(limit).check(program));
+            let rest = checker().resume(&file.0).check(program);
+            assert_eq!(numbers(&rest), numbers(&whole), "{algorithm}, {limit}");
+        }
+    }
+}
+
+#[test]
+fn a_search_that_is_stopped_in_the_middle_of_an_execution_goes_on_from_before_it() {
+    let file = Temporary::new("in-the-middle");
+    let whole = Checker::new().check(|| tries(3));
+    for stop_at in [5, 6, 7, 8, 9, 10] {
+        let stop = std::sync::Arc::new(AtomicBool::new(false));
+        let runs = Cell::new(0);
+        let checker = Checker::new().stop(std::sync::Arc::clone(&stop));
+        let report = checker
+            .checkpoint(&file.0)
+            .checkpoint_interval(4)
+            .check(move || {
+                runs.set(runs.get() + 1);
+                if runs.get() == stop_at {
+                    stop.store(true, SeqCst);
+                }
+                tries(3);
+            });
+        assert_eq!(report.verdict, Verdict::Bounded, "{report}");
+        let rest = Checker::new().resume(&file.0).check(|| tries(3));
+        assert_eq!(numbers(&rest), numbers(&whole), "{stop_at}");
+    }
+}

@@ -33,6 +33,8 @@ pub(super) struct Search {
     pub(super) covered: Covered,
     /// Whether an execution did not go as the first one did, for the first time.
     has_diverged: bool,
+    /// Whether the last execution did not come to its end.
+    is_broken_off: bool,
     pub(super) beginning: Beginning,
     /// Executions after the first failure.
     pub(super) extra: u64,
@@ -146,6 +148,7 @@ impl Search {
             is_raced_for: false,
             covered: Covered::default(),
             has_diverged: false,
+            is_broken_off: false,
             beginning: Beginning::default(),
             extra: 0,
             shortest: None,
@@ -166,9 +169,11 @@ impl Search {
                     unsaved = 0;
                 }
             }
-            if unsaved > 0 {
+            // In the middle of an execution a strategy has no state from which a search goes on.
+            if unsaved > 0 && !self.is_broken_off {
                 self.save(&mut checkpoint)?;
             }
+            self.judge_limit();
             let has_failed = !self.failures.is_empty();
             self.shorten()?;
             if has_failed != self.failures.is_empty() {
@@ -186,15 +191,20 @@ impl Search {
 
     /// Whether another execution is wanted.
     fn goes_on(&mut self) -> bool {
-        if !self.failures.is_empty() && !self.checker.keeps_going {
-            return false;
+        !self.is_done_with_bugs() && self.limit_is_left()
+    }
+
+    /// Nothing is cut off if nothing is left. The strategy is of no use afterwards.
+    fn judge_limit(&mut self) {
+        let is_between_executions = !self.is_broken_off && !self.is_done_with_bugs();
+        if is_between_executions && self.halt.is_some() && !self.strategy.backtrack() {
+            self.halt = None;
         }
-        let Some(limit) = self.halt.or_else(|| self.limit()) else {
-            return true;
-        };
-        // Nothing is cut off if nothing is left.
-        self.halt = self.strategy.backtrack().then_some(limit);
-        false
+    }
+
+    /// Whether a bug was found and no other is looked for.
+    fn is_done_with_bugs(&self) -> bool {
+        !self.failures.is_empty() && !self.checker.keeps_going
     }
 
     /// Whether no limit is reached; else the search is halted by it.
@@ -287,7 +297,10 @@ impl Search {
     /// Deals with an execution that did not come to its end; whether the search goes on.
     pub(super) fn broken_off(&mut self, interrupt: Interrupt) -> Result<bool, CheckError> {
         match interrupt {
-            Interrupt::Stopped => self.halt = self.brake.pulled(),
+            Interrupt::Stopped => {
+                self.is_broken_off = true;
+                self.halt = self.brake.pulled();
+            }
             Interrupt::Diverged(divergence) if self.may_be_the_first(&divergence) => {
                 self.has_diverged = true;
                 return self.broken_off(Interrupt::Coarsened);
@@ -301,6 +314,7 @@ impl Search {
                 return Ok(true);
             }
             Interrupt::Diverged(_) if self.failures.contain_a_race() => {
+                self.is_broken_off = true;
                 self.halt = Some(Limit::Race);
             }
             Interrupt::Incomparable => return Err(self.incomparable()),
