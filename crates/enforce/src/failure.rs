@@ -36,7 +36,7 @@ pub(crate) fn never(plan: &Plan, first: Point, point: Point) -> ! {
 pub(crate) fn left(plan: &Plan, thread: &Thread, first: Point) -> ! {
     fail(&format!(
         "the program ends while thread {} waits for {}, which will never happen; {WHAT_TO_DO}",
-        thread.path(),
+        thread.name(),
         plan.describe(first)
     ))
 }

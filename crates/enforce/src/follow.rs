@@ -104,7 +104,7 @@ fn tells() -> bool {
             let first = thread.awaited()?;
             Some(format!(
                 "thread {} waits for {}",
-                thread.path(),
+                thread.name(),
                 plan.describe(first)
             ))
         })

@@ -24,6 +24,7 @@ mod follow;
 mod gate;
 mod order;
 mod own;
+mod path;
 mod plan;
 mod recorder;
 mod thread;

@@ -280,7 +280,7 @@ fn waits(thread: &Thread, plan: &'static crate::Plan, point: Point) -> bool {
 /// The program does what the file says.
 fn compare(plan: &crate::Plan, point: Point, kind: OpKind) {
     if let Some(expected) = plan.kind(point.thread as usize, point.index)
-        && expected != format!("{kind:?}")
+        && expected != kind
     {
         failure::differs(plan, point, kind);
     }

@@ -1,7 +1,13 @@
 //! Where threads stop: the constraints of a case, by thread.
 
+use crate::path::{self, Path};
+use explore::OpKind;
 use report::{Case, Inputs, Point, SafeTrace};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error as Unknown, StrDeserializer};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 /// More threads are not enforced.
 pub(crate) const MOST_THREADS: usize = 1024;
@@ -26,7 +32,7 @@ pub(crate) const MOST_THREADS: usize = 1024;
 /// ```
 #[derive(Clone, Default, Debug)]
 pub struct Plan {
-    numbers: BTreeMap<String, usize>,
+    numbers: BTreeMap<Vec<u32>, usize>,
     threads: Vec<Stops>,
     /// Nothing is left to be enforced, alternatives included.
     is_free: bool,
@@ -47,7 +53,8 @@ struct Stops {
 /// An event as the file tells it.
 #[derive(Clone, Debug)]
 struct Event {
-    kind: String,
+    /// None if this version knows no such kind.
+    kind: Option<OpKind>,
     text: String,
 }
 
@@ -60,6 +67,8 @@ pub enum PlanError {
     Threads(usize),
     /// A point of a thread that the file does not name.
     Point(Point),
+    /// What is no spawn path.
+    Path(String),
 }
 
 impl std::fmt::Display for PlanError {
@@ -88,6 +97,10 @@ impl std::fmt::Display for PlanError {
                 "the safe trace is damaged: it has no thread {}; verify the program again",
                 point.thread
             ),
+            PlanError::Path(path) => write!(
+                f,
+                "the safe trace is damaged: {path:?} is no thread; verify the program again"
+            ),
         }
     }
 }
@@ -114,8 +127,13 @@ impl Plan {
         if case.threads.len() > MOST_THREADS {
             return Err(PlanError::Threads(case.threads.len()));
         }
+        let mut numbers = BTreeMap::new();
+        for (number, path) in case.threads.iter().enumerate() {
+            let components = path::parse(path).ok_or_else(|| PlanError::Path(path.clone()))?;
+            numbers.insert(components.into_vec(), number);
+        }
         let mut plan = Plan {
-            numbers: case.threads.iter().cloned().zip(0..).collect(),
+            numbers,
             threads: case.threads.iter().map(|path| Stops::named(path)).collect(),
             is_free: case.is_complete || case.events_of_prefix == 0 && case.constraints.is_empty(),
         };
@@ -138,7 +156,7 @@ impl Plan {
                 Some(place) => format!("{} at {place}", event.operation),
                 None => event.operation.clone(),
             };
-            let kind = event.kind.clone();
+            let kind = kind(&event.kind);
             let described = &mut plan.stops(event.at)?.described;
             described.insert(event.at.index, Event { kind, text });
         }
@@ -160,7 +178,26 @@ impl Plan {
 
     /// The number of the thread with this spawn path.
     pub fn number_of(&self, path: &str) -> Option<usize> {
-        self.numbers.get(path).copied()
+        self.number(&path::parse(path)?)
+    }
+
+    /// The same for a path that is parsed.
+    pub(crate) fn number(&self, path: &Path) -> Option<usize> {
+        self.numbers.get(path.as_slice()).copied()
+    }
+
+    /// The numbers of the children of a thread from one on, and of all that those start.
+    pub(crate) fn children_from(
+        &self,
+        parent: &Path,
+        child: u32,
+    ) -> impl Iterator<Item = usize> + '_ {
+        let (mut first, depth) = (parent.clone(), parent.len());
+        first.push(child);
+        let from = (Bound::Included(first.as_slice()), Bound::Unbounded);
+        let own = self.numbers.range::<[u32], _>(from);
+        own.take_while(move |(path, _)| path.starts_with(&first[..depth]))
+            .map(|(_, &number)| number)
     }
 
     /// The spawn path of a thread.
@@ -213,7 +250,7 @@ impl Plan {
 
     /// The kind of an event, where the file is certain of it: within the prefix, which ends behind the last event that
     /// is waited for.
-    pub(crate) fn kind(&self, number: usize, index: u32) -> Option<&str> {
+    pub(crate) fn kind(&self, number: usize, index: u32) -> Option<OpKind> {
         let stops = self.threads.get(number)?;
         let is_certain = stops.firsts.last().is_some_and(|&last| index <= last)
             || stops
@@ -221,8 +258,7 @@ impl Plan {
                 .keys()
                 .last()
                 .is_some_and(|&last| index <= last);
-        let event = stops.described.get(&index).filter(|_| is_certain)?;
-        Some(event.kind.as_str())
+        stops.described.get(&index).filter(|_| is_certain)?.kind
     }
 
     /// An event for people: which one, of which thread, and what it does if that is known.
@@ -235,6 +271,12 @@ impl Plan {
             None => format!("event {} of thread {path}", point.index),
         }
     }
+}
+
+/// The kind that a file names.
+fn kind(name: &str) -> Option<OpKind> {
+    let name: StrDeserializer<'_, Unknown> = name.into_deserializer();
+    OpKind::deserialize(name).ok()
 }
 
 impl Stops {
@@ -311,6 +353,44 @@ mod tests {
         let damaged = case(&[(point(7, 1), point(0, 1))]);
         let error = Plan::of(&damaged).unwrap_err();
         assert!(error.to_string().contains("no thread 7"), "{error}");
+    }
+
+    #[test]
+    fn the_threads_beneath_a_thread_are_found_from_a_child_on() {
+        let case = Case {
+            threads: ["0", "0.1", "0.10", "0.2", "0.2.0", "1"]
+                .map(str::to_owned)
+                .to_vec(),
+            ..Case::default()
+        };
+        let plan = Plan::of(&case).unwrap();
+        let main = path::parse("0").unwrap();
+        let beneath = |child| plan.children_from(&main, child).collect::<Vec<_>>();
+        assert_eq!(beneath(0), [1, 3, 4, 2]);
+        assert_eq!(beneath(2), [3, 4, 2]);
+        assert_eq!(beneath(11), [0; 0]);
+    }
+
+    #[test]
+    fn what_is_no_spawn_path_is_an_error() {
+        let case = Case {
+            threads: vec!["0.x".to_owned()],
+            ..Case::default()
+        };
+        let error = Plan::of(&case).unwrap_err();
+        assert!(
+            error.to_string().contains("\"0.x\" is no thread"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn kinds_are_told_by_their_names() {
+        assert_eq!(
+            kind(&format!("{:?}", OpKind::MutexRequest)),
+            Some(OpKind::MutexRequest)
+        );
+        assert_eq!(kind("Dance"), None);
     }
 
     #[test]

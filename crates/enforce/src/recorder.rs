@@ -98,7 +98,7 @@ fn recorded(thread: &'static Thread) -> Recorded {
             .collect()
     };
     Recorded {
-        path: thread.path().to_owned(),
+        path: thread.name(),
         events,
     }
 }

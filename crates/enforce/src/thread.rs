@@ -3,18 +3,24 @@
 use crate::blocking::Latch;
 use crate::gate::Gate;
 use crate::own::{Own, own};
+use crate::path::{self, Path};
 use crate::{Plan, enforcement, recorder};
 use report::Point;
 use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU64,
+    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
 /// A thread that is enforced. Never freed: others may look at it at any time.
 pub(crate) struct Thread {
-    path: String,
+    parent: Option<&'static Thread>,
+    /// Its number among the children of the parent.
+    place: u32,
+    /// What the front-end starts it with.
+    carried: [AtomicUsize; 2],
     /// Its number in the file, from 1; 0 as long as the file does not name it.
     number: AtomicU64,
     children: Cell<u32>,
@@ -23,6 +29,8 @@ pub(crate) struct Thread {
     has_ended: AtomicBool,
     /// What it waits for, as number and index; 0 for nothing.
     waits_for: AtomicU64,
+    /// Differs from those of other threads.
+    seed: u64,
     /// Of its random delays.
     pub(crate) random: Cell<u64>,
     pub(crate) record: UnsafeCell<recorder::Own>,
@@ -86,7 +94,7 @@ pub fn upcoming() -> Option<Child> {
     let parent = own().thread()?;
     let child = parent.children.get();
     parent.children.set(child + 1);
-    Some(Child::with(format!("{}.{child}", parent.path)))
+    Some(Child::with(Some(parent), child))
 }
 
 /// The calling thread is this one from here on.
@@ -129,7 +137,7 @@ pub fn end_thread() {
 /// the threads that it starts. All others have to have ended.
 pub fn again() {
     let own = own();
-    let Some(main) = own.thread().filter(|thread| thread.path == "0") else {
+    let Some(main) = own.thread().filter(|thread| thread.parent.is_none()) else {
         return;
     };
     main.children.set(0);
@@ -145,15 +153,17 @@ pub fn again() {
 impl Child {
     /// The main thread of the program.
     pub(crate) fn main() -> Child {
-        Child::with("0".to_owned())
+        Child::with(None, 0)
     }
 
-    fn with(path: String) -> Child {
-        let seed = path.bytes().fold(enforcement::seed(), |seed, byte| {
-            (seed ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+    fn with(parent: Option<&'static Thread>, place: u32) -> Child {
+        let above = parent.map_or_else(enforcement::seed, |parent| parent.seed);
+        let seed = (above ^ u64::from(place)).wrapping_mul(0x0000_0100_0000_01b3);
         let thread = Box::leak(Box::new(Thread {
-            path,
+            parent,
+            place,
+            carried: [const { AtomicUsize::new(0) }; 2],
+            seed,
             number: AtomicU64::new(0),
             children: Cell::new(0),
             own: AtomicPtr::new(ptr::null_mut()),
@@ -164,6 +174,33 @@ impl Child {
         }));
         with_all(|threads| threads.push(thread));
         Child(thread)
+    }
+
+    /// Has the child carry what the front-end starts it with, so that it need not free memory as its first deed.
+    pub fn carry(self, what: [usize; 2]) {
+        for (place, what) in self.0.carried.iter().zip(what) {
+            place.store(what, Relaxed);
+        }
+    }
+
+    /// What it carries.
+    pub fn carried(self) -> [usize; 2] {
+        [0, 1].map(|place| self.0.carried[place].load(Relaxed))
+    }
+
+    /// For functions that take a pointer.
+    pub fn into_raw(self) -> *mut c_void {
+        ptr::from_ref(self.0).cast_mut().cast()
+    }
+
+    /// The child again.
+    ///
+    /// # Safety
+    ///
+    /// The pointer is from [`Child::into_raw`].
+    pub unsafe fn from_raw(pointer: *mut c_void) -> Child {
+        // SAFETY: as the caller promises; threads are never freed.
+        Child(unsafe { &*pointer.cast::<Thread>() })
     }
 
     /// Whether it has performed its last event.
@@ -181,8 +218,16 @@ impl Child {
 }
 
 impl Thread {
-    pub(crate) fn path(&self) -> &str {
-        &self.path
+    /// Its spawn path, for people.
+    pub(crate) fn name(&self) -> String {
+        path::written(&self.path())
+    }
+
+    fn path(&self) -> Path {
+        let ancestors = std::iter::successors(Some(self), |thread| thread.parent);
+        let mut path: Path = ancestors.map(|thread| thread.place).collect();
+        path.reverse();
+        path
     }
 
     pub(crate) fn number(&self) -> Option<usize> {
@@ -203,7 +248,7 @@ impl Thread {
     #[inline]
     pub(crate) fn find_number(&self, plan: &Plan) {
         if self.number.load(Relaxed) == 0
-            && let Some(number) = plan.number_of(&self.path)
+            && let Some(number) = plan.number(&self.path())
         {
             self.number.store(number as u64 + 1, Relaxed);
         }
@@ -242,16 +287,8 @@ impl Thread {
         if let Some(number) = self.number() {
             Gate::of(number).close();
         }
-        let beneath = format!("{}.", self.path);
-        for number in 0..plan.threads() {
-            let path = plan.path(number);
-            let is_unborn = path.strip_prefix(&beneath).is_some_and(|rest| {
-                let child = rest.split('.').next().and_then(|child| child.parse().ok());
-                child.is_some_and(|child: u32| child >= self.children.get())
-            });
-            if is_unborn {
-                Gate::of(number).close();
-            }
+        for number in plan.children_from(&self.path(), self.children.get()) {
+            Gate::of(number).close();
         }
     }
 

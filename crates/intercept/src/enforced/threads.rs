@@ -6,18 +6,16 @@ use explore::OpKind;
 use libc::{c_int, c_uint, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
 type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
-/// What a thread begins with.
-struct Begin {
-    start: Start,
-    argument: *mut c_void,
-    child: Child,
-}
+/// Whether code of the program may run when the function of a thread has returned.
+static HAS_DESTRUCTORS: AtomicBool = AtomicBool::new(false);
 
-/// The key whose destructor tells that a thread ends, by whatever way.
+/// The key whose destructor tells that a thread ends, where the return of its function does not.
 static KEY: OnceLock<c_uint> = OnceLock::new();
 
 /// In the third of four rounds: destructors of the program have run in the first two.
@@ -38,10 +36,11 @@ fn keep(round: usize) {
 
 /// Before the program begins.
 pub(super) fn prepare() {
-    type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
     let mut key = 0;
     original!(pthread_key_create(&raw mut key, leaving): fn(*mut c_uint, Destructor) -> c_int);
     KEY.get_or_init(|| key);
+    // The standard library makes a key for its threads, one of which follows the file: it is not the program's.
+    enforce::internally(|| drop(std::thread::current()));
     unsafe extern "C" fn leave_parent() {
         enforce::off();
     }
@@ -49,22 +48,34 @@ pub(super) fn prepare() {
     unsafe { libc::pthread_atfork(None, None, Some(leave_parent)) };
 }
 
+/// The program has something to do at the ends of threads.
+fn has(destructor: Option<Destructor>) {
+    if destructor.is_some() && !enforce::is_internal() {
+        HAS_DESTRUCTORS.store(true, Relaxed);
+    }
+}
+
 /// The main thread may end before the program.
 pub(super) fn keep_main() {
     keep(1);
 }
 
-unsafe extern "C-unwind" fn begin(begin: *mut c_void) -> *mut c_void {
-    // SAFETY: `create` gave this one its box.
-    let Begin {
-        start,
-        argument,
-        child,
-    } = *unsafe { Box::from_raw(begin.cast::<Begin>()) };
-    keep(1);
+unsafe extern "C-unwind" fn begin(child: *mut c_void) -> *mut c_void {
+    // SAFETY: `create` gave this one the child.
+    let child = unsafe { Child::from_raw(child) };
+    let [start, argument] = child.carried();
     enforce::adopt(child);
-    // SAFETY: the program gave the function and its argument.
-    unsafe { start(argument) }
+    // SAFETY: `create` had the child carry the function and its argument, which the program gave.
+    let result = unsafe {
+        let start: Start = std::mem::transmute(start);
+        start(ptr::with_exposed_provenance_mut(argument))
+    };
+    if HAS_DESTRUCTORS.load(Relaxed) {
+        keep(1);
+    } else {
+        enforce::end_thread();
+    }
+    result
 }
 
 /// Starts a thread by a function of the C library; its result.
@@ -79,15 +90,9 @@ fn create(
         return how(start, argument);
     };
     enforce::publish();
-    let own = Box::into_raw(Box::new(Begin {
-        start,
-        argument,
-        child,
-    }));
-    let result = how(begin, own.cast());
+    child.carry([start as usize, argument.expose_provenance()]);
+    let result = how(begin, child.into_raw());
     if result != 0 {
-        // SAFETY: nobody else got the box.
-        drop(unsafe { Box::from_raw(own) });
         child.fails();
     } else {
         // SAFETY: the C library wrote the handle.
@@ -183,7 +188,30 @@ enforced! {
 
     fn pthread_exit(result: *mut c_void) {
         enforce::publish();
+        keep(1);
         original!(pthread_exit(result): fn(*mut c_void))
+    }
+
+    fn thrd_exit(result: c_int) {
+        enforce::publish();
+        keep(1);
+        original!(thrd_exit(result): fn(c_int))
+    }
+
+    fn pthread_key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
+        has(destructor);
+        original!(pthread_key_create(key, destructor): fn(*mut c_uint, Option<Destructor>) -> c_int)
+    }
+
+    fn tss_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
+        has(destructor);
+        original!(tss_create(key, destructor): fn(*mut c_uint, Option<Destructor>) -> c_int)
+    }
+
+    fn __cxa_thread_atexit_impl(destructor: Destructor, object: *mut c_void, image: *mut c_void) -> c_int {
+        has(Some(destructor));
+        original!(__cxa_thread_atexit_impl(destructor, object, image):
+            fn(Destructor, *mut c_void, *mut c_void) -> c_int)
     }
 
     fn pthread_cancel(_thread: pthread_t) -> c_int {

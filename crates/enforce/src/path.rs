@@ -1,0 +1,37 @@
+//! Spawn paths: 0 for the main thread, and for each other thread that of its parent and its number among the children.
+
+use smallvec::SmallVec;
+use std::fmt::Write;
+
+/// The numbers from the main thread's on. Those of threads that are not started by very many generations need no memory of the
+/// heap, so that a thread that starts does not have to set up one.
+pub(crate) type Path = SmallVec<[u32; 16]>;
+
+/// What people write as `0.1.2`.
+pub(crate) fn parse(text: &str) -> Option<Path> {
+    text.split('.').map(|number| number.parse().ok()).collect()
+}
+
+/// What people write.
+pub(crate) fn written(path: &Path) -> String {
+    let mut text = String::new();
+    for number in path {
+        let point = if text.is_empty() { "" } else { "." };
+        write!(text, "{point}{number}").expect("a string takes all");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_read_as_it_is_written() {
+        for text in ["0", "0.3", "0.10.2"] {
+            assert_eq!(written(&parse(text).unwrap()), text);
+        }
+        assert_eq!(parse("0..1"), None);
+        assert_eq!(parse(""), None);
+    }
+}
