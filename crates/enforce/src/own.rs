@@ -231,36 +231,54 @@ fn begins(own: &'static Own, kind: OpKind) {
         return own.next.store(u64::MAX, Relaxed);
     };
     let index = own.count.get();
-    recorder::ended(thread);
-    thread.publish(index - 1);
+    if own.next.load(Relaxed) == 0 {
+        recorder::ended(thread);
+        thread.publish(index - 1);
+    }
     delay::some(Some(thread));
     loop {
         let plan = enforcement::plan();
         thread.find_number(plan);
-        if let Some(number) = thread.number() {
-            let point = Point {
-                thread: number as u32,
-                index: index as u32,
-            };
-            if !waits(thread, plan, point) {
-                continue;
-            }
-            compare(plan, point, kind);
-        }
-        let next = match thread.number() {
-            Some(number) if plan.is_first(number, index as u32) => 0,
-            number => next_stop(plan, number, index),
-        };
-        if settles(own, plan, next) {
+        if let Some(next) = stops_at(thread, plan, index as u32, kind)
+            && settles(own, plan, next)
+        {
             break;
         }
     }
     recorder::begun(thread);
 }
 
+/// Does what is to be done at an event, and gives the number of the next one with something to be done; none if the plan
+/// changed meanwhile.
+fn stops_at(thread: &Thread, plan: &'static crate::Plan, index: u32, kind: OpKind) -> Option<u64> {
+    let number = thread.number();
+    let Some((number, stops)) = number.and_then(|number| Some((number, plan.stops(number)?)))
+    else {
+        return Some(next_stop(u64::MAX));
+    };
+    let point = Point {
+        thread: number as u32,
+        index,
+    };
+    let position = stops.position_near(thread.likely_stop.get(), index);
+    let Some(stop) = stops.get(position, index) else {
+        compare(plan, plan.kind(number, index), point, kind);
+        return Some(next_stop(stops.index_of(position)));
+    };
+    if !waits(thread, plan, &stop.waits, point) {
+        return None;
+    }
+    compare(plan, stop.kind, point, kind);
+    thread.likely_stop.set(position + 1);
+    Some(match stop.is_first {
+        true => 0,
+        false => next_stop(stops.index_of(position + 1)),
+    })
+}
+
 /// Waits for what has to come first; false if the plan changed meanwhile.
-fn waits(thread: &Thread, plan: &'static crate::Plan, point: Point) -> bool {
-    for &first in plan.waits(point.thread as usize, point.index) {
+fn waits(thread: &Thread, plan: &'static crate::Plan, firsts: &[Point], point: Point) -> bool {
+    for &first in firsts {
         let gate = Gate::of(first.thread as usize);
         if gate.has_published(first.index) {
             continue;
@@ -278,26 +296,24 @@ fn waits(thread: &Thread, plan: &'static crate::Plan, point: Point) -> bool {
 }
 
 /// The program does what the file says.
-fn compare(plan: &crate::Plan, point: Point, kind: OpKind) {
-    if let Some(expected) = plan.kind(point.thread as usize, point.index)
-        && expected != kind
-    {
+fn compare(plan: &crate::Plan, expected: Option<OpKind>, point: Point, kind: OpKind) {
+    if expected.is_some_and(|expected| expected != kind) {
         failure::differs(plan, point, kind);
     }
 }
 
-fn next_stop(plan: &crate::Plan, number: Option<usize>, index: u64) -> u64 {
-    if enforcement::watches_all() {
-        return 0;
+/// Where the thread stops next, if not for the plan's sake at every event.
+fn next_stop(index: u64) -> u64 {
+    match enforcement::watches_all() {
+        true => 0,
+        false => index,
     }
-    number.map_or(u64::MAX, |number| plan.next_stop(number, index as u32))
 }
 
 /// Sets the next stop; false if the plan has changed, so that it may be wrong.
 fn settles(own: &Own, plan: &'static crate::Plan, next: u64) -> bool {
-    own.next.store(next, Relaxed);
     // The other side stores the plan and then `next`.
-    barrier(SeqCst);
+    own.next.swap(next, SeqCst);
     enforcement::is_current(plan)
 }
 
@@ -314,7 +330,11 @@ fn ends(own: &'static Own) {
     loop {
         let plan = enforcement::plan();
         thread.find_number(plan);
-        let next = next_stop(plan, thread.number(), index);
+        let stops = thread.number().and_then(|number| plan.stops(number));
+        let next = stops.map_or(u64::MAX, |stops| {
+            stops.index_of(stops.position_near(thread.likely_stop.get(), index as u32 + 1))
+        });
+        let next = next_stop(next);
         if settles(own, plan, next) {
             break;
         }

@@ -2,11 +2,11 @@
 
 use crate::path::{self, Path};
 use explore::OpKind;
-use report::{Case, Inputs, Point, SafeTrace};
+use report::{Case, Constraint, Inputs, Point, SafeTrace};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as Unknown, StrDeserializer};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 /// More threads are not enforced.
@@ -40,14 +40,24 @@ pub struct Plan {
 
 /// The stops of a thread.
 #[derive(Clone, Default, Debug)]
-struct Stops {
+pub(crate) struct Stops {
     path: String,
-    /// What has to happen before an event.
-    waits: BTreeMap<u32, Vec<Point>>,
-    /// Events that somebody waits for.
-    firsts: BTreeSet<u32>,
+    /// Sorted by index.
+    stops: Vec<Stop>,
     choices: BTreeMap<u32, u32>,
     described: BTreeMap<u32, Event>,
+}
+
+/// An event at which something is to be done.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Stop {
+    pub(crate) index: u32,
+    /// What has to happen before it.
+    pub(crate) waits: Vec<Point>,
+    /// Whether somebody waits for it.
+    pub(crate) is_first: bool,
+    /// What it is, if the file is certain of that.
+    pub(crate) kind: Option<OpKind>,
 }
 
 /// An event as the file tells it.
@@ -137,18 +147,12 @@ impl Plan {
             threads: case.threads.iter().map(|path| Stops::named(path)).collect(),
             is_free: case.is_complete || case.events_of_prefix == 0 && case.constraints.is_empty(),
         };
-        for constraint in &case.constraints {
-            plan.stops(constraint.first)?
-                .firsts
-                .insert(constraint.first.index);
-            let waits = &mut plan.stops(constraint.then)?.waits;
-            waits
-                .entry(constraint.then.index)
-                .or_default()
-                .push(constraint.first);
+        for &Constraint { first, then } in &case.constraints {
+            plan.of_thread(first)?.at(first.index).is_first = true;
+            plan.of_thread(then)?.at(then.index).waits.push(first);
         }
         for choice in &case.choices {
-            let choices = &mut plan.stops(choice.at)?.choices;
+            let choices = &mut plan.of_thread(choice.at)?.choices;
             choices.insert(choice.at.index, choice.alternative);
         }
         for event in &case.events {
@@ -157,8 +161,14 @@ impl Plan {
                 None => event.operation.clone(),
             };
             let kind = kind(&event.kind);
-            let described = &mut plan.stops(event.at)?.described;
+            let described = &mut plan.of_thread(event.at)?.described;
             described.insert(event.at.index, Event { kind, text });
+        }
+        for number in 0..plan.threads.len() {
+            for position in 0..plan.threads[number].stops.len() {
+                let index = plan.threads[number].stops[position].index;
+                plan.threads[number].stops[position].kind = plan.kind(number, index);
+            }
         }
         Ok(plan)
     }
@@ -171,7 +181,7 @@ impl Plan {
         }
     }
 
-    fn stops(&mut self, point: Point) -> Result<&mut Stops, PlanError> {
+    fn of_thread(&mut self, point: Point) -> Result<&mut Stops, PlanError> {
         let stops = self.threads.get_mut(point.thread as usize);
         stops.ok_or(PlanError::Point(point))
     }
@@ -212,28 +222,22 @@ impl Plan {
 
     /// What has to happen before an event of a thread.
     pub fn waits(&self, number: usize, index: u32) -> &[Point] {
-        let stops = self.threads.get(number);
-        let waits = stops.and_then(|stops| stops.waits.get(&index));
-        waits.map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether somebody waits for the event.
-    pub(crate) fn is_first(&self, number: usize, index: u32) -> bool {
-        let stops = self.threads.get(number);
-        stops.is_some_and(|stops| stops.firsts.contains(&index))
+        let stops = self.stops(number);
+        let stop = stops.and_then(|stops| stops.get(stops.position_from(index), index));
+        stop.map_or(&[], |stop| &stop.waits)
     }
 
     /// The next event behind this one at which the thread waits, or is waited for; [`u64::MAX`] if there is none.
     pub fn next_stop(&self, number: usize, index: u32) -> u64 {
-        let Some(stops) = self.threads.get(number) else {
-            return u64::MAX;
-        };
-        let behind = index.saturating_add(1)..;
-        let wait = stops.waits.range(behind.clone()).next();
-        let first = stops.firsts.range(behind).next();
-        let of_both = wait.map(|(&index, _)| index).into_iter();
-        let next = of_both.chain(first.copied()).min();
-        next.map_or(u64::MAX, u64::from)
+        let stops = self.stops(number);
+        stops.map_or(u64::MAX, |stops| {
+            stops.index_of(stops.position_from(index.saturating_add(1)))
+        })
+    }
+
+    /// The stops of a thread.
+    pub(crate) fn stops(&self, number: usize) -> Option<&Stops> {
+        self.threads.get(number)
     }
 
     /// Whether the thread has something to keep at this event or behind it.
@@ -252,7 +256,8 @@ impl Plan {
     /// is waited for.
     pub(crate) fn kind(&self, number: usize, index: u32) -> Option<OpKind> {
         let stops = self.threads.get(number)?;
-        let is_certain = stops.firsts.last().is_some_and(|&last| index <= last)
+        let last_first = stops.stops.iter().rfind(|stop| stop.is_first);
+        let is_certain = last_first.is_some_and(|last| index <= last.index)
             || stops
                 .choices
                 .keys()
@@ -286,12 +291,53 @@ impl Stops {
             ..Stops::default()
         }
     }
+
+    /// The position of the first stop at this event or behind it.
+    pub(crate) fn position_from(&self, index: u32) -> usize {
+        self.stops.partition_point(|stop| stop.index < index)
+    }
+
+    /// The same, where it is likely to be this one.
+    #[inline]
+    pub(crate) fn position_near(&self, likely: usize, index: u32) -> usize {
+        match self.stops.get(likely) {
+            Some(stop) if stop.index == index => likely,
+            _ => self.position_from(index),
+        }
+    }
+
+    /// The stop at this position, if it is at this event.
+    #[inline]
+    pub(crate) fn get(&self, position: usize, index: u32) -> Option<&Stop> {
+        let stop = self.stops.get(position);
+        stop.filter(|stop| stop.index == index)
+    }
+
+    /// The event of the stop at this position; [`u64::MAX`] behind the last one.
+    #[inline]
+    pub(crate) fn index_of(&self, position: usize) -> u64 {
+        let stop = self.stops.get(position);
+        stop.map_or(u64::MAX, |stop| u64::from(stop.index))
+    }
+
+    /// The stop at an event, made if there is none.
+    fn at(&mut self, index: u32) -> &mut Stop {
+        let position = self.position_from(index);
+        if self.get(position, index).is_none() {
+            let stop = Stop {
+                index,
+                ..Stop::default()
+            };
+            self.stops.insert(position, stop);
+        }
+        &mut self.stops[position]
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use report::{Choice, Constraint};
+    use report::Choice;
 
     fn point(thread: u32, index: u32) -> Point {
         Point { thread, index }
@@ -328,7 +374,14 @@ mod tests {
         assert_eq!(stops(0), [3, 5]);
         assert_eq!(stops(1), [2, 4]);
         assert_eq!(stops(2), [0; 0]);
-        assert!(plan.is_first(0, 3) && !plan.is_first(0, 5));
+        let is_first = |index| {
+            let stops = plan.stops(0).unwrap();
+            stops
+                .get(stops.position_near(0, index), index)
+                .unwrap()
+                .is_first
+        };
+        assert!(is_first(3) && !is_first(5));
         assert!(plan.is_inside(0, 5) && !plan.is_inside(0, 6));
     }
 

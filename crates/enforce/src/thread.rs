@@ -27,6 +27,8 @@ pub(crate) struct Thread {
     /// Its thread-local memory, while it lives.
     own: AtomicPtr<Own>,
     has_ended: AtomicBool,
+    /// The position of its next stop, as a rule.
+    pub(crate) likely_stop: Cell<usize>,
     /// What it waits for, as number and index; 0 for nothing.
     waits_for: AtomicU64,
     /// Differs from those of other threads.
@@ -36,7 +38,7 @@ pub(crate) struct Thread {
     pub(crate) record: UnsafeCell<recorder::Own>,
 }
 
-// SAFETY: `children`, `random` and `record` are used by the thread itself only (`record` also when the process
+// SAFETY: `children`, `likely_stop`, `random` and `record` are used by the thread itself only (`record` also when the process
 // ends, by whoever ends it, see `recorder`); all else is atomic or never changes.
 unsafe impl Sync for Thread {}
 
@@ -141,6 +143,7 @@ pub fn again() {
         return;
     };
     main.children.set(0);
+    main.likely_stop.set(0);
     recorder::again(main);
     for number in 0..enforcement::plan().threads() {
         Gate::of(number).reopen();
@@ -168,6 +171,7 @@ impl Child {
             children: Cell::new(0),
             own: AtomicPtr::new(ptr::null_mut()),
             has_ended: AtomicBool::new(false),
+            likely_stop: Cell::new(0),
             waits_for: AtomicU64::new(0),
             random: Cell::new(seed | 1),
             record: UnsafeCell::default(),

@@ -136,6 +136,42 @@ int main(void) {
 }
 ";
 
+/// Threads that end in three ways, and do something when they end.
+const ENDS: &str = r"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <threads.h>
+static atomic_int x;
+static pthread_key_t key;
+static void at_end(void *unused) { x++; }
+static void *returns(void *unused) {
+    pthread_setspecific(key, &x);
+    x++;
+    return NULL;
+}
+static void *exits(void *unused) {
+    pthread_setspecific(key, &x);
+    x++;
+    pthread_exit(NULL);
+}
+static int exits_as_in_c11(void *unused) {
+    pthread_setspecific(key, &x);
+    x++;
+    thrd_exit(3);
+}
+int main(void) {
+    pthread_t threads[2];
+    thrd_t last;
+    pthread_key_create(&key, at_end);
+    pthread_create(&threads[0], NULL, returns, NULL);
+    pthread_create(&threads[1], NULL, exits, NULL);
+    thrd_create(&last, exits_as_in_c11, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    thrd_join(last, NULL);
+    return x != 6;
+}
+";
+
 /// A folder with a program that `mazurka cc` has built.
 fn built(source: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -405,6 +441,25 @@ fn a_run_performs_the_events_of_the_verified_execution() {
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     assert!(compared > 100, "only {compared} programs were compared");
+}
+
+#[test]
+fn what_threads_do_at_their_ends_is_enforced_however_they_end() {
+    let folder = built(ENDS);
+    let folder = folder.path();
+    let stop = ["--stop-when", "constraints=1000000"];
+    output(
+        folder,
+        &[
+            &["verify", "-q", "-o", "safe.trace"],
+            &stop[..],
+            &["./program"],
+        ]
+        .concat(),
+    );
+    let trace = SafeTrace::load(&folder.join("safe.trace")).unwrap();
+    assert_eq!(trace.cases[0].events_of_execution, 10);
+    ran_as(folder, &["./program"], &trace.cases[0]).unwrap();
 }
 
 /// Whether there is a correct execution to compare with.
