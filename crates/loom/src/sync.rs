@@ -1,10 +1,14 @@
 //! As `loom::sync`, and what `std::sync` has besides.
 
+mod notify;
+
 pub use mazurka::sync::{
-    Arc, Barrier, BarrierWaitResult, Condvar, LazyLock, LockResult, Mutex, MutexGuard, Notify,
-    Once, OnceLock, OnceState, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-    TryLockError, TryLockResult, WaitTimeoutResult, Weak, mpsc,
+    Arc, Barrier, BarrierWaitResult, Condvar, LazyLock, LockResult, Mutex, MutexGuard, Once,
+    OnceLock, OnceState, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+    TryLockResult, WaitTimeoutResult, Weak, mpsc,
 };
+
+pub use notify::Notify;
 
 pub mod atomic {
     //! As `loom::sync::atomic`.

@@ -66,6 +66,7 @@ pub struct Checker {
     pub(crate) max_threads: usize,
     pub(crate) explores: bool,
     pub(crate) locations: bool,
+    pub(crate) stack_size: Option<usize>,
     pub(crate) name: String,
     pub(crate) max_executions: Option<u64>,
     pub(crate) time_limit: Option<Duration>,
@@ -102,6 +103,7 @@ impl Checker {
             max_threads: usize::MAX,
             explores: true,
             locations: true,
+            stack_size: None,
             name: String::new(),
             max_executions: None,
             time_limit: None,
@@ -336,6 +338,14 @@ impl Checker {
         self.conditions.waiting_after_main = true;
         self.native = Some((source_map, memory));
         self
+    }
+
+    /// How many bytes the stack of each thread has (default 256 KiB), the main thread's among them.
+    pub fn stack_size(self, bytes: usize) -> Checker {
+        Checker {
+            stack_size: Some(bytes),
+            ..self
+        }
     }
 
     /// Makes plain accesses of a native program events, as if they were atomic; by default they must not race.

@@ -231,3 +231,41 @@ fn objects_have_the_names_that_they_were_given() {
         "{report}"
     );
 }
+
+/// More than a thread's stack has unless it asks for it.
+#[inline(never)]
+fn use_half_a_megabyte() {
+    std::hint::black_box(&mut [0_u8; 512 << 10]);
+}
+
+#[test]
+fn a_thread_has_the_stack_that_it_asks_for() {
+    use mazurka::thread::{Builder, scope};
+    let report = Checker::new().check(|| {
+        let larger = || Builder::new().name("larger".to_owned()).stack_size(1 << 20);
+        for _ in 0..2 {
+            larger().spawn(use_half_a_megabyte).unwrap().join().unwrap();
+            scope(|scope| {
+                drop(larger().spawn_scoped(scope, use_half_a_megabyte));
+            });
+        }
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    let report = Checker::new().stack_size(1 << 20).check(|| {
+        use_half_a_megabyte();
+        thread::spawn(use_half_a_megabyte);
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn who_exhausts_a_stack_is_told_how_to_get_a_larger_one() {
+    let report = Checker::new().check(|| drop(thread::spawn(use_half_a_megabyte)));
+    assert_eq!(report.errors[0].kind, FailureKind::StackOverflow);
+    let message = &report.errors[0].message;
+    assert!(
+        message.contains("256 KiB (Checker::stack_size"),
+        "{message}"
+    );
+}

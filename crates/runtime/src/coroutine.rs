@@ -139,6 +139,11 @@ impl Fibre {
         self.limit + GUARD
     }
 
+    /// Bytes of the stack.
+    pub(crate) fn room(&self) -> usize {
+        self.base - self.lowest()
+    }
+
     /// Whether the address is below the stack, where nothing may be touched.
     pub(crate) fn is_guard(&self, address: usize) -> bool {
         (self.limit..self.limit + GUARD).contains(&address)

@@ -101,6 +101,17 @@ impl Engine {
         })
     }
 
+    fn exhausted(&self, id: ThreadId) -> String {
+        let bytes = self.threads[id.index()].fibre.room();
+        match self.config.native {
+            Some(_) => "exhausted its stack".to_owned(),
+            None => format!(
+                "exhausted its stack of {} KiB (Checker::stack_size and thread::Builder::stack_size give more)",
+                bytes / 1024
+            ),
+        }
+    }
+
     /// The thread was ended by a signal.
     #[cold]
     pub(crate) fn trapped(&mut self, id: ThreadId, trap: Option<Trap>, engine: NonNull<Engine>) {
@@ -108,9 +119,7 @@ impl Engine {
             Some(Trap::Abort) => (FailureKind::Abort, "aborted".to_owned()),
             Some(Trap::Blocked) => (FailureKind::Misuse, BLOCKED.to_owned()),
             Some(Trap::Signal(crash)) => self.crashed(id, crash),
-            Some(Trap::StackOverflow) | None => {
-                (FailureKind::StackOverflow, "exhausted its stack".to_owned())
-            }
+            Some(Trap::StackOverflow) | None => (FailureKind::StackOverflow, self.exhausted(id)),
         };
         self.give_up(id, engine);
         if self.is_tearing_down {

@@ -132,7 +132,8 @@ pub use snapshot::{
 pub use source::Spot;
 pub use state::State;
 pub use thread::{
-    Panic, await_end, call_at, current, is_finished, is_in_model, is_over, join, name, panicking,
-    panics_fail, park, park_timed, place, serve, spawn, spawn_at, stand_at, unpark, upcoming_child,
+    Panic, ask_for_stack, await_end, call_at, current, is_finished, is_in_model, is_over, join,
+    name, panicking, panics_fail, park, park_timed, place, serve, spawn, spawn_at, stand_at,
+    unpark, upcoming_child,
 };
 pub use trace::{Described, Shown, Trace};

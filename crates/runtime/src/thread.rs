@@ -21,6 +21,12 @@ pub fn spawn(name: Option<String>, body: impl FnOnce() + 'static) -> ThreadId {
     spawn_at(Location::caller(), name, Box::new(body))
 }
 
+/// The next thread that the running one starts has a stack of at least so many bytes.
+#[track_caller]
+pub fn ask_for_stack(bytes: usize) {
+    silently(|engine| engine.thread().stack_of_child = bytes);
+}
+
 /// What a thread runs.
 pub(crate) type Body = Box<dyn FnOnce()>;
 

@@ -413,7 +413,7 @@ fn config_of(checker: &Checker) -> Config {
         native: checker.native.map(|native| native_of(checker, native)),
         stack_size: match checker.native {
             Some(_) => NATIVE_STACK,
-            None => default.stack_size,
+            None => checker.stack_size.unwrap_or(default.stack_size),
         },
     }
 }

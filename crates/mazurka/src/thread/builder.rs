@@ -8,6 +8,7 @@ use std::io;
 #[derive(Default, Debug)]
 pub struct Builder {
     name: Option<String>,
+    stack_size: Option<usize>,
 }
 
 impl Builder {
@@ -18,12 +19,18 @@ impl Builder {
 
     /// The name of the thread, also in traces.
     pub fn name(self, name: String) -> Builder {
-        Builder { name: Some(name) }
+        Builder {
+            name: Some(name),
+            ..self
+        }
     }
 
-    /// Without effect: all threads of a model have stacks of the same size.
-    pub fn stack_size(self, _size: usize) -> Builder {
-        self
+    /// The thread has a stack of at least so many bytes, and of [`Checker::stack_size`](crate::Checker::stack_size).
+    pub fn stack_size(self, size: usize) -> Builder {
+        Builder {
+            stack_size: Some(size),
+            ..self
+        }
     }
 
     /// Starts the thread.
@@ -37,6 +44,7 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
+        self.ask_for_stack();
         Ok(JoinHandle::spawn(self.name, body))
     }
 
@@ -55,6 +63,14 @@ impl Builder {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        self.ask_for_stack();
         Ok(scope.start(self.name, body))
+    }
+
+    #[track_caller]
+    fn ask_for_stack(&self) {
+        if let Some(size) = self.stack_size {
+            runtime::ask_for_stack(size);
+        }
     }
 }

@@ -41,6 +41,7 @@ impl Engine {
         thread.expiries = 0;
         thread.spurious = 0;
         thread.children = 0;
+        thread.stack_of_child = 0;
         thread.created = 0;
         thread.location = location;
         thread.name = name;
@@ -112,6 +113,7 @@ impl Engine {
         let parent = &mut self.threads[self.running.index()];
         let number = parent.children;
         parent.children += 1;
+        let stack = std::mem::take(&mut parent.stack_of_child);
         let child = self.names.child(self.running, number);
         if self.born.len() >= self.config.max_threads {
             self.misuse(
@@ -125,8 +127,21 @@ impl Engine {
             std::mem::forget(job);
             return child;
         }
+        if stack > 0 {
+            self.widen_stack(child, stack);
+        }
         self.bear(child, job(child), name, location);
         child
+    }
+
+    /// The thread, which is to be born, has a stack of at least so many bytes.
+    #[cold]
+    fn widen_stack(&mut self, id: ThreadId, bytes: usize) {
+        self.make_room(id);
+        if self.threads[id.index()].fibre.room() < bytes {
+            let engine = NonNull::from(&mut *self);
+            *self.threads[id.index()].fibre = Fibre::new(engine, bytes);
+        }
     }
 
     /// The child that the thread that runs starts next, after as many others.

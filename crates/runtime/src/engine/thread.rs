@@ -32,6 +32,8 @@ pub(crate) struct Thread {
     pub(crate) expiries: u32,
     pub(crate) spurious: u32,
     pub(super) children: u32,
+    /// Bytes of the stack of the next thread that it starts; 0 for as many as others have.
+    pub(crate) stack_of_child: usize,
     pub(super) created: u32,
     pub(crate) wait: Option<Wait>,
     /// A pending signal: the number of its condition variable.
@@ -109,6 +111,7 @@ impl Thread {
             expiries: 0,
             spurious: 0,
             children: 0,
+            stack_of_child: 0,
             created: 0,
             wait: None,
             signals: None,
