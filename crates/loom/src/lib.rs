@@ -20,7 +20,6 @@
 
 pub mod alloc;
 pub mod cell;
-#[cfg(feature = "futures")]
 pub mod future;
 pub mod hint;
 pub mod lazy_static;

@@ -19,6 +19,7 @@ use loom::sync::{
     RwLockWriteGuard, TryLockResult, WaitTimeoutResult,
 };
 use loom::thread::{AccessError, JoinHandle, LocalKey, Thread, ThreadId};
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -195,7 +196,6 @@ fn threads_cells_and_statics() {
     });
 }
 
-#[cfg(feature = "futures")]
 #[test]
 fn futures() {
     use loom::future::{AtomicWaker, block_on};
@@ -279,4 +279,56 @@ fn what_is_not_explored_hides_a_bug_and_what_is_explored_shows_it() {
     };
     assert!(finds(false, false) && finds(true, true));
     assert!(!finds(true, false));
+}
+
+/// Outcomes of the model in all executions.
+fn outcomes(model: impl Fn() -> u32 + Send + Sync + 'static) -> BTreeSet<u32> {
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(BTreeSet::new()));
+    loom::model({
+        let seen = std::sync::Arc::clone(&seen);
+        move || {
+            let outcome = model();
+            seen.lock().unwrap().insert(outcome);
+        }
+    });
+    std::mem::take(&mut seen.lock().unwrap())
+}
+
+#[test]
+fn a_future_is_polled_once_for_no_reason() {
+    let polls = outcomes(|| {
+        let is_ready = Arc::new(AtomicBool::new(false));
+        let mut polls = 0;
+        loom::future::block_on(std::future::poll_fn(|context| {
+            polls += 1;
+            if polls == 1 {
+                let (is_ready, waker) = (Arc::clone(&is_ready), context.waker().clone());
+                loom::thread::spawn(move || {
+                    is_ready.store(true, Ordering::Release);
+                    waker.wake();
+                });
+            }
+            match is_ready.load(Ordering::Acquire) {
+                true => std::task::Poll::Ready(()),
+                false => std::task::Poll::Pending,
+            }
+        }));
+        polls
+    });
+    assert_eq!(polls, BTreeSet::from([1, 2, 3]));
+}
+
+#[test]
+fn a_waiter_returns_once_for_no_reason() {
+    let told = outcomes(|| {
+        let shared = Arc::new((Notify::new(), AtomicUsize::new(0)));
+        let other = Arc::clone(&shared);
+        loom::thread::spawn(move || {
+            other.1.store(1, Ordering::SeqCst);
+            other.0.notify();
+        });
+        shared.0.wait();
+        shared.1.load(Ordering::SeqCst) as u32
+    });
+    assert_eq!(told, BTreeSet::from([0, 1]));
 }
