@@ -110,5 +110,6 @@ fn conditions(order: &Order) -> Conditions {
         waiting_after_main: true,
         interleaves_plain: order.interleaves_plain,
         unroll: order.unroll,
+        is_enforceable: usual.is_enforceable,
     }
 }

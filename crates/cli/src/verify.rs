@@ -93,7 +93,13 @@ impl Verification<'_> {
     /// A program in machine code, for one assignment of its inputs after the other.
     fn of_program(&mut self, program: &NativeProgram) -> Result<Vec<Report>, Refusal> {
         let path = program.path();
-        native::Binary::recognise(path)?;
+        let binary = native::Binary::recognise(path)?;
+        if binary.is_rust() && self.options.plain.is_some() {
+            return Err(Refusal::Option {
+                option: "--plain",
+                why: "plain accesses of a program in Rust are seen in `mazurka::cell`, and must not race",
+            });
+        }
         let content = std::fs::read(path).map_err(|error| Refusal::System {
             what: "read the program",
             error,

@@ -10,9 +10,17 @@ const ARROWS: [(&str, &[&str], &[&str]); 14] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
-    ("runtime", &["explore", "objects", "report"], &["testkit"]),
+    (
+        "runtime",
+        &["enforce", "explore", "objects", "report"],
+        &["testkit"],
+    ),
     ("macros", &[], &[]),
-    ("mazurka", &["explore", "macros", "report", "runtime"], &[]),
+    (
+        "mazurka",
+        &["enforce", "explore", "macros", "report", "runtime"],
+        &[],
+    ),
     (
         "actors",
         &["runtime"],

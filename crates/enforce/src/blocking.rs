@@ -5,6 +5,8 @@
 //! A request is an event that ends when its place is taken; the wait for the grant is none.
 
 mod barrier;
+mod bell;
+mod channel;
 mod condvar;
 mod futex;
 mod latch;
@@ -14,9 +16,11 @@ mod queue;
 mod rwlock;
 mod semaphore;
 mod side;
+mod token;
 mod turnstile;
 
 pub use barrier::Barrier;
+pub use channel::{Channel, Unreceived, Unsent};
 pub use condvar::Condvar;
 pub use futex::{Waited, futex_wait, futex_wake};
 pub(crate) use latch::Latch;
@@ -25,8 +29,10 @@ pub use once::{Entry, Once};
 pub use rwlock::RwLock;
 pub use semaphore::Semaphore;
 pub use side::Side;
+pub use token::Token;
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::time::Duration;
 
 /// When a timed operation gives up.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +49,17 @@ pub struct Deadline {
 const LONGEST: i64 = 1_000_000_000;
 
 impl Deadline {
+    /// When so much time is over.
+    pub fn after(limit: Duration) -> Deadline {
+        let now = clock_gettime(ClockId::Monotonic);
+        let seconds = i64::try_from(limit.as_secs()).unwrap_or(i64::MAX);
+        Deadline {
+            is_monotonic: true,
+            seconds: now.tv_sec.saturating_add(seconds),
+            nanoseconds: now.tv_nsec + i64::from(limit.subsec_nanos()),
+        }
+    }
+
     /// What is left; none if it is over.
     fn left(&self) -> Option<Timespec> {
         let clock = match self.is_monotonic {

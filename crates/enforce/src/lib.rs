@@ -9,6 +9,7 @@
 //! * `order`: what the command tells the process. `plan`: where threads stop, from the file.
 //! * `own`: what a thread counts, in thread-local memory that hooks reach by three instructions.
 //! * `gate`: how far each thread is, and waiting for it. `thread`: from its start to its end.
+//! * `process`: start and end of programs that are not begun by another front-end.
 //! * `follow`: takes over relaxed versions of the file, and tells when nothing moves.
 //!
 //! Deviation: the paper knows an event's end; for a plain access there is no hook behind it, so that its end is published
@@ -26,15 +27,18 @@ mod order;
 mod own;
 mod path;
 mod plan;
+mod process;
 mod recorder;
 mod thread;
 
 pub use enforcement::{choose, leave, off, record, start};
 pub use failure::fail;
-pub use order::{ENFORCE, INPUT, Order};
+pub use order::{ENFORCE, Order};
 pub use own::{
     OWN_COUNT, OWN_NEXT, OWN_STEP, begin, counts_plain, end, fence, internally, is_internal,
     plain_read, plain_write, publish, slow_exit, slow_read, slow_write,
 };
 pub use plan::{Plan, PlanError};
+pub use process::{is_enforced, start_as_told, take_variable};
+pub use report::INPUT;
 pub use thread::{Child, adopt, again, end_thread, upcoming};

@@ -7,9 +7,6 @@ use std::path::PathBuf;
 /// The variable of the environment that holds an [`Order`].
 pub const ENFORCE: &str = "MAZURKA_ENFORCE";
 
-/// What stands before an input's name in the environment of a program.
-pub const INPUT: &str = "MAZURKA_INPUT_";
-
 /// Under what a program is to run.
 ///
 /// ```

@@ -8,6 +8,7 @@ use crate::{Plan, enforcement, recorder};
 use report::Point;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
+use std::panic::RefUnwindSafe;
 use std::ptr;
 use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU64, AtomicUsize,
@@ -41,6 +42,8 @@ pub(crate) struct Thread {
 // SAFETY: `children`, `likely_stop`, `random` and `record` are used by the thread itself only (`record` also when the process
 // ends, by whoever ends it, see `recorder`); all else is atomic or never changes.
 unsafe impl Sync for Thread {}
+
+impl RefUnwindSafe for Thread {}
 
 /// The threads that live, and with records those that have lived.
 struct Threads {

@@ -8,14 +8,12 @@ use crate::{
     block_numbers, blocks, copies, ending, gate, heap, image, input, inputs, leaks, rwlock,
     threads, watch,
 };
-use explore::Algorithm;
-use mazurka::{CheckError, Checker, Preference, Report};
-use native::{Answer, ORDER, Order, Verify};
+use mazurka::{CheckError, Checker, Report};
+use native::{Answer, ORDER, Order};
 use report::{FailureKind, Input, Progress, Snapshot};
 use runtime::native::privately;
 use std::fs::File;
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -64,7 +62,7 @@ pub(crate) fn work(program: Program) -> i32 {
     let checked = check(&order, program);
     input::refuse_readers();
     say(&match checked {
-        Ok(report) => answer_of(report),
+        Ok(report) => Answer::of(report),
         Err(error) => Answer::Refused(error.to_string()),
     });
     // Exit handlers are the program's: it has had its ends.
@@ -84,24 +82,8 @@ pub(crate) fn refuse_now(reason: &str) -> ! {
     unsafe { libc::_exit(2) }
 }
 
-/// What cannot be checked is no bug.
-fn answer_of(report: Report) -> Answer {
-    let mut errors = report.errors.iter();
-    match errors.find(|failure| failure.kind == FailureKind::Unsupported) {
-        Some(failure) => {
-            let place = failure.location.as_ref();
-            let place = place.map_or_else(String::new, |place| format!(" at {place}"));
-            Answer::Refused(format!(
-                "{}{place}: this cannot be checked",
-                failure.message
-            ))
-        }
-        None => Answer::Report(Box::new(report)),
-    }
-}
-
 fn say(answer: &Answer) {
-    let line = serde_json::to_string(answer).expect("an answer has no maps to serialise");
+    let line = answer.line();
     if let Some(answers) = ANSWERS.get() {
         let mut file = answers.lock().unwrap_or_else(PoisonError::into_inner);
         // Who does not listen any more has ended us.
@@ -136,39 +118,12 @@ fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
         }
         return Ok(report);
     }
-    let algorithm = match order.algorithm.as_str() {
-        "" => Algorithm::default(),
-        name => name
-            .parse()
-            .map_err(|_| CheckError::Misfit(format!("no algorithm is called {name}")))?,
-    };
-    let checker = checker.algorithm(algorithm);
-    match &order.verify {
-        Some(verify) => verified(checker, verify, body),
-        None => checker.try_check(body),
+    if let Some(verify) = &order.verify {
+        inputs::know(&verify.inputs);
     }
-}
-
-/// Verifies, and tells what is verified as soon as it is.
-fn verified(
-    checker: Checker,
-    verify: &Verify,
-    body: impl Fn() + 'static,
-) -> Result<Report, CheckError> {
-    inputs::know(&verify.inputs);
-    let preference = match verify.prefers_few_waiting {
-        true => Preference::FewWaiting,
-        false => Preference::Any,
-    };
-    let verified = checker.verify(preference, body, |case| {
+    checker.carry_out(order, body, |case| {
         say(&Answer::Verified(Box::new(case.clone())));
-        let enough = verify.most_constraints;
-        match enough.is_some_and(|most| case.constraints.len() <= most) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    })?;
-    Ok(verified.report)
+    })
 }
 
 /// The program asks for an input that nobody knows: the process ends here.
@@ -183,47 +138,10 @@ fn checker(order: &Order) -> Checker {
         input::refuse_readers();
         say(&Answer::Progress(snapshot.line()));
     };
-    let mut checker = Checker::new()
-        .name(&order.name)
+    Checker::ordered(order)
         .stop(Arc::clone(STOP.get_or_init(Arc::default)))
         .native(&Names, &ProgramMemory)
-        .interleave_plain(order.interleaves_plain)
-        .keep_going(order.keep_going)
-        .observer(Progress::every(INTERVAL, tell));
-    if let Some(executions) = order.max_executions {
-        checker = checker.max_executions(executions);
-    }
-    if let Some(executions) = order.extra {
-        checker = checker.extra(executions);
-    }
-    if let Some(limit) = order.time_limit {
-        checker = checker.time_limit(limit);
-    }
-    if let Some(preemptions) = order.preemptions {
-        checker = checker.preemptions(preemptions);
-    }
-    if let Some(seed) = order.seed {
-        checker = checker.seed(seed);
-    }
-    if let Some(timeouts) = order.timeouts {
-        checker = checker.timeouts(timeouts);
-    }
-    if let Some(events) = order.max_events {
-        checker = checker.max_events(events);
-    }
-    if let Some(rounds) = order.unroll {
-        checker = checker.unroll(rounds);
-    }
-    if let Some(path) = &order.checkpoint {
-        checker = checker.checkpoint(path);
-    }
-    if let Some(path) = &order.resume {
-        checker = checker.resume(path);
-    }
-    if let Some(path) = &order.trail {
-        checker = checker.trail(path);
-    }
-    checker
+        .observer(Progress::every(INTERVAL, tell))
 }
 
 /// One execution, from the program's memory as it was when `main` began.

@@ -9,6 +9,7 @@ mod findings;
 mod limits;
 mod linearisation;
 mod memory;
+mod order;
 mod refit;
 mod repeat;
 mod search;

@@ -60,6 +60,12 @@
 //! A panic that `join` returns as `Err` is behaviour, unless [`Checker::panics_fail`] is set. What can happen
 //! and not only what must: a [`Goal`] is reached in some execution.
 //!
+//! # Safe execution
+//!
+//! With the feature `enforce` (Linux on x86-64) all of [`sync`], [`thread`] and [`cell`] is real outside of models, and
+//! `mazurka::program` in a `main` lets the command verify the binary piece by piece and run it under what is verified:
+//! `mazurka verify`, `mazurka run`. [`input()`] declares an input.
+//!
 //! # Limits
 //!
 //! * Memory is sequentially consistent: the orderings decide what is a data race, but a relaxed load never
@@ -87,9 +93,12 @@ mod choice;
 pub mod future;
 mod goal;
 pub mod hint;
+mod input;
 mod model;
 #[doc = include_str!("../NAMES.md")]
 pub mod names {}
+#[cfg(feature = "enforce")]
+mod program;
 pub mod sync;
 mod test_case;
 pub mod thread;
@@ -98,6 +107,7 @@ pub use checker::{CheckError, Checker, Preference, Verified};
 pub use choice::{assume, choose, explore, note, skip_branch, stop_exploring};
 pub use explore::{Algorithm, Observer, States};
 pub use goal::Goal;
+pub use input::input;
 /// Makes a function a test that is run in every interleaving.
 ///
 /// ```
@@ -158,6 +168,8 @@ pub use goal::Goal;
 /// ```
 pub use macros::test;
 pub use model::model;
+#[cfg(feature = "enforce")]
+pub use program::program;
 pub use report::{
     Conditions, Failure, FailureKind, Interleaving, Limit, Report, ScheduleFile, Style, Verdict,
 };

@@ -33,53 +33,65 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    JoinHandle::spawn(None, body)
+    JoinHandle::spawn(None, body).expect("failed to spawn thread")
 }
 
 /// As [`spawn`] for what cannot be sent to another thread, as loom's: all threads of a model run in one of the operating system.
+///
+/// # Panics
+///
+/// Outside of a model.
 #[track_caller]
 pub fn spawn_local<F, T>(body: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + 'static,
     T: 'static,
 {
-    JoinHandle::spawn(None, body)
+    JoinHandle::spawn_local(body)
 }
 
 /// The thread at hand.
 #[track_caller]
 pub fn current() -> Thread {
-    let id = runtime::current();
-    Thread::of(id, runtime::name(id))
+    let handle = runtime::Handle::current();
+    let name = handle.name();
+    Thread::of(handle, name)
 }
 
 /// Waits for the token of the thread at hand, which [`Thread::unpark`] gives.
 #[track_caller]
 pub fn park() {
-    runtime::park();
+    runtime::park_here();
 }
 
 /// As [`park`], but may expire, whatever the time is.
 #[track_caller]
-pub fn park_timeout(_limit: Duration) {
-    runtime::park_timed();
+pub fn park_timeout(limit: Duration) {
+    runtime::park_here_for(limit);
 }
 
 /// Says that a loop waits for another thread: see [`crate::hint::spin_loop`].
 #[inline(always)]
 #[track_caller]
 pub fn yield_now() {
-    runtime::hint();
+    match runtime::is_outside() {
+        true => std::thread::yield_now(),
+        false => runtime::hint(),
+    }
 }
 
 /// As [`yield_now`]: in a model a pause has no length.
 #[inline(always)]
 #[track_caller]
-pub fn sleep(_pause: Duration) {
-    runtime::hint();
+pub fn sleep(pause: Duration) {
+    match runtime::is_outside() {
+        true => runtime::pause(pause),
+        false => runtime::hint(),
+    }
 }
 
-/// As `std::thread::available_parallelism`, but the same on every machine: 2.
+/// As `std::thread::available_parallelism`, but the same on every machine: 2. (Also outside of a model: a program that is
+/// enforced must do as it did when it was verified.)
 ///
 /// # Errors
 ///
@@ -97,19 +109,19 @@ pub fn panicking() -> bool {
 /// As `std::thread::Thread`.
 #[derive(Clone)]
 pub struct Thread {
-    id: explore::ThreadId,
+    handle: runtime::Handle,
     name: Option<Arc<str>>,
 }
 
 /// As `std::thread::ThreadId`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ThreadId(explore::ThreadId);
+pub struct ThreadId(u64);
 
 impl Thread {
     #[inline]
-    fn of(id: explore::ThreadId, name: Option<String>) -> Thread {
+    fn of(handle: runtime::Handle, name: Option<String>) -> Thread {
         Thread {
-            id,
+            handle,
             name: name.map(Arc::from),
         }
     }
@@ -117,12 +129,12 @@ impl Thread {
     /// Gives the thread its token, which a [`park`] takes.
     #[track_caller]
     pub fn unpark(&self) {
-        runtime::unpark(self.id);
+        self.handle.unpark();
     }
 
     /// Which thread it is.
     pub fn id(&self) -> ThreadId {
-        ThreadId(self.id)
+        ThreadId(self.handle.number())
     }
 
     /// What [`Builder::name`] said.
@@ -142,6 +154,6 @@ impl fmt::Debug for Thread {
 
 impl fmt::Debug for ThreadId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ThreadId({})", self.0.index())
+        write!(f, "ThreadId({})", self.0)
     }
 }

@@ -1,5 +1,8 @@
 //! Mazurka used outside a model: the panic says what to do, at the line that is to be changed.
 
+// With the feature `enforce` it is no error.
+#![cfg(not(feature = "enforce"))]
+
 use mazurka::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::SeqCst, fence};
 use mazurka::sync::{
     Arc, Barrier, Condvar, LazyLock, Mutex, Notify, Once, OnceLock, RwLock, Semaphore, mpsc,

@@ -6,11 +6,24 @@ use object::{LittleEndian, Object, ObjectSymbol, elf};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// A program that can be checked: it has our hooks, and our library as one that it needs.
+/// A program that can be checked.
 #[derive(Debug)]
 pub struct Binary {
     needed: Vec<String>,
+    origin: Origin,
 }
+
+/// How a program comes to check itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Origin {
+    /// It has our hooks, and our library as one that it needs.
+    Hooks,
+    /// It is in Rust, and calls `mazurka::program`.
+    Rust,
+}
+
+/// The section of a program in Rust that can be checked, of `mazurka-enforce`.
+const NOTE: &str = ".note.mazurka";
 
 /// Why a file cannot be checked.
 #[derive(Debug, thiserror::Error)]
@@ -38,14 +51,15 @@ pub enum BinaryError {
     #[error("{}: this program was built for the thread sanitizer; build it with `mazurka cc` or `mazurka c++` in place of the compiler, without -fsanitize=thread", .0.display())]
     ThreadSanitizer(PathBuf),
     /// It was not built with the wrapper.
-    #[error("{}: this program was not built with Mazurka; build it with `mazurka cc` or `mazurka c++` in place of the compiler (CC=\"mazurka cc\"), or check its sources", .0.display())]
+    #[error("{}: this program was not built with Mazurka; build it with `mazurka cc` or `mazurka c++` in place of the compiler (CC=\"mazurka cc\"), or check its sources; in Rust let `main` call mazurka::program (feature `enforce`)", .0.display())]
     NotInstrumented(PathBuf),
 }
 
 type Elf<'data> = ElfFile64<'data, LittleEndian>;
 
 impl Binary {
-    /// Looks whether a file is a program that was built with `mazurka cc` or `mazurka c++`.
+    /// Looks whether a file is a program that was built with `mazurka cc` or `mazurka c++`, or one in Rust that calls
+    /// `mazurka::program`.
     ///
     /// ```
     /// use mazurka_native::Binary;
@@ -59,6 +73,13 @@ impl Binary {
         let data = read(path)?;
         let elf = parse(path, &data)?;
         let needed = needed(&elf);
+        if elf.section_by_name(NOTE).is_some() && !needed.iter().any(|name| name == RUNTIME_LIBRARY)
+        {
+            return Ok(Binary {
+                needed,
+                origin: Origin::Rust,
+            });
+        }
         let mut segments = elf.elf_program_headers().iter();
         let has_interpreter = segments.any(|header| header.p_type(LittleEndian) == elf::PT_INTERP);
         if !has_interpreter {
@@ -68,7 +89,10 @@ impl Binary {
             });
         }
         if needed.iter().any(|name| name == RUNTIME_LIBRARY) {
-            return Ok(Binary { needed });
+            return Ok(Binary {
+                needed,
+                origin: Origin::Hooks,
+            });
         }
         let is_for_thread_sanitizer = needed.iter().any(|name| name.starts_with("libtsan.so"))
             || elf
@@ -78,6 +102,11 @@ impl Binary {
             true => BinaryError::ThreadSanitizer(path.to_owned()),
             false => BinaryError::NotInstrumented(path.to_owned()),
         })
+    }
+
+    /// Whether it is a program in Rust, which calls `mazurka::program`.
+    pub fn is_rust(&self) -> bool {
+        self.origin == Origin::Rust
     }
 
     /// The libraries that it asks for by itself.

@@ -43,7 +43,8 @@ pub use libraries::libraries;
 pub use names::{
     Activation, Block, Content, Frame, Images, Memory, Names, NamesError, Registers, Variable,
 };
-pub use order::{Answer, ORDER, Order, Verify, nameless_file, reachable};
+pub use order::{nameless_file, reachable};
+pub use report::{Answer, ORDER, Order, Verify};
 pub use result::reads_result;
 pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};
 pub use unseen::Unseen;

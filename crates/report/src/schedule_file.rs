@@ -49,7 +49,7 @@ pub struct ScheduleFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipe: Option<Recipe>,
     /// A step is an access, as in a search, with the operations that come along; not one operation.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub by_accesses: bool,
     /// The steps from the start.
     pub steps: Vec<SavedStep>,
@@ -88,6 +88,9 @@ pub struct Conditions {
     /// A thread stops when it comes by the same place of a native program more often.
     #[serde(default)]
     pub unroll: Option<u32>,
+    /// What was verified is to be enforced: more operations are events ([`mazurka::program`](https://docs.rs/mazurka)).
+    #[serde(default)]
+    pub is_enforceable: bool,
 }
 
 impl Default for Conditions {
@@ -99,6 +102,7 @@ impl Default for Conditions {
             waiting_after_main: false,
             interleaves_plain: false,
             unroll: None,
+            is_enforceable: false,
         }
     }
 }

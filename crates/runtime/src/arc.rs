@@ -15,7 +15,12 @@ mod weak;
 
 pub use weak::Weak;
 
+#[cfg(feature = "enforce")]
+use crate::outside::event;
+use crate::outside::outside;
 use counter::Counter;
+#[cfg(feature = "enforce")]
+use explore::OpKind;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -74,6 +79,10 @@ impl<T> Arc<T> {
     /// With the `Arc`, if there are others.
     #[track_caller]
     pub fn try_unwrap(this: Arc<T>) -> Result<T, Arc<T>> {
+        outside!(event(OpKind::ReadModifyWrite, || {
+            let counter = this.counter;
+            Shared::try_unwrap(this.into_shared()).map_err(|shared| Arc::of(shared, counter))
+        }));
         let is_only = this.counter.take_last();
         match is_only {
             true => Ok(Shared::try_unwrap(this.into_shared()).unwrap_or_else(|_| torn())),
@@ -84,6 +93,9 @@ impl<T> Arc<T> {
     /// Gives up the share; the value, if it was the last.
     #[track_caller]
     pub fn into_inner(this: Arc<T>) -> Option<T> {
+        outside!(event(OpKind::ReadModifyWrite, || Shared::into_inner(
+            this.into_shared()
+        )));
         this.counter.give_up_and_tell();
         Shared::into_inner(this.into_shared())
     }
@@ -116,12 +128,14 @@ impl<T: ?Sized> Arc<T> {
     /// How many owners there are.
     #[track_caller]
     pub fn strong_count(this: &Arc<T>) -> usize {
+        outside!(event(OpKind::Load, || Shared::strong_count(&this.value)));
         this.counter.look()
     }
 
     /// How many weak references there are.
     #[track_caller]
     pub fn weak_count(this: &Arc<T>) -> usize {
+        outside!(event(OpKind::Load, || Shared::weak_count(&this.value)));
         this.counter
             .look_at_weak(|| Shared::weak_count(&this.value))
     }
@@ -129,6 +143,10 @@ impl<T: ?Sized> Arc<T> {
     /// A reference that does not keep the value alive.
     #[track_caller]
     pub fn downgrade(this: &Arc<T>) -> Weak<T> {
+        outside!(event(OpKind::ReadModifyWrite, || Weak::of(
+            Shared::downgrade(&this.value),
+            Some(this.counter)
+        )));
         this.counter.change_weak("downgrade");
         Weak::of(Shared::downgrade(&this.value), Some(this.counter))
     }
@@ -136,6 +154,7 @@ impl<T: ?Sized> Arc<T> {
     /// The value, if this is its only owner and there are no weak references.
     #[track_caller]
     pub fn get_mut(this: &mut Arc<T>) -> Option<&mut T> {
+        outside!(event(OpKind::Load, || Shared::get_mut(&mut this.value)));
         this.counter.look_if_unique();
         Shared::get_mut(&mut this.value)
     }
@@ -150,8 +169,7 @@ impl<T: Clone> Arc<T> {
     /// The value; a clone of its own if there are other owners.
     #[track_caller]
     pub fn make_mut(this: &mut Arc<T>) -> &mut T {
-        this.counter.look_if_unique();
-        if Shared::get_mut(&mut this.value).is_none() {
+        if Arc::get_mut(this).is_none() {
             *this = Arc::new((**this).clone());
         }
         Shared::get_mut(&mut this.value).unwrap_or_else(|| torn())
@@ -162,6 +180,10 @@ impl<T: ?Sized> Clone for Arc<T> {
     #[track_caller]
     #[inline]
     fn clone(&self) -> Arc<T> {
+        outside!(event(OpKind::ReadModifyWrite, || Arc::of(
+            Shared::clone(&self.value),
+            self.counter
+        )));
         self.counter.take_share();
         Arc::of(Shared::clone(&self.value), self.counter)
     }
@@ -173,6 +195,7 @@ impl<T: ?Sized> Drop for Arc<T> {
     fn drop(&mut self) {
         // SAFETY: the field is not used again. The share is dropped also if the operation unwinds.
         let value = unsafe { ManuallyDrop::take(&mut self.value) };
+        outside!(event(OpKind::ReadModifyWrite, || drop(value)));
         let is_last = self.counter.give_up();
         match is_last {
             true => self.counter.watch_destructor(|| drop(value)),

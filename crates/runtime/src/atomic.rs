@@ -1,7 +1,14 @@
 //! Atomic variables and fences.
 
+#[cfg(feature = "enforce")]
+mod real;
+
+#[cfg(feature = "enforce")]
+pub use real::Real;
+
 use crate::await_rule::Seen;
 use crate::engine::Engine;
+use crate::outside::outside;
 use crate::perform::{perform, silently, visible};
 use crate::settle::{Settle, Settling, settled};
 use crate::source::Place;
@@ -12,8 +19,15 @@ use std::fmt::{self, Debug};
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::Ordering;
 
+/// What the processor does atomically: asked for outside of models only.
+#[cfg(not(feature = "enforce"))]
+pub trait Real {}
+
+#[cfg(not(feature = "enforce"))]
+impl<V> Real for V {}
+
 /// What an atomic variable can hold.
-pub trait Value: Copy + Debug + PartialEq {
+pub trait Value: Copy + Debug + PartialEq + Real {
     /// The name of the type in a trace, as `AtomicUsize`.
     const NAME: &'static str;
 
@@ -113,6 +127,7 @@ impl<V: Value> Atomic<V> {
     #[must_use]
     #[track_caller]
     pub fn settled(self) -> Atomic<V> {
+        outside!(self);
         let object = silently(|engine| {
             let object = engine.create(1);
             engine.name_object(object, V::NAME, self.location);
@@ -125,6 +140,7 @@ impl<V: Value> Atomic<V> {
     /// A variable of a library that the program does not see, with what it is called in a trace.
     #[track_caller]
     pub fn internal(value: V, name: &str) -> Atomic<V> {
+        outside!(Atomic::new(value));
         let object = silently(|engine| {
             let object = engine.create(1);
             engine.name_internal(object, name);
@@ -178,6 +194,7 @@ impl<V: Value> Atomic<V> {
     #[inline(always)]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> V {
+        outside!(self.load_outside());
         let own = self.here();
         let load = op(OpKind::Load, Access::Read, own.object());
         perform(load, Location::caller(), |engine| {
@@ -194,6 +211,7 @@ impl<V: Value> Atomic<V> {
     #[inline(always)]
     #[track_caller]
     pub fn store(&self, value: V, order: Ordering) {
+        outside!(self.store_outside(value));
         let own = self.here();
         let store = op(OpKind::Store, Access::Write, own.object());
         perform(store, Location::caller(), |engine| {
@@ -209,7 +227,8 @@ impl<V: Value> Atomic<V> {
     /// `change` must not do anything else than to compute.
     #[inline(always)]
     #[track_caller]
-    pub fn modify(&self, name: &'static str, order: Ordering, change: impl FnOnce(V) -> V) -> V {
+    pub fn modify(&self, name: &'static str, order: Ordering, change: impl Fn(V) -> V) -> V {
+        outside!(self.modify_outside(change));
         let own = self.here();
         let modify = op(OpKind::ReadModifyWrite, Access::Write, own.object());
         perform(modify, Location::caller(), |engine| {
@@ -234,6 +253,7 @@ impl<V: Value> Atomic<V> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<V, V> {
+        outside!(self.exchange_outside(current, new));
         let location = Location::caller();
         let own = self.here();
         let expects = current.token();
@@ -262,6 +282,7 @@ impl<V: Value> Atomic<V> {
     /// The value in the execution at hand, without an event: for `Debug`. Outside a model the value that each execution
     /// begins with.
     pub fn peek(&self) -> V {
+        outside!(self.read_outside());
         match crate::is_in_model() {
             true => self.here().own(),
             false => self.own(),
@@ -284,6 +305,7 @@ impl<V: Value> Atomic<V> {
 
     /// Where the value of the execution at hand is. Accesses by the pointer are not seen.
     pub fn as_ptr(&self) -> *mut V {
+        outside!(self.value.get());
         self.here().value.get()
     }
 
@@ -384,6 +406,7 @@ fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orde
 /// A memory fence: an event without an access.
 #[track_caller]
 pub fn fence(order: Ordering) {
+    outside!(enforce::fence());
     let fence = op(OpKind::Fence, Access::None, ObjectId::NONE);
     perform(fence, Location::caller(), |engine| {
         if engine.watch.races {

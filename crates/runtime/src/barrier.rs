@@ -31,6 +31,16 @@ impl Inborn for Barrier {
 
     const PARTS: u32 = Order::PARTS;
 
+    #[cfg(feature = "enforce")]
+    type Real = std::sync::OnceLock<enforce::blocking::Barrier>;
+
+    #[cfg(feature = "enforce")]
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each object begins with it"
+    )]
+    const REAL: Self::Real = std::sync::OnceLock::new();
+
     fn begin(object: ObjectId, places: usize, location: Place) -> Barrier {
         silently(|engine| Barrier::named(engine, object, places, location))
     }
@@ -112,6 +122,15 @@ impl Barrier {
 }
 
 impl Arrival {
+    #[cfg(feature = "enforce")]
+    pub(crate) fn outside(is_leader: bool) -> Arrival {
+        Arrival {
+            object: ObjectId::NONE,
+            is_ordered: true,
+            is_leader,
+        }
+    }
+
     /// Whether it was the last to arrive. That somebody asks makes the arrivals of the barrier ordered.
     #[track_caller]
     pub fn is_leader(&self) -> bool {

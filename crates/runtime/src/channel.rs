@@ -1,8 +1,12 @@
 //! Channels: unbounded, bounded and rendezvous.
 
+#[cfg(feature = "enforce")]
+mod real;
+
 use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::mutex::expire;
+use crate::outside::outside;
 use crate::perform::{self, perform, silently};
 use crate::source::Place;
 use crate::waiting::Wait;
@@ -11,6 +15,7 @@ use objects::{Capacity, Channel as Order, Coarsening, Received, Sent, Ticket};
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::panic::Location;
+use std::time::Duration;
 
 /// What a value is in a trace.
 type Show<T> = fn(&T) -> String;
@@ -27,6 +32,9 @@ pub struct Channel<T> {
     show: Cell<Option<Show<T>>>,
     /// `messages[i]` is that of the send with ticket i, until it is received.
     messages: UnsafeCell<Vec<Option<(Ticket, T)>>>,
+    /// The real channel, if it was made outside of models.
+    #[cfg(feature = "enforce")]
+    outside: Option<enforce::blocking::Channel<T>>,
 }
 
 // SAFETY: the function and the messages are touched only by `with_messages`, by the one thread of the operating system
@@ -55,6 +63,7 @@ impl<T> Channel<T> {
     /// A channel with one sender; `capacity` none is unbounded, 0 rendezvous.
     #[track_caller]
     pub fn new(capacity: Option<usize>) -> Channel<T> {
+        outside!(Channel::outside(capacity));
         let location = Location::caller();
         let capacity = capacity.map_or(Capacity::Unbounded, Capacity::Bounded);
         silently(|engine| {
@@ -70,6 +79,8 @@ impl<T> Channel<T> {
                 is_tried,
                 show: Cell::new(None),
                 messages: UnsafeCell::new(Vec::new()),
+                #[cfg(feature = "enforce")]
+                outside: None,
             }
         })
     }
@@ -90,6 +101,7 @@ impl<T> Channel<T> {
     /// Sends a message, waits for room. Fails with `Disconnected` only.
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        outside!(self.real().send(message).map_err(SendError::of));
         let location = Location::caller();
         let shown = self.text_of(&message);
         let mut message = Some(message);
@@ -118,6 +130,7 @@ impl<T> Channel<T> {
     /// Sends a message if there is room.
     #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), SendError<T>> {
+        outside!(self.real().try_send(message).map_err(SendError::of));
         match self.capacity.is_rendezvous() {
             true => self.try_rendezvous(message, Location::caller()),
             false => self.send_by_try(message, Location::caller()),
@@ -225,6 +238,7 @@ impl<T> Channel<T> {
     /// Waits for a message. Fails with `Disconnected` only.
     #[track_caller]
     pub fn receive(&self) -> Result<T, ReceiveError> {
+        outside!(self.real().receive().map_err(ReceiveError::of));
         let location = Location::caller();
         let request = Order::receive_request_form(self.capacity, self.is_tried).on(self.object);
         let ticket = perform(request, location, |engine| {
@@ -244,6 +258,7 @@ impl<T> Channel<T> {
     /// Receives a message if there is one.
     #[track_caller]
     pub fn try_receive(&self) -> Result<T, ReceiveError> {
+        outside!(self.real().try_receive().map_err(ReceiveError::of));
         let location = Location::caller();
         let was_hung_up = self.look_for_senders(location);
         match self.capacity.is_rendezvous() {
@@ -252,9 +267,15 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Waits for a message for some time. `Empty` is: none in time.
+    /// Waits for a message for some time, which in a model is no matter. `Empty` is: none in time.
     #[track_caller]
-    pub fn receive_timed(&self) -> Result<T, ReceiveError> {
+    #[cfg_attr(not(feature = "enforce"), allow(unused_variables))]
+    pub fn receive_timed(&self, limit: Duration) -> Result<T, ReceiveError> {
+        outside!({
+            let deadline = enforce::blocking::Deadline::after(limit);
+            let received = self.real().receive_until(Some(deadline));
+            received.map_err(ReceiveError::of)
+        });
         let location = Location::caller();
         let was_hung_up = self.look_for_senders(location);
         let result = self.receive_by_try(was_hung_up, location);
@@ -351,12 +372,14 @@ impl<T> Channel<T> {
     /// One more sender; no event.
     #[track_caller]
     pub fn add_sender(&self) {
+        outside!(self.real().add_sender());
         silently(|engine| engine.objects.channels.get_mut(self.number).clone_sender());
     }
 
     /// A sender is gone.
     #[track_caller]
     pub fn drop_sender(&self) {
+        outside!(self.real().drop_sender());
         let form = Order::sender_drop(self.is_tried);
         perform(form.on(self.object), Location::caller(), |engine| {
             let event = engine.event();
@@ -374,6 +397,7 @@ impl<T> Channel<T> {
     /// The receiver is gone. The messages that nobody will receive are dropped.
     #[track_caller]
     pub fn drop_receiver(&self) {
+        outside!(self.real().drop_receiver());
         perform(
             Order::RECEIVER_DROP.on(self.object),
             Location::caller(),

@@ -1,6 +1,7 @@
 //! Choices and assumptions.
 
 use crate::engine::Engine;
+use crate::outside::outside;
 use crate::perform::{self, visible};
 use explore::{Access, Halt, ObjectId, Op, OpKind, Request};
 use std::panic::Location;
@@ -12,6 +13,7 @@ pub fn choose(alternatives: u32) -> u32 {
         alternatives > 0,
         "choose(0): there is nothing to choose from"
     );
+    outside!(enforce::choose(alternatives));
     let location = Location::caller();
     let op = Op {
         kind: OpKind::Choose,
@@ -44,6 +46,7 @@ pub fn choose(alternatives: u32) -> u32 {
 #[inline]
 #[track_caller]
 pub fn spurious() -> bool {
+    outside!(false);
     let is_possible = perform::silently(|engine| engine.config.spurious > engine.thread().spurious);
     let happens = is_possible && choose(2) == 1;
     if happens {
@@ -57,6 +60,10 @@ pub fn spurious() -> bool {
 #[track_caller]
 pub fn assume(condition: bool) {
     if !condition {
+        #[cfg(feature = "enforce")]
+        if crate::is_outside() {
+            enforce::fail("something that the program assumes does not hold in this run");
+        }
         perform::halt(Halt::Assume);
     }
 }

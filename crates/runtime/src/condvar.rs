@@ -24,6 +24,16 @@ impl Inborn for Condvar {
 
     const PARTS: u32 = Order::PARTS;
 
+    #[cfg(feature = "enforce")]
+    type Real = enforce::blocking::Condvar;
+
+    #[cfg(feature = "enforce")]
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each object begins with it"
+    )]
+    const REAL: Self::Real = enforce::blocking::Condvar::new();
+
     fn begin(object: ObjectId, (): (), location: Place) -> Condvar {
         silently(|engine| Condvar::named(engine, object, location))
     }

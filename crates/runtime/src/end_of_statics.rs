@@ -17,6 +17,12 @@ thread_local! {
     static ENDING: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
 }
 
+/// Whether the statics of an execution are dropped here.
+#[inline(always)]
+pub(crate) fn is_under_way() -> bool {
+    !ENDING.get().is_null()
+}
+
 /// Tells the execution whose statics are dropped here, if any are.
 pub(crate) fn tell<R>(what: impl FnOnce(&mut Engine) -> R) -> Option<R> {
     let mut engine = NonNull::new(ENDING.get())?;

@@ -3,6 +3,7 @@
 //! earlier one of another thread with which it races.)
 
 use crate::engine::Engine;
+use crate::outside::outside;
 use crate::perform::silently;
 use explore::Step;
 
@@ -37,6 +38,7 @@ pub fn skip_branch() {
 
 #[track_caller]
 fn change(to: Exploration) {
+    outside!();
     silently(|engine| {
         if engine.exploration != Exploration::OffForGood {
             engine.exploration = to;

@@ -84,6 +84,20 @@ impl Engine {
         });
     }
 
+    /// The program does what cannot be enforced: a failure where that is to be possible.
+    pub(crate) fn refuse_to_enforce(&mut self, what: &str) {
+        if !self.config.is_enforceable || self.is_tearing_down {
+            return;
+        }
+        let location = self.shown_place_of(self.running);
+        self.failures.push(Shown {
+            kind: FailureKind::Unsupported,
+            message: format!("the program {what}, which cannot be enforced"),
+            location,
+            event: Some(self.event()),
+        });
+    }
+
     /// The panic of another thread that was joined and unwrapped, so that its message is lost.
     fn cause_of(&self, shown: &Shown, id: ThreadId) -> Option<String> {
         let is_unwrapped = shown.message.ends_with("Any { .. }");

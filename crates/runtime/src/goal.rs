@@ -4,6 +4,7 @@
 //! since they are executions of the program; what is run after the end of one does not.
 
 use crate::engine::Engine;
+use crate::outside::outside;
 use crate::perform::silently;
 use report::Goal;
 use std::panic::Location;
@@ -11,6 +12,7 @@ use std::panic::Location;
 /// There is a goal of this name.
 #[track_caller]
 pub fn goal(name: &str) {
+    outside!();
     let location = Location::caller();
     silently(|engine| {
         if !engine.goals.iter().any(|goal| goal.name == name) {
@@ -26,6 +28,7 @@ pub fn goal(name: &str) {
 /// The execution at hand has come to the goal.
 #[track_caller]
 pub fn reach(name: &str) {
+    outside!();
     silently(|engine| {
         if !engine.is_tearing_down && !engine.is_run_out {
             engine.reach(name);

@@ -2,6 +2,7 @@
 
 use crate::end_of_statics;
 use crate::engine::Engine;
+use crate::outside::outside;
 use crate::perform::{self, silently};
 use std::alloc::Layout;
 use std::fmt;
@@ -36,6 +37,8 @@ pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
 /// As for `std::alloc::dealloc`: the layout is that of the allocation.
 #[track_caller]
 pub unsafe fn dealloc(pointer: *mut u8, layout: Layout) {
+    // SAFETY: as promised by the caller.
+    outside!(unsafe { std::alloc::dealloc(pointer, layout) });
     let location = Location::caller();
     let end = |engine: &mut Engine| match engine.raw_memory.remove(&pointer.addr()) {
         Some(number) => engine.disown(number),
@@ -57,6 +60,7 @@ pub unsafe fn dealloc(pointer: *mut u8, layout: Layout) {
 
 #[track_caller]
 fn noted(pointer: *mut u8) -> *mut u8 {
+    outside!(pointer);
     let location = Location::caller();
     silently(|engine| {
         let number = engine.own("memory", location);
@@ -88,6 +92,10 @@ impl<T> Track<T> {
     /// The value has to be dropped from here on.
     #[track_caller]
     pub fn new(value: T) -> Track<T> {
+        outside!(Track {
+            value,
+            _end: End(u32::MAX),
+        });
         let location = Location::caller();
         Track {
             value,

@@ -1,5 +1,6 @@
 //! The hint of a loop that waits for others, and the look at the local state that it needs.
 
+use crate::outside::outside;
 use crate::{await_rule, perform};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ const PAUSE: Duration = Duration::from_micros(20);
 #[inline]
 #[track_caller]
 pub fn hint() {
+    outside!(std::hint::spin_loop());
     perform::silently(|_| ());
     let is_in_vain = is_in_vain();
     perform::clean_after_calls();

@@ -4,10 +4,14 @@
 //! Which thread that is depends on the schedule. So the objects that are made with it have their names from the static, not
 //! from the thread.
 
+#[cfg(feature = "enforce")]
+mod outside;
+
 use crate::engine::Engine;
 use crate::image;
 use crate::names::{Region, Resident, Site};
 use crate::once::{Entry, Once};
+use crate::outside::outside;
 use crate::perform::silently;
 use crate::source::Place;
 use std::any::Any;
@@ -34,6 +38,9 @@ use std::rc::Rc;
 /// ```
 pub struct Lazy<T: 'static> {
     make: fn() -> T,
+    /// Outside of models threads share the value at the same time.
+    #[cfg(feature = "enforce")]
+    shared: std::marker::PhantomData<T>,
 }
 
 /// A static of the execution.
@@ -54,16 +61,21 @@ pub(crate) struct Making {
 impl<T: 'static> Lazy<T> {
     /// Not yet made.
     pub const fn new(make: fn() -> T) -> Lazy<T> {
-        Lazy { make }
+        Lazy {
+            make,
+            #[cfg(feature = "enforce")]
+            shared: std::marker::PhantomData,
+        }
     }
 
     /// The value; makes it, or waits for the one who does. It must not be used when the execution is over.
     #[track_caller]
     pub fn get(&'static self) -> &'static T {
+        outside!(outside::at((&raw const *self).addr(), self.make));
         Lazy::at((&raw const *self).addr(), self.make)
     }
 
-    /// The value of a static at this address, which has this type each time that it is asked for.
+    /// The value of a static at this address, which has this type each time that it is asked for. In models only.
     #[track_caller]
     pub fn at(address: usize, make: fn() -> T) -> &'static T {
         let location = Location::caller();

@@ -32,6 +32,7 @@ mod arena;
 mod atomic;
 mod await_rule;
 mod barrier;
+mod born;
 mod cell;
 mod channel;
 mod choice;
@@ -62,6 +63,7 @@ pub mod native;
 mod notify;
 mod object;
 mod once;
+mod outside;
 mod owner;
 mod panic_hook;
 mod perform;
@@ -92,7 +94,7 @@ mod watchdog;
 
 pub use allocator::ModelAllocator;
 pub use arc::{Arc, Weak};
-pub use atomic::{Atomic, Value, fence};
+pub use atomic::{Atomic, Real, Value, fence};
 pub use barrier::{Arrival, Barrier};
 pub use cell::Cell;
 pub use channel::{Channel, ReceiveError, SendError};
@@ -118,6 +120,7 @@ pub use objects::{
     Unregistered,
 };
 pub use once::{Entry, Once};
+pub use outside::{is_outside, modify_outside, pause};
 pub use plain::{Lasting, Plain, PlainCell};
 pub use pointer::{ConstPtr, MutPtr};
 pub use poison::Poison;
@@ -132,8 +135,8 @@ pub use snapshot::{
 pub use source::Spot;
 pub use state::State;
 pub use thread::{
-    Panic, ask_for_stack, await_end, call_at, current, is_finished, is_in_model, is_over, join,
-    name, panicking, panics_fail, park, park_timed, place, serve, spawn, spawn_at, stand_at,
-    unpark, upcoming_child,
+    Handle, Panic, ask_for_stack, await_end, call_at, current, is_finished, is_in_model, is_over,
+    join, name, panicking, panics_fail, park, park_here, park_here_for, park_timed, place, serve,
+    spawn, spawn_at, stand_at, unpark, upcoming_child,
 };
 pub use trace::{Described, Shown, Trace};

@@ -1,6 +1,7 @@
 //! Values of which each thread of a model has its own.
 
 use crate::engine::Engine;
+use crate::outside::outside;
 use crate::perform::silently;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -64,7 +65,7 @@ impl<T: 'static> LocalKey<T> {
             None => {
                 // Runs code of the program.
                 let value: Box<T> = Box::new((self.make)());
-                silently(|engine| engine.thread().locals.add(self.address(), value));
+                with_locals(|locals| locals.add(self.address(), value));
                 self.find().ok_or(AccessError)??
             }
         };
@@ -75,8 +76,8 @@ impl<T: 'static> LocalKey<T> {
     #[track_caller]
     fn find(&'static self) -> Option<Result<*const T, AccessError>> {
         let key = self.address();
-        silently(|engine| {
-            let mut locals = engine.thread().locals.values.iter();
+        with_locals(|locals| {
+            let mut locals = locals.values.iter();
             let local = locals.find(|local| local.key == key)?;
             let value = local.value.as_deref().ok_or(AccessError);
             Some(value.map(|value| {
@@ -196,9 +197,22 @@ impl Engine {
     }
 }
 
+#[cfg(feature = "enforce")]
+std::thread_local! {
+    /// Those of a thread outside of models.
+    static OUTSIDE: RefCell<Locals> = const { RefCell::new(Locals { values: Vec::new() }) };
+}
+
+/// Does something with the values of the thread at hand that runs no code of the program.
+#[track_caller]
+fn with_locals<R>(does: impl FnOnce(&mut Locals) -> R) -> R {
+    outside!(OUTSIDE.with_borrow_mut(does));
+    silently(|engine| does(&mut engine.thread().locals))
+}
+
 /// The thread at hand ends: its own values are dropped.
 pub(crate) fn drop_locals() {
-    while let Some(value) = silently(|engine| engine.thread().locals.take_next()) {
+    while let Some(value) = with_locals(Locals::take_next) {
         drop(value);
     }
 }

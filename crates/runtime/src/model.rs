@@ -41,6 +41,9 @@ pub struct Config {
     /// How many rounds of a loop in vain a thread goes on that is alone: it may look at the clock. Then runs are not
     /// repeatable.
     pub waits_alone: u32,
+    /// Whether what was verified is to be enforced outside of the model: then it must not depend on what was learnt which
+    /// operations are events (taking and giving up shares of an `Arc` always are), and what cannot be enforced is a failure.
+    pub is_enforceable: bool,
     /// Bytes of the stack of a thread.
     pub stack_size: usize,
     /// How long the thread of the operating system that runs the model may be blocked before that is a failure.
@@ -65,6 +68,7 @@ impl Default for Config {
             waiting_after_main: false,
             leaks_fail: true,
             waits_alone: 0,
+            is_enforceable: false,
             stack_size: 256 * 1024,
             patience: Duration::from_secs(5),
             library: None,

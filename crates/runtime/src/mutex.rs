@@ -59,6 +59,16 @@ impl Inborn for Mutex {
 
     const PARTS: u32 = objects::Mutex::PARTS;
 
+    #[cfg(feature = "enforce")]
+    type Real = enforce::blocking::Mutex;
+
+    #[cfg(feature = "enforce")]
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each object begins with it"
+    )]
+    const REAL: Self::Real = enforce::blocking::Mutex::new();
+
     fn begin(object: ObjectId, (): (), location: Place) -> Mutex {
         silently(|engine| Mutex::named(engine, object, location))
     }

@@ -1,6 +1,7 @@
 //! What the program itself has to say in traces: names of its objects and threads, and notes.
 
 use crate::atomic::{Atomic, Value};
+use crate::outside::outside;
 use crate::perform::{is_recorded, silently};
 use crate::{Barrier, Channel, Condvar, Mutex, Notify, Once, Plain, RwLock, Semaphore};
 use explore::ThreadId;
@@ -18,6 +19,7 @@ pub fn note(text: impl FnOnce() -> String) {
 /// What a thread is called in a trace.
 #[track_caller]
 pub fn call_thread(thread: ThreadId, name: &str) {
+    outside!();
     silently(|engine| {
         if let Some(thread) = engine.threads.get_mut(thread.index()) {
             thread.name = Some(name.to_owned());
@@ -29,6 +31,7 @@ impl<V: Value> Atomic<V> {
     /// What the variable is called in a trace.
     #[track_caller]
     pub fn call(&self, name: &str) {
+        outside!();
         let object = self.here().object();
         silently(|engine| engine.rename(object, name));
     }
@@ -52,6 +55,7 @@ impl<T> Channel<T> {
     /// What the channel is called in a trace.
     #[track_caller]
     pub fn call(&self, name: &str) {
+        outside!();
         silently(|engine| engine.rename(self.object, name));
     }
 }
@@ -60,6 +64,7 @@ impl Plain {
     /// What the memory is called in a trace.
     #[track_caller]
     pub fn call(&self, name: &str) {
+        outside!();
         silently(|engine| engine.rename_memory(self.number, name));
     }
 }

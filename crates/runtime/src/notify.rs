@@ -22,6 +22,16 @@ impl Inborn for Notify {
 
     const PARTS: u32 = Park::PARTS;
 
+    #[cfg(feature = "enforce")]
+    type Real = enforce::blocking::Token;
+
+    #[cfg(feature = "enforce")]
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each object begins with it"
+    )]
+    const REAL: Self::Real = enforce::blocking::Token::new();
+
     fn begin(object: ObjectId, (): (), location: Place) -> Notify {
         silently(|engine| Notify::named(engine, object, location))
     }

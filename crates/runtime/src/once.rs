@@ -48,6 +48,16 @@ impl Inborn for Once {
 
     const PARTS: u32 = Order::PARTS;
 
+    #[cfg(feature = "enforce")]
+    type Real = enforce::blocking::Once;
+
+    #[cfg(feature = "enforce")]
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each object begins with it"
+    )]
+    const REAL: Self::Real = enforce::blocking::Once::new();
+
     fn begin(object: ObjectId, (): (), location: Place) -> Once {
         silently(|engine| Once::named(engine, object, location))
     }

@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::happens_before::Epoch;
+use crate::outside::outside;
 use crate::perform::{self, silently};
 use crate::source::Place;
 use crate::trace::Shown;
@@ -89,7 +90,24 @@ impl Drop for Lasting {
     }
 }
 
+#[cfg(feature = "enforce")]
+impl Lasting {
+    /// One that nobody looks at.
+    fn outside() -> Lasting {
+        Lasting {
+            memory: u32::MAX,
+            number: 0,
+        }
+    }
+}
+
 impl Plain {
+    /// Memory that nobody looks at: a program with data races is not verified.
+    #[cfg(feature = "enforce")]
+    fn outside() -> Plain {
+        Plain { number: u32::MAX }
+    }
+
     /// New memory of the execution, written by its creator.
     #[inline]
     #[track_caller]
@@ -102,6 +120,7 @@ impl Plain {
     #[inline]
     #[track_caller]
     pub(crate) fn called(kind: &str, location: Place) -> Plain {
+        outside!(Plain::outside());
         silently(|engine| {
             engine.look_for_races();
             let number = engine.plain.add(State::clear, State::default);
@@ -115,6 +134,7 @@ impl Plain {
     #[track_caller]
     #[inline]
     pub fn read(&self) {
+        outside!();
         let location = Location::caller();
         silently(|engine| engine.read_plain(self.number, location));
     }
@@ -123,6 +143,7 @@ impl Plain {
     #[track_caller]
     #[inline]
     pub fn write(&self) {
+        outside!();
         let location = Location::caller();
         silently(|engine| engine.write_plain(self.number, location));
     }
@@ -131,6 +152,7 @@ impl Plain {
     #[track_caller]
     #[inline]
     pub fn take(&self) {
+        outside!();
         let location = Location::caller();
         silently(|engine| {
             let touch = engine.touch(self.number, location, Kind::Write);
@@ -142,6 +164,7 @@ impl Plain {
     #[track_caller]
     #[inline]
     pub fn begin_read(&self) -> Lasting {
+        outside!(Lasting::outside());
         let location = Location::caller();
         silently(|engine| engine.begin_lasting(self.number, location, Kind::Read))
     }
@@ -150,6 +173,7 @@ impl Plain {
     #[track_caller]
     #[inline]
     pub fn begin_write(&self) -> Lasting {
+        outside!(Lasting::outside());
         let location = Location::caller();
         silently(|engine| engine.begin_lasting(self.number, location, Kind::Write))
     }

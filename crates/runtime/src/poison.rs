@@ -6,6 +6,7 @@
 
 use crate::atomic::Atomic;
 use crate::mutex::Mutex;
+use crate::outside::outside;
 use crate::perform::silently;
 use crate::rwlock::RwLock;
 use crate::settle::{Settle, Settling};
@@ -31,6 +32,9 @@ impl RefUnwindSafe for Poison {}
 
 /// What names the flag among the parts of the lock.
 const FLAG: u64 = 0;
+
+/// Where it is asked, what holders of the lock do is more events, which nobody knows outside of models.
+const POLLED: &str = "asks for the poison of a lock that it does not hold, or clears it";
 
 #[allow(clippy::new_without_default, reason = "a lock makes it")]
 impl Poison {
@@ -73,6 +77,10 @@ impl Poison {
     /// Whether the lock is poisoned, asked by anybody.
     #[track_caller]
     pub fn look(&self) -> bool {
+        outside!({
+            crate::outside::refuse(POLLED);
+            self.flag.peek()
+        });
         self.poll();
         self.is_set()
     }
@@ -80,6 +88,10 @@ impl Poison {
     /// Forgets the poison, for anybody.
     #[track_caller]
     pub fn clear(&self) {
+        outside!({
+            crate::outside::refuse(POLLED);
+            self.flag.write_outside(false);
+        });
         self.poll();
         self.change(false);
     }
@@ -88,6 +100,7 @@ impl Poison {
     #[inline(always)]
     #[track_caller]
     pub fn is_set(&self) -> bool {
+        outside!(self.flag.peek());
         match self.is_polled() {
             true => self.load(),
             false => self.flag.own(),
@@ -109,11 +122,13 @@ impl Poison {
 
     /// Whether the lock is poisoned, without an event: for `Debug`, and where nobody else has the lock.
     pub fn peek(&self) -> bool {
+        outside!(self.flag.peek());
         self.flag.own()
     }
 
     #[track_caller]
     fn change(&self, value: bool) {
+        outside!(self.flag.write_outside(value));
         match self.is_polled() {
             true => self.flag.store(value, Relaxed),
             false => self.flag.set(value),
@@ -122,6 +137,9 @@ impl Poison {
 
     /// Others than holders of the lock need the flag: the exploration starts again if that was not known.
     fn poll(&self) {
-        silently(|engine| engine.coarsen(self.lock.get(), Coarsening::Polled));
+        silently(|engine| {
+            engine.coarsen(self.lock.get(), Coarsening::Polled);
+            engine.refuse_to_enforce(POLLED);
+        });
     }
 }

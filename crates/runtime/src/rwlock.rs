@@ -22,8 +22,31 @@ pub struct RwLock {
 /// The place of a holder: give it back by `release`.
 #[derive(Clone, Debug)]
 pub struct Place {
-    ticket: Ticket,
+    /// None outside of models.
+    ticket: Option<Ticket>,
     is_writer: bool,
+}
+
+impl Place {
+    #[cfg(feature = "enforce")]
+    pub(crate) fn outside(is_writer: bool) -> Place {
+        Place {
+            ticket: None,
+            is_writer,
+        }
+    }
+
+    fn of(ticket: Ticket, is_writer: bool) -> Place {
+        Place {
+            ticket: Some(ticket),
+            is_writer,
+        }
+    }
+
+    fn ticket(&self) -> Ticket {
+        self.ticket
+            .expect("a lock of a model is given back in the model")
+    }
 }
 
 impl Engine {
@@ -42,6 +65,16 @@ impl Inborn for RwLock {
     type Size = ();
 
     const PARTS: u32 = Order::PARTS;
+
+    #[cfg(feature = "enforce")]
+    type Real = enforce::blocking::RwLock;
+
+    #[cfg(feature = "enforce")]
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each object begins with it"
+    )]
+    const REAL: Self::Real = enforce::blocking::RwLock::new();
 
     fn begin(object: ObjectId, (): (), location: source::Place) -> RwLock {
         silently(|engine| RwLock::named(engine, object, location))
@@ -101,10 +134,7 @@ impl RwLock {
         perform::wait(Order::READ_WAIT.on(self.object), wait, location, |engine| {
             engine.hold_place(self.number, ticket);
         });
-        Place {
-            ticket,
-            is_writer: false,
-        }
+        Place::of(ticket, false)
     }
 
     /// Waits to write.
@@ -128,10 +158,7 @@ impl RwLock {
                 engine.hold_place(self.number, ticket);
             },
         );
-        Place {
-            ticket,
-            is_writer: true,
-        }
+        Place::of(ticket, true)
     }
 
     /// Reads if nobody writes.
@@ -150,10 +177,7 @@ impl RwLock {
                 ticket
             },
         )?;
-        Some(Place {
-            ticket,
-            is_writer: false,
-        })
+        Some(Place::of(ticket, false))
     }
 
     /// Writes if nobody else reads or writes.
@@ -176,10 +200,7 @@ impl RwLock {
                 ticket
             },
         )?;
-        Some(Place {
-            ticket,
-            is_writer: true,
-        })
+        Some(Place::of(ticket, true))
     }
 
     /// Gives up a place.
@@ -195,7 +216,7 @@ impl RwLock {
                 .objects
                 .rwlocks
                 .get_mut(self.number)
-                .release(place.ticket, event);
+                .release(place.ticket(), event);
             if engine.watch.races {
                 engine.happens_before.leave(engine.running, event);
             }
@@ -209,7 +230,7 @@ impl RwLock {
         perform(form.on(self.object), Location::caller(), |engine| {
             let event = engine.event();
             let lock = engine.objects.rwlocks.get_mut(self.number);
-            lock.downgrade(place.ticket, event);
+            lock.downgrade(place.ticket(), event);
             if engine.watch.races {
                 engine.happens_before.leave(engine.running, event);
             }

@@ -1,12 +1,17 @@
 //! Threads that borrow from the one that starts them.
 
+#[cfg(feature = "enforce")]
+mod outside;
+
 use crate::grain::Grain;
+use crate::outside::outside;
 use crate::perform::{self, silently};
-use crate::thread::{Body, start};
+use crate::thread::{Body, Handle, start};
 use crate::waiting::Wait;
 use explore::ThreadId;
 use objects::Thread;
 use std::cell::RefCell;
+use std::io;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
@@ -32,6 +37,9 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 pub struct Scope<'scope> {
     /// Those that are not joined; none before and after [`scope`] runs.
     threads: RefCell<Option<Vec<ThreadId>>>,
+    /// The same outside of models.
+    #[cfg(feature = "enforce")]
+    outside: outside::Threads,
     scope: PhantomData<&'scope mut &'scope ()>,
 }
 
@@ -42,6 +50,7 @@ unsafe impl Sync for Scope<'_> {}
 /// with "a scoped thread panicked" if one of these did, and if it runs for this scope already.
 #[track_caller]
 pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) -> R {
+    outside!(scope.outside.scope(body));
     let before = scope.threads.replace(Some(Vec::new()));
     assert!(before.is_none(), "a scope is opened inside itself");
     let result = catch_unwind(AssertUnwindSafe(body));
@@ -80,6 +89,26 @@ fn await_scoped(thread: ThreadId, location: &'static Location<'static>) {
 }
 
 impl<'scope> Scope<'scope> {
+    /// Starts a thread of the scope; see [`Scope::spawn`], also outside of a model.
+    ///
+    /// # Errors
+    ///
+    /// Outside of a model, if the system has no thread.
+    ///
+    /// # Panics
+    ///
+    /// Unless [`scope`] runs for it.
+    #[inline(always)]
+    #[track_caller]
+    pub fn start(
+        &'scope self,
+        name: Option<String>,
+        body: impl FnOnce() + Send + 'scope,
+    ) -> io::Result<Handle> {
+        outside!(self.outside.spawn(name, Box::new(body)));
+        Ok(Handle::Model(self.spawn(name, body)))
+    }
+
     /// Starts a thread of the scope.
     ///
     /// # Panics

@@ -40,6 +40,16 @@ impl Inborn for Semaphore {
 
     const PARTS: u32 = Order::PARTS;
 
+    #[cfg(feature = "enforce")]
+    type Real = std::sync::OnceLock<enforce::blocking::Semaphore>;
+
+    #[cfg(feature = "enforce")]
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each object begins with it"
+    )]
+    const REAL: Self::Real = std::sync::OnceLock::new();
+
     fn begin(object: ObjectId, permits: usize, location: Place) -> Semaphore {
         silently(|engine| Semaphore::named(engine, object, permits, location))
     }

@@ -7,6 +7,7 @@
 
 use crate::engine::Engine;
 use crate::names::Site;
+use crate::outside::outside;
 use crate::perform::silently;
 use crate::residents::Home;
 use crate::source::Place;
@@ -76,6 +77,7 @@ impl<T: Settle> Placed<T> {
     #[must_use]
     #[track_caller]
     pub fn settled(self) -> Placed<T> {
+        outside!(self);
         silently(|_| ());
         self.0.settle(&Settling {
             start: (&raw const self.0).addr(),
@@ -87,10 +89,11 @@ impl<T: Settle> Placed<T> {
 }
 
 impl<T: Settle + ?Sized> Placed<T> {
-    /// The value of the execution at hand.
+    /// The value of the execution at hand; with the feature `enforce` and outside a model the value itself.
     #[inline(always)]
     #[track_caller]
     pub fn get(&self) -> &T {
+        outside!(&self.0);
         settled(&self.0)
     }
 
@@ -117,6 +120,14 @@ pub trait Inborn: Copy {
     /// How many objects it is for the exploration.
     const PARTS: u32;
 
+    /// What it is outside of models.
+    #[cfg(feature = "enforce")]
+    type Real: Send + Sync;
+
+    /// One that begins, outside of models.
+    #[cfg(feature = "enforce")]
+    const REAL: Self::Real;
+
     /// One that begins.
     fn begin(object: ObjectId, size: Self::Size, location: &'static Location<'static>) -> Self;
 }
@@ -124,6 +135,8 @@ pub trait Inborn: Copy {
 /// A part of the model that is made when its owner settles.
 pub struct Born<O: Inborn> {
     made: Cell<Option<O>>,
+    #[cfg(feature = "enforce")]
+    real: O::Real,
     size: O::Size,
     location: Place,
 }
@@ -140,9 +153,24 @@ impl<O: Inborn> Born<O> {
     pub const fn new(size: O::Size) -> Born<O> {
         Born {
             made: Cell::new(None),
+            #[cfg(feature = "enforce")]
+            real: O::REAL,
             size,
             location: Location::caller(),
         }
+    }
+
+    /// The real object.
+    #[cfg(feature = "enforce")]
+    #[inline(always)]
+    pub(crate) fn real(&self) -> &O::Real {
+        &self.real
+    }
+
+    /// What it is made with.
+    #[cfg(feature = "enforce")]
+    pub(crate) fn size(&self) -> O::Size {
+        self.size
     }
 
     /// The part.

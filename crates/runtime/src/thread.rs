@@ -1,8 +1,15 @@
 //! Threads: start, end, park and scope.
 
+mod handle;
+#[cfg(feature = "enforce")]
+pub(crate) mod system;
+
+pub use handle::{Handle, park_here, park_here_for};
+
 use crate::await_rule::Seen;
 use crate::choice::spurious;
 use crate::engine::{Engine, Job};
+use crate::outside::outside;
 use crate::perform::{self, commuting, perform, silently};
 use crate::waiting::Wait;
 use explore::{Request, ThreadId};
@@ -24,6 +31,7 @@ pub fn spawn(name: Option<String>, body: impl FnOnce() + 'static) -> ThreadId {
 /// The next thread that the running one starts has a stack of at least so many bytes.
 #[track_caller]
 pub fn ask_for_stack(bytes: usize) {
+    outside!(system::ask_for_stack(bytes));
     silently(|engine| engine.thread().stack_of_child = bytes);
 }
 
@@ -151,11 +159,13 @@ pub fn is_in_model() -> bool {
 
 /// Whether the execution is over, and the threads that are left are unwound.
 pub fn is_over() -> bool {
+    outside!(false);
     silently(|engine| engine.is_tearing_down)
 }
 
 /// Whether a panic is a failure even if somebody observes it.
 pub fn panics_fail() -> bool {
+    outside!(false);
     silently(|engine| engine.config.panics_fail)
 }
 
@@ -170,18 +180,21 @@ pub fn serve() {
 pub fn stand_at(
     location: Option<&'static Location<'static>>,
 ) -> Option<&'static Location<'static>> {
+    outside!(location);
     silently(|engine| std::mem::replace(&mut engine.thread().place, location))
 }
 
 /// Where an operation at a mailbox or a state is shown to be that is called from here.
 #[track_caller]
 pub fn place(caller: &'static Location<'static>) -> &'static Location<'static> {
+    outside!(caller);
     silently(|engine| engine.thread().place).unwrap_or(caller)
 }
 
 /// Whether the thread at hand is unwinding by a panic (or by the end of the execution).
 #[track_caller]
 pub fn panicking() -> bool {
+    outside!(std::thread::panicking());
     std::thread::panicking() && silently(|engine| engine.is_unwinding())
 }
 

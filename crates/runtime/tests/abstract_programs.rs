@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 use testkit::Machine;
 use testkit::program::{Action, Condition, Program, REGISTERS, Sort, Statement, Value, Verb};
@@ -261,7 +262,9 @@ impl Runner {
             Verb::TimedSend => return sent(shared.channels[object].send_timed(value(0))),
             Verb::Receive => return received(shared.channels[object].receive()),
             Verb::TryReceive => return received(shared.channels[object].try_receive()),
-            Verb::TimedReceive => return received(shared.channels[object].receive_timed()),
+            Verb::TimedReceive => {
+                return received(shared.channels[object].receive_timed(Duration::ZERO));
+            }
             Verb::HangUp => {
                 self.dropped.borrow_mut().push(object);
                 shared.channels[object].drop_sender();

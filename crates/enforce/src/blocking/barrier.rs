@@ -24,6 +24,15 @@ pub struct Barrier {
 const MOST: u32 = 1 << 16;
 
 impl Barrier {
+    /// A barrier for so many threads.
+    pub const fn new(places: u32) -> Barrier {
+        Barrier {
+            arrivals: AtomicU32::new(0),
+            complete: AtomicU32::new(0),
+            places,
+        }
+    }
+
     /// The barrier in this memory.
     ///
     /// # Safety
@@ -83,11 +92,7 @@ mod tests {
 
     #[test]
     fn nobody_passes_before_all_have_arrived_and_one_is_the_last() {
-        let barrier = &Barrier {
-            arrivals: AtomicU32::new(0),
-            complete: AtomicU32::new(0),
-            places: 3,
-        };
+        let barrier = &Barrier::new(3);
         let (arrived, last) = (&AtomicU32::new(0), &AtomicU32::new(0));
         std::thread::scope(|scope| {
             for _ in 0..3 {

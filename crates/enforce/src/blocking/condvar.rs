@@ -5,6 +5,7 @@ use super::queue::{Queue, Waiter};
 use super::{Deadline, Mutex};
 use crate::{begin, end, enforcement};
 use explore::OpKind;
+use std::panic::RefUnwindSafe;
 
 /// A condition variable. All zeroes when nobody waits.
 #[repr(C)]
@@ -14,7 +15,23 @@ pub struct Condvar {
     queue: Queue,
 }
 
+// SAFETY: the queue is used under the latch.
+unsafe impl Sync for Condvar {}
+// SAFETY: who waits borrows it, so that it does not move meanwhile.
+unsafe impl Send for Condvar {}
+
+impl RefUnwindSafe for Condvar {}
+
 impl Condvar {
+    /// One that nobody waits for.
+    pub const fn new() -> Condvar {
+        Condvar {
+            latch: Latch::new(),
+            room: 0,
+            queue: Queue::new(),
+        }
+    }
+
     /// The condition variable in this memory.
     ///
     /// # Safety
@@ -83,5 +100,11 @@ impl Condvar {
             .hold(|| woken.extend(std::iter::from_fn(|| self.queue.take(0, |_| true))));
         end();
         woken.into_iter().for_each(super::queue::Woken::wake);
+    }
+}
+
+impl Default for Condvar {
+    fn default() -> Condvar {
+        Condvar::new()
     }
 }

@@ -111,6 +111,14 @@ impl Mutex {
         }
     }
 
+    /// Waits for the mutex, which is of no kind that tells.
+    #[inline]
+    pub fn lock_anew(&self) {
+        self.request();
+        self.owner.store(own().system(), Relaxed);
+        self.count.store(1, Relaxed);
+    }
+
     #[inline]
     pub(crate) fn request(&self) {
         begin(OpKind::MutexRequest);
@@ -179,8 +187,9 @@ impl Mutex {
         Ok(())
     }
 
+    /// Gives to the next a mutex of no kind that tells.
     #[inline]
-    pub(crate) fn release(&self) {
+    pub fn release(&self) {
         begin(OpKind::MutexUnlock);
         self.owner.store(0, Relaxed);
         self.turnstile().grant();

@@ -30,6 +30,11 @@ pub enum Entry {
 }
 
 impl Once {
+    /// One at which nobody has come.
+    pub const fn new() -> Once {
+        Once(AtomicU32::new(0))
+    }
+
     /// The once in this word.
     ///
     /// # Safety
@@ -56,14 +61,20 @@ impl Once {
     }
 
     fn wait(&self, place: u32) -> Entry {
+        let state = self.wait_until(|state| state & DONE != 0 || state / FAILURE == place);
+        match state & DONE {
+            0 => Entry::Initialise,
+            _ => Entry::Done,
+        }
+    }
+
+    /// The state that is so.
+    fn wait_until(&self, is_so: impl Fn(u32) -> bool) -> u32 {
         let mut spins = *SPINS;
         loop {
             let state = self.0.load(Acquire);
-            if state & DONE != 0 {
-                return Entry::Done;
-            }
-            if state / FAILURE == place {
-                return Entry::Initialise;
+            if is_so(state) {
+                return state;
             }
             if spins > 0 {
                 spins -= 1;
@@ -73,6 +84,36 @@ impl Once {
             crate::publish();
             let _ = futex::wait(&self.0, futex::Flags::PRIVATE, state, None);
         }
+    }
+
+    /// Whether an initialiser failed, for who has entered.
+    pub fn has_failed(&self) -> bool {
+        self.0.load(Acquire) >= FAILURE
+    }
+
+    /// Whether it is done, without waiting.
+    pub fn is_done(&self) -> bool {
+        begin(OpKind::OnceGet);
+        let state = self.0.load(SeqCst);
+        end();
+        state & DONE != 0
+    }
+
+    /// Waits until another thread has initialised; false if that fails, or did so last.
+    pub fn wait_for_other(&self) -> bool {
+        begin(OpKind::OnceGet);
+        let state = self.0.load(SeqCst);
+        end();
+        let failures = state / FAILURE;
+        if state & DONE == 0 && failures > 0 && (state / ENTRY) & MOST == failures {
+            return false;
+        }
+        self.wait_until(|state| state & DONE != 0 || state / FAILURE > failures) & DONE != 0
+    }
+
+    /// Waits until another thread has initialised, whoever fails before.
+    pub fn wait_until_done(&self) {
+        self.wait_until(|state| state & DONE != 0);
     }
 
     /// The initialisation is done.
@@ -96,9 +137,31 @@ impl Once {
     }
 }
 
+impl Default for Once {
+    fn default() -> Once {
+        Once::new()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_only_waits_is_told_of_failures() {
+        let once = &Once::new();
+        assert!(!once.is_done() && !once.has_failed());
+        assert_eq!(once.enter(), Entry::Initialise);
+        once.fail();
+        assert!(once.has_failed() && !once.wait_for_other());
+        std::thread::scope(|scope| {
+            assert_eq!(once.enter(), Entry::Initialise);
+            let other = scope.spawn(|| once.wait_for_other());
+            scope.spawn(|| once.wait_until_done());
+            once.done();
+            assert!(other.join().unwrap() && once.is_done());
+        });
+    }
 
     #[test]
     fn one_initialises_and_after_a_failure_the_next() {

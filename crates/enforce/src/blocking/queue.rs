@@ -5,6 +5,7 @@ use super::turnstile::after;
 use crate::gate::SPINS;
 use rustix::thread::futex;
 use std::cell::Cell;
+use std::panic::RefUnwindSafe;
 use std::ptr;
 use std::sync::atomic::{
     AtomicU32,
@@ -19,6 +20,8 @@ pub(crate) struct Waiter {
     /// What it waits for: a number of the queue's owner.
     pub(crate) what: usize,
 }
+
+impl RefUnwindSafe for Waiter {}
 
 impl Waiter {
     pub(crate) fn new(what: usize) -> Waiter {

@@ -6,6 +6,7 @@ use super::queue::{Queue, Waiter, Woken};
 use crate::{begin, end, enforcement};
 use explore::OpKind;
 use std::cell::Cell;
+use std::panic::RefUnwindSafe;
 
 /// A reader-writer lock. All zeroes when it is free.
 #[repr(C)]
@@ -20,7 +21,24 @@ pub struct RwLock {
 const READER: usize = 0;
 const WRITER: usize = 1;
 
+// SAFETY: what is inside is used under the latch.
+unsafe impl Sync for RwLock {}
+// SAFETY: who waits borrows it, so that it does not move meanwhile.
+unsafe impl Send for RwLock {}
+
+impl RefUnwindSafe for RwLock {}
+
 impl RwLock {
+    /// One that is free.
+    pub const fn new() -> RwLock {
+        RwLock {
+            latch: Latch::new(),
+            readers: Cell::new(0),
+            queue: Queue::new(),
+            is_written: Cell::new(0),
+        }
+    }
+
     /// The lock in this memory.
     ///
     /// # Safety
@@ -123,6 +141,21 @@ impl RwLock {
         woken.into_iter().for_each(Woken::wake);
     }
 
+    /// The writer goes on as a reader; no writer comes between.
+    pub fn downgrade(&self) {
+        begin(OpKind::WriteRelease);
+        let mut woken = Vec::new();
+        self.latch.hold(|| {
+            self.is_written.set(0);
+            self.readers.set(1);
+            while let Some(next) = self.granted() {
+                woken.push(next);
+            }
+        });
+        end();
+        woken.into_iter().for_each(Woken::wake);
+    }
+
     /// Grants the lock to who is first, if that can be.
     fn granted(&self) -> Option<Woken> {
         let who = self.queue.first()?;
@@ -135,24 +168,24 @@ impl RwLock {
     }
 }
 
+impl Default for RwLock {
+    fn default() -> RwLock {
+        RwLock::new()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 
-    struct Shared(RwLock);
-    // SAFETY: the lock's cells are changed under its latch.
-    unsafe impl Sync for Shared {}
-
     #[test]
     fn a_writer_is_alone_and_readers_are_together() {
-        // SAFETY: all zeroes is a free lock.
-        let lock = &Shared(unsafe { std::mem::zeroed() });
+        let lock = &RwLock::new();
         let holders = &AtomicI32::new(0);
         std::thread::scope(|scope| {
             for number in 0..4 {
                 scope.spawn(move || {
-                    let lock = &lock.0;
                     for round in 0..1_000 {
                         if (round + number) % 3 == 0 {
                             lock.write();
@@ -172,13 +205,14 @@ mod tests {
 
     #[test]
     fn tries_succeed_where_nobody_is_in_the_way() {
-        // SAFETY: all zeroes is a free lock.
-        let lock: RwLock = unsafe { std::mem::zeroed() };
+        let lock = RwLock::new();
         assert!(lock.try_read(None) && lock.try_read(None) && !lock.try_write(None));
         lock.release();
         lock.release();
         assert!(lock.try_write(None) && !lock.try_read(None));
         lock.release();
         assert!(lock.try_write(None));
+        lock.downgrade();
+        assert!(lock.try_read(None) && !lock.try_write(None));
     }
 }

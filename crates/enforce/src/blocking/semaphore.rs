@@ -19,6 +19,17 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
+    /// One with so many permits.
+    pub const fn new(permits: u32) -> Semaphore {
+        Semaphore {
+            granted: AtomicU32::new(permits),
+            next: AtomicU32::new(0),
+            shared: AtomicU32::new(0),
+            parked: AtomicU32::new(0),
+            given_up: AtomicU64::new(0),
+        }
+    }
+
     /// The semaphore in this memory.
     ///
     /// # Safety

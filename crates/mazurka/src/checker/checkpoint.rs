@@ -57,7 +57,7 @@ impl Task {
     }
 
     /// What is known of it, for people.
-    fn properties(&self) -> [(&'static str, String); 16] {
+    fn properties(&self) -> [(&'static str, String); 17] {
         let Task {
             program,
             algorithm,
@@ -116,6 +116,10 @@ impl Task {
                 conditions
                     .unroll
                     .map_or("none".to_owned(), |rounds| count(rounds.into())),
+            ),
+            (
+                "purpose",
+                either(conditions.is_enforceable, "safe execution", "a check"),
             ),
             (
                 "way after a bug",
@@ -260,7 +264,7 @@ mod tests {
             .collect();
         assert_eq!(
             (slots::MAGIC.last(), lengths),
-            (Some(&b'4'), vec![60, 46, 47, 47, 47, 52, 50, 50, 56]),
+            (Some(&b'5'), vec![61, 46, 47, 47, 47, 52, 50, 50, 56]),
             "the format has changed: raise the version in MAGIC, and write both here"
         );
     }

@@ -405,6 +405,7 @@ fn config_of(checker: &Checker) -> Config {
         leaks_fail: checker.leaks_fail,
         spurious: checker.spurious,
         waits_alone: checker.waits_alone,
+        is_enforceable: checker.conditions.is_enforceable,
         max_threads: checker.max_threads,
         explores: checker.explores,
         locations: checker.locations,

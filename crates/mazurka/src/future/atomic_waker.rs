@@ -44,8 +44,7 @@ impl AtomicWaker {
     #[track_caller]
     pub fn register(&self, waker: Waker) {
         let own = self.0.get();
-        own.is_set.modify("register", AcqRel, |_| true);
-        drop(own.replace(Some(waker)));
+        drop(own.exchange("register", Some(waker)));
     }
 
     /// The same with a clone of the waker.
@@ -68,13 +67,23 @@ impl AtomicWaker {
     #[track_caller]
     pub fn take_waker(&self) -> Option<Waker> {
         let own = self.0.get();
-        own.is_set.modify("take_waker", AcqRel, |_| false);
-        own.replace(None)
+        own.exchange("take_waker", None)
     }
 }
 
 impl Registered {
-    /// Never contended: no thread is suspended in here.
+    /// One event.
+    #[track_caller]
+    fn exchange(&self, name: &'static str, waker: Option<Waker>) -> Option<Waker> {
+        if runtime::is_outside() {
+            return runtime::modify_outside(|| self.replace(waker));
+        }
+        let is_there = waker.is_some();
+        self.is_set.modify(name, AcqRel, |_| is_there);
+        self.replace(waker)
+    }
+
+    /// Not contended in a model: no thread is suspended in here.
     fn replace(&self, waker: Option<Waker>) -> Option<Waker> {
         let mut own = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *own, waker)

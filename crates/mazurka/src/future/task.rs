@@ -2,7 +2,7 @@
 
 use super::token::{Place, Token};
 use super::{AbortOnDrop, AtomicWaker, JoinError};
-use explore::ThreadId;
+use runtime::Handle;
 use std::fmt;
 use std::panic::Location;
 use std::pin::{Pin, pin};
@@ -46,14 +46,15 @@ where
     });
     let own = Arc::clone(&shared);
     let place = Location::caller();
-    let thread = runtime::spawn(None, move || own.run(future, place));
+    let thread = Handle::spawn(None, move || own.run(future, place));
+    let thread = thread.expect("failed to spawn thread");
     JoinHandle { thread, shared }
 }
 
 /// A task that was started, as a future that is ready when the task has ended. If it is dropped the task goes
 /// on.
 pub struct JoinHandle<T> {
-    thread: ThreadId,
+    thread: Handle,
     shared: Arc<Shared<T>>,
 }
 
@@ -73,7 +74,7 @@ impl<T> JoinHandle<T> {
     /// Gives the task a name for traces, in the place of its spawn path. Costs nothing in executions that are not shown.
     #[track_caller]
     pub fn named(self, name: &str) -> Self {
-        runtime::call_thread(self.thread, name);
+        self.thread.call(name);
         self
     }
 
@@ -108,7 +109,7 @@ impl<T> Future for JoinHandle<T> {
         if !self.is_finished() {
             return Poll::Pending;
         }
-        Poll::Ready(match runtime::join(self.thread) {
+        Poll::Ready(match self.thread.join() {
             Err(panic) => Err(JoinError::panicked(panic)),
             Ok(()) => self.shared.take().ok_or(JoinError::cancelled()),
         })

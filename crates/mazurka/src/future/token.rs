@@ -1,5 +1,6 @@
 //! What a waker gives to the thread that polls.
 
+use runtime::{Born, Placed};
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::Wake;
@@ -8,22 +9,22 @@ use std::task::Wake;
 pub(super) type Place = &'static Location<'static>;
 
 /// A token that one thread waits for. What is given before it is taken is one token.
-pub(super) struct Token(runtime::Notify);
+pub(super) struct Token(Placed<Born<runtime::Notify>>);
 
 impl Token {
     #[track_caller]
     pub(super) fn new() -> Arc<Token> {
-        Arc::new(Token(runtime::Notify::new()))
+        Arc::new(Token(Placed::new(Born::new(())).settled()))
     }
 
     /// Waits until a waker was called.
     pub(super) fn wait(&self, place: Place) {
-        self.0.wait_at(place);
+        self.0.get().wait_at(place);
     }
 
     /// Does what a waker does.
     pub(super) fn give(&self, place: Place) {
-        self.0.notify_at(place);
+        self.0.get().notify_at(place);
     }
 }
 

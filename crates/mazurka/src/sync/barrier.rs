@@ -20,11 +20,11 @@ impl Barrier {
 
     #[inline(always)]
     #[track_caller]
-    fn own(&self) -> runtime::Barrier {
-        self.0.get().get()
+    fn own(&self) -> &Born<runtime::Barrier> {
+        self.0.get()
     }
 
-    named!(|own| own.get());
+    named!(|own| own);
 
     /// Waits for the others.
     #[track_caller]

@@ -54,17 +54,17 @@ impl Condvar {
 
     #[inline(always)]
     #[track_caller]
-    fn own(&self) -> runtime::Condvar {
-        self.0.get().get()
+    fn own(&self) -> &Born<runtime::Condvar> {
+        self.0.get()
     }
 
-    named!(|own| own.get());
+    named!(|own| own);
 
     /// Gives up the mutex, waits for a signal and locks the mutex again.
     #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let mutex = guard.suspend();
-        self.own().wait(&mutex.lock_of_model());
+        self.own().wait(mutex.lock_of_model());
         mutex.resume()
     }
 
@@ -86,10 +86,10 @@ impl Condvar {
     pub fn wait_timeout<'a, T: ?Sized>(
         &self,
         guard: MutexGuard<'a, T>,
-        _limit: Duration,
+        limit: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let mutex = guard.suspend();
-        let is_signalled = self.own().wait_timed(&mutex.lock_of_model());
+        let is_signalled = self.own().wait_timed(mutex.lock_of_model(), limit);
         let result = WaitTimeoutResult {
             timed_out: !is_signalled,
         };

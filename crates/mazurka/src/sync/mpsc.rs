@@ -184,11 +184,13 @@ impl<T> Receiver<T> {
     ///
     /// If it expired, or there is no message and all senders are gone.
     #[track_caller]
-    pub fn recv_timeout(&self, _limit: Duration) -> Result<T, RecvTimeoutError> {
-        self.channel.receive_timed().map_err(|error| match error {
-            ReceiveError::Empty => RecvTimeoutError::Timeout,
-            ReceiveError::Disconnected => RecvTimeoutError::Disconnected,
-        })
+    pub fn recv_timeout(&self, limit: Duration) -> Result<T, RecvTimeoutError> {
+        self.channel
+            .receive_timed(limit)
+            .map_err(|error| match error {
+                ReceiveError::Empty => RecvTimeoutError::Timeout,
+                ReceiveError::Disconnected => RecvTimeoutError::Disconnected,
+            })
     }
 
     /// The messages, until all senders are gone.

@@ -29,7 +29,7 @@ pub struct Mutex<T: ?Sized>(Placed<Locked<T>>);
 pub(super) struct Locked<T: ?Sized> {
     lock: Born<runtime::Mutex>,
     poison: Poison,
-    /// Never contended: the model grants the lock before it is taken.
+    /// Not contended: the lock is granted before it is taken.
     data: std::sync::Mutex<T>,
 }
 
@@ -54,7 +54,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    named!(|own| own.lock.get());
+    named!(|own| own.lock);
 }
 
 impl<T: ?Sized> Mutex<T> {
@@ -63,7 +63,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let own = self.0.get();
-        own.lock.get().lock();
+        own.lock.lock();
         own.poison.wrap(own.guard())
     }
 
@@ -72,7 +72,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let own = self.0.get();
-        match own.lock.get().try_lock() {
+        match own.lock.try_lock() {
             true => own.poison.wrap_try(own.guard()),
             false => Err(TryLockError::WouldBlock),
         }
@@ -86,8 +86,8 @@ impl<T: ?Sized> Mutex<T> {
 
 impl<T: ?Sized> Locked<T> {
     /// The lock itself.
-    pub(super) fn lock_of_model(&self) -> runtime::Mutex {
-        self.lock.get()
+    pub(super) fn lock_of_model(&self) -> &Born<runtime::Mutex> {
+        &self.lock
     }
 
     /// The guard of the thread that the lock was granted to again.
@@ -101,7 +101,7 @@ impl<T: ?Sized> Locked<T> {
         MutexGuard {
             mutex: self,
             before: Poison::enter(),
-            data: Some(granted(self.data.try_lock())),
+            data: Some(granted(self.data.try_lock(), || self.data.lock())),
         }
     }
 }
@@ -121,7 +121,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         self.data = None;
         self.mutex.poison.leave(self.before);
-        self.mutex.lock.get().unlock();
+        self.mutex.lock.unlock();
     }
 }
 

@@ -38,12 +38,12 @@ impl Notify {
         }
     }
 
-    named!(|own| own.token.get());
+    named!(|own| own.token);
 
     /// Gives the token. What was done before is seen by who takes it.
     #[track_caller]
     pub fn notify(&self) {
-        self.0.get().token.get().notify();
+        self.0.get().token.notify();
     }
 
     /// Waits for the token and takes it.
@@ -56,7 +56,7 @@ impl Notify {
         let own = self.0.get();
         let others = own.has_waiter.swap(true, Relaxed);
         assert!(!others, "only a single thread may wait on a `Notify`");
-        own.token.get().wait();
+        own.token.wait();
         own.has_waiter.store(false, Relaxed);
     }
 }

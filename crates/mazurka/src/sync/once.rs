@@ -50,7 +50,7 @@ impl Once {
         }
     }
 
-    named!(|own| own.get());
+    named!(|own| own);
 
     /// Initialises, or waits for the one who does.
     ///
@@ -78,27 +78,26 @@ impl Once {
     /// If an initialiser panics, or did so last.
     #[track_caller]
     pub fn wait(&self) {
-        let is_done = self.0.get().get().wait();
+        let is_done = self.0.get().wait();
         assert!(is_done, "Once instance has previously been poisoned");
     }
 
     /// Waits until another thread has initialised, also if others panic before.
     #[track_caller]
     pub fn wait_force(&self) {
-        self.0.get().get().wait_force();
+        self.0.get().wait_force();
     }
 
     /// Whether it is initialised, without waiting.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
-        self.0.get().get().is_done()
+        self.0.get().is_done()
     }
 }
 
 /// Initialises, or waits for the one who does.
 #[track_caller]
 pub(super) fn call_once_force(once: &Born<runtime::Once>, initialise: impl FnOnce(&OnceState)) {
-    let once = once.get();
     let Entry::Initialise { after_failure } = once.enter() else {
         return;
     };
@@ -111,9 +110,9 @@ pub(super) fn call_once_force(once: &Born<runtime::Once>, initialise: impl FnOnc
 }
 
 /// Tells the model that the initialiser panicked.
-struct Fails(runtime::Once);
+struct Fails<'o>(&'o Born<runtime::Once>);
 
-impl Drop for Fails {
+impl Drop for Fails<'_> {
     fn drop(&mut self) {
         self.0.fail();
     }

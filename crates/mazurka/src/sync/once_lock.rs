@@ -55,7 +55,7 @@ impl<T> OnceLock<T> {
     #[track_caller]
     pub fn wait(&self) -> &T {
         let own = self.0.get();
-        own.once.get().wait_force();
+        own.once.wait_force();
         own.value.get().unwrap_or_else(|| torn_down())
     }
 
@@ -103,12 +103,12 @@ impl<T> Once<T> {
     }
 
     pub(super) fn call(&self, name: &str) {
-        self.once.get().call(name);
+        self.once.call(name);
     }
 
     #[track_caller]
     pub(super) fn get(&self) -> Option<&T> {
-        match self.once.get().is_done() {
+        match self.once.is_done() {
             true => self.value.get(),
             false => None,
         }

@@ -117,11 +117,15 @@ macro_rules! poisoned {
 
 pub(super) use poisoned;
 
-/// The access to the data of a lock that the model has granted.
-pub(super) fn granted<G>(access: TryLockResult<G>) -> G {
+/// The access to the data of a lock that is granted.
+pub(super) fn granted<G>(access: TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> G {
     match access {
         Ok(access) => access,
         Err(TryLockError::Poisoned(access)) => access.into_inner(),
+        // Somebody shows the data (`Debug`), which takes a moment.
+        Err(TryLockError::WouldBlock) if runtime::is_outside() => {
+            wait().unwrap_or_else(PoisonError::into_inner)
+        }
         // Only while the execution is torn down are locks granted that another thread still holds.
         Err(TryLockError::WouldBlock) => torn_down(),
     }

@@ -33,14 +33,14 @@ pub struct RwLock<T: ?Sized>(Placed<Locked<T>>);
 struct Locked<T: ?Sized> {
     lock: Born<runtime::RwLock>,
     poison: Poison,
-    /// Never contended: the model grants the lock before it is taken.
+    /// Not contended: the lock is granted before it is taken.
     data: std::sync::RwLock<T>,
 }
 
 /// As `std::sync::RwLockReadGuard`.
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
-    lock: runtime::RwLock,
+    lock: &'a Born<runtime::RwLock>,
     place: runtime::Place,
     /// None once it is given back, before the model hears of it.
     data: Option<std::sync::RwLockReadGuard<'a, T>>,
@@ -68,7 +68,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    named!(|own| own.lock.get());
+    named!(|own| own.lock);
 }
 
 impl<T: ?Sized> RwLock<T> {
@@ -76,7 +76,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let own = self.0.get();
-        let place = own.lock.get().read();
+        let place = own.lock.read();
         own.poison.wrap(own.reader(place))
     }
 
@@ -84,7 +84,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         let own = self.0.get();
-        let place = own.lock.get().write();
+        let place = own.lock.write();
         own.poison.wrap(own.writer(place))
     }
 
@@ -92,7 +92,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         let own = self.0.get();
-        match own.lock.get().try_read() {
+        match own.lock.try_read() {
             Some(place) => own.poison.wrap_try(own.reader(place)),
             None => Err(TryLockError::WouldBlock),
         }
@@ -102,7 +102,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         let own = self.0.get();
-        match own.lock.get().try_write() {
+        match own.lock.try_write() {
             Some(place) => own.poison.wrap_try(own.writer(place)),
             None => Err(TryLockError::WouldBlock),
         }
@@ -117,14 +117,14 @@ impl<T: ?Sized> RwLock<T> {
 impl<T: ?Sized> Locked<T> {
     fn reader(&self, place: runtime::Place) -> RwLockReadGuard<'_, T> {
         RwLockReadGuard {
-            lock: self.lock.get(),
+            lock: &self.lock,
             place,
-            data: Some(granted(self.data.try_read())),
+            data: Some(granted(self.data.try_read(), || self.data.read())),
         }
     }
 
     fn writer(&self, place: runtime::Place) -> RwLockWriteGuard<'_, T> {
-        let data = Some(granted(self.data.try_write()));
+        let data = Some(granted(self.data.try_write(), || self.data.write()));
         RwLockWriteGuard {
             lock: self,
             place,
@@ -143,7 +143,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         own.poison.leave(this.before);
         let mut place = this.place.clone();
         std::mem::forget(this);
-        own.lock.get().downgrade(&mut place);
+        own.lock.downgrade(&mut place);
         own.reader(place)
     }
 }
@@ -159,7 +159,7 @@ impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     fn drop(&mut self) {
         self.data = None;
         self.lock.poison.leave(self.before);
-        self.lock.lock.get().release(&self.place);
+        self.lock.lock.release(&self.place);
     }
 }
 

@@ -32,11 +32,11 @@ impl Semaphore {
 
     #[inline(always)]
     #[track_caller]
-    fn own(&self) -> runtime::Semaphore {
-        self.0.get().get()
+    fn own(&self) -> &Born<runtime::Semaphore> {
+        self.0.get()
     }
 
-    named!(|own| own.get());
+    named!(|own| own);
 
     /// Waits for a permit and takes it.
     #[track_caller]
@@ -52,8 +52,8 @@ impl Semaphore {
 
     /// Waits for a permit, but may expire; whether it got one.
     #[track_caller]
-    pub fn acquire_timeout(&self, _limit: Duration) -> bool {
-        self.own().acquire_timed()
+    pub fn acquire_timeout(&self, limit: Duration) -> bool {
+        self.own().acquire_timed(limit)
     }
 
     /// Adds a permit.

@@ -37,7 +37,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Never.
+    /// Outside of a model, if the system has no thread.
     #[track_caller]
     pub fn spawn<F, T>(self, body: F) -> io::Result<JoinHandle<T>>
     where
@@ -45,14 +45,14 @@ impl Builder {
         T: Send + 'static,
     {
         self.ask_for_stack();
-        Ok(JoinHandle::spawn(self.name, body))
+        JoinHandle::spawn(self.name, body)
     }
 
     /// Starts the thread in a scope.
     ///
     /// # Errors
     ///
-    /// Never.
+    /// As for [`Builder::spawn`].
     #[track_caller]
     pub fn spawn_scoped<'scope, 'env, F, T>(
         self,
@@ -64,7 +64,7 @@ impl Builder {
         T: Send + 'scope,
     {
         self.ask_for_stack();
-        Ok(scope.start(self.name, body))
+        scope.start(self.name, body)
     }
 
     #[track_caller]

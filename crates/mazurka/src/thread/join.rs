@@ -3,6 +3,7 @@
 use super::{Result, Thread};
 use crate::choice::torn_down;
 use std::fmt;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// As `std::thread::JoinHandle`.
@@ -14,11 +15,28 @@ pub struct JoinHandle<T> {
 impl<T: 'static> JoinHandle<T> {
     /// Starts a thread.
     #[track_caller]
-    pub(super) fn spawn(name: Option<String>, body: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
+    pub(super) fn spawn(
+        name: Option<String>,
+        body: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<JoinHandle<T>>
+    where
+        T: Send,
+    {
         let returned = Returned::default();
-        let id = runtime::spawn(name.clone(), returned.filled_by(body));
+        let handle = runtime::Handle::spawn(name.clone(), returned.filled_by(body))?;
+        Ok(JoinHandle {
+            thread: Thread::of(handle, name),
+            returned,
+        })
+    }
+
+    /// The same for what cannot be sent to another thread.
+    #[track_caller]
+    pub(super) fn spawn_local(body: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
+        let returned = Returned::default();
+        let handle = runtime::Handle::spawn_local(None, returned.filled_by(body));
         JoinHandle {
-            thread: Thread::of(id, name),
+            thread: Thread::of(handle, None),
             returned,
         }
     }
@@ -32,7 +50,7 @@ impl<T> JoinHandle<T> {
     /// With what the thread panicked with.
     #[track_caller]
     pub fn join(self) -> Result<T> {
-        runtime::join(self.thread.id)?;
+        self.thread.handle.join()?;
         Ok(self.returned.take())
     }
 
@@ -44,7 +62,7 @@ impl<T> JoinHandle<T> {
     /// Whether the thread has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        runtime::is_finished(self.thread.id)
+        self.thread.handle.is_finished()
     }
 }
 

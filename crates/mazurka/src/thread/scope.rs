@@ -3,6 +3,7 @@
 use super::join::Returned;
 use super::{Result, Thread};
 use std::fmt;
+use std::io;
 use std::marker::PhantomData;
 
 /// Runs the closure, which may start threads that borrow, and joins those that it has not joined.
@@ -50,7 +51,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.start(None, body)
+        self.start(None, body).expect("failed to spawn thread")
     }
 
     /// Starts a thread with a name.
@@ -59,14 +60,14 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         &'scope self,
         name: Option<String>,
         body: impl FnOnce() -> T + Send + 'scope,
-    ) -> ScopedJoinHandle<'scope, T> {
+    ) -> io::Result<ScopedJoinHandle<'scope, T>> {
         let returned = Returned::default();
-        let id = self.threads.spawn(name.clone(), returned.filled_by(body));
-        ScopedJoinHandle {
-            thread: Thread::of(id, name),
+        let handle = self.threads.start(name.clone(), returned.filled_by(body))?;
+        Ok(ScopedJoinHandle {
+            thread: Thread::of(handle, name),
             returned,
             scope: PhantomData,
-        }
+        })
     }
 }
 
@@ -85,7 +86,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// With what the thread panicked with.
     #[track_caller]
     pub fn join(self) -> Result<T> {
-        runtime::join(self.thread.id)?;
+        self.thread.handle.join()?;
         Ok(self.returned.take())
     }
 
@@ -97,7 +98,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// Whether the thread has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        runtime::is_finished(self.thread.id)
+        self.thread.handle.is_finished()
     }
 }
 

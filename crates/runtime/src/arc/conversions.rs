@@ -2,6 +2,7 @@
 
 use super::Arc;
 use super::counter::Counter;
+use crate::outside::outside;
 use crate::perform::silently;
 use std::any::Any;
 use std::borrow::Cow;
@@ -126,6 +127,7 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn as_ptr(this: &Arc<T>) -> *const T {
         let pointer = Shared::as_ptr(&this.value);
+        outside!(pointer);
         let address = pointer.cast::<()>().addr();
         silently(|engine| engine.raw_arcs.insert(address, this.counter.number));
         pointer
@@ -148,6 +150,12 @@ impl<T: ?Sized> Arc<T> {
     /// If the pointer is not of an `Arc` of this execution.
     #[track_caller]
     pub unsafe fn from_raw(pointer: *const T) -> Arc<T> {
+        #[cfg(feature = "enforce")]
+        if crate::is_outside() {
+            // SAFETY: as promised by the caller; the value is in an `Arc` of `std`.
+            let value = unsafe { Shared::from_raw(pointer) };
+            return Arc::of(value, Counter::outside());
+        }
         let address = pointer.cast::<()>().addr();
         let number = silently(|engine| engine.raw_arcs.get(&address).copied());
         let number = number.expect("the pointer is not of an Arc of this execution");

@@ -3,6 +3,7 @@
 use crate::await_rule::Seen;
 use crate::end_of_statics;
 use crate::engine::Engine;
+use crate::outside::outside;
 use crate::owner::CounterEvents;
 use crate::perform::{self, perform, silently};
 use explore::{Access, ObjectId, Op, OpKind};
@@ -22,18 +23,21 @@ impl Counter {
     #[track_caller]
     #[inline]
     pub fn new() -> Counter {
+        outside!(Counter::outside());
         let location = Location::caller();
         silently(|engine| {
             let object = engine.create(1);
             engine.name_object(object, "Arc", location);
             let number = engine.own("Arc", location);
-            let counts = engine.names.is_coarse(object, Coarsening::Polled);
+            let all = engine.config.is_enforceable;
+            let counts = all || engine.names.is_coarse(object, Coarsening::Polled);
+            let weak = all || engine.names.is_coarse(object, Coarsening::Scanned);
             let owned = engine.owned.get_mut(number);
             owned.counter = object;
             owned.events = CounterEvents {
                 drops: engine.names.is_coarse(object, Coarsening::Ordered),
                 counts,
-                weak: engine.names.is_coarse(object, Coarsening::Scanned),
+                weak,
             };
             Counter { object, number }
         })
@@ -44,6 +48,15 @@ impl Counter {
     pub fn known(number: u32) -> Counter {
         let object = silently(|engine| engine.owned.get(number).counter);
         Counter { object, number }
+    }
+
+    /// One that is not watched.
+    #[cfg(feature = "enforce")]
+    pub fn outside() -> Counter {
+        Counter {
+            object: ObjectId::NONE,
+            number: 0,
+        }
     }
 
     #[inline]

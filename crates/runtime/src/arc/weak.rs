@@ -2,14 +2,19 @@
 
 use super::Arc;
 use super::counter::Counter;
+#[cfg(feature = "enforce")]
+use crate::outside::event;
+use crate::outside::outside;
 use crate::perform::silently;
+#[cfg(feature = "enforce")]
+use explore::OpKind;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::Weak as WeakShared;
 
 /// As `std::sync::Weak`.
 pub struct Weak<T: ?Sized> {
-    value: WeakShared<T>,
+    value: ManuallyDrop<WeakShared<T>>,
     /// None if it belongs to no value.
     counter: Option<Counter>,
 }
@@ -23,13 +28,19 @@ impl<T> Weak<T> {
 
 impl<T: ?Sized> Weak<T> {
     pub(super) const fn of(value: WeakShared<T>, counter: Option<Counter>) -> Weak<T> {
-        Weak { value, counter }
+        Weak {
+            value: ManuallyDrop::new(value),
+            counter,
+        }
     }
 
     /// The value, if it is alive.
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
         let counter = self.counter?;
+        outside!(event(OpKind::ReadModifyWrite, || {
+            Some(Arc::of(self.value.upgrade()?, counter))
+        }));
         let is_alive = counter.upgrade();
         let value = self.value.upgrade().filter(|_| is_alive)?;
         Some(Arc::of(value, counter))
@@ -38,6 +49,9 @@ impl<T: ?Sized> Weak<T> {
     /// How many owners there are.
     #[track_caller]
     pub fn strong_count(&self) -> usize {
+        outside!(self.counter.map_or(0, |_| event(OpKind::Load, || {
+            WeakShared::strong_count(&self.value)
+        })));
         self.counter.map_or(0, Counter::look)
     }
 
@@ -45,6 +59,7 @@ impl<T: ?Sized> Weak<T> {
     #[track_caller]
     pub fn weak_count(&self) -> usize {
         let count = || WeakShared::weak_count(&self.value);
+        outside!(self.counter.map_or(0, |_| event(OpKind::Load, count)));
         self.counter
             .map_or(0, |counter| counter.look_at_weak(count))
     }
@@ -58,6 +73,7 @@ impl<T: ?Sized> Weak<T> {
     #[track_caller]
     pub fn as_ptr(&self) -> *const T {
         let pointer = self.value.as_ptr();
+        outside!(pointer);
         if let Some(counter) = self.counter {
             let address = pointer.cast::<()>().addr();
             silently(|engine| engine.raw_arcs.insert(address, counter.number));
@@ -78,6 +94,12 @@ impl<T: ?Sized> Weak<T> {
     /// stands for.
     #[track_caller]
     pub unsafe fn from_raw(pointer: *const T) -> Weak<T> {
+        #[cfg(feature = "enforce")]
+        if crate::is_outside() {
+            // SAFETY: as promised by the caller; the value is in an `Arc` of `std`.
+            let value = unsafe { WeakShared::from_raw(pointer) };
+            return Weak::of(value, Some(Counter::outside()));
+        }
         let address = pointer.cast::<()>().addr();
         let number = silently(|engine| engine.raw_arcs.get(&address).copied());
         // SAFETY: as promised by the caller; the value is in an `Arc` of `std`.
@@ -97,14 +119,26 @@ impl<T: ?Sized> Clone for Weak<T> {
     #[track_caller]
     fn clone(&self) -> Weak<T> {
         self.change("Weak::clone");
-        Weak::of(self.value.clone(), self.counter)
+        let clone = || Weak::of(WeakShared::clone(&self.value), self.counter);
+        outside!(match self.counter {
+            Some(_) => event(OpKind::ReadModifyWrite, clone),
+            None => clone(),
+        });
+        clone()
     }
 }
 
 impl<T: ?Sized> Drop for Weak<T> {
     #[track_caller]
     fn drop(&mut self) {
+        // SAFETY: the field is not used again.
+        let value = unsafe { ManuallyDrop::take(&mut self.value) };
+        outside!(match self.counter {
+            Some(_) => event(OpKind::ReadModifyWrite, || drop(value)),
+            None => drop(value),
+        });
         self.change("Weak::drop");
+        drop(value);
     }
 }
 

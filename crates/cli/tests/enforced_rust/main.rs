@@ -1,0 +1,179 @@
+//! Programs in Rust keep to what is verified: `mazurka verify`, `run` and `check-run` with a binary that calls
+//! `mazurka::program`.
+
+use enforce::{ENFORCE, Order};
+use report::{Case, Recording, SafeTrace};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_mazurka-enforced");
+
+fn mazurka(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command.args(arguments).current_dir(folder);
+    command.env("RUST_BACKTRACE", "0");
+    command.stdin(Stdio::null()).output().unwrap()
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Saves what is verified of a program as `safe.trace`.
+fn verify(folder: &Path, name: &str, options: &[&str]) -> Output {
+    let own = [BINARY, name];
+    let fixed = ["verify", "-q", "-o", "safe.trace"];
+    mazurka(folder, &[&fixed, options, &own].concat())
+}
+
+/// Runs the program once, as `mazurka run` does, with random delays.
+fn run(folder: &Path, name: &str, seed: u64, runs_free: bool) -> Output {
+    let order = Order {
+        trace: folder.join("safe.trace"),
+        record: Some(folder.join("run.json")),
+        delays: Some(seed),
+        runs_free,
+        ..Order::default()
+    };
+    let mut command = Command::new(BINARY);
+    command.arg(name).env(ENFORCE, order.written());
+    command.env("RUST_BACKTRACE", "0");
+    command.stdin(Stdio::null()).output().unwrap()
+}
+
+const RUNS: u64 = 60;
+
+/// With enforcement the program never fails; without it, it does.
+fn bug_is_prevented(name: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let verified = verify(folder, name, &[]);
+    assert_eq!(verified.status.code(), Some(1), "{}", errors(&verified));
+    let trace = SafeTrace::load(&folder.join("safe.trace")).unwrap();
+    for seed in 1..=RUNS {
+        let ran = run(folder, name, seed, false);
+        assert!(ran.status.success(), "{}", errors(&ran));
+        let recording = Recording::load(&folder.join("run.json")).unwrap();
+        let adherence = recording.adherence(&trace.cases[0]);
+        let constraints = trace.cases[0].constraints.len();
+        assert_eq!(adherence.kept, constraints, "{adherence:?}");
+    }
+    let fails = |&seed: &u64| !run(folder, name, seed, true).status.success();
+    let free = (1..=100 * RUNS).find(fails);
+    assert!(free.is_some(), "without enforcement it does not fail");
+}
+
+#[test]
+fn a_lost_update_is_prevented() {
+    bug_is_prevented("lost-update");
+}
+
+#[test]
+fn a_violation_of_atomicity_is_prevented() {
+    bug_is_prevented("atomicity-violation");
+}
+
+#[test]
+fn a_violation_of_an_order_is_prevented() {
+    bug_is_prevented("order-violation");
+}
+
+#[test]
+fn the_commands_know_programs_in_rust_and_their_inputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let verified = verify(folder, "cells", &["--stop-when", "constraints=1"]);
+    assert_eq!(verified.status.code(), Some(3), "{}", errors(&verified));
+    let shown = mazurka(folder, &["show", "safe.trace"]);
+    assert!(said(&shown).contains("x == y"), "{}", said(&shown));
+    let fixed = ["run", "--safe", "safe.trace", "--record", "run.json"];
+    for inputs in [["x=1", "y=1"], ["x=0", "y=2"]] {
+        let inputs = inputs.map(|input| ["--input", input]).concat();
+        let ran = mazurka(folder, &[&fixed, &inputs[..], &[BINARY, "cells"]].concat());
+        assert!(ran.status.success(), "{}", errors(&ran));
+        let checked = mazurka(folder, &["check-run", "run.json", "safe.trace"]);
+        assert!(checked.status.success(), "{}", said(&checked));
+        assert!(said(&checked).contains(" 0 were broken"));
+    }
+    let refused = mazurka(
+        folder,
+        &[&fixed, &["--input", "x=7", BINARY, "cells"][..]].concat(),
+    );
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(errors(&refused).contains("x = 7"), "{}", errors(&refused));
+}
+
+#[test]
+fn what_cannot_be_enforced_is_refused_when_it_is_verified_and_when_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let refused = verify(folder, "poison", &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    let why = "asks for the poison of a lock that it does not hold";
+    assert!(errors(&refused).contains(why), "{}", errors(&refused));
+    verify(folder, "shares", &[]);
+    let ran = run(folder, "poison", 1, false);
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(errors(&ran).contains(why), "{}", errors(&ran));
+}
+
+/// Processes and tasks of `mazurka-actors` are threads of a model only.
+fn is_compared(entry: &corpus::Entry) -> bool {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let source = fs::read_to_string(folder.join(entry.name).join("program.rs")).unwrap();
+    !source.contains("actors::")
+}
+
+/// The first correct execution is enforced as a whole: then as many events happen as in it, and in its order.
+#[test]
+fn a_run_performs_the_events_of_the_verified_execution() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut problems = Vec::new();
+    let mut compared = 0;
+    for entry in corpus::all().iter().filter(|entry| is_compared(entry)) {
+        let expectation = entry.expectation();
+        let sizes = expectation.sizes.first();
+        let instance = sizes.and_then(|sizes| entry.with_sizes(&sizes.size));
+        let instance = instance.unwrap_or_else(|| entry.with_defaults());
+        match difference(folder.path(), &instance.to_string()) {
+            Ok(is_compared) => compared += usize::from(is_compared),
+            Err(problem) => problems.push(format!("{instance}: {problem}")),
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(compared > 60, "only {compared} programs were compared");
+}
+
+/// Whether there is a correct execution to compare with.
+fn difference(folder: &Path, name: &str) -> Result<bool, String> {
+    let _ = fs::remove_file(folder.join("safe.trace"));
+    let whole = ["--stop-when", "constraints=1000000"];
+    verify(folder, name, &whole);
+    let Ok(trace) = SafeTrace::load(&folder.join("safe.trace")) else {
+        return Ok(false);
+    };
+    ran_as(folder, name, &trace.cases[0]).map(|()| true)
+}
+
+/// Whether a recorded run performs the events of the execution, in its order.
+fn ran_as(folder: &Path, name: &str, case: &Case) -> Result<(), String> {
+    let ran = run(folder, name, 1, false);
+    if !ran.status.success() {
+        return Err(format!("{}: {}", ran.status, errors(&ran)));
+    }
+    let recording = Recording::load(&folder.join("run.json")).map_err(|error| error.to_string())?;
+    let events: usize = recording.threads.iter().map(|own| own.events.len()).sum();
+    let adherence = recording.adherence(case);
+    if events as u64 == case.events_of_execution && adherence.broken.is_empty() {
+        return Ok(());
+    }
+    let expected = case.events_of_execution;
+    Err(format!(
+        "{events} events instead of {expected}, {adherence:?}"
+    ))
+}

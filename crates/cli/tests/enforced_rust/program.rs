@@ -1,0 +1,99 @@
+//! A binary that can be verified and run under a safe trace: a program of the corpus, or one of these.
+
+#![forbid(unsafe_code)]
+
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::sync::{Arc, Mutex, OnceLock};
+use mazurka::{input, thread};
+use std::fs;
+
+fn main() {
+    let name = std::env::args().nth(1).unwrap_or_default();
+    match name.as_str() {
+        "lost-update" => mazurka::program(lost_update),
+        "atomicity-violation" => mazurka::program(atomicity_violation),
+        "order-violation" => mazurka::program(order_violation),
+        "cells" => mazurka::program(cells),
+        "poison" => mazurka::program(poison),
+        "shares" => mazurka::program(shares),
+        _ => match corpus::parse(&name) {
+            Ok(instance) => {
+                mazurka::program(instance.program());
+                await_others();
+            }
+            Err(error) => eprintln!("{error}"),
+        },
+    }
+}
+
+/// Waits for threads that outlive the program, so that all their events are recorded; the last other thread is Mazurka's.
+fn await_others() {
+    while fs::read_dir("/proc/self/task").map_or(0, Iterator::count) > 2 {
+        std::thread::yield_now();
+    }
+}
+
+/// Two threads add one, each in two steps.
+fn lost_update() {
+    static X: AtomicU32 = AtomicU32::new(0);
+    let threads = [(); 2].map(|()| thread::spawn(|| X.store(X.load(SeqCst) + 1, SeqCst)));
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(X.load(SeqCst), 2, "an update was lost");
+}
+
+/// What a thread has looked at under a lock has changed when it acts under the lock.
+fn atomicity_violation() {
+    let balance = Mutex::new(10);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let is_enough = *balance.lock().unwrap() >= 7;
+                if is_enough {
+                    *balance.lock().unwrap() -= 7;
+                }
+            });
+        }
+    });
+    assert!(*balance.lock().unwrap() >= 0, "too much was withdrawn");
+}
+
+/// A thread uses what another one has not made yet.
+fn order_violation() {
+    let shared = Arc::new(OnceLock::new());
+    let own = Arc::clone(&shared);
+    let producer = thread::spawn(move || own.set(7).unwrap());
+    let consumer = thread::spawn(move || assert_eq!(shared.get(), Some(&7), "nothing was made"));
+    producer.join().unwrap();
+    consumer.join().unwrap();
+}
+
+/// Each thread adds one to the cell that its input names.
+fn cells() {
+    let cells: Arc<[AtomicU32; 3]> = Arc::default();
+    let threads = ["x", "y"].map(|name| {
+        let (cells, own) = (Arc::clone(&cells), input(name, 0..=2));
+        thread::spawn(move || cells[own as usize].fetch_add(1, SeqCst))
+    });
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
+/// Asks for what cannot be enforced.
+fn poison() {
+    assert!(!Mutex::new(0).is_poisoned());
+}
+
+/// Who comes first depends on the number of owners, which is looked at.
+fn shares() {
+    let shared = Arc::new(AtomicU32::new(0));
+    let own = Arc::clone(&shared);
+    let other = thread::spawn(move || own.fetch_add(1, SeqCst));
+    if Arc::strong_count(&shared) == 1 {
+        shared.store(5, SeqCst);
+    }
+    other.join().unwrap();
+    assert!(Arc::try_unwrap(shared).is_ok());
+}

@@ -1,0 +1,128 @@
+//! Tokens that one thread waits for: the park token of a thread, or one of no thread. What is given before it is taken is
+//! one token.
+
+use super::Deadline;
+use super::bell::Bell;
+use crate::{begin, end, enforcement};
+use explore::OpKind;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+/// A token.
+pub struct Token {
+    /// Whether it is there, beside what its thread does.
+    state: AtomicU32,
+    bell: Bell,
+}
+
+/// The token is there.
+const THERE: u32 = 1;
+/// The thread waits for it.
+const WAITING: u32 = 2;
+/// The thread got it, and may not know.
+const GRANTED: u32 = 4;
+
+impl Token {
+    /// None is there.
+    pub const fn new() -> Token {
+        Token {
+            state: AtomicU32::new(0),
+            bell: Bell::new(),
+        }
+    }
+
+    /// Waits for the token and takes it. One thread at a time.
+    pub fn take(&self) {
+        self.request();
+        self.bell.wait(None, || self.is_granted());
+    }
+
+    /// The same for some time; whether it got the token.
+    pub fn take_until(&self, deadline: Deadline) -> bool {
+        self.request();
+        if !enforcement::decides_next() {
+            self.bell.wait(Some(deadline), || self.is_granted());
+        }
+        begin(OpKind::ParkResolve);
+        let before = self.change(|state| match state & GRANTED {
+            0 => 0,
+            _ => state,
+        });
+        end();
+        before & GRANTED != 0
+    }
+
+    fn request(&self) {
+        begin(OpKind::ParkRequest);
+        self.change(|state| match state & THERE {
+            0 => WAITING,
+            _ => GRANTED,
+        });
+        end();
+    }
+
+    /// Gives the token.
+    pub fn give(&self) {
+        begin(OpKind::Unpark);
+        let before = self.change(|state| match state & WAITING {
+            0 => state | THERE,
+            _ => GRANTED,
+        });
+        end();
+        if before & WAITING != 0 {
+            self.bell.ring();
+        }
+    }
+
+    fn is_granted(&self) -> bool {
+        self.state.load(SeqCst) & GRANTED != 0
+    }
+
+    /// What it was before.
+    fn change(&self, change: impl Fn(u32) -> u32) -> u32 {
+        let changed = self
+            .state
+            .fetch_update(SeqCst, SeqCst, |state| Some(change(state)));
+        let (Ok(before) | Err(before)) = changed;
+        before
+    }
+}
+
+impl Default for Token {
+    fn default() -> Token {
+        Token::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn what_is_given_before_it_is_taken_is_one_token() {
+        let token = Token::new();
+        token.give();
+        token.give();
+        token.take();
+        assert!(!token.take_until(Deadline::after(Duration::ZERO)));
+        token.give();
+        assert!(token.take_until(Deadline::after(Duration::ZERO)));
+    }
+
+    #[test]
+    fn who_waits_gets_each_token_that_is_given_in_turn() {
+        let (there, back) = (&Token::new(), &Token::new());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..2_000 {
+                    there.take();
+                    back.give();
+                }
+            });
+            for _ in 0..2_000 {
+                there.give();
+                back.take();
+            }
+        });
+    }
+}

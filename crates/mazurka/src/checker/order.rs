@@ -1,0 +1,81 @@
+//! What a process does that checks itself, as it was ordered.
+
+use super::{CheckError, Checker, Preference};
+use report::{Case, Order, Report, Verify};
+use std::ops::ControlFlow;
+
+impl Checker {
+    /// A checker with the options of an order.
+    pub fn ordered(order: &Order) -> Checker {
+        let mut checker = Checker::new()
+            .name(&order.name)
+            .interleave_plain(order.interleaves_plain)
+            .keep_going(order.keep_going);
+        checker.max_executions = order.max_executions;
+        checker.time_limit = order.time_limit;
+        checker.options.preemptions = order.preemptions;
+        checker.conditions.unroll = order.unroll;
+        checker.checkpoint.clone_from(&order.checkpoint);
+        checker.resume.clone_from(&order.resume);
+        checker.trail.clone_from(&order.trail);
+        if let Some(executions) = order.extra {
+            checker = checker.extra(executions);
+        }
+        if let Some(seed) = order.seed {
+            checker = checker.seed(seed);
+        }
+        if let Some(timeouts) = order.timeouts {
+            checker = checker.timeouts(timeouts);
+        }
+        if let Some(events) = order.max_events {
+            checker = checker.max_events(events);
+        }
+        checker
+    }
+
+    /// Carries out the order: a schedule, a verification that publishes what is verified, or a search.
+    ///
+    /// # Errors
+    /// As [`Checker::try_check`].
+    pub fn carry_out(
+        mut self,
+        order: &Order,
+        program: impl Fn() + 'static,
+        publish: impl FnMut(&Case),
+    ) -> Result<Report, CheckError> {
+        if let Some(schedule) = &order.replay {
+            return self.replay(schedule, program);
+        }
+        if !order.algorithm.is_empty() {
+            let known = order.algorithm.parse();
+            self.algorithm = known.map_err(|_| {
+                CheckError::Misfit(format!("no algorithm is called {}", order.algorithm))
+            })?;
+        }
+        match &order.verify {
+            Some(verify) => self.verify_as(verify, program, publish),
+            None => self.try_check(program),
+        }
+    }
+
+    fn verify_as(
+        self,
+        verify: &Verify,
+        program: impl Fn() + 'static,
+        mut publish: impl FnMut(&Case),
+    ) -> Result<Report, CheckError> {
+        let preference = match verify.prefers_few_waiting {
+            true => Preference::FewWaiting,
+            false => Preference::Any,
+        };
+        let verified = self.verify(preference, program, |case| {
+            publish(case);
+            let enough = verify.most_constraints;
+            match enough.is_some_and(|most| case.constraints.len() <= most) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok(verified.report)
+    }
+}

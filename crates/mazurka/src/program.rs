@@ -1,0 +1,150 @@
+//! Programs that are verified in their own process, and run under what was verified.
+
+use crate::{CheckError, Checker, input};
+use enforce::take_variable;
+use report::{Answer, Input, ORDER, Order, Progress, Report, Snapshot};
+use rustix::io::fcntl_dupfd_cloexec;
+use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::stdio::{dup2_stderr, dup2_stdout};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::fs::File;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::exit;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// Between two tellings of how far the search is.
+const INTERVAL: Duration = Duration::from_millis(150);
+
+/// What cannot be done.
+const REFUSED: i32 = 2;
+
+/// Runs a program: what the `main` of a binary that is to run under a safe trace consists of. (Feature `enforce`; Linux on x86-64.)
+///
+/// Its types of [`sync`](crate::sync), [`thread`](crate::thread) and [`cell`](crate::cell) are real: threads of the system, atomics of the
+/// processor (sequentially consistent, whatever their orderings say), locks that are granted first come, first served.
+/// What the program returns and how it ends is its own business. One binary is for all of these:
+///
+/// | | |
+/// | --- | --- |
+/// | `./binary arguments` | runs it |
+/// | `mazurka verify ./binary arguments -o safe.trace` | verifies it piece by piece, in models |
+/// | `mazurka run --safe safe.trace ./binary arguments` | runs it under the constraints that are left |
+/// | `mazurka check ./binary arguments`, `mazurka replay` | checks it, in models |
+///
+/// Outside the closure nothing is seen: what it uses of [`sync`](crate::sync) it makes itself, or has in statics.
+///
+/// ```
+/// use mazurka::sync::{Arc, Mutex};
+/// use mazurka::thread;
+///
+/// fn main() {
+///     mazurka::program(|| {
+///         let count = Arc::new(Mutex::new(0));
+///         let threads = [1, 2].map(|n| {
+///             let count = Arc::clone(&count);
+///             thread::spawn(move || *count.lock().unwrap() += n)
+///         });
+///         for thread in threads {
+///             thread.join().unwrap();
+///         }
+///         assert_eq!(*count.lock().unwrap(), 3);
+///     });
+/// }
+/// ```
+///
+/// Call it once, before other threads are started: it takes what concerns it out of the environment.
+pub fn program(body: impl Fn() + 'static) {
+    if let Some(text) = take_variable(ORDER) {
+        work(&text, body);
+    }
+    match enforce::start_as_told() {
+        Ok(_) => body(),
+        Err(reason) => enforce::fail(&reason),
+    }
+}
+
+static ANSWERS: OnceLock<Mutex<File>> = OnceLock::new();
+
+/// Carries out the order, in the place of running the program.
+fn work(text: &str, body: impl Fn() + 'static) -> ! {
+    let order = Order::read(text).unwrap_or_else(|error| {
+        println!("{}", refusal(format!("the order in {ORDER}: {error}")));
+        exit(REFUSED)
+    });
+    match take_output(&order) {
+        Ok(answers) => ANSWERS.get_or_init(|| Mutex::new(answers)),
+        Err(error) => {
+            println!(
+                "{}",
+                refusal(format!("cannot redirect the output: {error}"))
+            );
+            exit(REFUSED)
+        }
+    };
+    let checked = catch_unwind(AssertUnwindSafe(|| check(&order, body)));
+    say(&match checked {
+        Ok(Ok(report)) => Answer::of(report),
+        Ok(Err(error)) => Answer::Refused(error.to_string()),
+        Err(_) => Answer::Refused("an error of mazurka itself".to_owned()),
+    });
+    exit(0)
+}
+
+fn refusal(reason: String) -> String {
+    Answer::Refused(reason).line()
+}
+
+/// The program's output goes nowhere, or to the standard error. Gives the file for answers.
+fn take_output(order: &Order) -> io::Result<File> {
+    const FIRST: i32 = 3;
+    let answers = match &order.answers {
+        Some(path) => File::create(path)?,
+        None => File::from(fcntl_dupfd_cloexec(io::stdout(), FIRST)?),
+    };
+    if order.replay.is_some() {
+        dup2_stdout(io::stderr())?;
+    } else {
+        let nowhere = File::options().write(true).open("/dev/null")?;
+        dup2_stdout(&nowhere)?;
+        dup2_stderr(&nowhere)?;
+    }
+    Ok(answers)
+}
+
+fn check(order: &Order, body: impl Fn() + 'static) -> Result<Report, CheckError> {
+    // Who gave the order may be gone already: then nobody reads the answers.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let registered = signal_hook::flag::register(signal, Arc::clone(&stop));
+        registered.map_err(|error| CheckError::Misfit(format!("signals: {error}")))?;
+    }
+    let tell = |snapshot: &Snapshot| say(&Answer::Progress(snapshot.line()));
+    let mut checker = Checker::ordered(order)
+        .stop(stop)
+        .observer(Progress::every(INTERVAL, tell));
+    if let Some(verify) = &order.verify {
+        checker.conditions.is_enforceable = true;
+        input::know(&verify.inputs);
+    }
+    checker.carry_out(order, body, |case| {
+        say(&Answer::Verified(Box::new(case.clone())));
+    })
+}
+
+fn say(answer: &Answer) {
+    if let Some(answers) = ANSWERS.get() {
+        let mut file = answers.lock().unwrap_or_else(PoisonError::into_inner);
+        // Who does not listen any more has ended us.
+        let _ = writeln!(file, "{}", answer.line());
+    }
+}
+
+/// The program asks for an input that nobody knows: the process ends here.
+pub(crate) fn ask(input: Input) -> ! {
+    say(&Answer::Asked(input));
+    exit(0)
+}

@@ -1,0 +1,138 @@
+//! What the command tells a program that checks itself, in its environment, and what the program answers: one JSON object
+//! in a line for each [`Answer`].
+
+use crate::{Case, FailureKind, Input, Inputs, Interleaving, Report, ScheduleFile};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+use std::{fs, io};
+
+/// What stands before an input's name in the environment of a program that runs.
+pub const INPUT: &str = "MAZURKA_INPUT_";
+
+/// The variable of the environment that holds an [`Order`]. Without it a program runs as usual.
+pub const ORDER: &str = "MAZURKA_ORDER";
+
+/// What to do with the program.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub struct Order {
+    /// The program's name in reports.
+    pub name: String,
+    /// The algorithm by its name; empty for the default one.
+    pub algorithm: String,
+    /// Go on after a bug.
+    pub keep_going: bool,
+    /// Stop after as many executions.
+    pub max_executions: Option<u64>,
+    /// Executions that may be spent on a shorter one that fails.
+    #[serde(default)]
+    pub extra: Option<u64>,
+    /// Stop after this time.
+    pub time_limit: Option<Duration>,
+    /// Cut executions with more preemptions.
+    pub preemptions: Option<u32>,
+    /// Of algorithms that choose at random.
+    pub seed: Option<u64>,
+    /// Expired timed operations per thread.
+    pub timeouts: Option<u32>,
+    /// Operations per thread.
+    pub max_events: Option<u32>,
+    /// Rounds of a loop per thread.
+    pub unroll: Option<u32>,
+    /// Plain accesses are events.
+    pub interleaves_plain: bool,
+    /// Where to save the state of the search.
+    pub checkpoint: Option<PathBuf>,
+    /// The state to go on from.
+    pub resume: Option<PathBuf>,
+    /// Run this schedule instead of a search. What the program prints then goes to the standard error.
+    pub replay: Option<ScheduleFile>,
+    /// The last step of the schedule has ended a process: tell what comes before it.
+    #[serde(default)]
+    pub is_fatal: bool,
+    /// Where to write each step before it is performed, since a process before this one died.
+    #[serde(default)]
+    pub trail: Option<PathBuf>,
+    /// The program runs in a debugger, and its answers go to this file.
+    #[serde(default)]
+    pub answers: Option<PathBuf>,
+    /// Verify prefixes of one execution, and answer each time that a shorter one is.
+    #[serde(default)]
+    pub verify: Option<Verify>,
+}
+
+/// How to verify.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub struct Verify {
+    /// Begin with an execution in which few threads wait.
+    pub prefers_few_waiting: bool,
+    /// The values of the inputs that are known.
+    pub inputs: Inputs,
+    /// Stop when no more constraints remain.
+    pub most_constraints: Option<usize>,
+}
+
+/// What comes of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// How far the search is: a line for people.
+    Progress(String),
+    /// The search is over.
+    Report(Box<Report>),
+    /// What comes before the last step of a schedule.
+    Interleaving(Interleaving),
+    /// It could not be done, and why.
+    Refused(String),
+    /// This is verified.
+    Verified(Box<Case>),
+    /// The program asks for an input that has no value: nothing was verified.
+    Asked(Input),
+}
+
+/// What stands before the name of a file that has the order.
+pub const ORDER_IN_FILE: &str = "@";
+
+impl Order {
+    /// Reads what [`ORDER`] holds.
+    ///
+    /// ```
+    /// use report::Order;
+    /// let order = Order::read("{").unwrap_err();
+    /// assert!(order.to_string().contains("EOF"));
+    /// ```
+    ///
+    /// # Errors
+    /// If it is no order, or in a file that cannot be read.
+    pub fn read(text: &str) -> io::Result<Order> {
+        let in_file = text.strip_prefix(ORDER_IN_FILE);
+        let content = in_file.map(fs::read_to_string).transpose()?;
+        Ok(serde_json::from_str(content.as_deref().unwrap_or(text))?)
+    }
+}
+
+impl Answer {
+    /// What a search has found. What cannot be checked is no bug.
+    pub fn of(report: Report) -> Answer {
+        let mut errors = report.errors.iter();
+        match errors.find(|failure| failure.kind == FailureKind::Unsupported) {
+            Some(failure) => {
+                let place = failure.location.as_ref();
+                let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+                Answer::Refused(format!(
+                    "{}{place}: this cannot be checked",
+                    failure.message
+                ))
+            }
+            None => Answer::Report(Box::new(report)),
+        }
+    }
+
+    /// As it stands in a line.
+    ///
+    /// # Panics
+    /// Never: an answer has only maps from strings.
+    pub fn line(&self) -> String {
+        serde_json::to_string(self).expect("an answer has only maps from strings")
+    }
+}

@@ -1,0 +1,295 @@
+//! What the mirrors do with the objects that they have: operations of the model or, with the feature `enforce` and outside
+//! of a model, of the real object beside it.
+
+use crate::outside::outside;
+use crate::settle::Born;
+use crate::{Arrival, Barrier, Condvar, Entry, Mutex, Notify, Once, Place, RwLock, Semaphore};
+#[cfg(feature = "enforce")]
+use enforce::blocking::Deadline;
+use std::time::Duration;
+
+macro_rules! named {
+    ($($Object:ident),*) => {
+        $(impl Born<$Object> {
+            /// What the object is called in a trace.
+            #[track_caller]
+            pub fn call(&self, name: &str) {
+                outside!();
+                self.get().call(name);
+            }
+        })*
+    };
+}
+
+named!(Mutex, RwLock, Condvar, Semaphore, Barrier, Once, Notify);
+
+impl Born<Mutex> {
+    /// As [`Mutex::lock`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn lock(&self) {
+        outside!(self.real().lock_anew());
+        self.get().lock();
+    }
+
+    /// As [`Mutex::try_lock`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn try_lock(&self) -> bool {
+        outside!(self.real().try_lock(None).is_ok());
+        self.get().try_lock()
+    }
+
+    /// As [`Mutex::unlock`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn unlock(&self) {
+        outside!(self.real().release());
+        self.get().unlock();
+    }
+}
+
+impl Born<Condvar> {
+    /// As [`Condvar::wait`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn wait(&self, mutex: &Born<Mutex>) {
+        outside!({
+            self.real().wait(mutex.real(), None);
+        });
+        self.get().wait(&mutex.get());
+    }
+
+    /// As [`Condvar::wait_timed`]. In a model the time is no matter.
+    #[inline(always)]
+    #[track_caller]
+    #[cfg_attr(not(feature = "enforce"), allow(unused_variables))]
+    pub fn wait_timed(&self, mutex: &Born<Mutex>, limit: Duration) -> bool {
+        outside!(self.real().wait(mutex.real(), Some(Deadline::after(limit))));
+        self.get().wait_timed(&mutex.get())
+    }
+
+    /// As [`Condvar::signal`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn signal(&self) {
+        outside!(self.real().signal());
+        self.get().signal();
+    }
+
+    /// As [`Condvar::broadcast`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn broadcast(&self) {
+        outside!(self.real().broadcast());
+        self.get().broadcast();
+    }
+}
+
+impl Born<RwLock> {
+    /// As [`RwLock::read`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn read(&self) -> Place {
+        outside!({
+            self.real().read();
+            Place::outside(false)
+        });
+        self.get().read()
+    }
+
+    /// As [`RwLock::write`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn write(&self) -> Place {
+        outside!({
+            self.real().write();
+            Place::outside(true)
+        });
+        self.get().write()
+    }
+
+    /// As [`RwLock::try_read`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn try_read(&self) -> Option<Place> {
+        outside!(self.real().try_read(None).then(|| Place::outside(false)));
+        self.get().try_read()
+    }
+
+    /// As [`RwLock::try_write`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn try_write(&self) -> Option<Place> {
+        outside!(self.real().try_write(None).then(|| Place::outside(true)));
+        self.get().try_write()
+    }
+
+    /// As [`RwLock::release`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn release(&self, place: &Place) {
+        outside!(self.real().release());
+        self.get().release(place);
+    }
+
+    /// As [`RwLock::downgrade`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn downgrade(&self, place: &mut Place) {
+        outside!({
+            self.real().downgrade();
+            *place = Place::outside(false);
+        });
+        self.get().downgrade(place);
+    }
+}
+
+impl Born<Semaphore> {
+    /// As [`Semaphore::acquire`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn acquire(&self) {
+        outside!(self.real_semaphore().acquire());
+        self.get().acquire();
+    }
+
+    /// As [`Semaphore::try_acquire`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn try_acquire(&self) -> bool {
+        outside!(self.real_semaphore().try_acquire(None));
+        self.get().try_acquire()
+    }
+
+    /// As [`Semaphore::acquire_timed`]. In a model the time is no matter.
+    #[inline(always)]
+    #[track_caller]
+    #[cfg_attr(not(feature = "enforce"), allow(unused_variables))]
+    pub fn acquire_timed(&self, limit: Duration) -> bool {
+        outside!({
+            let deadline = Deadline::after(limit);
+            self.real_semaphore().try_acquire(Some(deadline))
+        });
+        self.get().acquire_timed()
+    }
+
+    /// As [`Semaphore::release`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn release(&self) {
+        outside!(self.real_semaphore().release());
+        self.get().release();
+    }
+
+    #[cfg(feature = "enforce")]
+    fn real_semaphore(&self) -> &enforce::blocking::Semaphore {
+        let permits = u32::try_from(self.size());
+        let permits = permits.expect("a semaphore has at most 2^32 permits");
+        let begin = || enforce::blocking::Semaphore::new(permits);
+        self.real().get_or_init(begin)
+    }
+}
+
+impl Born<Barrier> {
+    /// As [`Barrier::wait`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn wait(&self) -> Arrival {
+        outside!({
+            let places = u32::try_from(self.size()).unwrap_or(u32::MAX);
+            let begin = || enforce::blocking::Barrier::new(places);
+            Arrival::outside(self.real().get_or_init(begin).wait())
+        });
+        self.get().wait()
+    }
+}
+
+impl Born<Once> {
+    /// As [`Once::enter`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn enter(&self) -> Entry {
+        outside!(match self.real().enter() {
+            enforce::blocking::Entry::Done => Entry::Done,
+            enforce::blocking::Entry::Initialise => Entry::Initialise {
+                after_failure: self.real().has_failed(),
+            },
+        });
+        self.get().enter()
+    }
+
+    /// As [`Once::wait`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn wait(&self) -> bool {
+        outside!(self.real().wait_for_other());
+        self.get().wait()
+    }
+
+    /// As [`Once::wait_force`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn wait_force(&self) {
+        outside!(self.real().wait_until_done());
+        self.get().wait_force();
+    }
+
+    /// As [`Once::done`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn done(&self) {
+        outside!(self.real().done());
+        self.get().done();
+    }
+
+    /// As [`Once::fail`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn fail(&self) {
+        outside!(self.real().fail());
+        self.get().fail();
+    }
+
+    /// As [`Once::is_done`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn is_done(&self) -> bool {
+        outside!(self.real().is_done());
+        self.get().is_done()
+    }
+}
+
+impl Born<Notify> {
+    /// As [`Notify::wait`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn wait(&self) {
+        outside!(self.real().take());
+        self.get().wait();
+    }
+
+    /// As [`Notify::wait_at`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn wait_at(&self, location: &'static std::panic::Location<'static>) {
+        outside!(self.real().take());
+        self.get().wait_at(location);
+    }
+
+    /// As [`Notify::notify`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn notify(&self) {
+        outside!(self.real().give());
+        self.get().notify();
+    }
+
+    /// As [`Notify::notify_at`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn notify_at(&self, location: &'static std::panic::Location<'static>) {
+        outside!(self.real().give());
+        self.get().notify_at(location);
+    }
+}

@@ -1,0 +1,45 @@
+//! Statics that are made once, outside of models. They are never dropped.
+
+use enforce::blocking::{Entry, Once};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Mutex, PoisonError};
+
+/// A static.
+#[derive(Default)]
+struct Static {
+    once: Once,
+    /// Where the value is, once it is made.
+    value: AtomicUsize,
+}
+
+static ALL: Mutex<BTreeMap<usize, &'static Static>> = Mutex::new(BTreeMap::new());
+
+/// The value of the static at this address.
+pub(super) fn at<T: 'static>(address: usize, make: fn() -> T) -> &'static T {
+    let own = *ALL
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .entry(address)
+        .or_insert_with(|| Box::leak(Box::default()));
+    if !own.once.is_done() && own.once.enter() == Entry::Initialise {
+        let fails = Fails(&own.once);
+        let value = Box::leak(Box::new(make()));
+        own.value
+            .store((&raw const *value).expose_provenance(), SeqCst);
+        std::mem::forget(fails);
+        own.once.done();
+    }
+    let value = std::ptr::with_exposed_provenance::<T>(own.value.load(SeqCst));
+    // SAFETY: the value was made by who entered first, has this type each time, and is never freed.
+    unsafe { &*value }
+}
+
+/// Tells the others that the initialiser panicked.
+struct Fails(&'static Once);
+
+impl Drop for Fails {
+    fn drop(&mut self) {
+        self.0.fail();
+    }
+}
