@@ -2,7 +2,7 @@
 
 use crate::enforced;
 use crate::gate::{close, code, is_inside};
-use libc::{c_int, c_long, c_uint, c_ulong, size_t};
+use libc::{c_int, c_long, c_uint, c_ulong, c_void, size_t};
 use report::FailureKind;
 use runtime::native;
 
@@ -107,6 +107,12 @@ unknown! {
     __VERIFIER_nondet_longlong: i64;
     __VERIFIER_nondet_ulonglong: u64;
     __VERIFIER_nondet_size_t: size_t;
+    __VERIFIER_nondet_loff_t: i64;
+    __VERIFIER_nondet_sector_t: c_ulong;
+    __VERIFIER_nondet_int128: i128;
+    __VERIFIER_nondet_uint128: u128;
+    __VERIFIER_nondet_float: f32;
+    __VERIFIER_nondet_double: f64;
 }
 
 export! {
@@ -116,6 +122,17 @@ export! {
         }
         let (code, _closed) = (code(), close());
         native::at(code, || runtime::choose(2)) == 1
+    }
+}
+
+export! {
+    // Of addresses only the one that points nowhere is known.
+    placed fn __VERIFIER_nondet_pointer() -> *mut c_void {
+        std::ptr::null_mut()
+    }
+
+    placed fn __VERIFIER_nondet_pchar() -> *mut c_void {
+        std::ptr::null_mut()
     }
 }
 
