@@ -312,6 +312,16 @@ impl Engine {
         self.shown_spot(spot)
     }
 
+    /// The code of a library or of its headers that does it, where the place is that of the program's call.
+    fn within(&self, touch: Touch) -> Option<String> {
+        let recorded = self.recorder.touches.get(touch.recorded as usize);
+        let (_, recorded) = recorded.filter(|_| self.watch.records)?;
+        match recorded.location {
+            Spot::Code(own) if own != touch.code => self.shown_spot(Spot::Code(touch.code)),
+            Spot::Code(_) | Spot::Source(_) => None,
+        }
+    }
+
     /// Two accesses that nothing orders: the same failure whichever of them came first.
     #[cold]
     fn native_race(&mut self, earlier: Touch, later: Touch, number: usize) {
@@ -325,13 +335,19 @@ impl Engine {
             .variable(address, both.count_ones() as usize);
         let mut accesses = [earlier, later].map(|touch| {
             let thread = self.thread_name(touch.epoch.thread);
-            (self.place_of(touch), thread, touch.kind.name())
+            (
+                self.place_of(touch),
+                thread,
+                touch.kind.name(),
+                self.within(touch),
+            )
         });
         accesses.sort();
         let location = accesses[1].0.clone();
-        let [first, second] = accesses.map(|(place, thread, kind)| {
+        let [first, second] = accesses.map(|(place, thread, kind, within)| {
             let place = place.map_or_else(String::new, |place| format!(" at {place}"));
-            format!("{kind} by {thread}{place}")
+            let within = within.map_or_else(String::new, |within| format!(" (in {within})"));
+            format!("{kind} by {thread}{place}{within}")
         });
         let is_use_after_free = earlier.kind == Kind::Release || later.kind == Kind::Release;
         let what = if is_use_after_free {
