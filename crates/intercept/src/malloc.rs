@@ -2,7 +2,10 @@
 
 use crate::gate::{self, close, code, is_inside};
 use crate::heap::{self, Allocator, Asked, GRANULE};
+use crate::image;
 use libc::{c_int, c_void, size_t};
+use report::FailureKind;
+use runtime::native;
 
 unsafe extern "C" {
     fn __libc_malloc(size: size_t) -> *mut c_void;
@@ -58,7 +61,14 @@ export! {
                 heap::give_back(pointer, Allocator::Malloc, code);
             }
             // What others allocated is there in the next execution, too.
-            (false, true) | (true, false) => {}
+            (false, true) => {
+                let (code, _closed) = (code(), close());
+                if is_of_variable(pointer.addr()) {
+                    let message = "free of memory that is a variable's".to_owned();
+                    native::fail(code, FailureKind::DoubleFree, message);
+                }
+            }
+            (true, false) => {}
             // SAFETY: passed on.
             (false, false) => unsafe { __libc_free(pointer) },
         }
@@ -149,6 +159,15 @@ fn allocated(size: usize, align: usize) -> Option<*mut c_void> {
         align,
         allocator: Allocator::Malloc,
     })
+}
+
+/// Whether this is a static variable, or on the stack of the thread that runs. Null is neither.
+fn is_of_variable(address: usize) -> bool {
+    let is_static = || {
+        let mut parts = image::parts().into_iter();
+        parts.any(|(start, size)| (start..start + size).contains(&address))
+    };
+    native::own_stack().contains(&address) || native::privately(is_static)
 }
 
 fn no_memory() -> *mut c_void {

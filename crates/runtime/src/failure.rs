@@ -169,6 +169,7 @@ impl Engine {
             self.threads[id.index()].code = crash.code;
         }
         let what = match crash.signal {
+            signal if crash.is_sent => format!("sends itself signal {signal}"),
             libc::SIGSEGV if crash.address < NULL_PAGE => "dereferences a null pointer".to_owned(),
             libc::SIGSEGV => format!("accesses the invalid address {:#x}", crash.address),
             libc::SIGBUS => format!(

@@ -29,6 +29,8 @@ pub(crate) struct Crash {
     pub(crate) address: usize,
     /// The instruction.
     pub(crate) code: usize,
+    /// The program sent the signal.
+    pub(crate) is_sent: bool,
 }
 
 /// Called first in a signal handler, with the signal: prepares for code of the checker, and tells whether the
@@ -191,6 +193,7 @@ mod linux {
                 signal,
                 address,
                 code: instruction,
+                is_sent: info.si_code <= 0,
             })
         } else {
             return false;
