@@ -74,7 +74,7 @@ pub(crate) fn end_thread() -> ! {
             // SAFETY: the program registered a place in a frame that has not returned.
             unsafe { siglongjmp(place, 1) }
         }
-        None => native::return_from_thread(),
+        None => threads::unwind(),
     }
 }
 

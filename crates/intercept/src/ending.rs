@@ -1,6 +1,6 @@
 //! How programs end.
 
-use crate::gate::{self, Own, close, code, is_inside};
+use crate::gate::{Own, close, code, is_inside};
 use crate::threads::{self, Destructor};
 use libc::{c_char, c_int, c_uint, c_void};
 use report::FailureKind;
@@ -44,10 +44,22 @@ pub(crate) fn restore_from(copy: &Saved) {
 /// Runs the handlers of the program's end.
 pub(crate) fn run_handlers() {
     while let Some((handler, argument)) = AT_EXIT.get().pop() {
-        let _open = gate::open(threads::own_pointer());
         // SAFETY: the program registered the pair.
-        unsafe { handler(argument) };
+        unsafe { threads::call(handler, argument) };
     }
+}
+
+/// The main thread ends, and the program goes on without it until the last thread ends. What then is to be done the main
+/// thread does.
+pub(crate) fn outlive_others(code: usize) {
+    if AT_EXIT.get().is_empty() {
+        return;
+    }
+    while let Some(thread) = native::living_other() {
+        // Nobody waits for the value, and a thread that fails has told so.
+        drop(native::at(code, || runtime::join(thread)));
+    }
+    run_handlers();
 }
 
 /// The thread that runs ends the program with this status.

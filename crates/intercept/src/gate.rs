@@ -61,6 +61,39 @@ pub(crate) fn pass() {
     BEAT.store(BEAT.load(Relaxed).wrapping_add(1), Relaxed);
 }
 
+/// Words of the stack that the hook at hand leaves undefined. More than any build of the checker uses, so that all builds
+/// leave the same.
+pub(crate) static LEFT: AtomicUsize = AtomicUsize::new(LEFT_BY_PASSING);
+
+/// That of a hook that closes the gate.
+const LEFT_BY_ENGINE: usize = 1024;
+
+/// That of a hook that does not.
+const LEFT_BY_PASSING: usize = 256;
+
+/// The end of a hook, in the place of a return: wipes what it has left on the stack. What it returns stays.
+///
+/// # Safety
+///
+/// Jumped to where a hook would return to the program.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn wipe() {
+    std::arch::naked_asm!(
+        "mov r8, rax",
+        "mov rcx, [rip + {left}]",
+        "mov qword ptr [rip + {left}], {passing}",
+        "lea rax, [8 * rcx]",
+        "mov rdi, rsp",
+        "sub rdi, rax",
+        "xor eax, eax",
+        "rep stosq",
+        "mov rax, r8",
+        "ret",
+        left = sym LEFT,
+        passing = const LEFT_BY_PASSING,
+    )
+}
+
 /// What belongs to the checker, for the one thread of the operating system that runs the program.
 pub(crate) struct Own<T>(UnsafeCell<T>);
 
@@ -97,6 +130,7 @@ pub(crate) struct Closed {
 pub(crate) fn close() -> Closed {
     let inside = INSIDE.load(Relaxed);
     INSIDE.store(0, Relaxed);
+    LEFT.store(LEFT_BY_ENGINE, Relaxed);
     pass();
     if inside != CHECKER.load(Relaxed) && inside != 0 {
         return Closed {
@@ -159,6 +193,48 @@ impl Drop for Open {
 /// The gate stays open from here on: the program's code follows, by a jump.
 pub(crate) fn reopen(pointer: usize) {
     std::mem::forget(open(pointer));
+}
+
+/// Calls code of the program from here, as a hook would go on with it: where hooks wipe the stack behind them, it is wiped
+/// before the call, too.
+///
+/// # Safety
+///
+/// The program gave the function, which takes words, at most these, and returns one or nothing.
+pub(crate) unsafe fn run(pointer: usize, function: usize, words: [usize; 3]) -> usize {
+    let _open = open(pointer);
+    let [first, second, third] = words;
+    // SAFETY: as promised by the caller.
+    unsafe { call(function, first, second, third) }
+}
+
+/// # Safety
+///
+/// As for [`run`].
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn call(
+    function: usize,
+    first: usize,
+    second: usize,
+    third: usize,
+) -> usize {
+    std::arch::naked_asm!(
+        "mov r11, rdi",
+        "mov r8, rcx",
+        "cmp byte ptr [rip + {wipes}], 0",
+        "je 2f",
+        "lea rdi, [rsp - 8 * {words}]",
+        "mov ecx, {words}",
+        "xor eax, eax",
+        "rep stosq",
+        "2:",
+        "mov rdi, rsi",
+        "mov rsi, rdx",
+        "mov rdx, r8",
+        "jmp r11",
+        wipes = sym runtime::native::WIPES,
+        words = const LEFT_BY_ENGINE,
+    )
 }
 
 /// A signal found the program running: the checker's code follows. Whether it was inside.
@@ -288,6 +364,8 @@ macro_rules! export {
                     "cmp rax, [rip + {inside}]",
                     "jne 2f",
                     "mov [rip + {frame}], rsp",
+                    "cmp byte ptr [rip + {wipes}], 0",
+                    "jne 3f",
                     "2:",
                     // The hook finds an argument on the stack where it would be without this: the seventh word.
                     "push qword ptr [rsp + 56]",
@@ -296,10 +374,19 @@ macro_rules! export {
                     "add rsp, 56",
                     ".cfi_def_cfa_offset 8",
                     "ret",
+                    "3:",
+                    "push qword ptr [rsp + 56]",
+                    ".cfi_def_cfa_offset 64",
+                    "call {hook}",
+                    "add rsp, 56",
+                    ".cfi_def_cfa_offset 8",
+                    "jmp {wipe}",
                     ".cfi_endproc",
                     frame = sym $crate::gate::FRAME,
                     inside = sym $crate::gate::INSIDE,
                     hook = sym hook,
+                    wipes = sym runtime::native::WIPES,
+                    wipe = sym $crate::gate::wipe,
                 )
             }
         };
@@ -314,17 +401,31 @@ macro_rules! export {
             #[unsafe(naked)]
             unsafe extern "C-unwind" fn $name($(_: export!(@type $argument $type)),*) $(-> $result)? {
                 std::arch::naked_asm!(
+                    ".cfi_startproc",
                     "mov rax, fs:0",
                     "cmp rax, [rip + {inside}]",
                     "jne 2f",
                     // Below the return address there is room for the registers of a frame.
                     "lea rax, [rsp - 48]",
                     "mov [rip + {frame}], rax",
+                    "cmp byte ptr [rip + {wipes}], 0",
+                    "jne 3f",
                     "2:",
                     "jmp {hook}",
+                    "3:",
+                    // As above.
+                    "push qword ptr [rsp + 8]",
+                    ".cfi_def_cfa_offset 16",
+                    "call {hook}",
+                    "add rsp, 8",
+                    ".cfi_def_cfa_offset 8",
+                    "jmp {wipe}",
+                    ".cfi_endproc",
                     frame = sym $crate::gate::FRAME,
                     inside = sym $crate::gate::INSIDE,
                     hook = sym hook,
+                    wipes = sym runtime::native::WIPES,
+                    wipe = sym $crate::gate::wipe,
                 )
             }
         };
@@ -350,6 +451,8 @@ macro_rules! export {
                     "jne 2f",
                     "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
                     "mov [rip + {frame}], rsp",
+                    "cmp byte ptr [rip + {wipes}], 0",
+                    "jne 3f",
                     "sub rsp, 8",
                     ".cfi_def_cfa_offset 64",
                     "call {hook}",
@@ -358,10 +461,19 @@ macro_rules! export {
                     "ret",
                     "2:",
                     "jmp {outside}",
+                    "3:",
+                    "sub rsp, 8",
+                    ".cfi_def_cfa_offset 64",
+                    "call {hook}",
+                    "add rsp, 56",
+                    ".cfi_def_cfa_offset 8",
+                    "jmp {wipe}",
                     ".cfi_endproc",
                     frame = sym $crate::gate::FRAME,
                     inside = sym $crate::gate::INSIDE,
                     hook = sym hook,
+                    wipes = sym runtime::native::WIPES,
+                    wipe = sym $crate::gate::wipe,
                     outside = sym $outside,
                 )
             }
@@ -375,16 +487,29 @@ macro_rules! export {
             #[unsafe(naked)]
             unsafe extern "C-unwind" fn $name(_: $type) {
                 std::arch::naked_asm!(
+                    ".cfi_startproc",
                     "mov rax, fs:0",
                     "cmp rax, [rip + {inside}]",
                     "jne {outside}",
                     // Below the return address there is room for the registers of a frame.
                     "lea rax, [rsp - 48]",
                     "mov [rip + {frame}], rax",
+                    "cmp byte ptr [rip + {wipes}], 0",
+                    "jne 3f",
                     "jmp {hook}",
+                    "3:",
+                    "sub rsp, 8",
+                    ".cfi_def_cfa_offset 16",
+                    "call {hook}",
+                    "add rsp, 8",
+                    ".cfi_def_cfa_offset 8",
+                    "jmp {wipe}",
+                    ".cfi_endproc",
                     frame = sym $crate::gate::FRAME,
                     inside = sym $crate::gate::INSIDE,
                     hook = sym hook,
+                    wipes = sym runtime::native::WIPES,
+                    wipe = sym $crate::gate::wipe,
                     outside = sym $outside,
                 )
             }

@@ -1,6 +1,6 @@
 //! Values that each thread has for itself, by keys: POSIX's and C11's.
 
-use crate::gate::{self, Own, close, is_inside};
+use crate::gate::{Own, close, is_inside};
 use crate::threads::{self, Destructor};
 use libc::{c_int, c_uint, c_void};
 use runtime::native;
@@ -41,9 +41,8 @@ pub(crate) fn destroy_values() {
             let destructor = KEYS.get().get(key).copied().flatten().flatten();
             if let (false, Some(destructor)) = (value.is_null(), destructor) {
                 is_done = false;
-                let _open = gate::open(threads::own_pointer());
                 // SAFETY: the program registered the destructor for values of this key.
-                unsafe { destructor(value) };
+                unsafe { threads::call(destructor, value) };
             }
         }
         if is_done {

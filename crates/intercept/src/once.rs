@@ -63,8 +63,8 @@ fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
     let once = native::once_at(control);
     if let Entry::Initialise { .. } = at(code, || once.enter()) {
         {
-            let _open = gate::open(threads::own_pointer());
-            initialise();
+            // SAFETY: the program gave the function.
+            unsafe { gate::run(threads::own_pointer(), initialise as usize, [0; 3]) };
         }
         at(code, || once.done());
     }

@@ -4,9 +4,9 @@ mod table;
 
 pub(crate) use table::{
     CANCEL_DISABLE, CANCEL_ENABLE, NAME, Saved, add_handler, at, at_exit, can_be_cancelled, count,
-    hold_robust, lists_at, lists_of, own, own_index, own_number, own_pointer, own_random, own_time,
-    pointers, release_robust, restore_from, save_to, set_cancel_state, set_result, take_handler,
-    youngest_robust,
+    hold_robust, is_ending, lists_at, lists_of, own, own_index, own_number, own_pointer,
+    own_random, own_time, pointers, release_robust, restore_from, save_to, set_cancel_state,
+    set_result, take_handler, unwind, youngest_robust,
 };
 
 use crate::gate::{self, close, code, is_inside};
@@ -64,16 +64,14 @@ fn run(index: usize) {
     let leaving = leaving(index);
     blocks::begin(pointer);
     native::clean_stack();
-    {
-        let _open = gate::open(pointer);
-        // SAFETY: the program gave the function and its argument.
-        let result = unsafe { start(thread.argument) };
-        at(index).result = match thread.returns_int {
-            // Only the lower half of the register is the result.
-            true => ptr::without_provenance_mut(result.addr() & 0xffff_ffff),
-            false => result,
-        };
-    }
+    let argument = thread.argument.expose_provenance();
+    // SAFETY: the program gave the function and its argument.
+    let result = unsafe { gate::run(pointer, start as usize, [argument, 0, 0]) };
+    at(index).result = match thread.returns_int {
+        // Only the lower half of the register is the result.
+        true => ptr::without_provenance_mut(result & 0xffff_ffff),
+        false => ptr::with_exposed_provenance_mut(result),
+    };
     drop(leaving);
 }
 
@@ -108,10 +106,20 @@ pub(crate) fn destroy_objects(index: usize) {
     while !lists_at(index).at_exit.is_empty()
         && let Some((destructor, object)) = lists_of(index).at_exit.pop()
     {
-        let _open = gate::open(own_pointer());
         // SAFETY: the program registered the pair.
-        unsafe { destructor(object) };
+        unsafe { call(destructor, object) };
     }
+}
+
+/// The thread that runs calls something that the program registered.
+///
+/// # Safety
+///
+/// The function may be called with this.
+pub(crate) unsafe fn call(function: Destructor, argument: *mut c_void) {
+    let words = [argument.expose_provenance(), 0, 0];
+    // SAFETY: as promised by the caller.
+    unsafe { gate::run(own_pointer(), function as usize, words) };
 }
 
 /// Waits for a thread; its result, or the error of POSIX.
@@ -347,7 +355,7 @@ export! {
         }
         let _closed = close();
         own().result = ptr::without_provenance_mut(result as u32 as usize);
-        native::return_from_thread();
+        unwind();
     }
 
     placed fn thrd_current() -> pthread_t {

@@ -156,23 +156,41 @@ fn run(program: Program) {
         ending::begin();
     });
     runtime::native::clean_stack();
-    let main = program.main;
-    let leaving = threads::leaving(0);
-    let status = {
-        let _open = gate::open(gate::checker());
-        // SAFETY: the program's main, called as the C library would.
-        unsafe {
-            main(
-                program.count,
-                std::ptr::with_exposed_provenance_mut(program.arguments),
-                std::ptr::with_exposed_provenance_mut(program.environment),
-            )
-        }
+    let code = program.main as usize + 1;
+    let leaving = Leaving {
+        thread: Some(threads::leaving(0)),
+        code,
     };
+    let words = [
+        program.count as usize,
+        program.arguments,
+        program.environment,
+    ];
+    // SAFETY: the program's main, called as the C library would.
+    let status = unsafe { gate::run(gate::checker(), program.main as usize, words) } as libc::c_int;
     // What the main thread leaves to be done at its end is done if it ends before the program does.
     std::mem::forget(leaving);
-    ending::finish(status, main as usize + 1);
+    ending::finish(status, code);
     look_for_leaks();
+}
+
+/// The main thread ends before the program does.
+struct Leaving {
+    thread: Option<threads::Leaving>,
+    /// The code of `main`.
+    code: usize,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        // An exception that nobody catches ends the program at once.
+        if !threads::is_ending(0) {
+            return std::mem::forget(self.thread.take());
+        }
+        drop(self.thread.take());
+        ending::outlive_others(self.code);
+        look_for_leaks();
+    }
 }
 
 /// The program has ended: what of its heap is lost?

@@ -65,6 +65,47 @@ pub(crate) enum Seen {
     Shares(u32, usize),
 }
 
+impl Seen {
+    /// Whether both are about one object or place, whatever was learnt of it.
+    pub(crate) fn is_about_the_same(self, other: Seen) -> bool {
+        use Seen::{
+            Held, Letters, Locked, Memory, NoMessage, NoPermit, NoRoom, NotDone, Permits, Runs,
+            Shares, Value, Written,
+        };
+        match (self, other) {
+            (Value(one, _), Value(two, _)) => one == two,
+            (Memory { address: one, .. }, Memory { address: two, .. }) => one == two,
+            (Runs(one), Runs(two)) => one == two,
+            (Locked(one), Locked(two))
+            | (Held(one), Held(two))
+            | (Written(one), Written(two))
+            | (NoPermit(one), NoPermit(two))
+            | (Permits(one, _), Permits(two, _))
+            | (NoMessage(one), NoMessage(two))
+            | (NoRoom(one), NoRoom(two))
+            | (Letters(one, _), Letters(two, _))
+            | (NotDone(one), NotDone(two))
+            | (Shares(one, _), Shares(two, _)) => one == two,
+            (
+                Value(..)
+                | Memory { .. }
+                | Runs(_)
+                | Locked(_)
+                | Held(_)
+                | Written(_)
+                | NoPermit(_)
+                | Permits(..)
+                | NoMessage(_)
+                | NoRoom(_)
+                | Letters(..)
+                | NotDone(_)
+                | Shares(..),
+                _,
+            ) => false,
+        }
+    }
+}
+
 impl Round {
     /// Nothing has been done.
     pub(crate) fn clear(&mut self) {
@@ -150,7 +191,9 @@ impl Engine {
     #[cold]
     pub(crate) fn see(&mut self, seen: Seen) {
         if self.config.native.is_some() {
-            self.thread().laps.learn(seen);
+            if self.thread().laps.learn(seen) {
+                self.meet_retry();
+            }
         } else if self.watch.reads {
             let round = &mut self.thread().round;
             if !round.seen.contains(&seen) {

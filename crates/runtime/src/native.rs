@@ -32,7 +32,7 @@ pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
     at, barrier_at, condvar_at, forget, mutex_at, once_at, rwlock_at, semaphore_at, try_at,
 };
-pub use own::{reads_own, writes_own};
+pub use own::{WIPES, reads_own, writes_own};
 pub(crate) use ownership::Ownership;
 pub(crate) use plain::Written;
 pub use plain::{begin_allocation, read, release, write, write_volatile};
@@ -43,8 +43,8 @@ pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
 pub use threads::{
-    clean_stack, end_thread, excuse, exit_program, fail, is_alone, join_ended, own_stack,
-    privately, refuse, return_from_thread, spawn, warn,
+    clean_stack, end_thread, excuse, exit_program, fail, is_alone, join_ended, living_other,
+    own_stack, privately, refuse, return_from_thread, spawn, warn,
 };
 
 pub use crate::trap::{Epilogue, Prologue};

@@ -85,3 +85,60 @@ fn objects_of_the_main_thread_are_destroyed_where_the_program_ends_before_its_ha
     let report = report("local.cpp", source);
     assert_eq!(report["errors"], serde_json::json!([]), "{report}");
 }
+
+#[test]
+fn handlers_run_when_the_last_thread_has_ended_where_the_main_thread_has_ended_before() {
+    let source = |unseen: u32| {
+        format!(
+            "#include <assert.h>
+             #include <pthread.h>
+             #include <stdatomic.h>
+             #include <stdlib.h>
+             static atomic_int x;
+             static void handle(void) {{ assert(x != {unseen}); }}
+             static void *sets(void *p) {{ x = 10; return p; }}
+             int main(void) {{
+                 pthread_t thread;
+                 atexit(handle);
+                 pthread_create(&thread, NULL, sets, NULL);
+                 pthread_exit(NULL);
+             }}"
+        )
+    };
+    assert_eq!(report("early.c", &source(0))["verdict"], "verified");
+    assert_eq!(
+        report("late.c", &source(10))["errors"][0]["kind"],
+        "assertion"
+    );
+}
+
+#[test]
+fn what_a_thread_does_to_itself_is_told_as_that() {
+    for (does, message) in [
+        ("raise(SIGSEGV)", "sends itself signal 11"),
+        ("free(local)", "free of memory that is a variable's"),
+        ("free(p)", "free of memory that is a variable's"),
+    ] {
+        let source = format!(
+            "#include <pthread.h>
+             #include <signal.h>
+             #include <stdlib.h>
+             static int fixed[4];
+             static void *run(void *p) {{
+                 int own[4];
+                 void *volatile local = own;
+                 {does};
+                 return local == p ? p : NULL;
+             }}
+             int main(void) {{
+                 pthread_t thread;
+                 pthread_create(&thread, NULL, run, fixed);
+                 return pthread_join(thread, NULL);
+             }}"
+        );
+        let report = report("self.c", &source);
+        let told = report["errors"][0]["message"].as_str();
+        let told = told.unwrap_or_default();
+        assert!(told.contains(message), "{does}: {report}");
+    }
+}

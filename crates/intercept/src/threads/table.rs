@@ -17,6 +17,8 @@ pub(crate) struct Thread {
     pub(super) returns_int: bool,
     pub(super) is_detached: bool,
     pub(super) is_joined: bool,
+    /// It unwinds itself to its end.
+    is_ending: bool,
     pub(super) cancel_state: c_int,
     /// Its clock, in nanoseconds.
     pub(super) clock: u64,
@@ -177,6 +179,17 @@ pub(crate) fn take_handler() -> Option<*mut c_void> {
     lists_of(own_index()).handlers.pop()
 }
 
+/// The thread that runs ends, by unwinding itself.
+pub(crate) fn unwind() -> ! {
+    own().is_ending = true;
+    native::return_from_thread()
+}
+
+/// Whether the thread with this number does that.
+pub(crate) fn is_ending(index: usize) -> bool {
+    at(index).is_ending
+}
+
 /// Notes what the thread that runs leaves to be done.
 pub(crate) fn at_exit(destructor: Destructor, object: *mut c_void) {
     let lists = lists_of(own_index());
@@ -223,6 +236,7 @@ pub(super) fn prepare(
         returns_int,
         is_detached: false,
         is_joined: false,
+        is_ending: false,
         cancel_state: CANCEL_ENABLE,
         clock: 0,
         random: index as u64 + 1,

@@ -18,6 +18,9 @@ pub(super) struct Addresses {
     objects: BTreeMap<(u64, u32), ObjectId>,
     /// Code to which threads came back without an effect in between.
     loops: BTreeSet<u64>,
+    /// Threads came back to what they had read or tried before.
+    #[serde(default)]
+    has_retries: bool,
 }
 
 /// A range of memory that is one object.
@@ -134,6 +137,16 @@ impl Names {
     /// A thread came back here without an effect in between.
     pub(crate) fn meet_loop(&mut self, code: u64) {
         self.addresses.loops.insert(code);
+    }
+
+    /// Whether threads are known to read or try the same thing again at the same place, without an effect in between.
+    pub(crate) fn has_retries(&self) -> bool {
+        self.addresses.has_retries
+    }
+
+    /// A thread did that.
+    pub(crate) fn meet_retry(&mut self) {
+        self.addresses.has_retries = true;
     }
 }
 

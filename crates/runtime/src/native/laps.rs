@@ -5,6 +5,10 @@
 //! No hint is needed, since every write of the thread is seen: on the stack by comparing it, elsewhere by its
 //! hook. The stack is kept only at places to which a thread is known to come back without an effect; when one
 //! is met for the first time, the exploration starts again.
+//!
+//! Frames of the program have bytes that it has not written, as calls left them that were there before. What hooks leave
+//! would make the rule depend on how the checker was compiled. So hooks wipe the stack behind them, from the first time that
+//! a thread reads or tries again what it has read or tried; loops over many things never end by this rule.
 
 use crate::await_rule::Seen;
 use crate::engine::Engine;
@@ -40,6 +44,8 @@ pub(crate) struct Laps {
     has_effect: bool,
     /// What it learnt since.
     learnt: Vec<Seen>,
+    /// It came back to a place: where in `learnt` that is what it read there before.
+    comes_back_to: Option<usize>,
     /// How often it came by each place; counted where that has a bound.
     rounds: FxHashMap<usize, u32>,
     /// What was on its stack before other threads wrote there, since its last effect.
@@ -61,6 +67,7 @@ impl Laps {
         self.learnt.clear();
         self.rounds.clear();
         self.foreign.clear();
+        self.comes_back_to = None;
     }
 
     /// Whether nothing is known since the last effect.
@@ -94,6 +101,7 @@ impl Laps {
             }
             self.learnt.clone_from(&other.learnt);
         }
+        self.comes_back_to = other.comes_back_to;
         if !self.rounds.is_empty() || !other.rounds.is_empty() {
             self.rounds.clone_from(&other.rounds);
         }
@@ -102,8 +110,13 @@ impl Laps {
         }
     }
 
-    pub(crate) fn learn(&mut self, seen: Seen) {
+    /// The thread learns something; whether it has read or tried the same thing at the same place before.
+    pub(crate) fn learn(&mut self, seen: Seen) -> bool {
+        let before = self.comes_back_to.take();
+        let before = before.and_then(|start| self.learnt.get(start));
+        let is_retry = before.is_some_and(|before| before.is_about_the_same(seen));
         self.learnt.push(seen);
+        is_retry
     }
 }
 
@@ -143,6 +156,7 @@ impl Engine {
                 false
             }
             Lap::Vain(start) => {
+                self.meet_retry();
                 let thread = self.thread();
                 thread.round.learnt(&thread.laps.learnt[start..]);
                 self.halt(Halt::Await);
@@ -166,6 +180,14 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn visits(&mut self, code: usize) -> bool {
         !self.is_loop(code) && self.thread().laps.visits(code)
+    }
+
+    /// A thread reads or tries the same thing again. The executions so far have compared what hooks left, too.
+    pub(crate) fn meet_retry(&mut self) {
+        if !self.names.has_retries() {
+            self.names.meet_retry();
+            self.is_coarsened = true;
+        }
     }
 
     /// The executions so far did not stop threads here.
@@ -199,6 +221,7 @@ impl Laps {
             return Lap::Vain(self.visits[back].learnt);
         }
         let learnt = self.learnt.len();
+        self.comes_back_to = back.map(|back| self.visits[back].learnt);
         if is_loop {
             self.keep_stack(back.unwrap_or(self.visits.len()), stack);
         }
@@ -227,6 +250,7 @@ impl Laps {
             self.visits.clear();
             self.learnt.clear();
             self.foreign.clear();
+            self.comes_back_to = None;
         }
     }
 
@@ -255,5 +279,36 @@ impl Laps {
         let rounds = self.rounds.entry(code).or_default();
         *rounds += 1;
         *rounds > most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use explore::{ObjectId, Token};
+
+    const CODE: usize = 7;
+
+    /// What the thread learns at each visit of one place: whether it is told to have tried again.
+    fn retries(read: &[u32]) -> Vec<bool> {
+        let mut laps = Laps::default();
+        laps.begin();
+        let visits = read.iter().enumerate();
+        let told = visits.map(|(round, &object)| {
+            let stack = [u8::try_from(round).unwrap()];
+            laps.come_by((CODE, true), &stack, None);
+            laps.learn(Seen::Value(ObjectId(object), Token::default()))
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn a_thread_that_reads_the_same_thing_again_at_one_place_tries_again() {
+        assert_eq!(retries(&[1, 1, 1]), [false, true, true]);
+    }
+
+    #[test]
+    fn a_loop_over_many_things_is_no_retry() {
+        assert_eq!(retries(&[1, 2, 3]), [false, false, false]);
     }
 }

@@ -4,15 +4,19 @@
 use crate::engine::Engine;
 use crate::model::Model;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
 /// The engine whose threads have such accesses pass, if any has.
 static ENGINE: AtomicPtr<Engine> = AtomicPtr::new(ptr::null_mut());
+
+/// Whether hooks wipe the stack behind them, since the await rule compares what they leave there.
+pub static WIPES: AtomicBool = AtomicBool::new(false);
 
 impl Model {
     /// An execution begins.
     pub(crate) fn begin_own(&mut self) {
         let engine = self.engine_mut();
+        WIPES.store(engine.names.has_retries(), Relaxed);
         let passes = engine.native.is_simple && !engine.watch.records;
         let engine = if passes { engine } else { ptr::null_mut() };
         if ENGINE.load(Relaxed) != engine {

@@ -116,6 +116,15 @@ pub fn own_stack() -> std::ops::Range<usize> {
     })
 }
 
+/// A thread that has not ended, beside the one that runs.
+pub fn living_other() -> Option<ThreadId> {
+    perform::silently(|engine| {
+        let own = engine.running;
+        let mut others = engine.born().iter().copied();
+        others.find(|&other| other != own && !engine.objects.ends[other.index()].is_finished())
+    })
+}
+
 /// Whether all other threads have ended.
 pub fn is_alone() -> bool {
     perform::silently(|engine| engine.live == 1)
