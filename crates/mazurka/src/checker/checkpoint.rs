@@ -264,7 +264,7 @@ mod tests {
             .collect();
         assert_eq!(
             (slots::MAGIC.last(), lengths),
-            (Some(&b'5'), vec![61, 46, 47, 47, 47, 52, 50, 50, 56]),
+            (Some(&b'6'), vec![62, 46, 47, 47, 47, 52, 50, 50, 56]),
             "the format has changed: raise the version in MAGIC, and write both here"
         );
     }
