@@ -54,7 +54,7 @@ fn begin_prefix() {
     let child = upcoming().expect("the main thread is enforced");
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            adopt(child);
+            adopt(&child);
             enforce::begin(OpKind::Store);
             enforce::end();
             end_thread();

@@ -51,7 +51,7 @@ pub fn start(order: Order) -> Result<(), String> {
         take_over(plan);
     }
     recorder::begin(fixed.order.record.is_some());
-    thread::adopt(Child::main());
+    thread::adopt(&Child::main());
     follow::start(&fixed.order).map_err(|error| format!("cannot follow the safe trace: {error}"))
 }
 
@@ -83,6 +83,11 @@ pub(crate) fn take_over(plan: Plan) {
 #[inline]
 pub(crate) fn watches_all() -> bool {
     FIXED.get().is_some_and(|fixed| fixed.watches_all) && !IS_OFF.load(Relaxed)
+}
+
+/// Whether the process is a child of the one that is enforced.
+pub(crate) fn is_off() -> bool {
+    IS_OFF.load(Relaxed)
 }
 
 pub(crate) fn counts_plain() -> bool {
@@ -138,7 +143,7 @@ pub fn leave() {
     let waiting = own().thread().and_then(Thread::leaves);
     record();
     if let Some((thread, point)) = waiting {
-        failure::left(plan(), thread, point);
+        failure::left(plan(), &thread, point);
     }
 }
 

@@ -1,7 +1,6 @@
 //! What cannot be enforced: one clear line, and the end of the process.
 
 use crate::Plan;
-use crate::thread::Thread;
 use explore::OpKind;
 use report::Point;
 
@@ -32,11 +31,10 @@ pub(crate) fn never(plan: &Plan, first: Point, point: Point) -> ! {
     ))
 }
 
-/// The process ends, and a thread waits for an event of the thread that ended it.
-pub(crate) fn left(plan: &Plan, thread: &Thread, first: Point) -> ! {
+/// The process ends, and the thread of this name waits for an event of the thread that ended it.
+pub(crate) fn left(plan: &Plan, thread: &str, first: Point) -> ! {
     fail(&format!(
-        "the program ends while thread {} waits for {}, which will never happen; {WHAT_TO_DO}",
-        thread.name(),
+        "the program ends while thread {thread} waits for {}, which will never happen; {WHAT_TO_DO}",
         plan.describe(first)
     ))
 }

@@ -1,7 +1,7 @@
 //! A thread of the process beside the program's: takes over relaxed versions of the file, and tells when nothing moves.
 
-use crate::thread;
-use crate::{Order, Plan, enforcement, failure, internally};
+use crate::thread::{self, Thread};
+use crate::{Order, Plan, enforcement, failure, internally, threads};
 use report::SafeTrace;
 use rustix::fs::{Stat, stat};
 use std::io;
@@ -97,18 +97,13 @@ fn version(path: &PathBuf) -> Option<Version> {
 /// Says who waits for what; whether anybody does.
 fn tells() -> bool {
     let plan = enforcement::plan();
-    let living = thread::with_all(|threads| threads.clone());
-    let mut lines: Vec<String> = living
-        .iter()
-        .filter_map(|thread| {
-            let first = thread.awaited()?;
-            Some(format!(
-                "thread {} waits for {}",
-                thread.name(),
-                plan.describe(first)
-            ))
-        })
-        .collect();
+    let line = |thread: &&Thread| {
+        let first = thread.awaited()?;
+        let first = plan.describe(first);
+        Some(format!("thread {} waits for {first}", thread.name()))
+    };
+    let mut lines: Vec<String> =
+        threads::with_all(|threads| threads.iter().filter_map(line).collect());
     lines.sort();
     if lines.is_empty() {
         return false;

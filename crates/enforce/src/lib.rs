@@ -8,7 +8,8 @@
 //!
 //! * `order`: what the command tells the process. `plan`: where threads stop, from the file.
 //! * `own`: what a thread counts, in thread-local memory that hooks reach by three instructions.
-//! * `gate`: how far each thread is, and waiting for it. `thread`: from its start to its end. `path`: what it is called.
+//! * `gate`: how far each thread is, and waiting for it. `thread`: from its start to its end. `threads`: all of
+//!   them. `path`: what it is called.
 //! * `process`: start and end of programs that are not begun by another front-end.
 //! * `follow`: takes over relaxed versions of the file, and tells when nothing moves.
 //!
@@ -30,6 +31,7 @@ mod plan;
 mod process;
 mod recorder;
 mod thread;
+mod threads;
 
 pub use enforcement::{choose, leave, off, record, start};
 pub use failure::fail;

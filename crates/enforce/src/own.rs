@@ -84,7 +84,7 @@ impl Own {
     /// The thread, if it is enforced.
     #[inline]
     pub(crate) fn thread(&self) -> Option<&'static Thread> {
-        // SAFETY: threads that were enforced are never freed.
+        // SAFETY: until its end the thread holds itself.
         unsafe { self.thread.load(Relaxed).as_ref() }
     }
 

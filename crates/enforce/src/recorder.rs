@@ -3,7 +3,7 @@
 //! whatever made it wait.
 
 use crate::thread::{self, Thread};
-use crate::{Order, failure};
+use crate::{Order, failure, threads};
 use report::{Recorded, Recording};
 use std::path::Path;
 use std::sync::atomic::{
@@ -40,7 +40,11 @@ pub(crate) fn again(main: &Thread) {
     let own = unsafe { &mut *main.record.get() };
     own.length.store(0, SeqCst);
     own.events.clear();
-    thread::with_all(|threads| threads.retain(|other| std::ptr::eq(*other, main)));
+    let others = threads::with_all(|threads| {
+        let is_other = |other: &mut &'static Thread| !std::ptr::eq(*other, main);
+        threads.extract_if(.., is_other).collect::<Vec<_>>()
+    });
+    others.into_iter().for_each(thread::release);
 }
 
 /// The calling thread's event begins: all its waiting is over.
@@ -74,7 +78,7 @@ pub(crate) fn ended(thread: &Thread) {
 
 /// Writes what was noted. Threads may still run: what they note from here on is left out.
 pub(crate) fn write(path: &Path, order: &Order) {
-    let threads = thread::with_all(|threads| threads.clone());
+    let threads = threads::with_all(|threads| threads.clone());
     let mut threads: Vec<Recorded> = threads.into_iter().map(recorded).collect();
     threads.sort_by(|a, b| a.path.cmp(&b.path));
     let recording = Recording {

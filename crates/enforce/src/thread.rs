@@ -1,22 +1,26 @@
 //! Threads of the program, from their start to their end.
 
-use crate::blocking::Latch;
 use crate::gate::Gate;
 use crate::own::{Own, own};
 use crate::path::{self, Path};
+use crate::threads::{self, with_all};
 use crate::{Plan, enforcement, recorder};
 use report::Point;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::panic::RefUnwindSafe;
 use std::ptr;
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release, SeqCst},
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
 };
 
-/// A thread that is enforced. Never freed: others may look at it at any time.
+/// A thread that is enforced.
 pub(crate) struct Thread {
+    /// Who can name it: itself until it has ended, whoever has a [`Child`] of it, the threads that it started, by their paths,
+    /// and a record.
+    holders: AtomicU32,
     parent: Option<&'static Thread>,
     /// Its number among the children of the parent.
     place: u32,
@@ -45,28 +49,6 @@ unsafe impl Sync for Thread {}
 
 impl RefUnwindSafe for Thread {}
 
-/// The threads that live, and with records those that have lived.
-struct Threads {
-    latch: Latch,
-    list: UnsafeCell<Vec<&'static Thread>>,
-}
-
-// SAFETY: the list is used under the latch.
-unsafe impl Sync for Threads {}
-
-static THREADS: Threads = Threads {
-    latch: Latch::new(),
-    list: UnsafeCell::new(Vec::new()),
-};
-
-/// Does something with the threads, none of which ends meanwhile.
-pub(crate) fn with_all<R>(does: impl FnOnce(&mut Vec<&'static Thread>) -> R) -> R {
-    THREADS.latch.hold(|| {
-        // SAFETY: under the latch, and nothing that is done here comes back.
-        does(unsafe { &mut *THREADS.list.get() })
-    })
-}
-
 /// How many events all threads have begun, as far as one can see from outside.
 pub(crate) fn progress() -> u64 {
     let progress = |thread: &&Thread| {
@@ -90,8 +72,7 @@ pub(crate) fn poke() {
     });
 }
 
-/// A thread that its parent is about to start.
-#[derive(Clone, Copy)]
+/// A thread that its parent is about to start, or has started.
 pub struct Child(&'static Thread);
 
 /// The next child of the calling thread; none if that is not enforced.
@@ -103,7 +84,7 @@ pub fn upcoming() -> Option<Child> {
 }
 
 /// The calling thread is this one from here on.
-pub fn adopt(child: Child) {
+pub fn adopt(child: &Child) {
     let (own, thread) = (own(), child.0);
     own.count.set(0);
     own.step.set(u64::from(enforcement::counts_plain()));
@@ -136,6 +117,17 @@ pub fn end_thread() {
     thread.has_ended.store(true, Release);
     thread.publish(own.count.get() + 1);
     thread.close();
+    release(thread);
+}
+
+/// One of those who can name the thread does so no more.
+pub(crate) fn release(thread: &'static Thread) {
+    let mut last = Some(thread);
+    while let Some(thread) = last.filter(|thread| thread.holders.fetch_sub(1, AcqRel) == 1) {
+        last = thread.parent;
+        // SAFETY: while it is in the list itself or a record holds it, and this was the last one to hold it.
+        unsafe { threads::recycle(thread) };
+    }
 }
 
 /// The program begins once more, if the calling thread is its main one: what it counts begins from nothing, and so will
@@ -165,7 +157,9 @@ impl Child {
     fn with(parent: Option<&'static Thread>, place: u32) -> Child {
         let above = parent.map_or_else(enforcement::seed, |parent| parent.seed);
         let seed = (above ^ u64::from(place)).wrapping_mul(0x0000_0100_0000_01b3);
-        let thread = Box::leak(Box::new(Thread {
+        parent.inspect(|parent| _ = parent.holders.fetch_add(1, Relaxed));
+        Child(threads::add(Thread {
+            holders: AtomicU32::new(2 + u32::from(recorder::is_on())),
             parent,
             place,
             carried: [const { AtomicUsize::new(0) }; 2],
@@ -178,49 +172,57 @@ impl Child {
             waits_for: AtomicU64::new(0),
             random: Cell::new(seed | 1),
             record: UnsafeCell::default(),
-        }));
-        with_all(|threads| threads.push(thread));
-        Child(thread)
+        }))
     }
 
     /// Has the child carry what the front-end starts it with, so that it need not free memory as its first deed.
-    pub fn carry(self, what: [usize; 2]) {
+    pub fn carry(&self, what: [usize; 2]) {
         for (place, what) in self.0.carried.iter().zip(what) {
             place.store(what, Relaxed);
         }
     }
 
     /// What it carries.
-    pub fn carried(self) -> [usize; 2] {
+    pub fn carried(&self) -> [usize; 2] {
         [0, 1].map(|place| self.0.carried[place].load(Relaxed))
     }
 
     /// For functions that take a pointer.
-    pub fn into_raw(self) -> *mut c_void {
+    pub fn as_raw(&self) -> *mut c_void {
         ptr::from_ref(self.0).cast_mut().cast()
     }
 
-    /// The child again.
+    /// The child as it finds itself.
     ///
     /// # Safety
     ///
-    /// The pointer is from [`Child::into_raw`].
-    pub unsafe fn from_raw(pointer: *mut c_void) -> Child {
-        // SAFETY: as the caller promises; threads are never freed.
-        Child(unsafe { &*pointer.cast::<Thread>() })
+    /// The pointer is from [`Child::as_raw`], and the thread has not ended.
+    pub unsafe fn from_raw(pointer: *mut c_void) -> ManuallyDrop<Child> {
+        // SAFETY: as the caller promises; until its end the thread holds itself.
+        ManuallyDrop::new(Child(unsafe { &*pointer.cast::<Thread>() }))
     }
 
     /// Whether it has performed its last event.
-    pub fn has_ended(self) -> bool {
+    pub fn has_ended(&self) -> bool {
         self.0.has_ended()
     }
 
     /// It was not started after all.
-    pub fn fails(self) {
+    pub fn fails(&self) {
         self.0.goes();
         self.0.has_ended.store(true, Release);
         self.0.find_number(enforcement::plan());
         self.0.close();
+        release(self.0);
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // In a process that was forked the latch may be held by a thread that is not there.
+        if !enforcement::is_off() {
+            release(self.0);
+        }
     }
 }
 
@@ -300,14 +302,59 @@ impl Thread {
     }
 
     /// The process ends with this thread: what it did not perform will never happen.
-    pub(crate) fn leaves(&self) -> Option<(&'static Thread, Point)> {
+    ///
+    /// Gives one who waits for it, by name.
+    pub(crate) fn leaves(&self) -> Option<(String, Point)> {
         let number = self.number()? as u32;
-        let in_vain = |other: &&'static Thread| {
+        let in_vain = |other: &&Thread| {
             let point = other.awaited()?;
             let is_in_vain =
                 point.thread == number && !Gate::of(number as usize).has_published(point.index);
-            is_in_vain.then_some((*other, point))
+            is_in_vain.then(|| (other.name(), point))
         };
         with_all(|threads| threads.iter().find_map(in_vain))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Starts a thread that performs nothing, and joins it.
+    fn start_and_join() -> Child {
+        let child = upcoming().expect("the calling thread is enforced");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                adopt(&child);
+                end_thread();
+            });
+        });
+        child
+    }
+
+    #[test]
+    fn threads_that_nobody_can_name_any_more_leave_their_memory_to_later_ones() {
+        adopt(&Child::main());
+        let kept = start_and_join();
+        let before = threads::number();
+        for _ in 0..1_000 {
+            drop(start_and_join());
+        }
+        assert_eq!(threads::number(), before + 1);
+        assert!(kept.has_ended());
+        assert_eq!(kept.0.name(), "0.0", "who holds a child can name it");
+        let child = upcoming().expect("the calling thread is enforced");
+        let grandchild = std::thread::scope(|scope| {
+            let started = scope.spawn(|| {
+                adopt(&child);
+                let grandchild = upcoming();
+                end_thread();
+                grandchild
+            });
+            started.join().unwrap()
+        });
+        drop(child);
+        assert_eq!(grandchild.unwrap().0.name(), "0.1001.0");
+        end_thread();
     }
 }

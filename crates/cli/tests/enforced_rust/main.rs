@@ -9,11 +9,15 @@ use std::process::{Command, Output, Stdio};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_mazurka-enforced");
 
-fn mazurka(folder: &Path, arguments: &[&str]) -> Output {
+fn mazurka(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
     command.args(arguments).current_dir(folder);
-    command.env("RUST_BACKTRACE", "0");
-    command.stdin(Stdio::null()).output().unwrap()
+    command.env("RUST_BACKTRACE", "0").stdin(Stdio::null());
+    command
+}
+
+fn output(folder: &Path, arguments: &[&str]) -> Output {
+    mazurka(folder, arguments).output().unwrap()
 }
 
 fn errors(output: &Output) -> String {
@@ -28,7 +32,7 @@ fn said(output: &Output) -> String {
 fn verify(folder: &Path, name: &str, options: &[&str]) -> Output {
     let own = [BINARY, name];
     let fixed = ["verify", "-q", "-o", "safe.trace"];
-    mazurka(folder, &[&fixed, options, &own].concat())
+    output(folder, &[&fixed, options, &own].concat())
 }
 
 /// Runs the program once, as `mazurka run` does, with random delays.
@@ -89,18 +93,18 @@ fn the_commands_know_programs_in_rust_and_their_inputs() {
     let folder = folder.path();
     let verified = verify(folder, "cells", &["--stop-when", "constraints=1"]);
     assert_eq!(verified.status.code(), Some(3), "{}", errors(&verified));
-    let shown = mazurka(folder, &["show", "safe.trace"]);
+    let shown = output(folder, &["show", "safe.trace"]);
     assert!(said(&shown).contains("x == y"), "{}", said(&shown));
     let fixed = ["run", "--safe", "safe.trace", "--record", "run.json"];
     for inputs in [["x=1", "y=1"], ["x=0", "y=2"]] {
         let inputs = inputs.map(|input| ["--input", input]).concat();
-        let ran = mazurka(folder, &[&fixed, &inputs[..], &[BINARY, "cells"]].concat());
+        let ran = output(folder, &[&fixed, &inputs[..], &[BINARY, "cells"]].concat());
         assert!(ran.status.success(), "{}", errors(&ran));
-        let checked = mazurka(folder, &["check-run", "run.json", "safe.trace"]);
+        let checked = output(folder, &["check-run", "run.json", "safe.trace"]);
         assert!(checked.status.success(), "{}", said(&checked));
         assert!(said(&checked).contains(" 0 were broken"));
     }
-    let refused = mazurka(
+    let refused = output(
         folder,
         &[&fixed, &["--input", "x=7", BINARY, "cells"][..]].concat(),
     );
@@ -120,6 +124,20 @@ fn what_cannot_be_enforced_is_refused_when_it_is_verified_and_when_it_runs() {
     let ran = run(folder, "poison", 1, false);
     assert_eq!(ran.status.code(), Some(2));
     assert!(errors(&ran).contains(why), "{}", errors(&ran));
+}
+
+/// 20,000 threads: forty bytes of each would be seen.
+#[test]
+fn threads_that_were_joined_leave_no_memory_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    verify(folder, "many-threads", &[]);
+    let run = ["run", "--safe", "safe.trace", BINARY, "many-threads"];
+    let mut command = mazurka(folder, &run);
+    let ran = command.env("GOES_ON", "1").output().unwrap();
+    assert!(ran.status.success(), "{}", errors(&ran));
+    let pages: i64 = said(&ran).trim().parse().unwrap();
+    assert!(pages < 200, "it has grown by {pages} pages");
 }
 
 /// Processes and tasks of `mazurka-actors` are threads of a model only.

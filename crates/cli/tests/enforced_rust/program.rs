@@ -16,6 +16,7 @@ fn main() {
         "cells" => mazurka::program(cells),
         "poison" => mazurka::program(poison),
         "shares" => mazurka::program(shares),
+        "many-threads" => mazurka::program(many_threads),
         _ => match corpus::parse(&name) {
             Ok(instance) => {
                 mazurka::program(instance.program());
@@ -96,4 +97,33 @@ fn shares() {
     }
     other.join().unwrap();
     assert!(Arc::try_unwrap(shared).is_ok());
+}
+
+/// Starts and joins more threads if the environment says so, beyond all that is verified, and tells by how many pages it has grown.
+fn many_threads() {
+    let start = |pairs| {
+        let x = Arc::new(AtomicU32::new(0));
+        for _ in 0..pairs {
+            let threads = [(); 2].map(|()| {
+                let x = Arc::clone(&x);
+                thread::spawn(move || x.fetch_add(1, SeqCst))
+            });
+            for thread in threads {
+                thread.join().unwrap();
+            }
+        }
+    };
+    start(1);
+    if std::env::var_os("GOES_ON").is_some() {
+        start(500);
+        let before = resident();
+        start(10_000);
+        println!("{}", resident() - before);
+    }
+}
+
+/// The pages of the process that are in memory.
+fn resident() -> i64 {
+    let text = fs::read_to_string("/proc/self/statm").unwrap();
+    text.split(' ').nth(1).unwrap().parse().unwrap()
 }

@@ -173,7 +173,7 @@ int main(void) {
 ";
 
 /// A folder with a program that `mazurka cc` has built.
-fn built(source: &str) -> TempDir {
+pub(crate) fn built(source: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("program.c");
     fs::write(&file, source).unwrap();
@@ -185,7 +185,7 @@ fn built(source: &str) -> TempDir {
     folder
 }
 
-fn mazurka(folder: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn mazurka(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
     command.args(arguments).current_dir(folder);
     command.stdin(Stdio::null());
@@ -196,12 +196,12 @@ fn output(folder: &Path, arguments: &[&str]) -> Output {
     mazurka(folder, arguments).output().unwrap()
 }
 
-fn errors(output: &Output) -> String {
+pub(crate) fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Saves what is verified of the program as `safe.trace`.
-fn verify(folder: &Path) {
+pub(crate) fn verify(folder: &Path) {
     output(folder, &["verify", "-q", "-o", "safe.trace", "./program"]);
 }
 

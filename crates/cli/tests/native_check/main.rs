@@ -13,6 +13,7 @@ mod fatalities;
 mod header;
 mod hooks;
 mod library;
+mod many_threads;
 mod names;
 mod random;
 mod refusals;

@@ -64,7 +64,7 @@ unsafe extern "C-unwind" fn begin(child: *mut c_void) -> *mut c_void {
     // SAFETY: `create` gave this one the child.
     let child = unsafe { Child::from_raw(child) };
     let [start, argument] = child.carried();
-    enforce::adopt(child);
+    enforce::adopt(&child);
     // SAFETY: `create` had the child carry the function and its argument, which the program gave.
     let result = unsafe {
         let start: Start = std::mem::transmute(start);
@@ -91,7 +91,7 @@ fn create(
     };
     enforce::publish();
     child.carry([start as usize, argument.expose_provenance()]);
-    let result = how(begin, child.into_raw());
+    let result = how(begin, child.as_raw());
     if result != 0 {
         child.fails();
     } else {
@@ -114,18 +114,16 @@ fn joins(thread: pthread_t, result: *mut *mut c_void) -> c_int {
 fn polls(thread: pthread_t, result: *mut *mut c_void, tries: impl FnOnce() -> c_int) -> c_int {
     enforce::publish();
     enforce::begin(OpKind::IsFinished);
-    let children = enforce::internally(|| {
-        CHILDREN
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    let has_ended = enforce::internally(|| {
+        let children = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
+        let child = children.iter().rev().find(|(handle, _)| *handle == thread);
+        child.is_some_and(|(_, child)| child.has_ended())
     });
-    let child = children.iter().rev().find(|(handle, _)| *handle == thread);
-    let status = match child {
-        Some((_, child)) if child.has_ended() => {
+    let status = match has_ended {
+        true => {
             original!(pthread_join(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int)
         }
-        _ => tries(),
+        false => tries(),
     };
     enforce::end();
     status

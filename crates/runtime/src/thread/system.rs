@@ -75,7 +75,7 @@ impl SystemThread {
         match builder.spawn(move || own.run(body)) {
             Ok(_detached) => Ok(started),
             Err(error) => {
-                child.inspect(|child| child.fails());
+                started.child.as_ref().inspect(|child| child.fails());
                 Err(error)
             }
         }
@@ -91,7 +91,7 @@ impl SystemThread {
     }
 
     fn run(self: Arc<SystemThread>, body: Box<dyn FnOnce() + Send>) {
-        if let Some(child) = self.child {
+        if let Some(child) = &self.child {
             enforce::adopt(child);
         }
         CURRENT.with(|current| _ = current.set(Arc::clone(&self)));
@@ -120,7 +120,7 @@ impl SystemThread {
     /// Whether it has performed its last event.
     pub(crate) fn is_finished(&self) -> bool {
         enforce::begin(OpKind::IsFinished);
-        let is_finished = match self.child {
+        let is_finished = match &self.child {
             Some(child) => child.has_ended(),
             None => self.end().is_there,
         };
