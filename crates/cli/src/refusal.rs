@@ -36,6 +36,24 @@ pub enum Refusal {
     /// Nothing is known about these inputs.
     #[error("{0}; verify them, or run without enforcement by --unverified-inputs run-free")]
     UnverifiedInputs(String),
+    /// An input has one value, or one range of them.
+    #[error("--input {name} is given twice, with {} and {}; give it once", values[0], values[1])]
+    InputTwice {
+        /// The input.
+        name: String,
+        /// What is given.
+        values: [String; 2],
+    },
+    /// The value of an input in the environment is of no use.
+    #[error(
+        "{variable} in the environment is {value:?}, which is no number; correct it, unset it, or use --input"
+    )]
+    NoNumber {
+        /// The variable.
+        variable: String,
+        /// What it holds.
+        value: String,
+    },
     /// There are too many values of inputs.
     #[error(
         "with the input {input} there are more than {most} combinations of values; declare a smaller range"

@@ -5,7 +5,7 @@ use crate::arguments::{RunOptions, UnverifiedInputs};
 use crate::refusal::Refusal;
 use enforce::{ENFORCE, INPUT, Order, Plan};
 use native::Binary;
-use report::{Inputs, SafeTrace};
+use report::{Input, Inputs, SafeTrace};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -99,7 +99,8 @@ fn inputs(
     arguments: &[OsString],
     options: &RunOptions,
 ) -> Result<Inputs, Refusal> {
-    let mut inputs: Inputs = options.input.iter().cloned().collect();
+    let mut inputs = given_once(&options.input)?;
+    are_known(&inputs, trace, &options.safe)?;
     let given: Vec<_> = arguments
         .iter()
         .map(|word| word.to_string_lossy())
@@ -119,27 +120,78 @@ fn inputs(
         )));
     }
     for input in &trace.inputs {
-        let (name, range) = (&input.name, input.lowest..=input.highest);
-        if let (None, Some(value)) = (inputs.get(name), of_environment(name)) {
-            inputs.insert(name.clone(), value);
+        if !inputs.contains_key(&input.name)
+            && let Some(value) = of_environment(&input.name)?
+        {
+            inputs.insert(input.name.clone(), value);
         }
-        let why = match inputs.get(name) {
-            Some(value) if range.contains(value) => continue,
-            Some(value) => format!("{name} = {value}"),
-            None => format!("no value of {name} (--input {name}=VALUE)"),
-        };
-        return Err(Refusal::UnverifiedInputs(format!(
-            "{why} was given, but {} to {} were verified",
-            input.lowest, input.highest
-        )));
+        is_verified(input, inputs.get(&input.name))?;
     }
-    inputs.retain(|name, _| trace.inputs.iter().any(|input| input.name == *name));
     Ok(inputs)
 }
 
+/// What the user says, if that is one value for each input.
+fn given_once(given: &[(String, i64)]) -> Result<Inputs, Refusal> {
+    let mut inputs = Inputs::new();
+    for (name, value) in given {
+        if let Some(other) = inputs.insert(name.clone(), *value) {
+            return Err(Refusal::InputTwice {
+                name: name.clone(),
+                values: [other.to_string(), value.to_string()],
+            });
+        }
+    }
+    Ok(inputs)
+}
+
+/// The verification knows all inputs that the user names.
+fn are_known(inputs: &Inputs, trace: &SafeTrace, file: &Path) -> Result<(), Refusal> {
+    let is_known = |name: &String| trace.inputs.iter().any(|input| input.name == *name);
+    let Some(name) = inputs.keys().find(|name| !is_known(name)) else {
+        return Ok(());
+    };
+    let known = trace.inputs.iter();
+    let known: Vec<String> = known
+        .map(|own| format!("{} ({} to {})", own.name, own.lowest, own.highest))
+        .collect();
+    let known = match &known[..] {
+        [] => "the program has none".to_owned(),
+        known => format!("there are {}", known.join(", ")),
+    };
+    Err(Refusal::UnverifiedInputs(format!(
+        "--input {name}: {} knows no input of this name, {known}",
+        file.display()
+    )))
+}
+
+/// The value was verified.
+fn is_verified(input: &Input, value: Option<&i64>) -> Result<(), Refusal> {
+    let Input {
+        name,
+        lowest,
+        highest,
+    } = input;
+    let given = match value {
+        Some(value) if (lowest..=highest).contains(&value) => return Ok(()),
+        Some(value) => format!("{name} = {value}"),
+        None => format!("no value of {name} (--input {name}=VALUE)"),
+    };
+    Err(Refusal::UnverifiedInputs(format!(
+        "{given} was given, but {lowest} to {highest} were verified"
+    )))
+}
+
 /// The value that the program will find in its environment.
-fn of_environment(name: &str) -> Option<i64> {
-    std::env::var(format!("{INPUT}{name}")).ok()?.parse().ok()
+fn of_environment(name: &str) -> Result<Option<i64>, Refusal> {
+    let variable = format!("{INPUT}{name}");
+    let Some(value) = std::env::var_os(&variable) else {
+        return Ok(None);
+    };
+    let value = value.to_string_lossy().into_owned();
+    match value.parse() {
+        Ok(value) => Ok(Some(value)),
+        Err(_) => Err(Refusal::NoNumber { variable, value }),
+    }
 }
 
 /// Whether a word is an instance of its template, with the values of its inputs.

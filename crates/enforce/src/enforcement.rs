@@ -106,6 +106,13 @@ pub(crate) fn is_delayed() -> bool {
         .is_some_and(|fixed| fixed.order.delays.is_some())
 }
 
+/// The value of an input that the program declares; none in programs that are not enforced. What was not verified ends the program.
+pub fn input(name: &str) -> Option<i64> {
+    let fixed = FIXED.get().filter(|_| !is_off())?;
+    let value = fixed.order.inputs.get(name);
+    Some(*value.unwrap_or_else(|| failure::unknown_input(name)))
+}
+
 /// One of so many alternatives, as an event: the verified one, or any where nothing is left to be enforced.
 pub fn choose(alternatives: u32) -> u32 {
     crate::begin(OpKind::Choose);

@@ -47,6 +47,13 @@ pub(crate) fn differs(plan: &Plan, point: Point, kind: OpKind) -> ! {
     ))
 }
 
+/// The program asks for an input that no verified execution asked for.
+pub(crate) fn unknown_input(name: &str) -> ! {
+    fail(&format!(
+        "the program asks for an input {name}, which was not verified; {WHAT_TO_DO}"
+    ))
+}
+
 /// Without handlers, and past the functions of the C library, which are Mazurka's.
 fn end_process(status: usize) -> ! {
     const EXIT_GROUP: usize = 231;

@@ -33,7 +33,7 @@ mod recorder;
 mod thread;
 mod threads;
 
-pub use enforcement::{choose, leave, off, record, start};
+pub use enforcement::{choose, input, leave, off, record, start};
 pub use failure::fail;
 pub use order::{ENFORCE, Order};
 pub use own::{

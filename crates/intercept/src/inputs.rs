@@ -41,7 +41,8 @@ export! {
     }
 }
 
-/// The value of an input in the environment.
+/// The value of an input in a run: the one that is enforced, or what the environment says.
 fn given(name: &str) -> Option<i64> {
-    std::env::var(format!("{INPUT}{name}")).ok()?.parse().ok()
+    let of_environment = || std::env::var(format!("{INPUT}{name}")).ok()?.parse().ok();
+    enforce::input(name).or_else(of_environment)
 }

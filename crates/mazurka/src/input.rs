@@ -65,7 +65,11 @@ fn ask(_name: &str, lowest: i64, _highest: i64) -> i64 {
     lowest
 }
 
-/// The value of an input in the environment.
+/// The value of an input in a run: the one that is enforced, or what the environment says.
 fn given(name: &str) -> Option<i64> {
+    #[cfg(feature = "enforce")]
+    if let Some(value) = enforce::input(name) {
+        return Some(value);
+    }
     std::env::var(format!("{INPUT}{name}")).ok()?.parse().ok()
 }

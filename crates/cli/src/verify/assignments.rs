@@ -23,6 +23,7 @@ struct Assignment {
 impl Assignments {
     /// All assignments of values to these inputs.
     pub fn of(inputs: &[Input]) -> Result<Assignments, Refusal> {
+        are_different(inputs)?;
         let mut all = vec![Inputs::new()];
         for input in inputs {
             let ways = input.highest.checked_sub(input.lowest);
@@ -146,6 +147,20 @@ impl Assignments {
         }
         merged
     }
+}
+
+/// Each input has one range.
+fn are_different(inputs: &[Input]) -> Result<(), Refusal> {
+    for (index, input) in inputs.iter().enumerate() {
+        let mut before = inputs[..index].iter();
+        if let Some(other) = before.find(|other| other.name == input.name) {
+            return Err(Refusal::InputTwice {
+                name: input.name.clone(),
+                values: [other, input].map(|own| format!("{}..{}", own.lowest, own.highest)),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Whether runs have to keep the same.

@@ -104,12 +104,50 @@ fn the_commands_know_programs_in_rust_and_their_inputs() {
         assert!(checked.status.success(), "{}", said(&checked));
         assert!(said(&checked).contains(" 0 were broken"));
     }
-    let refused = output(
-        folder,
-        &[&fixed, &["--input", "x=7", BINARY, "cells"][..]].concat(),
-    );
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(errors(&refused).contains("x = 7"), "{}", errors(&refused));
+    for (inputs, part) in [
+        (
+            &["x=7", "y=1"][..],
+            "x = 7 was given, but 0 to 2 were verified",
+        ),
+        (
+            &["x=1", "y=1", "z=1"],
+            "--input z: safe.trace knows no input of this name, there are x (0 to 2), y (0 to 2)",
+        ),
+        (
+            &["x=1", "y=1", "x=2"],
+            "--input x is given twice, with 1 and 2",
+        ),
+        (&["x=one", "y=1"], "an input is a name and its value: n=3"),
+        (&["x=1"], "no value of y (--input y=VALUE) was given"),
+    ] {
+        let inputs: Vec<&str> = inputs.iter().flat_map(|input| ["--input", input]).collect();
+        let refused = output(folder, &[&fixed, &inputs[..], &[BINARY, "cells"]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{inputs:?}");
+        assert!(errors(&refused).contains(part), "{}", errors(&refused));
+        assert_eq!(errors(&refused).lines().count(), 1);
+    }
+}
+
+/// What the environment says when the program asks for it was not verified.
+#[test]
+fn a_program_that_asks_for_an_input_that_was_not_verified_ends_with_a_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    verify(folder, "unsteady", &[]);
+    let run = [
+        "run",
+        "--safe",
+        "safe.trace",
+        "--input",
+        "x=1",
+        BINARY,
+        "unsteady",
+    ];
+    assert_eq!(output(folder, &run).status.code(), Some(0));
+    let ran = mazurka(folder, &run).env("ASKS", "1").output().unwrap();
+    assert_eq!(ran.status.code(), Some(2));
+    let part = "the program asks for an input more, which was not verified";
+    assert!(errors(&ran).contains(part), "{}", errors(&ran));
 }
 
 #[test]

@@ -16,6 +16,7 @@ fn main() {
         "cells" => mazurka::program(cells),
         "poison" => mazurka::program(poison),
         "shares" => mazurka::program(shares),
+        "unsteady" => mazurka::program(unsteady),
         "many-threads" => mazurka::program(many_threads),
         _ => match corpus::parse(&name) {
             Ok(instance) => {
@@ -80,6 +81,12 @@ fn cells() {
     for thread in threads {
         thread.join().unwrap();
     }
+}
+
+/// Asks for an input that no verification knows, if the environment says so.
+fn unsteady() {
+    let name = std::env::var("ASKS").map_or("x", |_| "more");
+    assert!(input(name, 0..=1) < 2);
 }
 
 /// Asks for what cannot be enforced.

@@ -28,7 +28,7 @@ int main(void) {
 ";
 
 /// Each thread adds one to the cell that its input names.
-const CELLS: &str = r#"
+pub(crate) const CELLS: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ int main(void) {
 ";
 
 /// A folder with a program that `mazurka cc` has built.
-fn built(source: &str) -> TempDir {
+pub(crate) fn built(source: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("program.c");
     fs::write(&file, source).unwrap();
