@@ -1,13 +1,48 @@
 //! Executions that end the process that checks: what is known of them is how it ended, and the steps until then.
 
-use native::Order;
+use native::{Answer, Order, Worker};
 use report::{
     Conditions, Coverage, Failure, FailureKind, Interleaving, Limit, Report, Row, SavedStep,
     ScheduleFile, Trailed, Verdict,
 };
 
-/// The report of a search that died in this execution.
-pub fn report(order: &Order, trailed: Trailed, ended: &str) -> Report {
+/// The report of a search that died in this execution. Another process, which `start` starts, shows what comes before the last step.
+pub fn report(
+    order: &Order,
+    trailed: Trailed,
+    ended: &str,
+    start: impl FnOnce(&Order) -> Option<Worker>,
+) -> Report {
+    let mut report = report_without(order, trailed, ended);
+    let failure = &mut report.errors[0];
+    let order = Order {
+        replay: Some(failure.schedule.clone()),
+        is_fatal: true,
+        checkpoint: None,
+        ..order.clone()
+    };
+    match start(&order).and_then(interleaving) {
+        Some(before) => {
+            failure.interleaving = with_last(before, &failure.schedule.steps);
+        }
+        None => report.warnings.push(NOT_SHOWN.to_owned()),
+    }
+    report
+}
+
+/// What the process shows, if the program can be run up to the last step.
+fn interleaving(mut worker: Worker) -> Option<Interleaving> {
+    worker.answers().find_map(|answer| match answer {
+        Answer::Interleaving(interleaving) => Some(interleaving),
+        Answer::Progress(_)
+        | Answer::Report(_)
+        | Answer::Refused(_)
+        | Answer::Verified(_)
+        | Answer::Asked(_) => None,
+    })
+}
+
+fn report_without(order: &Order, trailed: Trailed, ended: &str) -> Report {
     let message = format!(
         "the process that ran the program ended with {ended}: the program has ended it, or has written over memory of \
          the checker"
@@ -39,10 +74,10 @@ pub fn report(order: &Order, trailed: Trailed, ended: &str) -> Report {
 }
 
 /// Said where there is no interleaving.
-pub const NOT_SHOWN: &str = "the interleaving cannot be shown: run up to its last step the program does not do the same again";
+const NOT_SHOWN: &str = "the interleaving cannot be shown: run up to its last step the program does not do the same again";
 
 /// The interleaving that goes on with the last of these steps, which ended the process.
-pub fn with_last(before: Interleaving, steps: &[SavedStep]) -> Interleaving {
+fn with_last(before: Interleaving, steps: &[SavedStep]) -> Interleaving {
     let mut interleaving = before;
     let Some(last) = steps.last() else {
         return interleaving;

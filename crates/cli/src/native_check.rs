@@ -9,7 +9,7 @@ use native::{
     Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, RuntimeLibrary,
     Unseen, Worker, ending, libraries, nameless_file, reachable,
 };
-use report::{Interleaving, Report, ScheduleFile, Trailed};
+use report::{Report, ScheduleFile, Trailed};
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -289,34 +289,8 @@ impl Task<'_> {
 
     /// The failure of these steps, the last of which ended the process; another process shows what comes before it.
     fn fatal(&self, program: &File, trailed: Trailed, ended: &str) -> Report {
-        let mut report = fatality::report(&self.order, trailed, ended);
-        let failure = &mut report.errors[0];
-        let order = Order {
-            replay: Some(failure.schedule.clone()),
-            is_fatal: true,
-            checkpoint: None,
-            ..self.order.clone()
-        };
-        match self.interleaving(program, &order) {
-            Some(before) => {
-                failure.interleaving = fatality::with_last(before, &failure.schedule.steps);
-            }
-            None => report.warnings.push(fatality::NOT_SHOWN.to_owned()),
-        }
-        report
-    }
-
-    /// What comes before the last step, if the program can be run up to there.
-    fn interleaving(&self, program: &File, order: &Order) -> Option<Interleaving> {
-        let mut worker = self.start(&reachable(program), order).ok()?;
-        worker.answers().find_map(|answer| match answer {
-            Answer::Interleaving(interleaving) => Some(interleaving),
-            Answer::Progress(_)
-            | Answer::Report(_)
-            | Answer::Refused(_)
-            | Answer::Verified(_)
-            | Answer::Asked(_) => None,
-        })
+        let start = |order: &Order| self.start(&reachable(program), order).ok();
+        fatality::report(&self.order, trailed, ended, start)
     }
 
     fn ended_early(&self, ended: String) -> Refusal {

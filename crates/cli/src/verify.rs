@@ -143,9 +143,7 @@ impl Verification<'_> {
     fn publish(&mut self, index: usize, case: Case) -> Result<ControlFlow<()>, Refusal> {
         let is_better = self.assignments.take(index, case);
         if is_better {
-            self.trace.inputs = self.assignments.inputs().to_vec();
-            self.trace.cases = self.assignments.cases();
-            self.trace.save(&self.options.output)?;
+            self.save()?;
         }
         Ok(
             match self.is_enough(index) || is_better && self.is_cheap(index)? {
@@ -153,6 +151,20 @@ impl Verification<'_> {
                 false => ControlFlow::Continue(()),
             },
         )
+    }
+
+    fn save(&mut self) -> Result<(), Refusal> {
+        self.trace.inputs = self.assignments.inputs().to_vec();
+        self.trace.cases = self.assignments.cases();
+        Ok(self.trace.save(&self.options.output)?)
+    }
+
+    /// The constraints of an assignment prevent this.
+    fn exclude(&mut self, index: usize, message: &str) -> Result<(), Refusal> {
+        match self.assignments.exclude(index, message) {
+            true => self.save(),
+            false => Ok(()),
+        }
     }
 
     /// Whether nothing more is to be verified, for whatever assignment.

@@ -169,7 +169,7 @@ pub use input::input;
 pub use macros::test;
 pub use model::model;
 #[cfg(feature = "enforce")]
-pub use program::program;
+pub use program::{again, program};
 pub use report::{
     Conditions, Failure, FailureKind, Interleaving, Limit, Report, ScheduleFile, Style, Verdict,
 };

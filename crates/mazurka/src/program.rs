@@ -66,6 +66,43 @@ pub fn program(body: impl Fn() + 'static) {
     }
 }
 
+/// Under a safe trace the program begins once more here: what it does until the end, or until this is called again, is kept to
+/// the trace from its begin. So a program that was verified once runs many times in one process.
+///
+/// Called by the main thread when all others have been joined, and what they share is as at the begin. Of a recorded run the last
+/// part is written. In a model, and in a run without a safe trace, it does nothing.
+///
+/// ```
+/// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+/// use mazurka::thread;
+///
+/// fn once() {
+///     static COUNT: AtomicU32 = AtomicU32::new(0);
+///     COUNT.store(0, SeqCst);
+///     let threads = [(); 2].map(|()| thread::spawn(|| COUNT.fetch_add(1, SeqCst)));
+///     for thread in threads {
+///         thread.join().unwrap();
+///     }
+///     assert_eq!(COUNT.load(SeqCst), 2);
+/// }
+///
+/// fn main() {
+///     mazurka::program(|| {
+///         // Verified is one time.
+///         let times = std::env::var("TIMES").map_or(1, |times| times.parse().unwrap());
+///         for _ in 0..times {
+///             mazurka::again();
+///             once();
+///         }
+///     });
+/// }
+/// ```
+pub fn again() {
+    if !runtime::is_in_model() {
+        enforce::again();
+    }
+}
+
 static ANSWERS: OnceLock<Mutex<File>> = OnceLock::new();
 
 /// Carries out the order, in the place of running the program.

@@ -87,6 +87,11 @@ impl Assignments {
     pub fn take(&mut self, index: usize, case: Case) -> bool {
         let case = self.renumbered(case);
         let own = &mut self.all[index].case;
+        // A search that begins again verifies longer prefixes first. Programs that run have let go of those.
+        let is_longer = |before: &Case| case.events_of_prefix > before.events_of_prefix;
+        if own.as_ref().is_some_and(is_longer) {
+            return false;
+        }
         let is_better = own.as_ref().is_none_or(|before| {
             before.constraints != case.constraints
                 || before.choices != case.choices
@@ -95,6 +100,13 @@ impl Assignments {
         });
         *own = Some(case);
         is_better
+    }
+
+    /// Takes note that the constraints of an assignment prevent this; false if it has none.
+    pub fn exclude(&mut self, index: usize, message: &str) -> bool {
+        let own = &mut self.all[index].case;
+        let excluded = own.as_mut().map(|case| &mut case.excluded);
+        excluded.map(|all| all.push(message.to_owned())).is_some()
     }
 
     /// The same with the numbers that threads have here.
@@ -207,6 +219,22 @@ mod tests {
             .map(|case| (case.condition.to_string(), case.executions))
             .collect();
         assert_eq!(told, [("x == y".to_owned(), 6), ("x != y".to_owned(), 12)]);
+    }
+
+    #[test]
+    fn a_prefix_that_is_longer_than_a_verified_one_is_no_news() {
+        let of_prefix = |events_of_prefix, constraints: &[u32]| Case {
+            events_of_prefix,
+            ..case(constraints)
+        };
+        let mut assignments = Assignments::of(&[]).unwrap();
+        assert!(assignments.take(0, of_prefix(4, &[1, 2])));
+        assert!(assignments.take(0, of_prefix(3, &[1])));
+        assert!(!assignments.take(0, of_prefix(4, &[1, 2])));
+        assert_eq!(assignments.constraints(0), Some(1));
+        assert!(assignments.take(0, of_prefix(0, &[])));
+        assert!(assignments.exclude(0, "a bug"));
+        assert_eq!(assignments.cases()[0].excluded, ["a bug"]);
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use super::{Verification, with_inputs};
 use crate::arguments::Prefer;
+use crate::fatality;
 use crate::refusal::Refusal;
 use crate::subject::NativeProgram;
-use native::{Answer, Order, Verify, Worker, ending};
-use report::{Input, Report};
+use native::{Answer, Order, Verify, Worker, ending, nameless_file};
+use report::{Input, Report, Trailed};
 use std::ffi::OsString;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -24,6 +25,13 @@ pub enum Told {
     Nothing,
 }
 
+/// What a process has told when it says nothing more.
+enum Heard {
+    Told(Told),
+    /// Nothing: it ended like this.
+    Nothing(String),
+}
+
 impl Verification<'_> {
     /// Verifies for one assignment, and publishes what is verified.
     pub fn of_assignment(
@@ -31,7 +39,43 @@ impl Verification<'_> {
         program: &NativeProgram,
         index: usize,
     ) -> Result<Told, Refusal> {
-        let mut worker = self.start(program, index)?;
+        let order = self.order(index);
+        if let Heard::Told(told) = self.listen(program, index, &order)? {
+            return Ok(told);
+        }
+        // The process has died: another one, which leaves a trail, shows in which execution.
+        let (_file, trail) = nameless_file().map_err(|error| Refusal::System {
+            what: "create a file",
+            error,
+        })?;
+        let order = Order {
+            trail: Some(trail.clone()),
+            ..order
+        };
+        let ended = match self.listen(program, index, &order)? {
+            Heard::Told(told) => return Ok(told),
+            Heard::Nothing(ended) => ended,
+        };
+        let Some(trailed) = Trailed::read(&trail) else {
+            return Err(Refusal::WorkerEnded {
+                program: self.trace.program.clone(),
+                ended,
+            });
+        };
+        let start = |order: &Order| self.start(program, index, order).ok();
+        let report = fatality::report(&order, trailed, &ended, start);
+        self.exclude(index, &report.errors[0].message)?;
+        Ok(Told::Report(Box::new(report)))
+    }
+
+    /// Listens to a process that verifies until it says nothing more.
+    fn listen(
+        &mut self,
+        program: &NativeProgram,
+        index: usize,
+        order: &Order,
+    ) -> Result<Heard, Refusal> {
+        let mut worker = self.start(program, index, order)?;
         let (sender, answers) = channel();
         let told = worker.answers();
         thread::spawn(move || {
@@ -43,8 +87,8 @@ impl Verification<'_> {
             let answer = answers.recv_timeout(LOOK);
             let stops = match answer {
                 Ok(Answer::Verified(case)) => self.publish(index, *case)?.is_break(),
-                Ok(Answer::Report(report)) => return Ok(Told::Report(report)),
-                Ok(Answer::Asked(input)) => return Ok(Told::Asked(input)),
+                Ok(Answer::Report(report)) => return Ok(Heard::Told(Told::Report(report))),
+                Ok(Answer::Asked(input)) => return Ok(Heard::Told(Told::Asked(input))),
                 Ok(Answer::Refused(reason)) => {
                     let program = self.trace.program.clone();
                     return Err(Refusal::Worker { program, reason });
@@ -55,8 +99,10 @@ impl Verification<'_> {
                     false
                 }
                 Err(RecvTimeoutError::Timeout) => self.is_over(),
-                Err(RecvTimeoutError::Disconnected) if is_stopped => return Ok(Told::Nothing),
-                Err(RecvTimeoutError::Disconnected) => return Err(self.ended(worker)),
+                Err(RecvTimeoutError::Disconnected) if is_stopped => {
+                    return Ok(Heard::Told(Told::Nothing));
+                }
+                Err(RecvTimeoutError::Disconnected) => return ended(&mut worker),
             };
             if stops && !is_stopped {
                 is_stopped = true;
@@ -65,39 +111,41 @@ impl Verification<'_> {
         }
     }
 
-    fn start(&self, program: &NativeProgram, index: usize) -> Result<Worker, Refusal> {
-        let inputs = self.assignments.values(index);
-        let order = Order {
+    fn order(&self, index: usize) -> Order {
+        Order {
             name: self.trace.program.clone(),
             algorithm: self.options.algorithm.name().to_owned(),
             max_events: self.options.max_events,
             interleaves_plain: self.trace.interleaves_plain,
             verify: Some(Verify {
                 prefers_few_waiting: self.options.prefer == Prefer::FewWaiting,
-                inputs: inputs.clone(),
+                inputs: self.assignments.values(index).clone(),
                 most_constraints: self.most_constraints(),
             }),
             ..Order::default()
-        };
+        }
+    }
+
+    fn start(
+        &self,
+        program: &NativeProgram,
+        index: usize,
+        order: &Order,
+    ) -> Result<Worker, Refusal> {
         let mut arguments = vec![program.path().as_os_str().to_owned()];
-        let filled = with_inputs(&self.trace.arguments, inputs);
+        let filled = with_inputs(&self.trace.arguments, self.assignments.values(index));
         arguments.extend(filled.into_iter().map(OsString::from));
-        Worker::start(program.path(), &arguments, &order).map_err(|error| Refusal::System {
+        Worker::start(program.path(), &arguments, order).map_err(|error| Refusal::System {
             what: "start the program",
             error,
         })
     }
+}
 
-    fn ended(&self, mut worker: Worker) -> Refusal {
-        match worker.wait() {
-            Ok(status) => Refusal::WorkerEnded {
-                program: self.trace.program.clone(),
-                ended: ending(status),
-            },
-            Err(error) => Refusal::System {
-                what: "wait for the program",
-                error,
-            },
-        }
-    }
+fn ended(worker: &mut Worker) -> Result<Heard, Refusal> {
+    let status = worker.wait().map_err(|error| Refusal::System {
+        what: "wait for the program",
+        error,
+    })?;
+    Ok(Heard::Nothing(ending(status)))
 }

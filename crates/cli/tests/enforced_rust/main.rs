@@ -1,6 +1,8 @@
 //! Programs in Rust keep to what is verified: `mazurka verify`, `run` and `check-run` with a binary that calls
 //! `mazurka::program`.
 
+mod relaxation;
+
 use enforce::{ENFORCE, Order};
 use report::{Case, Recording, SafeTrace};
 use std::fs;
@@ -44,10 +46,15 @@ fn run(folder: &Path, name: &str, seed: u64, runs_free: bool) -> Output {
         runs_free,
         ..Order::default()
     };
+    ordered(&order, name).output().unwrap()
+}
+
+/// The program with such an order.
+fn ordered(order: &Order, name: &str) -> Command {
     let mut command = Command::new(BINARY);
     command.arg(name).env(ENFORCE, order.written());
-    command.env("RUST_BACKTRACE", "0");
-    command.stdin(Stdio::null()).output().unwrap()
+    command.env("RUST_BACKTRACE", "0").stdin(Stdio::null());
+    command
 }
 
 const RUNS: u64 = 60;
@@ -67,9 +74,31 @@ fn bug_is_prevented(name: &str) {
         let constraints = trace.cases[0].constraints.len();
         assert_eq!(adherence.kept, constraints, "{adherence:?}");
     }
-    let fails = |&seed: &u64| !run(folder, name, seed, true).status.success();
-    let free = (1..=100 * RUNS).find(fails);
-    assert!(free.is_some(), "without enforcement it does not fail");
+    let failures = |runs_free| {
+        let order = Order {
+            trace: folder.join("safe.trace"),
+            delays: Some(1),
+            runs_free,
+            ..Order::default()
+        };
+        let mut command = ordered(&order, name);
+        let ran = command.env("REPEAT", repetitions()).output().unwrap();
+        assert!(ran.status.success(), "{}", errors(&ran));
+        let failures: u64 = said(&ran).trim().parse().unwrap();
+        failures
+    };
+    assert_eq!(failures(false), 0);
+    let free = failures(true);
+    assert!(free > 0, "without enforcement it does not fail");
+    println!(
+        "{name}: {} times, {free} wrong without enforcement",
+        repetitions()
+    );
+}
+
+/// How often a program is repeated in one process.
+fn repetitions() -> String {
+    std::env::var("MAZURKA_REPETITIONS").unwrap_or_else(|_| "3000".to_owned())
 }
 
 #[test]

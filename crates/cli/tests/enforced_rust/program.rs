@@ -10,10 +10,11 @@ use std::fs;
 fn main() {
     let name = std::env::args().nth(1).unwrap_or_default();
     match name.as_str() {
-        "lost-update" => mazurka::program(lost_update),
-        "atomicity-violation" => mazurka::program(atomicity_violation),
-        "order-violation" => mazurka::program(order_violation),
+        "lost-update" => mazurka::program(|| repeated(loses_no_update)),
+        "atomicity-violation" => mazurka::program(|| repeated(withdraws_no_more_than_there_is)),
+        "order-violation" => mazurka::program(|| repeated(uses_what_is_made)),
         "cells" => mazurka::program(cells),
+        "late-writer" => mazurka::program(late_writer),
         "poison" => mazurka::program(poison),
         "shares" => mazurka::program(shares),
         "unsteady" => mazurka::program(unsteady),
@@ -35,18 +36,32 @@ fn await_others() {
     }
 }
 
+/// Once; or as often as the environment says, and then tells how often it went wrong.
+fn repeated(is_right: impl Fn() -> bool) {
+    let Ok(times) = std::env::var("REPEAT") else {
+        return assert!(is_right(), "it went wrong");
+    };
+    let goes_wrong = |_: &u32| {
+        mazurka::again();
+        !is_right()
+    };
+    let times: u32 = times.parse().unwrap();
+    println!("{}", (0..times).filter(goes_wrong).count());
+}
+
 /// Two threads add one, each in two steps.
-fn lost_update() {
+fn loses_no_update() -> bool {
     static X: AtomicU32 = AtomicU32::new(0);
+    X.store(0, SeqCst);
     let threads = [(); 2].map(|()| thread::spawn(|| X.store(X.load(SeqCst) + 1, SeqCst)));
     for thread in threads {
         thread.join().unwrap();
     }
-    assert_eq!(X.load(SeqCst), 2, "an update was lost");
+    X.load(SeqCst) == 2
 }
 
 /// What a thread has looked at under a lock has changed when it acts under the lock.
-fn atomicity_violation() {
+fn withdraws_no_more_than_there_is() -> bool {
     let balance = Mutex::new(10);
     thread::scope(|scope| {
         for _ in 0..2 {
@@ -58,17 +73,18 @@ fn atomicity_violation() {
             });
         }
     });
-    assert!(*balance.lock().unwrap() >= 0, "too much was withdrawn");
+    let left = *balance.lock().unwrap();
+    left >= 0
 }
 
 /// A thread uses what another one has not made yet.
-fn order_violation() {
+fn uses_what_is_made() -> bool {
     let shared = Arc::new(OnceLock::new());
     let own = Arc::clone(&shared);
     let producer = thread::spawn(move || own.set(7).unwrap());
-    let consumer = thread::spawn(move || assert_eq!(shared.get(), Some(&7), "nothing was made"));
+    let consumer = thread::spawn(move || shared.get() == Some(&7));
     producer.join().unwrap();
-    consumer.join().unwrap();
+    consumer.join().unwrap()
 }
 
 /// Each thread adds one to the cell that its input names.
@@ -81,6 +97,19 @@ fn cells() {
     for thread in threads {
         thread.join().unwrap();
     }
+}
+
+/// A thread works for a while before it writes what another one reads.
+fn late_writer() {
+    static OWN: AtomicU32 = AtomicU32::new(0);
+    static X: AtomicU32 = AtomicU32::new(0);
+    let writer = thread::spawn(|| {
+        (0..1500).for_each(|_| _ = OWN.fetch_add(1, SeqCst));
+        X.store(1, SeqCst);
+    });
+    let reader = thread::spawn(|| _ = X.load(SeqCst));
+    writer.join().unwrap();
+    reader.join().unwrap();
 }
 
 /// Asks for an input that no verification knows, if the environment says so.

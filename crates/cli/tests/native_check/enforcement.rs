@@ -29,57 +29,6 @@ int main(void) {
 }
 ";
 
-/// What a thread has looked at under a lock has changed when it acts under the lock.
-const ATOMICITY_VIOLATION: &str = r"
-#include <assert.h>
-#include <pthread.h>
-#include <stddef.h>
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int balance = 10;
-static void *withdraw(void *unused) {
-    pthread_mutex_lock(&lock);
-    int is_enough = balance >= 7;
-    pthread_mutex_unlock(&lock);
-    if (is_enough) {
-        pthread_mutex_lock(&lock);
-        balance -= 7;
-        pthread_mutex_unlock(&lock);
-    }
-    return NULL;
-}
-int main(void) {
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, withdraw, NULL);
-    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
-    assert(balance >= 0);
-}
-";
-
-/// A thread uses what another one has not made yet.
-const ORDER_VIOLATION: &str = r"
-#include <assert.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stddef.h>
-static int buffer;
-static _Atomic(int *) shared;
-static void *consume(void *unused) {
-    int *seen = shared;
-    assert(seen != NULL);
-    return NULL;
-}
-static void *produce(void *unused) {
-    shared = &buffer;
-    return NULL;
-}
-int main(void) {
-    pthread_t threads[2];
-    pthread_create(&threads[0], NULL, produce, NULL);
-    pthread_create(&threads[1], NULL, consume, NULL);
-    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
-}
-";
-
 /// A thread leaves early if the environment says so, which no verification knows of.
 const DYING: &str = r#"
 #include <pthread.h>
@@ -238,36 +187,6 @@ fn pretend(folder: &Path, file: &str, constraints: &[(Point, Point)]) {
 }
 
 const RUNS: u32 = 60;
-
-/// With enforcement the program never fails; without it, it does.
-fn bug_is_prevented(source: &str) {
-    let folder = built(source);
-    verify(folder.path());
-    let fails = |options: &'static [&str]| {
-        (1..=RUNS)
-            .filter(|&seed| !run(folder.path(), seed, options).status.success())
-            .count()
-    };
-    assert_eq!(fails(&[]), 0);
-    let free =
-        (1..=100 * RUNS).find(|&seed| !run(folder.path(), seed, &["--free"]).status.success());
-    assert!(free.is_some(), "without enforcement it does not fail");
-}
-
-#[test]
-fn a_lost_update_is_prevented() {
-    bug_is_prevented(LOST_UPDATE);
-}
-
-#[test]
-fn a_violation_of_atomicity_is_prevented() {
-    bug_is_prevented(ATOMICITY_VIOLATION);
-}
-
-#[test]
-fn a_violation_of_an_order_is_prevented() {
-    bug_is_prevented(ORDER_VIOLATION);
-}
 
 #[test]
 fn every_recorded_run_adheres_also_while_constraints_are_relaxed() {

@@ -1,6 +1,7 @@
 //! Programs that take the checker down with them: the command survives, and has a schedule.
 
 use crate::toolchain::Toolchain;
+use report::SafeTrace;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -114,6 +115,38 @@ fn a_program_that_ends_the_process_fails_with_a_schedule() {
     ends_the_process(source, "exit status 5");
     let source = "static void end(void) { syscall(SYS_kill, getpid(), SIGKILL); }";
     ends_the_process(source, "SIGKILL (signal 9)");
+}
+
+#[test]
+fn a_program_that_ends_the_process_that_verifies_it_keeps_the_constraint_that_prevents_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "static void end(void) { syscall(SYS_kill, getpid(), SIGKILL); }";
+    // Only if the thread looks before main stores: the first execution is a correct one.
+    let source = format!("{HEAD}{source}").replace("if (atomic_load", "if (!atomic_load");
+    let file = folder.path().join("end.c");
+    fs::write(&file, source).unwrap();
+    let program = folder.path().join("end");
+    Toolchain::first().build(&file, &[], &program).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command.args(["verify", "-o", "safe.trace", "./end"]);
+    let verified = command.current_dir(folder.path()).output().unwrap();
+    assert_eq!(verified.status.code(), Some(1));
+    let told = String::from_utf8(verified.stdout).unwrap();
+    for part in [
+        "SIGKILL (signal 9)",
+        "Execution 3 shows it",
+        "goes on, and the process ends",
+        "1 of 1 constraints",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+    let trace = SafeTrace::load(&folder.path().join("safe.trace")).unwrap();
+    assert_eq!(trace.cases[0].constraints.len(), 1);
+    assert!(trace.cases[0].excluded[0].contains("SIGKILL"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command.args(["run", "--safe", "safe.trace", "./end"]);
+    let ran = command.current_dir(folder.path()).status().unwrap();
+    assert!(ran.success());
 }
 
 #[test]

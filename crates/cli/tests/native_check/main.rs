@@ -16,6 +16,7 @@ mod inputs;
 mod library;
 mod many_threads;
 mod names;
+mod prevention;
 mod random;
 mod refusals;
 mod robust;

@@ -195,6 +195,44 @@ fn a_verification_stops_when_runs_are_cheap_enough() {
     assert!(cases(&json)[0].2 < 40_320);
 }
 
+/// A thread works for a while before it writes what another one reads.
+const LATE_WRITER: &str = r"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+static atomic_int own, x;
+static void *write(void *unused) {
+    for (int i = 0; i < 1500; i++) own++;
+    x = 1;
+    return NULL;
+}
+static void *read(void *unused) {
+    (void)atomic_load(&x);
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, write, NULL);
+    pthread_create(&threads[1], NULL, read, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+}
+";
+
+#[test]
+fn the_first_execution_may_be_one_in_which_few_threads_wait() {
+    let folder = built(LATE_WRITER);
+    let first = |preference| {
+        let options = ["--prefer", preference, "--stop-when", "constraints=1"];
+        let (code, json) = verified(folder.path(), &[&options[..], &["./program"]].concat());
+        assert_eq!((code, cases(&json)[0].1), (Some(3), 1));
+        json["cases"][0]["constraints"][0]["first"].clone()
+    };
+    let path = |json: &Value| json[1].as_u64().unwrap();
+    // The reader waits for all of the writer's 1,501 events, or the writer for the reader's one.
+    assert_eq!(path(&first("any")), 1501);
+    assert_eq!(path(&first("few-waiting")), 1);
+}
+
 #[test]
 fn an_argument_is_an_input() {
     let folder = built(WRITERS);

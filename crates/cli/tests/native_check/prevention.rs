@@ -1,0 +1,141 @@
+//! Programs with a bug in some interleavings never fail under what is verified of them, however often they run, and fail without.
+
+use crate::enforcement::{errors, mazurka};
+use crate::verification::built;
+use report::SafeTrace;
+
+/// Runs once; or as often as the environment says, and then tells how often it went wrong.
+const BEGIN: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "mazurka.h"
+static int is_right(void);
+static void run(void *(*one)(void *), void *(*other)(void *)) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, one, NULL);
+    pthread_create(&threads[1], NULL, other, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+}
+int main(void) {
+    const char *repeat = getenv("REPEAT");
+    if (repeat == NULL) {
+        assert(is_right());
+        return 0;
+    }
+    long wrong = 0;
+    for (long i = 0; i < atol(repeat); i++) {
+        mazurka_again();
+        wrong += !is_right();
+    }
+    printf("%ld\n", wrong);
+}
+"#;
+
+/// Two threads add one, each in two steps.
+const LOST_UPDATE: &str = r"
+static atomic_int x;
+static void *add(void *unused) {
+    int seen = x;
+    x = seen + 1;
+    return NULL;
+}
+static int is_right(void) {
+    x = 0;
+    run(add, add);
+    return x == 2;
+}
+";
+
+/// What a thread has looked at under a lock has changed when it acts under the lock.
+const ATOMICITY_VIOLATION: &str = r"
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int balance;
+static void *withdraw(void *unused) {
+    pthread_mutex_lock(&lock);
+    int is_enough = balance >= 7;
+    pthread_mutex_unlock(&lock);
+    if (is_enough) {
+        pthread_mutex_lock(&lock);
+        balance -= 7;
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+static int is_right(void) {
+    balance = 10;
+    run(withdraw, withdraw);
+    return balance >= 0;
+}
+";
+
+/// A thread uses what another one has not made yet (Metzler et al., Figure 1).
+const ORDER_VIOLATION: &str = r"
+static int buffer, is_missed;
+static _Atomic(int *) shared;
+static void *consume(void *unused) {
+    is_missed = shared == NULL;
+    return NULL;
+}
+static void *produce(void *unused) {
+    shared = &buffer;
+    return NULL;
+}
+static int is_right(void) {
+    shared = NULL;
+    run(produce, consume);
+    return !is_missed;
+}
+";
+
+/// How often a program is repeated in one process.
+fn repetitions() -> String {
+    std::env::var("MAZURKA_REPETITIONS").unwrap_or_else(|_| "3000".to_owned())
+}
+
+/// With enforcement the program never fails; without it, it does.
+fn is_prevented(name: &str, source: &str) {
+    let folder = built(&[BEGIN, source].concat());
+    let folder = folder.path();
+    let verify = ["verify", "-q", "-o", "safe.trace", "./program"];
+    let verified = mazurka(folder, &verify).output().unwrap();
+    assert_eq!(verified.status.code(), Some(1), "{}", errors(&verified));
+    let trace = SafeTrace::load(&folder.join("safe.trace")).unwrap();
+    assert!(!trace.cases[0].excluded.is_empty());
+    let wrong = |option: &[&str]| {
+        let run = ["run", "--safe", "safe.trace", "--delays", "1"];
+        let mut command = mazurka(folder, &[&run, option, &["./program"]].concat());
+        let ran = command.env("REPEAT", repetitions()).output().unwrap();
+        assert!(ran.status.success(), "{}", errors(&ran));
+        let wrong: u64 = String::from_utf8(ran.stdout)
+            .unwrap()
+            .trim()
+            .parse()
+            .unwrap();
+        wrong
+    };
+    assert_eq!(wrong(&[]), 0);
+    let free = wrong(&["--free"]);
+    assert!(free > 0, "without enforcement it does not fail");
+    println!(
+        "{name}: {} times, {free} wrong without enforcement",
+        repetitions()
+    );
+}
+
+#[test]
+fn a_lost_update_is_prevented() {
+    is_prevented("lost update", LOST_UPDATE);
+}
+
+#[test]
+fn a_violation_of_atomicity_is_prevented() {
+    is_prevented("atomicity violation", ATOMICITY_VIOLATION);
+}
+
+#[test]
+fn a_violation_of_an_order_is_prevented() {
+    is_prevented("order violation", ORDER_VIOLATION);
+}
