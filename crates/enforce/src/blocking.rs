@@ -23,7 +23,7 @@ pub use barrier::Barrier;
 pub use channel::{Channel, Unreceived, Unsent};
 pub use condvar::Condvar;
 pub use futex::{Waited, futex_wait, futex_wake};
-pub(crate) use latch::Latch;
+pub(crate) use latch::{Latch, Latched};
 pub use mutex::{Mutex, Refused};
 pub use once::{Entry, Once};
 pub use rwlock::RwLock;

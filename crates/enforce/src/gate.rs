@@ -40,7 +40,10 @@ static GATES: [Gate; MOST_THREADS] = [const { Gate::new() }; MOST_THREADS];
 pub(crate) static SPINS: LazyLock<u32> = LazyLock::new(|| {
     let processors = std::thread::available_parallelism();
     if processors.is_ok_and(|number| number.get() > 1) {
-        120
+        400
+            .ok()
+            .and_then(|s| s.parse().ok())
+            .unwrap_or(120)
     } else {
         0
     }

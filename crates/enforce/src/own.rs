@@ -88,6 +88,22 @@ impl Own {
         unsafe { self.thread.load(Relaxed).as_ref() }
     }
 
+    /// Finds the next event at which something is to be done.
+    pub(crate) fn looks_ahead(&self, thread: &Thread) {
+        let index = self.count.get() as u32;
+        loop {
+            let plan = enforcement::plan();
+            thread.find_number(plan);
+            let stops = thread.number().and_then(|number| plan.stops(number));
+            let next = stops.map_or(u64::MAX, |stops| {
+                stops.index_of(stops.position_near(thread.likely_stop.get(), index + 1))
+            });
+            if settles(self, plan, next_stop(next)) {
+                break;
+            }
+        }
+    }
+
     /// A number that no other living thread of the system has.
     #[inline]
     pub(crate) fn system(&self) -> u32 {
@@ -324,19 +340,7 @@ fn ends(own: &'static Own) {
     let Some(thread) = own.thread() else {
         return own.next.store(u64::MAX, Relaxed);
     };
-    let index = own.count.get();
     recorder::ended(thread);
-    thread.publish(index);
-    loop {
-        let plan = enforcement::plan();
-        thread.find_number(plan);
-        let stops = thread.number().and_then(|number| plan.stops(number));
-        let next = stops.map_or(u64::MAX, |stops| {
-            stops.index_of(stops.position_near(thread.likely_stop.get(), index as u32 + 1))
-        });
-        let next = next_stop(next);
-        if settles(own, plan, next) {
-            break;
-        }
-    }
+    thread.publish(own.count.get());
+    own.looks_ahead(thread);
 }

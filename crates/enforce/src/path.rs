@@ -22,6 +22,22 @@ pub(crate) fn written(path: &Path) -> String {
     text
 }
 
+/// Of the path without numbers: what [`extended`] begins with.
+const NOWHERE: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// A hash of a path with one more number, from that of the path without it.
+#[inline]
+pub(crate) fn extended(hash: Option<u64>, number: u32) -> u64 {
+    let mixed = (hash.unwrap_or(NOWHERE) ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ mixed >> 32
+}
+
+/// The hash of a path; none of one without numbers.
+pub(crate) fn hash(path: &[u32]) -> Option<u64> {
+    path.iter()
+        .fold(None, |hash, &number| Some(extended(hash, number)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as Unknown, StrDeserializer};
 use std::collections::BTreeMap;
-use std::ops::Bound;
 
 /// More threads are not enforced.
 pub(crate) const MOST_THREADS: usize = 1024;
@@ -32,7 +31,12 @@ pub(crate) const MOST_THREADS: usize = 1024;
 /// ```
 #[derive(Clone, Default, Debug)]
 pub struct Plan {
-    numbers: BTreeMap<Vec<u32>, usize>,
+    /// Threads by their spawn paths, sorted, with their numbers.
+    named: Vec<(Path, usize)>,
+    /// By the hashes of the paths, sorted, their positions in `named`.
+    hashed: Vec<(u64, usize)>,
+    /// By the hash of its path, how many children of a thread the file may be about, sorted.
+    families: Vec<(u64, u32)>,
     threads: Vec<Stops>,
     /// Nothing is left to be enforced, alternatives included.
     is_free: bool,
@@ -137,13 +141,19 @@ impl Plan {
         if case.threads.len() > MOST_THREADS {
             return Err(PlanError::Threads(case.threads.len()));
         }
-        let mut numbers = BTreeMap::new();
-        for (number, path) in case.threads.iter().enumerate() {
-            let components = path::parse(path).ok_or_else(|| PlanError::Path(path.clone()))?;
-            numbers.insert(components.into_vec(), number);
+        let mut named = Vec::new();
+        // Where nobody waits, nobody has to be known.
+        if !case.constraints.is_empty() || !case.choices.is_empty() {
+            for (number, path) in case.threads.iter().enumerate() {
+                let parsed = path::parse(path).ok_or_else(|| PlanError::Path(path.clone()))?;
+                named.push((parsed, number));
+            }
+            named.sort_unstable();
         }
         let mut plan = Plan {
-            numbers,
+            hashed: hashed(&named),
+            families: families(&named),
+            named,
             threads: case.threads.iter().map(|path| Stops::named(path)).collect(),
             is_free: case.is_complete || case.events_of_prefix == 0 && case.constraints.is_empty(),
         };
@@ -192,8 +202,30 @@ impl Plan {
     }
 
     /// The same for a path that is parsed.
-    pub(crate) fn number(&self, path: &Path) -> Option<usize> {
-        self.numbers.get(path.as_slice()).copied()
+    fn number(&self, path: &Path) -> Option<usize> {
+        let found = self.named.binary_search_by(|(own, _)| own.cmp(path));
+        found.ok().map(|position| self.named[position].1)
+    }
+
+    /// The number of the thread whose spawn path has this hash.
+    #[inline]
+    pub(crate) fn number_by(&self, hash: u64, is_path: impl Fn(&[u32]) -> bool) -> Option<usize> {
+        let from = self.hashed.partition_point(|&(own, _)| own < hash);
+        let same = self.hashed[from..]
+            .iter()
+            .take_while(|&&(own, _)| own == hash);
+        // Two paths may have the same hash.
+        let mut found = same.map(|&(_, position)| &self.named[position]);
+        found
+            .find(|(path, _)| is_path(path))
+            .map(|&(_, number)| number)
+    }
+
+    /// Whether the file may be about children of the thread whose path has this hash that come behind so many.
+    #[inline]
+    pub(crate) fn has_more_children(&self, hash: u64, children: u32) -> bool {
+        let found = self.families.binary_search_by_key(&hash, |&(own, _)| own);
+        found.is_ok_and(|position| self.families[position].1 > children)
     }
 
     /// The numbers of the children of a thread from one on, and of all that those start.
@@ -204,10 +236,10 @@ impl Plan {
     ) -> impl Iterator<Item = usize> + '_ {
         let (mut first, depth) = (parent.clone(), parent.len());
         first.push(child);
-        let from = (Bound::Included(first.as_slice()), Bound::Unbounded);
-        let own = self.numbers.range::<[u32], _>(from);
+        let from = self.named.partition_point(|(path, _)| *path < first);
+        let own = self.named[from..].iter();
         own.take_while(move |(path, _)| path.starts_with(&first[..depth]))
-            .map(|(_, &number)| number)
+            .map(|&(_, number)| number)
     }
 
     /// The spawn path of a thread.
@@ -276,6 +308,28 @@ impl Plan {
             None => format!("event {} of thread {path}", point.index),
         }
     }
+}
+
+/// The hashes of paths, sorted, with their positions.
+fn hashed(named: &[(Path, usize)]) -> Vec<(u64, usize)> {
+    let hash = |(position, (path, _)): (usize, &(Path, usize))| Some((path::hash(path)?, position));
+    let mut hashed: Vec<(u64, usize)> = named.iter().enumerate().filter_map(hash).collect();
+    hashed.sort_unstable();
+    hashed
+}
+
+/// By the hashes of all paths above these, sorted: one more than the greatest number of a child.
+fn families(named: &[(Path, usize)]) -> Vec<(u64, u32)> {
+    let mut families: BTreeMap<u64, u32> = BTreeMap::new();
+    for (path, _) in named {
+        for (depth, child) in path.iter().enumerate() {
+            if let Some(above) = path::hash(&path[..depth]) {
+                let children = families.entry(above).or_default();
+                *children = (*children).max(child.saturating_add(1));
+            }
+        }
+    }
+    families.into_iter().collect()
 }
 
 /// The kind that a file names.
@@ -414,7 +468,7 @@ mod tests {
             threads: ["0", "0.1", "0.10", "0.2", "0.2.0", "1"]
                 .map(str::to_owned)
                 .to_vec(),
-            ..Case::default()
+            ..case(&[(point(0, 1), point(1, 1))])
         };
         let plan = Plan::of(&case).unwrap();
         let main = path::parse("0").unwrap();
@@ -422,13 +476,28 @@ mod tests {
         assert_eq!(beneath(0), [1, 3, 4, 2]);
         assert_eq!(beneath(2), [3, 4, 2]);
         assert_eq!(beneath(11), [0; 0]);
+        let hash = path::hash(&main).unwrap();
+        assert!(plan.has_more_children(hash, 10) && !plan.has_more_children(hash, 11));
+        let is = |path: &'static [u32]| move |own: &[u32]| own == path;
+        assert_eq!(
+            plan.number_by(path::hash(&[0, 2]).unwrap(), is(&[0, 2])),
+            Some(3)
+        );
+        assert_eq!(
+            plan.number_by(path::hash(&[0, 2]).unwrap(), is(&[0, 3])),
+            None
+        );
+        assert_eq!(
+            plan.number_by(path::hash(&[0, 3]).unwrap(), is(&[0, 3])),
+            None
+        );
     }
 
     #[test]
     fn what_is_no_spawn_path_is_an_error() {
         let case = Case {
             threads: vec!["0.x".to_owned()],
-            ..Case::default()
+            ..case(&[(point(0, 1), point(0, 2))])
         };
         let error = Plan::of(&case).unwrap_err();
         assert!(

@@ -2,8 +2,9 @@
 //! share. Between the end of one event and the beginning of another that waited for it the counter has grown,
 //! whatever made it wait.
 
+use crate::blocking::Latched;
 use crate::thread::{self, Thread};
-use crate::{Order, failure, threads};
+use crate::{Order, failure};
 use report::{Recorded, Recording};
 use std::path::Path;
 use std::sync::atomic::{
@@ -19,6 +20,9 @@ pub(crate) struct Own {
     /// Written by the owner, so that others see how far it has come.
     length: AtomicU64,
 }
+
+/// Those that have recorded something.
+static KEPT: Latched<Vec<&'static Thread>> = Latched::new(Vec::new());
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 static CLOCK: AtomicU64 = AtomicU64::new(1);
@@ -40,11 +44,25 @@ pub(crate) fn again(main: &Thread) {
     let own = unsafe { &mut *main.record.get() };
     own.length.store(0, SeqCst);
     own.events.clear();
-    let others = threads::with_all(|threads| {
+    let others = KEPT.with(|kept| {
         let is_other = |other: &mut &'static Thread| !std::ptr::eq(*other, main);
-        threads.extract_if(.., is_other).collect::<Vec<_>>()
+        kept.extract_if(.., is_other).collect::<Vec<_>>()
     });
     others.into_iter().for_each(thread::release);
+}
+
+/// What the thread notes is wanted beyond its end.
+pub(crate) fn keep(thread: &'static Thread) {
+    if is_on() {
+        thread.hold();
+        KEPT.with(|kept| kept.push(thread));
+    }
+}
+
+/// What the thread noted is not wanted any more.
+pub(crate) fn forget(thread: &Thread) {
+    // SAFETY: the thread has not begun, and nobody else can name it.
+    unsafe { *thread.record.get() = Own::default() };
 }
 
 /// The calling thread's event begins: all its waiting is over.
@@ -78,7 +96,7 @@ pub(crate) fn ended(thread: &Thread) {
 
 /// Writes what was noted. Threads may still run: what they note from here on is left out.
 pub(crate) fn write(path: &Path, order: &Order) {
-    let threads = threads::with_all(|threads| threads.clone());
+    let threads = KEPT.with(|kept| kept.clone());
     let mut threads: Vec<Recorded> = threads.into_iter().map(recorded).collect();
     threads.sort_by(|a, b| a.path.cmp(&b.path));
     let recording = Recording {

@@ -1,5 +1,6 @@
 //! Threads of the program, from their start to their end.
 
+use crate::blocking::Latch;
 use crate::gate::Gate;
 use crate::own::{Own, own};
 use crate::path::{self, Path};
@@ -16,19 +17,34 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
 };
 
-/// A thread that is enforced.
+/// Where a thread comes from.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Origin {
+    parent: Option<&'static Thread>,
+    /// Its number among the children of the parent.
+    place: u32,
+    /// Of its spawn path.
+    hash: u64,
+    /// Differs from those of other threads.
+    seed: u64,
+}
+
+/// A thread that is enforced, or the memory of one.
+// As `Gate`: no two threads share a line of a cache.
+#[derive(Default)]
+#[repr(align(128))]
 pub(crate) struct Thread {
     /// Who can name it: itself until it has ended, whoever has a [`Child`] of it, the threads that it started, by their paths,
     /// and a record.
     holders: AtomicU32,
-    parent: Option<&'static Thread>,
-    /// Its number among the children of the parent.
-    place: u32,
+    origin: Cell<Origin>,
     /// What the front-end starts it with.
     carried: [AtomicUsize; 2],
     /// Its number in the file, from 1; 0 as long as the file does not name it.
     number: AtomicU64,
     children: Cell<u32>,
+    /// Who looks at its thread-local memory holds it, and it before that is gone.
+    latch: Latch,
     /// Its thread-local memory, while it lives.
     own: AtomicPtr<Own>,
     has_ended: AtomicBool,
@@ -36,15 +52,13 @@ pub(crate) struct Thread {
     pub(crate) likely_stop: Cell<usize>,
     /// What it waits for, as number and index; 0 for nothing.
     waits_for: AtomicU64,
-    /// Differs from those of other threads.
-    seed: u64,
     /// Of its random delays.
     pub(crate) random: Cell<u64>,
     pub(crate) record: UnsafeCell<recorder::Own>,
 }
 
 // SAFETY: `children`, `likely_stop`, `random` and `record` are used by the thread itself only (`record` also when the process
-// ends, by whoever ends it, see `recorder`); all else is atomic or never changes.
+// ends, by whoever ends it, see `recorder`); `origin` changes when nobody else can name the thread; all else is atomic.
 unsafe impl Sync for Thread {}
 
 impl RefUnwindSafe for Thread {}
@@ -52,10 +66,9 @@ impl RefUnwindSafe for Thread {}
 /// How many events all threads have begun, as far as one can see from outside.
 pub(crate) fn progress() -> u64 {
     let progress = |thread: &&Thread| {
-        // SAFETY: the pointer is null before the memory of a thread is gone.
-        let own = unsafe { thread.own.load(SeqCst).as_ref() };
         // SAFETY: a number that its thread may change meanwhile; any value will do.
-        own.map_or(0, |own| unsafe { own.count.as_ptr().read_volatile() })
+        let count = |own: &Own| unsafe { own.count.as_ptr().read_volatile() };
+        thread.with_own(count).unwrap_or(0)
     };
     with_all(|threads| threads.iter().map(progress).fold(0, u64::wrapping_add))
 }
@@ -64,10 +77,7 @@ pub(crate) fn progress() -> u64 {
 pub(crate) fn poke() {
     with_all(|threads| {
         for thread in threads {
-            // SAFETY: as in `progress`.
-            if let Some(own) = unsafe { thread.own.load(SeqCst).as_ref() } {
-                own.next.store(0, SeqCst);
-            }
+            thread.with_own(|own| own.next.store(0, SeqCst));
         }
     });
 }
@@ -91,8 +101,7 @@ pub fn adopt(child: &Child) {
     own.errno.set(errno());
     own.thread.store(ptr::from_ref(thread).cast_mut(), Relaxed);
     thread.own.store(ptr::from_ref(own).cast_mut(), SeqCst);
-    // The first hook looks at the plan.
-    own.next.store(0, Relaxed);
+    own.looks_ahead(thread);
 }
 
 fn errno() -> usize {
@@ -124,9 +133,8 @@ pub fn end_thread() {
 pub(crate) fn release(thread: &'static Thread) {
     let mut last = Some(thread);
     while let Some(thread) = last.filter(|thread| thread.holders.fetch_sub(1, AcqRel) == 1) {
-        last = thread.parent;
-        // SAFETY: while it is in the list itself or a record holds it, and this was the last one to hold it.
-        unsafe { threads::recycle(thread) };
+        last = thread.origin.get().parent;
+        threads::recycle(thread);
     }
 }
 
@@ -134,7 +142,10 @@ pub(crate) fn release(thread: &'static Thread) {
 /// the threads that it starts. All others have to have ended.
 pub fn again() {
     let own = own();
-    let Some(main) = own.thread().filter(|thread| thread.parent.is_none()) else {
+    let Some(main) = own
+        .thread()
+        .filter(|thread| thread.origin.get().parent.is_none())
+    else {
         return;
     };
     main.children.set(0);
@@ -144,8 +155,7 @@ pub fn again() {
         Gate::of(number).reopen();
     }
     own.count.set(0);
-    // The next hook looks at the plan.
-    own.next.store(0, Relaxed);
+    own.looks_ahead(main);
 }
 
 impl Child {
@@ -155,24 +165,18 @@ impl Child {
     }
 
     fn with(parent: Option<&'static Thread>, place: u32) -> Child {
-        let above = parent.map_or_else(enforcement::seed, |parent| parent.seed);
-        let seed = (above ^ u64::from(place)).wrapping_mul(0x0000_0100_0000_01b3);
-        parent.inspect(|parent| _ = parent.holders.fetch_add(1, Relaxed));
-        Child(threads::add(Thread {
-            holders: AtomicU32::new(2 + u32::from(recorder::is_on())),
+        let above = parent.map(|parent| parent.origin.get());
+        let seed = above.map_or_else(enforcement::seed, |above| above.seed);
+        let thread = threads::add(Origin {
             parent,
             place,
-            carried: [const { AtomicUsize::new(0) }; 2],
-            seed,
-            number: AtomicU64::new(0),
-            children: Cell::new(0),
-            own: AtomicPtr::new(ptr::null_mut()),
-            has_ended: AtomicBool::new(false),
-            likely_stop: Cell::new(0),
-            waits_for: AtomicU64::new(0),
-            random: Cell::new(seed | 1),
-            record: UnsafeCell::default(),
-        }))
+            hash: path::extended(above.map(|above| above.hash), place),
+            seed: (seed ^ u64::from(place)).wrapping_mul(0x0000_0100_0000_01b3),
+        });
+        parent.inspect(|parent| parent.hold());
+        recorder::keep(thread);
+        thread.find_number(enforcement::plan());
+        Child(thread)
     }
 
     /// Has the child carry what the front-end starts it with, so that it need not free memory as its first deed.
@@ -227,37 +231,65 @@ impl Drop for Child {
 }
 
 impl Thread {
+    /// The memory is that of a thread that begins, which itself can name, and a [`Child`].
+    pub(crate) fn begin(&self, origin: Origin) {
+        self.origin.set(origin);
+        self.holders.store(2, Relaxed);
+        self.number.store(0, Relaxed);
+        self.children.set(0);
+        self.has_ended.store(false, Relaxed);
+        self.likely_stop.set(0);
+        self.random.set(origin.seed | 1);
+        recorder::forget(self);
+    }
+
+    /// One more can name it.
+    pub(crate) fn hold(&self) {
+        self.holders.fetch_add(1, Relaxed);
+    }
+
     /// Its spawn path, for people.
     pub(crate) fn name(&self) -> String {
         path::written(&self.path())
     }
 
     fn path(&self) -> Path {
-        let ancestors = std::iter::successors(Some(self), |thread| thread.parent);
-        let mut path: Path = ancestors.map(|thread| thread.place).collect();
+        let mut path: Path = self.places().collect();
         path.reverse();
         path
+    }
+
+    /// Its spawn path, from its end on.
+    fn places(&self) -> impl Iterator<Item = u32> {
+        let own = Some(self.origin.get());
+        let ancestors = std::iter::successors(own, |own| Some(own.parent?.origin.get()));
+        ancestors.map(|own| own.place)
     }
 
     pub(crate) fn number(&self) -> Option<usize> {
         (self.number.load(Relaxed) as usize).checked_sub(1)
     }
 
+    /// Does something with its thread-local memory, if it lives.
+    fn with_own<R>(&self, does: impl FnOnce(&Own) -> R) -> Option<R> {
+        self.latch.hold(|| {
+            // SAFETY: under the latch, and the pointer is null before the memory is gone.
+            unsafe { self.own.load(SeqCst).as_ref() }.map(does)
+        })
+    }
+
     /// Its thread-local memory will be gone.
     fn goes(&self) {
-        with_all(|threads| {
-            self.own.store(ptr::null_mut(), SeqCst);
-            if !recorder::is_on() {
-                threads.retain(|other| !ptr::eq(*other, self));
-            }
-        });
+        self.latch.hold(|| self.own.store(ptr::null_mut(), SeqCst));
     }
 
     /// Looks whether the file names it.
     #[inline]
     pub(crate) fn find_number(&self, plan: &Plan) {
         if self.number.load(Relaxed) == 0
-            && let Some(number) = plan.number(&self.path())
+            && let Some(number) = plan.number_by(self.origin.get().hash, |path| {
+                path.iter().rev().copied().eq(self.places())
+            })
         {
             self.number.store(number as u64 + 1, Relaxed);
         }
@@ -296,8 +328,11 @@ impl Thread {
         if let Some(number) = self.number() {
             Gate::of(number).close();
         }
-        for number in plan.children_from(&self.path(), self.children.get()) {
-            Gate::of(number).close();
+        let children = self.children.get();
+        if plan.has_more_children(self.origin.get().hash, children) {
+            for number in plan.children_from(&self.path(), children) {
+                Gate::of(number).close();
+            }
         }
     }
 

@@ -55,22 +55,9 @@ export! {
     }
 
     placed fn free(pointer: *mut c_void) {
-        match (heap::contains(pointer.addr()), is_inside()) {
-            (true, true) => {
-                let (code, _closed) = (code(), close());
-                heap::give_back(pointer, Allocator::Malloc, code);
-            }
-            // What others allocated is there in the next execution, too.
-            (false, true) => {
-                let (code, _closed) = (code(), close());
-                if is_of_variable(pointer.addr()) {
-                    let message = "free of memory that is a variable's".to_owned();
-                    native::fail(code, FailureKind::DoubleFree, message);
-                }
-            }
-            (true, false) => {}
-            // SAFETY: passed on.
-            (false, false) => unsafe { __libc_free(pointer) },
+        // The C library does so some twenty times where a thread starts.
+        if !pointer.is_null() {
+            release(pointer);
         }
     }
 
@@ -121,6 +108,28 @@ export! {
             return heap::size_of_block(pointer.addr());
         }
         real!(malloc_usable_size(pointer): fn(*mut c_void) -> size_t)
+    }
+}
+
+/// What `free` does to memory.
+#[inline(never)]
+fn release(pointer: *mut c_void) {
+    match (heap::contains(pointer.addr()), is_inside()) {
+        (true, true) => {
+            let (code, _closed) = (code(), close());
+            heap::give_back(pointer, Allocator::Malloc, code);
+        }
+        // What others allocated is there in the next execution, too.
+        (false, true) => {
+            let (code, _closed) = (code(), close());
+            if is_of_variable(pointer.addr()) {
+                let message = "free of memory that is a variable's".to_owned();
+                native::fail(code, FailureKind::DoubleFree, message);
+            }
+        }
+        (true, false) => {}
+        // SAFETY: passed on.
+        (false, false) => unsafe { __libc_free(pointer) },
     }
 }
 

@@ -2,12 +2,14 @@
 
 use crate::gate::SPINS;
 use rustix::thread::futex;
+use std::cell::UnsafeCell;
 use std::sync::atomic::{
     AtomicU32,
     Ordering::{Acquire, Relaxed, Release},
 };
 
 /// Free, held, held with somebody parked.
+#[derive(Default)]
 #[repr(transparent)]
 pub(crate) struct Latch(AtomicU32);
 
@@ -53,5 +55,31 @@ impl Latch {
         while self.0.swap(CONTENDED, Acquire) != FREE {
             let _ = futex::wait(&self.0, futex::Flags::PRIVATE, CONTENDED, None);
         }
+    }
+}
+
+/// What is used under a latch only.
+#[derive(Default)]
+pub(crate) struct Latched<T> {
+    latch: Latch,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is used under the latch.
+unsafe impl<T: Send> Sync for Latched<T> {}
+
+impl<T> Latched<T> {
+    pub(crate) const fn new(value: T) -> Latched<T> {
+        Latched {
+            latch: Latch::new(),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Does something with the value, from where nothing comes back here.
+    #[inline]
+    pub(crate) fn with<R>(&self, does: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: under the latch, which is held once at a time.
+        self.latch.hold(|| does(unsafe { &mut *self.value.get() }))
     }
 }
