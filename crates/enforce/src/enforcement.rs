@@ -52,7 +52,13 @@ pub fn start(order: Order) -> Result<(), String> {
     }
     recorder::begin(fixed.order.record.is_some());
     thread::adopt(&Child::main());
-    follow::start(&fixed.order).map_err(|error| format!("cannot follow the safe trace: {error}"))
+    follow::begin(fixed.watches_all);
+    Ok(())
+}
+
+/// What the command told the process.
+pub(crate) fn order() -> Option<&'static Order> {
+    FIXED.get().map(|fixed| &fixed.order)
 }
 
 /// What is to be kept.

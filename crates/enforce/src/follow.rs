@@ -1,11 +1,20 @@
 //! A thread of the process beside the program's: takes over relaxed versions of the file, and tells when nothing moves.
+//! It is there as soon as somebody waits in a program that has run for a moment.
 
 use crate::thread::{self, Thread};
 use crate::{Order, Plan, enforcement, failure, internally, threads};
 use report::SafeTrace;
 use rustix::fs::{Stat, stat};
+use rustix::time::Timespec;
 use std::io;
+use std::mem::MaybeUninit;
 use std::path::PathBuf;
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::time::{Duration, Instant};
 
 /// How often it looks.
@@ -13,6 +22,10 @@ const PERIOD: Duration = Duration::from_millis(20);
 
 /// After which time without an event somebody is told.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Programs that end before are not followed: a thread more has the scheduler place theirs elsewhere, and what they have to
+/// keep is soon behind them.
+const SHORT: Duration = Duration::from_millis(100);
 
 /// What of a file changes when another one takes its name.
 type Version = (u64, u64, i64, u64);
@@ -25,8 +38,46 @@ struct Follower {
     has_told: bool,
 }
 
-/// Starts the thread.
-pub(crate) fn start(order: &Order) -> io::Result<()> {
+/// When it is to start; none if nothing is enforced.
+static START: OnceLock<Instant> = OnceLock::new();
+
+static HAS_STARTED: AtomicBool = AtomicBool::new(false);
+
+/// The program begins: it is followed from the first moment on, or when it turns out to last.
+pub(crate) fn begin(at_once: bool) {
+    let start = Instant::now() + if at_once { Duration::ZERO } else { SHORT };
+    START.get_or_init(|| start);
+    if at_once {
+        start_once();
+    }
+}
+
+/// A thread waits, or the program begins once more: starts the follower if it is time. How long it is until then; none if
+/// nobody has to care.
+pub(crate) fn starts_in() -> Option<Timespec> {
+    if HAS_STARTED.load(Relaxed) {
+        return None;
+    }
+    let left = START.get()?.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        start_once();
+        return None;
+    }
+    Timespec::try_from(left).ok()
+}
+
+#[cold]
+fn start_once() {
+    if HAS_STARTED.swap(true, SeqCst) {
+        return;
+    }
+    let started = enforcement::order().map(|order| internally(|| quietly(|| start(order))));
+    if let Some(Err(error)) = started {
+        failure::say(&format!("cannot follow the safe trace: {error}"));
+    }
+}
+
+fn start(order: &Order) -> io::Result<()> {
     let mut follower = Follower {
         order: order.clone(),
         seen: None,
@@ -40,10 +91,22 @@ pub(crate) fn start(order: &Order) -> io::Result<()> {
             std::thread::sleep(PERIOD);
         }
     };
-    internally(|| {
-        let builder = std::thread::Builder::new().name("mazurka".to_owned());
-        builder.stack_size(256 * 1024).spawn(run).map(drop)
-    })
+    let builder = std::thread::Builder::new().name("mazurka".to_owned());
+    builder.stack_size(256 * 1024).spawn(run).map(drop)
+}
+
+/// Does something with all signals blocked: a thread that is started meanwhile takes none of the program's.
+fn quietly<R>(does: impl FnOnce() -> R) -> R {
+    let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: both sets are written before they are read.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let result = does();
+    // SAFETY: the set of above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
+    result
 }
 
 impl Follower {

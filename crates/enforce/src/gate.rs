@@ -2,6 +2,7 @@
 //!
 //! Who waits spins for a moment and then parks: more threads than processors must not collapse.
 
+use crate::follow;
 use crate::plan::MOST_THREADS;
 use rustix::thread::futex;
 use std::sync::LazyLock;
@@ -41,9 +42,6 @@ pub(crate) static SPINS: LazyLock<u32> = LazyLock::new(|| {
     let processors = std::thread::available_parallelism();
     if processors.is_ok_and(|number| number.get() > 1) {
         400
-            .ok()
-            .and_then(|s| s.parse().ok())
-            .unwrap_or(120)
     } else {
         0
     }
@@ -120,7 +118,14 @@ impl Gate {
             if has_ended {
                 break Wait::Never;
             }
-            let _ = futex::wait(&self.bell, futex::Flags::PRIVATE, bell, None);
+            // Who waits for long may be helped by a relaxed version of the file.
+            let until_followed = follow::starts_in();
+            let _ = futex::wait(
+                &self.bell,
+                futex::Flags::PRIVATE,
+                bell,
+                until_followed.as_ref(),
+            );
         };
         self.parked.fetch_sub(1, SeqCst);
         result

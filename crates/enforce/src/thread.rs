@@ -5,7 +5,7 @@ use crate::gate::Gate;
 use crate::own::{Own, own};
 use crate::path::{self, Path};
 use crate::threads::{self, with_all};
-use crate::{Plan, enforcement, recorder};
+use crate::{Plan, enforcement, follow, recorder};
 use report::Point;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -154,6 +154,7 @@ pub fn again() {
     for number in 0..enforcement::plan().threads() {
         Gate::of(number).reopen();
     }
+    follow::starts_in();
     own.count.set(0);
     own.looks_ahead(main);
 }
