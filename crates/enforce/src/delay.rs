@@ -13,6 +13,14 @@ pub(crate) fn some(thread: Option<&Thread>) {
     }
 }
 
+/// Mixed into the seed of a thread that this one starts; 0 without delays.
+pub(crate) fn drawn(parent: &Thread) -> u64 {
+    match enforcement::is_delayed() {
+        true => u64::from(random(Some(parent))),
+        false => 0,
+    }
+}
+
 #[cold]
 fn delay(random: u32) {
     match random % 16 {

@@ -5,7 +5,7 @@ use crate::gate::Gate;
 use crate::own::{Own, own};
 use crate::path::{self, Path};
 use crate::threads::{self, with_all};
-use crate::{Plan, enforcement, follow, recorder};
+use crate::{Plan, delay, enforcement, follow, recorder};
 use report::Point;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -168,11 +168,13 @@ impl Child {
     fn with(parent: Option<&'static Thread>, place: u32) -> Child {
         let above = parent.map(|parent| parent.origin.get());
         let seed = above.map_or_else(enforcement::seed, |above| above.seed);
+        let mixed = (seed ^ u64::from(place)).wrapping_mul(0x0000_0100_0000_01b3);
         let thread = threads::add(Origin {
             parent,
             place,
             hash: path::extended(above.map(|above| above.hash), place),
-            seed: (seed ^ u64::from(place)).wrapping_mul(0x0000_0100_0000_01b3),
+            // In a program that begins once more the delays are others.
+            seed: mixed ^ parent.map_or(0, delay::drawn),
         });
         parent.inspect(|parent| parent.hold());
         recorder::keep(thread);
