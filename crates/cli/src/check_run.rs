@@ -13,6 +13,12 @@ const BROKEN: u8 = 1;
 pub fn check_run(options: &CheckRunOptions) -> Done {
     let recording = Recording::load(&options.record)?;
     let trace = SafeTrace::load(&options.safe)?;
+    if recording.program_checksum != trace.program_checksum {
+        return Err(Refusal::OtherRecord {
+            record: options.record.clone(),
+            trace: options.safe.clone(),
+        });
+    }
     let case = trace.case(&recording.inputs).ok_or_else(|| {
         Refusal::UnverifiedInputs(
             "the record is of a run with inputs that the safe trace does not cover".to_owned(),

@@ -25,6 +25,14 @@ pub enum Refusal {
         /// The safe trace.
         trace: PathBuf,
     },
+    /// The record is of a run of another program.
+    #[error("{}: this is no record of the program that {} was verified for, or of another version of it; give the safe trace that the run was under", record.display(), trace.display())]
+    OtherRecord {
+        /// The record.
+        record: PathBuf,
+        /// The safe trace.
+        trace: PathBuf,
+    },
     /// The program calls something that cannot be enforced.
     #[error("{}: this program calls {function}, which cannot be enforced; it runs only without `mazurka run`", path.display())]
     NotEnforced {

@@ -15,6 +15,8 @@ use std::sync::{LazyLock, OnceLock};
 /// What does not change.
 struct Fixed {
     order: Order,
+    /// Of the program, as the file says.
+    program_checksum: String,
     interleaves_plain: bool,
     watches_all: bool,
 }
@@ -41,6 +43,7 @@ pub fn start(order: Order) -> Result<(), String> {
     let fixed = Fixed {
         watches_all: order.record.is_some() || order.delays.is_some(),
         interleaves_plain: trace.interleaves_plain,
+        program_checksum: trace.program_checksum,
         order,
     };
     let fixed = FIXED.get_or_init(|| fixed);
@@ -166,7 +169,8 @@ pub fn record() {
     if let Some(fixed) = fixed
         && let Some(path) = &fixed.order.record
     {
-        internally(|| recorder::write(path, &fixed.order));
+        let (inputs, checksum) = (&fixed.order.inputs, &fixed.program_checksum);
+        internally(|| recorder::write(path, inputs, checksum));
     }
 }
 

@@ -3,9 +3,9 @@
 //! whatever made it wait.
 
 use crate::blocking::Latched;
+use crate::failure;
 use crate::thread::{self, Thread};
-use crate::{Order, failure};
-use report::{Recorded, Recording};
+use report::{Inputs, Recorded, Recording};
 use std::path::Path;
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
@@ -95,12 +95,13 @@ pub(crate) fn ended(thread: &Thread) {
 }
 
 /// Writes what was noted. Threads may still run: what they note from here on is left out.
-pub(crate) fn write(path: &Path, order: &Order) {
+pub(crate) fn write(path: &Path, inputs: &Inputs, program_checksum: &str) {
     let threads = KEPT.with(|kept| kept.clone());
     let mut threads: Vec<Recorded> = threads.into_iter().map(recorded).collect();
     threads.sort_by(|a, b| a.path.cmp(&b.path));
     let recording = Recording {
-        inputs: order.inputs.clone(),
+        program_checksum: program_checksum.to_owned(),
+        inputs: inputs.clone(),
         threads,
     };
     if let Err(error) = recording.save(path) {

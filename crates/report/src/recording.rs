@@ -17,12 +17,12 @@ const RECORDING: Kind = Kind {
 /// Which order happened.
 ///
 /// ```
-/// use report::{Case, Constraint, Inputs, Point, Recorded, Recording};
+/// use report::{Case, Constraint, Point, Recorded, Recording};
 ///
 /// let thread = |path: &str, events: &[(u64, u64)]| Recorded { path: path.to_owned(), events: events.to_vec() };
 /// let recording = Recording {
-///     inputs: Inputs::new(),
 ///     threads: vec![thread("0", &[(1, 2), (5, 6)]), thread("0.0", &[(3, 4)])],
+///     ..Recording::default()
 /// };
 /// let point = |thread, index| Point { thread, index };
 /// let mut case = Case { threads: vec!["0".to_owned(), "0.0".to_owned()], ..Case::default() };
@@ -33,6 +33,9 @@ const RECORDING: Kind = Kind {
 /// ```
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Recording {
+    /// Of the program, as [`SafeTrace::checksum_of`](crate::SafeTrace::checksum_of) tells it.
+    #[serde(default)]
+    pub program_checksum: String,
     /// The inputs of the run.
     pub inputs: Inputs,
     /// Its threads.
@@ -111,6 +114,7 @@ mod tests {
             events: events.to_vec(),
         };
         Recording {
+            program_checksum: "1f".to_owned(),
             inputs: Inputs::from([("x".to_owned(), 3)]),
             threads: vec![thread("0", &[(1, 3), (7, 0)]), thread("0.0", &[(2, 4)])],
         }

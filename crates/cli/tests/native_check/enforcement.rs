@@ -298,6 +298,14 @@ fn what_cannot_be_kept_is_refused_in_one_line() {
     );
     refused(&[&safe[..], &["/bin/sh"]].concat(), "mazurka cc");
     refused(&["check-run", "safe.trace", "safe.trace"], "no record file");
+    run(folder.path(), 1, &["--record", "run.json"]);
+    let mut other = SafeTrace::load(&folder.path().join("safe.trace")).unwrap();
+    other.program_checksum.push('0');
+    other.save(&folder.path().join("other.trace")).unwrap();
+    refused(
+        &["check-run", "run.json", "other.trace"],
+        "no record of the program",
+    );
     let free = ["--unverified-inputs", "run-free", "./program", "3"];
     let output = output(folder.path(), &[&safe[..], &free].concat());
     assert_eq!(output.status.code(), Some(7), "it runs as usual");
