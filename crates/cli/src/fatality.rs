@@ -145,6 +145,6 @@ fn conditions(order: &Order) -> Conditions {
         waiting_after_main: true,
         interleaves_plain: order.interleaves_plain,
         unroll: order.unroll,
-        is_enforceable: usual.is_enforceable,
+        is_enforceable: order.verify.is_some(),
     }
 }

@@ -161,6 +161,12 @@ impl Execution {
         events.map(move |(offset, event)| (EventId::at(position + offset), event))
     }
 
+    /// The steps that lead here, one by one.
+    #[inline]
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = &Step> {
+        self.events.iter().map(|event| &event.step)
+    }
+
     /// The steps that lead here.
     pub fn schedule(&self) -> Schedule {
         self.events.iter().map(|event| event.step).collect()

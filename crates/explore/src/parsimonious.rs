@@ -122,7 +122,11 @@ pub struct Parsimonious {
     /// The next child of the execution at hand.
     cursor: Cursor,
     /// The ancestors of the execution at hand.
-    frames: Vec<Frame>,
+    #[expect(
+        clippy::vec_box,
+        reason = "frames go from one stack to the other with each execution"
+    )]
+    frames: Vec<Box<Frame>>,
     compared: Compared,
     has_begun: bool,
     has_restarted: bool,
@@ -131,7 +135,8 @@ pub struct Parsimonious {
     step: Option<(Step, Request)>,
     /// Frames to be used again.
     #[serde(skip)]
-    spare: Vec<Frame>,
+    #[expect(clippy::vec_box, reason = "as above")]
+    spare: Vec<Box<Frame>>,
     /// σ without its head, while a race is looked at.
     #[serde(skip)]
     followers: Vec<EventId>,
@@ -289,7 +294,7 @@ impl Parsimonious {
     }
 
     /// Returns to the execution whose child was explored.
-    fn ascend(&mut self, mut frame: Frame) {
+    fn ascend(&mut self, mut frame: Box<Frame>) {
         self.record.restore(frame.kept, &mut frame.suffix);
         self.cursor = frame.cursor;
         self.spare.push(frame);
@@ -372,7 +377,9 @@ impl Strategy for Parsimonious {
     }
 
     fn returns(&self) -> bool {
-        self.frames.last().is_some_and(Frame::may_have_more_here)
+        self.frames
+            .last()
+            .is_some_and(|frame| frame.may_have_more_here())
     }
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {

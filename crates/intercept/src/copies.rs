@@ -3,7 +3,7 @@
 
 use crate::gate::Own;
 use crate::image;
-use std::collections::BTreeMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 static LOOKS: AtomicBool = AtomicBool::new(false);
 
 /// Hooks of writes by the places behind them: whether they begin a copy.
-static KNOWN: Own<BTreeMap<usize, bool>> = Own::new(BTreeMap::new());
+static KNOWN: Own<FxHashMap<usize, bool>> = Own::new(FxHashMap::with_hasher(FxBuildHasher));
 
 /// Where the copy goes whose first hook was called last, and its length; 0 if its second hook has been called.
 static TARGET: AtomicUsize = AtomicUsize::new(0);
@@ -31,6 +31,12 @@ pub(crate) fn begin(to: usize, length: usize, code: usize) -> bool {
         LENGTH.store(length, Relaxed);
     }
     begins
+}
+
+/// Whether the first hook of a copy was called last.
+#[inline(always)]
+pub(crate) fn has_begun() -> bool {
+    TARGET.load(Relaxed) != 0
 }
 
 /// The program calls the hook of a read: where it copies what it reads, if that is the second hook of a copy.

@@ -16,7 +16,11 @@ use std::sync::atomic::Ordering::Relaxed;
 #[inline(always)]
 unsafe fn read(pointer: *const c_void, length: usize) {
     if is_inside() && !gate::is_errno(pointer.addr()) {
-        if !heap::contains(pointer.addr()) && native::reads_own(pointer.addr(), length, code()) {
+        let is_end_of_copy = copies::has_begun();
+        if !heap::contains(pointer.addr())
+            && !is_end_of_copy
+            && native::reads_own(pointer.addr(), length, code())
+        {
             return gate::pass();
         }
         let (frame, _closed) = (frame(), close());

@@ -136,6 +136,7 @@ fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
 }
 
 /// The thread that is to be joined, which must not be joined otherwise.
+#[inline]
 fn joinable(thread: pthread_t, code: usize) -> Result<usize, c_int> {
     let index = index_of(thread).ok_or(libc::ESRCH)?;
     if index == runtime::current().index() {
@@ -143,15 +144,20 @@ fn joinable(thread: pthread_t, code: usize) -> Result<usize, c_int> {
     }
     let joined = at(index);
     if joined.is_detached || joined.is_joined {
-        let what = if joined.is_joined {
-            "joined already"
-        } else {
-            "detached"
-        };
-        let message = format!("a thread is joined that was {what}");
-        native::fail(code, FailureKind::Misuse, message);
+        refuse_join(joined.is_joined, code);
     }
     Ok(index)
+}
+
+#[cold]
+fn refuse_join(is_joined: bool, code: usize) -> ! {
+    let what = if is_joined {
+        "joined already"
+    } else {
+        "detached"
+    };
+    let message = format!("a thread is joined that was {what}");
+    native::fail(code, FailureKind::Misuse, message)
 }
 
 /// Joins a thread if it has ended.

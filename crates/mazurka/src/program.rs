@@ -160,11 +160,10 @@ fn check(order: &Order, body: impl Fn() + 'static) -> Result<Report, CheckError>
         registered.map_err(|error| CheckError::Misfit(format!("signals: {error}")))?;
     }
     let tell = |snapshot: &Snapshot| say(&Answer::Progress(snapshot.line()));
-    let mut checker = Checker::ordered(order)
+    let checker = Checker::ordered(order)
         .stop(stop)
         .observer(Progress::every(INTERVAL, tell));
     if let Some(verify) = &order.verify {
-        checker.conditions.is_enforceable = true;
         input::know(&verify.inputs);
     }
     checker.carry_out(order, body, |case| {

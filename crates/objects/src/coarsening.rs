@@ -13,7 +13,8 @@ pub enum Coarsening {
     /// Whether a thread has ended was asked without waiting for it, or whether a lock is poisoned without
     /// holding it.
     Polled,
-    /// Another process sends signals to a process, or wants to know of its end.
+    /// Another process sends signals to a process, or wants to know of its end; or another thread of a native program accesses
+    /// the stack of a thread.
     Shared,
     /// A process has a name, which its end takes away.
     Registered,

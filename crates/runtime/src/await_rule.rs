@@ -115,14 +115,17 @@ impl Round {
     }
 
     /// Becomes like the other.
+    #[inline]
     pub(crate) fn copy(&mut self, other: &Round) {
         self.pointer = other.pointer;
         self.alone = other.alone;
         self.has_effect = other.has_effect;
         self.stack.clear();
-        self.stack.extend_from_slice(&other.stack);
         self.seen.clear();
-        self.seen.extend_from_slice(&other.seen);
+        if !other.stack.is_empty() || !other.seen.is_empty() {
+            self.stack.extend_from_slice(&other.stack);
+            self.seen.extend_from_slice(&other.seen);
+        }
     }
 
     /// The thread did something else than to read or fail a try.

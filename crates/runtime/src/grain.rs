@@ -6,7 +6,7 @@
 
 use crate::engine::Engine;
 use crate::model::Model;
-use explore::{Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
+use explore::{Access, Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
 use report::FailureKind;
 
 /// What is a step.
@@ -112,7 +112,9 @@ impl Engine {
     fn can_commute(&self, thread: ThreadId) -> bool {
         let request = self.pending.get(thread.index()).and_then(Pending::enabled);
         request.is_some_and(|request| {
-            request.op.kind == OpKind::Spawn || self.wait_of(thread).is_some()
+            let is_private = request.op.access == Access::None
+                && matches!(request.op.kind, OpKind::Load | OpKind::Store);
+            is_private || request.op.kind == OpKind::Spawn || self.wait_of(thread).is_some()
         })
     }
 }

@@ -14,6 +14,7 @@ mod objects;
 mod own;
 mod ownership;
 mod plain;
+mod private_stack;
 mod ranges;
 mod savepoint;
 mod shadow;
@@ -103,7 +104,7 @@ pub(crate) struct State {
     pub(crate) ranges: Ranges,
     /// Plain accesses are no events, but may race.
     pub(crate) is_raced: bool,
-    /// And rounds are not counted.
+    /// Rounds are not counted.
     pub(crate) is_simple: bool,
     pub(crate) shadow: Shadow,
     pub(crate) ownership: Ownership,
@@ -117,6 +118,8 @@ pub(crate) struct State {
     pub(crate) written: Option<Written>,
     /// Threads whose waits are no deadlock: another execution has them end otherwise.
     pub(crate) excused: Vec<ThreadId>,
+    /// All stacks count as accessed by several threads.
+    pub(crate) are_stacks_shared: bool,
     /// A thread has ended the program.
     pub(crate) has_exited: bool,
 }
@@ -127,7 +130,7 @@ impl State {
         let raced = config.filter(|native| native.plain == PlainAccesses::Raced);
         State {
             is_raced: raced.is_some(),
-            is_simple: raced.is_some_and(|native| native.unroll.is_none()),
+            is_simple: config.is_some_and(|native| native.unroll.is_none()),
             ..State::default()
         }
     }

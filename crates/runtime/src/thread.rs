@@ -141,6 +141,7 @@ pub fn is_finished(thread: ThreadId) -> bool {
 
 /// The thread at hand.
 #[track_caller]
+#[inline]
 pub fn current() -> ThreadId {
     silently(|engine| engine.running)
 }

@@ -1,5 +1,4 @@
-//! Variables on the stack of a thread that waits in a loop, written by others: the checker explores what it explores
-//! where they are elsewhere.
+//! Variables on the stack of a thread that others access: the checker explores what it explores where they are elsewhere.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
@@ -115,4 +114,113 @@ int main(void) {
     // The flag is set before one of the four looks at it, or between the third and the last one, or after that.
     assert_eq!(report["errors"][0]["kind"], "assertion", "{report}");
     assert_eq!(report["halted"], 0, "{report}");
+}
+
+/// Main and three threads access plain variables of which main has some. With an argument these are on its stack, which the
+/// threads get to know if there are two.
+fn plain_program(random: &mut Random) -> String {
+    let bodies = [(); 4].map(|()| (0..3).map(|_| plain_operation(random)).collect::<String>());
+    let [own, one, two, three] = bodies;
+    format!(
+        "#include <pthread.h>
+#include <stddef.h>
+static int x, y, other[2], spare[2];
+static void *one(void *p) {{ int *box = p; int t[2] = {{0, 0}}, *own = t; {one} return own == p ? p : NULL; }}
+static void *two(void *p) {{ int *box = p; int t[2] = {{0, 0}}, *own = t; {two} return own == p ? p : NULL; }}
+static void *three(void *p) {{ int *box = p; int t[2] = {{0, 0}}, *own = t; {three} return own == p ? p : NULL; }}
+int main(int count, char **words) {{
+    (void)words;
+    int local[2];
+    local[0] = local[1] = 0;
+    int *own = count > 1 ? local : other, *box = count == 2 ? spare : own;
+    pthread_t threads[3];
+    pthread_create(&threads[0], NULL, one, box);
+    pthread_create(&threads[1], NULL, two, box);
+    pthread_create(&threads[2], NULL, three, count == 4 ? spare : box);
+    {own}
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}}
+"
+    )
+}
+
+fn plain_operation(random: &mut Random) -> String {
+    let [place, other] = [(); 2].map(|()| {
+        let places = ["x", "y", "box[0]", "box[1]", "own[0]", "own[1]"];
+        places[random.below(6) as usize]
+    });
+    match random.below(2) {
+        0 => format!("{place} = {}; ", random.below(2) + 1),
+        _ => format!("if ({place}) {other} = 3; "),
+    }
+}
+
+#[test]
+fn plain_variables_of_a_stack_interleave_as_others_do() {
+    let toolchain = Toolchain::first();
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    let executable = folder.path().join("program");
+    let mut random = Random::new(2);
+    for _ in 0..PROGRAMS {
+        let text = plain_program(&mut random);
+        fs::write(&source, &text).unwrap();
+        toolchain.build(&source, &[], &executable).unwrap();
+        let counts = |algorithm, number: usize| {
+            let arguments = vec!["x".to_owned(); number];
+            let options = ["--plain", "sc", "--algorithm", algorithm];
+            let report = check(&options, &executable, &arguments).unwrap();
+            ["executions", "halted", "blocked"].map(|count| report[count].as_u64())
+        };
+        for algorithm in ["optimal", "parsimonious"] {
+            assert_eq!(
+                counts(algorithm, 2),
+                counts(algorithm, 0),
+                "{algorithm}:\n{text}"
+            );
+        }
+        // Fewer threads know the stack, or none: nobody else has another oracle for that than brute force.
+        for number in [1, 3] {
+            let [complete, ..] = counts("optimal", number);
+            assert_eq!(counts("parsimonious", number)[0], complete, "{text}");
+            assert_eq!(counts("sleep", number)[0], complete, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_stack_that_only_its_thread_accesses_has_steps_but_no_events() {
+    let toolchain = Toolchain::first();
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    let executable = folder.path().join("program");
+    let text = "#include <assert.h>
+#include <pthread.h>
+#include <stddef.h>
+static int x;
+static void *write(void *p) { x = 1; return p; }
+int main(int count, char **words) {
+    (void)words;
+    int local[2] = {1, 2}, *own = local;
+    pthread_t thread;
+    pthread_create(&thread, NULL, write, NULL);
+    own[0] = own[1];
+    assert(count == 1 || x == 0);
+    pthread_join(thread, NULL);
+    return own[0] - 2;
+}
+";
+    fs::write(&source, text).unwrap();
+    toolchain.build(&source, &[], &executable).unwrap();
+    let report = check(&["--plain", "sc"], &executable, &[]).unwrap();
+    assert_eq!(
+        report["max_depth"], 1,
+        "only the thread's write is an event"
+    );
+    let arguments = ["fails".to_owned()];
+    let report = check(&["--plain", "sc"], &executable, &arguments).unwrap();
+    let failure = report["errors"][0].to_string();
+    assert!(failure.contains("local[0] = 2"), "{failure}");
 }

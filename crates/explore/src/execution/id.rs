@@ -15,11 +15,13 @@ impl ThreadId {
     pub const MAIN: ThreadId = ThreadId(0);
 
     /// The id as an index of a column.
+    #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 
     /// The thread with this index of a column.
+    #[inline]
     pub fn from_index(index: usize) -> ThreadId {
         ThreadId(u16::try_from(index).expect("at most 65,535 threads are interned"))
     }
@@ -41,11 +43,13 @@ impl ObjectId {
     pub const NONE: ObjectId = ObjectId(u32::MAX);
 
     /// The n-th part of the object that begins here.
+    #[inline]
     pub fn part(self, n: u32) -> ObjectId {
         ObjectId(self.0 + n)
     }
 
     /// The id as an index of a column.
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -57,11 +61,13 @@ pub struct EventId(pub u32);
 
 impl EventId {
     /// The id as an index of a column.
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
     /// The event at this position.
+    #[inline]
     pub fn at(position: usize) -> EventId {
         EventId(u32::try_from(position).expect("an execution has less than 2^32 events"))
     }

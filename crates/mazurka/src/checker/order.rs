@@ -15,6 +15,7 @@ impl Checker {
         checker.time_limit = order.time_limit;
         checker.options.preemptions = order.preemptions;
         checker.conditions.unroll = order.unroll;
+        checker.conditions.is_enforceable = order.verify.is_some();
         checker.checkpoint.clone_from(&order.checkpoint);
         checker.resume.clone_from(&order.resume);
         checker.trail.clone_from(&order.trail);

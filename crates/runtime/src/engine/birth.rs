@@ -33,8 +33,10 @@ impl Engine {
         if self.threads.len() <= id.index() {
             self.make_room(id);
         }
+        let has_private_stack = self.begins_with_private_stack(id);
         let thread = &mut self.threads[id.index()];
         thread.job = Some(job);
+        thread.has_private_stack = has_private_stack;
         thread.last = None;
         thread.operations = 0;
         thread.wait = None;

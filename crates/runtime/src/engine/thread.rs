@@ -54,6 +54,8 @@ pub(crate) struct Thread {
     /// The address of the code that does what the thread does; 0 where the source is known.
     pub(crate) code: usize,
     pub(crate) laps: Laps,
+    /// Its plain accesses of its own stack are no events.
+    pub(crate) has_private_stack: bool,
     /// It stands where it never goes on: its coroutine has to begin again.
     pub(crate) is_lost: bool,
     /// When it was run last, as `Savepoints` counts.
@@ -126,6 +128,7 @@ impl Thread {
             place: None,
             code: 0,
             laps: Laps::default(),
+            has_private_stack: false,
             is_lost: false,
             run: 0,
             locals: Locals::default(),

@@ -97,14 +97,19 @@ const WORD: usize = 8;
 unsafe fn read_on(address: usize, length: usize, code: usize) {
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
+        if engine.is_on_private_stack(address, length) {
+            return engine.accesses_privately(OpKind::Load, code);
+        }
         let range = engine.range(address, length);
         met.set(Some(range));
         engine.announces(OpKind::Load, Access::Read, range, code)
     };
     perform_when(goes_on, |engine| {
-        let range = met.get().expect("an access has a range");
         // SAFETY: as promised by the caller.
-        unsafe { engine.has_read(address, length, range) };
+        match met.get() {
+            Some(range) => unsafe { engine.has_read(address, length, range) },
+            None => unsafe { engine.record_read(address, length) },
+        }
     });
 }
 
@@ -131,6 +136,8 @@ pub unsafe fn fill(to: usize, byte: u8, length: usize, code: usize) {
 impl Engine {
     /// The range that a copy writes.
     fn range_of_copy(&mut self, to: usize, from: usize, length: usize) -> Range {
+        self.accesses_stack(to);
+        self.accesses_stack(from);
         let (range, has_grown) = self.names.copy_range(to as u64, from as u64, length as u32);
         if has_grown {
             self.coarsen_ranges(true);

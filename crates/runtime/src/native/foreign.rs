@@ -21,7 +21,7 @@ pub(crate) fn meet_stack(start: usize, end: usize) {
 }
 
 #[inline(always)]
-fn may_be_stack(address: usize) -> bool {
+pub(super) fn may_be_stack(address: usize) -> bool {
     address < HIGHEST.load(Relaxed) && address >= LOWEST.load(Relaxed)
 }
 
@@ -70,10 +70,11 @@ impl Engine {
             unsafe { owner.laps.keep(address, length) };
             // What it has on its stack is not what a savepoint has.
             owner.run = run;
+            self.accesses_stack(address);
         }
     }
 
-    fn owner_of_stack(&self, address: usize) -> Option<ThreadId> {
+    pub(super) fn owner_of_stack(&self, address: usize) -> Option<ThreadId> {
         let mut threads = self.born().iter().copied();
         threads.find(|thread| {
             let fibre = &self.threads[thread.index()].fibre;

@@ -66,7 +66,7 @@ impl Laps {
         self.has_effect = true;
         self.learnt.clear();
         self.rounds.clear();
-        self.foreign.clear();
+        self.forget_foreign();
         self.comes_back_to = None;
     }
 
@@ -91,15 +91,23 @@ impl Laps {
     }
 
     /// Becomes like the other.
+    #[inline]
     pub(crate) fn copy(&mut self, other: &Laps) {
         self.has_effect = other.has_effect;
         // Who had an effect last has nothing to come back to.
         if !other.has_effect {
-            self.visits.clone_from(&other.visits);
+            self.visits.clear();
+            // There are few, for which a call costs more than a loop.
+            other
+                .visits
+                .iter()
+                .for_each(|&visit| self.visits.push(visit));
             for (visit, stack) in other.stacks.iter().take(other.visits.len()).enumerate() {
                 self.keep_stack(visit, stack);
             }
-            self.learnt.clone_from(&other.learnt);
+            if !self.learnt.is_empty() || !other.learnt.is_empty() {
+                self.learnt.clone_from(&other.learnt);
+            }
         }
         self.comes_back_to = other.comes_back_to;
         if !self.rounds.is_empty() || !other.rounds.is_empty() {
@@ -138,6 +146,10 @@ impl Engine {
     /// The frame is at the top of the program's part of the stack of the thread that runs.
     #[inline(always)]
     pub(crate) unsafe fn stops_by(&mut self, frame: *const Frame) -> bool {
+        // SAFETY: as promised by the caller.
+        if self.native.is_simple && self.visits(unsafe { (*frame).code() }) {
+            return false;
+        }
         let top = self.stack_top();
         let unroll = self.config.native.and_then(|native| native.unroll);
         // SAFETY: the stack from the frame to its top is initialised as far as a comparison goes, and nobody
@@ -178,7 +190,7 @@ impl Engine {
     /// The thread that runs comes by a place that reads; whether it was not there since its last effect, and nothing
     /// else has to be known of it. Then that is noted, without asking for memory.
     #[inline(always)]
-    pub(crate) fn visits(&mut self, code: usize) -> bool {
+    pub(super) fn visits(&mut self, code: usize) -> bool {
         !self.is_loop(code) && self.thread().laps.visits(code)
     }
 
@@ -249,8 +261,16 @@ impl Laps {
             self.has_effect = false;
             self.visits.clear();
             self.learnt.clear();
-            self.foreign.clear();
+            self.forget_foreign();
             self.comes_back_to = None;
+        }
+    }
+
+    /// Mostly there is nothing.
+    #[inline(always)]
+    fn forget_foreign(&mut self) {
+        if !self.foreign.is_empty() {
+            self.foreign.clear();
         }
     }
 
@@ -264,6 +284,7 @@ impl Laps {
         }
         let learnt = self.learnt.len();
         self.visits.push(Visit { code, learnt });
+        self.comes_back_to = None;
         true
     }
 

@@ -7,7 +7,7 @@ use crate::{Barrier, Condvar, Mutex, Once, RwLock, Semaphore};
 use rustc_hash::FxHashMap;
 
 /// The objects of the execution by their addresses.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Objects {
     mutexes: FxHashMap<usize, Mutex>,
     condvars: FxHashMap<usize, Condvar>,
@@ -26,6 +26,24 @@ impl Objects {
         self.semaphores.clear();
         self.barriers.clear();
         self.onces.clear();
+    }
+
+    /// Becomes like the other.
+    pub(crate) fn copy(&mut self, other: &Objects) {
+        copy_table(&mut self.mutexes, &other.mutexes);
+        copy_table(&mut self.condvars, &other.condvars);
+        copy_table(&mut self.rwlocks, &other.rwlocks);
+        copy_table(&mut self.semaphores, &other.semaphores);
+        copy_table(&mut self.barriers, &other.barriers);
+        copy_table(&mut self.onces, &other.onces);
+    }
+}
+
+/// Most programs have objects of one or two kinds.
+#[inline(always)]
+fn copy_table<T: Clone>(table: &mut FxHashMap<usize, T>, other: &FxHashMap<usize, T>) {
+    if !table.is_empty() || !other.is_empty() {
+        table.clone_from(other);
     }
 }
 

@@ -2,6 +2,7 @@
 //! rule.
 
 use crate::engine::Engine;
+use crate::grain::Grain;
 use crate::model::Model;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
@@ -17,7 +18,8 @@ impl Model {
     pub(crate) fn begin_own(&mut self) {
         let engine = self.engine_mut();
         WIPES.store(engine.names.has_retries(), Relaxed);
-        let passes = engine.native.is_simple && !engine.watch.records;
+        let passes = engine.native.is_simple && engine.grain == Grain::Accesses;
+        let passes = passes && !engine.watch.records;
         let engine = if passes { engine } else { ptr::null_mut() };
         if ENGINE.load(Relaxed) != engine {
             ENGINE.store(engine, Relaxed);
@@ -32,7 +34,7 @@ pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
     // SAFETY: the engine is alive while its threads run, and nobody else uses it meanwhile.
     unsafe { ENGINE.load(Relaxed).as_mut() }.is_some_and(|engine| {
         engine.thread().code = code;
-        engine.is_unshared(address, length) && engine.visits(code)
+        engine.passes(address, length) && engine.visits(code) && engine.begin_passing()
     })
 }
 
@@ -41,7 +43,7 @@ pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
 pub fn writes_own(address: usize, length: usize, code: usize) -> bool {
     // SAFETY: as above.
     unsafe { ENGINE.load(Relaxed).as_mut() }.is_some_and(|engine| {
-        let is_own = engine.is_unshared(address, length);
+        let is_own = engine.passes(address, length) && engine.begin_passing();
         if is_own {
             engine.thread().code = code;
             // SAFETY: the program is about to write here.
@@ -49,4 +51,21 @@ pub fn writes_own(address: usize, length: usize, code: usize) -> bool {
         }
         is_own
     })
+}
+
+impl Engine {
+    /// Whether the thread that runs may have the memory to itself.
+    #[inline(always)]
+    fn passes(&mut self, address: usize, length: usize) -> bool {
+        match self.races_plain() {
+            true => self.is_unshared(address, length),
+            false => self.is_on_private_stack(address, length),
+        }
+    }
+
+    /// Counts the access where it would be an event if others accessed this memory, too; false if that is one too many.
+    #[inline(always)]
+    fn begin_passing(&mut self) -> bool {
+        self.races_plain() || self.begin_private_access()
+    }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Ownership {
     is_given_up: bool,
 }
 
-const RECENT: usize = 1024;
+const RECENT: usize = 4096;
 
 /// How often an exploration starts again for the sake of less work in each execution.
 const MOST_RESTARTS: u32 = 8;
@@ -47,11 +47,12 @@ const MOST_RESTARTS: u32 = 8;
 /// After as many executions it starts again once at most.
 const LATE: u64 = 1000;
 
-/// Stacks lie side by side, with the same things at the same places.
+/// Stacks lie side by side, with the same things at the same places: the upper bits of a product differ (Fibonacci hashing,
+/// Knuth, TAOCP 3, section 6.4).
 #[inline(always)]
 fn slot(granule: usize) -> usize {
-    const STACK: u32 = 20;
-    (granule + (granule >> STACK) * 61) % RECENT
+    const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+    ((granule as u64).wrapping_mul(GOLDEN_RATIO) >> (u64::BITS - RECENT.ilog2())) as usize
 }
 
 const NOBODY: Owner = Owner {

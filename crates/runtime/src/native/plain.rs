@@ -27,7 +27,6 @@ pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
     // SAFETY: the program is about to read it.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let met = Cell::new(None);
-    let is_event = Cell::new(true);
     let goes_on = |engine: &mut Engine| {
         // SAFETY: as promised by the caller.
         if unsafe { engine.stops_by(frame) } {
@@ -36,18 +35,22 @@ pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code() };
         if engine.races_plain() {
-            is_event.set(false);
             engine.shadow_read(address, length, code);
             return true;
+        }
+        if engine.is_on_private_stack(address, length) {
+            return engine.accesses_privately(OpKind::Load, code);
         }
         let range = engine.range(address, length);
         met.set(Some(range));
         engine.announces(OpKind::Load, Access::Read, range, code)
     };
     perform_when(goes_on, |engine| {
-        if let (true, Some(range)) = (is_event.get(), met.get()) {
-            // SAFETY: the program is about to read it.
-            unsafe { engine.has_read(address, length, range) };
+        // SAFETY: the program is about to read it.
+        match met.get() {
+            Some(range) => unsafe { engine.has_read(address, length, range) },
+            None if engine.races_plain() => {}
+            None => unsafe { engine.record_read(address, length) },
         }
     });
 }
@@ -69,26 +72,30 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
             engine.shadow_write(address, length, code);
             return true;
         }
+        if engine.is_on_private_stack(address, length) {
+            return engine.accesses_privately(OpKind::Store, code);
+        }
         let range = engine.range(address, length);
         met.set(Some(range));
         engine.announces(OpKind::Store, Access::Write, range, code)
     };
     perform_when(goes_on, |engine| {
-        if let Some(range) = met.get() {
-            // SAFETY: the program is about to write it.
-            let before = unsafe {
-                engine.changes(address, length);
-                content_of(address, length, range)
-            };
-            engine.note(before, before);
-            engine.native.written = Some(Written {
-                address,
-                length,
-                range,
-            });
-            if engine.watch.is_on() {
-                engine.order_plain(OpKind::Store);
-            }
+        let Some(range) = met.get() else {
+            return engine.tell_private_write(address, length);
+        };
+        // SAFETY: the program is about to write it.
+        let before = unsafe {
+            engine.changes(address, length);
+            content_of(address, length, range)
+        };
+        engine.note(before, before);
+        engine.native.written = Some(Written {
+            address,
+            length,
+            range,
+        });
+        if engine.watch.is_on() {
+            engine.order_plain(OpKind::Store);
         }
     });
 }
@@ -196,11 +203,21 @@ impl Engine {
             self.see(unsafe { memory_seen(address, length) });
             self.order_plain(OpKind::Load);
             // SAFETY: as promised by the caller.
-            let bytes = unsafe { bytes_at(address, length) };
-            self.record_memory(address, &[bytes], |name, [value]| {
-                format!("{name} -> {value}")
-            });
+            unsafe { self.record_read(address, length) };
         }
+    }
+
+    /// Says what the plain read of the operation at hand finds.
+    ///
+    /// # Safety
+    ///
+    /// The memory can be read.
+    pub(super) unsafe fn record_read(&mut self, address: usize, length: usize) {
+        // SAFETY: as promised by the caller.
+        let bytes = unsafe { bytes_at(address, length) };
+        self.record_memory(address, &[bytes], |name, [value]| {
+            format!("{name} -> {value}")
+        });
     }
 
     /// The plain write of the event at hand is done.

@@ -38,6 +38,7 @@ impl Engine {
     /// The range that an access belongs to.
     #[inline(always)]
     pub(crate) fn range(&mut self, address: usize, length: usize) -> Range {
+        self.accesses_stack(address);
         let slot = (address >> 2) % RECENT;
         match self.native.ranges.recent.get(slot) {
             Some(recent) if recent.address == address && recent.length == length => recent.range,

@@ -148,10 +148,8 @@ impl Savepoints {
 
     /// Leaves the points that the execution comes by.
     fn keep_common(&mut self, execution: &Execution) {
-        let both = self.path.iter().zip(execution.events());
-        let common = both
-            .take_while(|(step, (_, event))| **step == event.step)
-            .count();
+        let both = self.path.iter().zip(execution.steps());
+        let common = both.take_while(|(own, step)| own == step).count();
         let is_common = |point: &Savepoint| point.events as usize <= common;
         self.keep(self.points.partition_point(is_common));
     }
@@ -257,17 +255,17 @@ impl Engine {
     fn save_to(&mut self, point: &mut Savepoint) {
         let count = self.threads.len();
         point.events = self.events;
-        point.born.clone_from(&self.born);
-        point.pending.clone_from(&self.pending);
+        copy_column(&mut point.born, &self.born);
+        copy_column(&mut point.pending, &self.pending);
         point.live = self.live;
-        point.waiting.clone_from(&self.waiting);
-        point.conditional.clone_from(&self.conditional);
-        point.values.clone_from(&self.values);
+        copy_column(&mut point.waiting, &self.waiting);
+        copy_column(&mut point.conditional, &self.conditional);
+        copy_column(&mut point.values, &self.values);
         point.objects.save(self, count);
         point.happens_before = self.watch.races.then(|| self.happens_before.clone());
         self.native.shadow.save(&mut point.touches);
         point.joined = self.native.joined;
-        point.excused.clone_from(&self.native.excused);
+        copy_column(&mut point.excused, &self.native.excused);
         point.has_exited = self.native.has_exited;
         // Frames have room that nobody wrote to; where stacks are compared it has to be the same, too.
         let below = if self.names.has_loops() { 4096 } else { 0 };
@@ -287,13 +285,14 @@ impl Engine {
 
     /// Puts the last savepoint back. No thread is left on its stack that the engine does not know.
     fn restore(&mut self) {
-        let point = self.savepoints.points.pop().expect("a savepoint was found");
+        let points = std::mem::take(&mut self.savepoints.points);
+        let point = points.last().expect("a savepoint was found");
         while !point.born.starts_with(&self.born)
             && let Some(id) = self.born.pop()
         {
             self.unbear(id);
         }
-        self.born.clone_from(&point.born);
+        copy_column(&mut self.born, &point.born);
         self.pending[..point.pending.len()].copy_from_slice(&point.pending);
         for (id, saved) in point.born.iter().zip(&point.threads) {
             let thread = &mut self.threads[id.index()];
@@ -303,9 +302,9 @@ impl Engine {
         }
         self.events = point.events;
         self.live = point.live;
-        self.waiting.clone_from(&point.waiting);
-        self.conditional.clone_from(&point.conditional);
-        self.values.clone_from(&point.values);
+        copy_column(&mut self.waiting, &point.waiting);
+        copy_column(&mut self.conditional, &point.conditional);
+        copy_column(&mut self.values, &point.values);
         self.next_edges.clear();
         self.is_coarsened = false;
         self.is_in_event = false;
@@ -316,14 +315,14 @@ impl Engine {
         }
         self.native.shadow.restore(&point.touches);
         self.native.joined = point.joined;
-        self.native.excused.clone_from(&point.excused);
+        copy_column(&mut self.native.excused, &point.excused);
         self.native.has_exited = point.has_exited;
         self.native.written = None;
         if let (Some(native), Some(memory)) = (self.config.native, &point.memory) {
             native.memory.restore(&**memory);
         }
         self.savepoints.path.truncate(point.events as usize);
-        self.savepoints.points.push(point);
+        self.savepoints.points = points;
     }
 }
 
@@ -343,10 +342,19 @@ impl Engine {
     }
 }
 
+/// Makes a column like another one; most of them are empty.
+#[inline(always)]
+fn copy_column<T: Copy>(copy: &mut Vec<T>, column: &[T]) {
+    copy.clear();
+    if !column.is_empty() {
+        copy.extend_from_slice(column);
+    }
+}
+
 impl SavedObjects {
     fn save(&mut self, engine: &Engine, threads: usize) {
         let objects = &engine.objects;
-        self.by_address.clone_from(&engine.native.objects);
+        self.by_address.copy(&engine.native.objects);
         objects.mutexes.save(&mut self.mutexes);
         objects.rwlocks.save(&mut self.rwlocks);
         objects.condvars.save(&mut self.condvars);
@@ -360,7 +368,7 @@ impl SavedObjects {
     }
 
     fn restore(&self, engine: &mut Engine) {
-        engine.native.objects.clone_from(&self.by_address);
+        engine.native.objects.copy(&self.by_address);
         let objects = &mut engine.objects;
         objects.mutexes.restore(&self.mutexes);
         objects.rwlocks.restore(&self.rwlocks);
@@ -404,7 +412,7 @@ impl SavedThread {
         // Others belong to Rust's threads, or to what `can_be_saved` excludes.
         self.suspender = thread.suspender;
         self.last = thread.last;
-        self.edges.clone_from(&thread.edges);
+        copy_column(&mut self.edges, &thread.edges);
         self.operations = thread.operations;
         self.expiries = thread.expiries;
         self.spurious = thread.spurious;
@@ -426,7 +434,7 @@ impl SavedThread {
     fn restore(&self, thread: &mut Thread) {
         thread.suspender = self.suspender;
         thread.last = self.last;
-        thread.edges.clone_from(&self.edges);
+        copy_column(&mut thread.edges, &self.edges);
         thread.operations = self.operations;
         thread.expiries = self.expiries;
         thread.spurious = self.spurious;

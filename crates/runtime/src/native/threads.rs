@@ -29,6 +29,7 @@ pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
 }
 
 /// Joins a thread that has ended, if that takes no step of its own; whether it did. Else [`join`](crate::join) does.
+#[inline]
 pub fn join_ended(thread: ThreadId, code: usize) -> bool {
     perform::silently(|engine| {
         let own = engine.thread();

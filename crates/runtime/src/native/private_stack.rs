@@ -1,0 +1,108 @@
+//! Stacks that only their threads access, where plain accesses are events.
+//!
+//! An access of memory that nobody else ever accesses commutes with all that others do. So the plain accesses of a thread's own
+//! stack are parts of the step before, as spawns and waits are, until another thread accesses that stack in any execution:
+//! from then on they are events (a coarsening: the search starts again). Where what is verified is to be enforced all are
+//! events, since that must not depend on what a search learns.
+
+use super::Written;
+use super::foreign::may_be_stack;
+use crate::engine::Engine;
+use crate::grain::Grain;
+use crate::names::Range;
+use explore::{Access, Bound, Halt, ObjectId, Op, OpKind, Pending, Request, ThreadId};
+use objects::Coarsening;
+
+impl Engine {
+    /// Whether the thread, which begins, has its stack to itself.
+    pub(crate) fn begins_with_private_stack(&mut self, id: ThreadId) -> bool {
+        if self.config.native.is_none() || self.native.is_raced || self.config.is_enforceable {
+            return false;
+        }
+        if self.native.are_stacks_shared {
+            self.names.coarsen(self.names.end(id), Coarsening::Shared);
+        }
+        !self.names.is_coarse(self.names.end(id), Coarsening::Shared)
+    }
+
+    /// Whether this is a part of the stack of the thread that runs, which has it to itself.
+    #[inline(always)]
+    pub(crate) fn is_on_private_stack(&mut self, address: usize, length: usize) -> bool {
+        let thread = self.thread();
+        let fibre = &thread.fibre;
+        thread.has_private_stack && fibre.lowest() <= address && address + length <= fibre.base()
+    }
+
+    /// The thread that runs is about to access its private stack; whether it goes on at once.
+    pub(super) fn accesses_privately(&mut self, kind: OpKind, code: usize) -> bool {
+        self.thread().code = code;
+        let op = Op {
+            kind,
+            access: Access::None,
+            object: ObjectId::NONE,
+        };
+        let index = self.running.index();
+        if self.grain == Grain::Operations {
+            self.pending[index] = Pending::Enabled(Request::plain(op));
+            return false;
+        }
+        let goes_on = self.begin_private_access();
+        if !goes_on {
+            self.halt(Halt::Bound(Bound::Events));
+        }
+        goes_on
+    }
+
+    /// The thread that runs accesses its private stack as part of the step at hand; false if that would be one operation too
+    /// many.
+    #[inline(always)]
+    pub(super) fn begin_private_access(&mut self) -> bool {
+        let most = self.config.max_events;
+        let thread = self.thread();
+        let goes_on = thread.operations < most;
+        thread.operations += u32::from(goes_on);
+        goes_on
+    }
+
+    /// The plain write at hand, which is no event, is told when it is done, if it is a step.
+    pub(super) fn tell_private_write(&mut self, address: usize, length: usize) {
+        if self.grain == Grain::Operations && !self.races_plain() {
+            self.native.written = Some(Written {
+                address,
+                length,
+                range: Range {
+                    start: address as u64,
+                    length: length as u32,
+                    object: ObjectId::NONE,
+                    is_merged: false,
+                },
+            });
+        }
+    }
+
+    /// The thread that runs accesses memory, which may be another's stack.
+    #[inline(always)]
+    pub(crate) fn accesses_stack(&mut self, address: usize) {
+        if may_be_stack(address) && !self.native.is_raced {
+            self.shares_stack(address);
+        }
+    }
+
+    /// From now on the plain accesses of the stack are events, unless it is that of the thread that runs.
+    #[cold]
+    fn shares_stack(&mut self, address: usize) {
+        let owner = self.owner_of_stack(address);
+        let Some(owner) = owner.filter(|&owner| owner != self.running) else {
+            return;
+        };
+        if !self.threads[owner.index()].has_private_stack {
+            return;
+        }
+        let executions = self.savepoints.repeated();
+        if !self.is_coarsened && self.native.ownership.restart(executions) {
+            self.native.are_stacks_shared = true;
+        }
+        self.threads[owner.index()].has_private_stack = false;
+        self.coarsen(self.names.end(owner), Coarsening::Shared);
+    }
+}
