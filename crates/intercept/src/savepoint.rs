@@ -2,9 +2,10 @@
 
 use crate::gate::{self, Own};
 use crate::{blocks, cancel, ending, heap, image, keys, rwlock, threads};
-use native::is_confined;
+use native::{has_unseen_writes, is_confined};
 use runtime::native::Memory;
 use std::any::Any;
+use std::path::{Path, PathBuf};
 
 /// The memory of the program, and what is known of its threads.
 pub(crate) struct ProgramMemory;
@@ -26,17 +27,31 @@ struct Copy {
 /// Whether the program changes nothing else; not known before it is asked for.
 static IS_CONFINED: Own<Option<bool>> = Own::new(None);
 
+/// Whether functions that it calls write to its memory unseen; likewise.
+static HAS_UNSEEN_WRITES: Own<Option<bool>> = Own::new(None);
+
 fn is_confined_program() -> bool {
-    *IS_CONFINED.get().get_or_insert_with(|| {
-        let program = std::env::current_exe();
-        program.is_ok_and(|program| is_confined(&program, &image::files()[1..]))
-    })
+    *IS_CONFINED
+        .get()
+        .get_or_insert_with(|| is_so(is_confined) == Some(true))
+}
+
+/// Asks of the program and its libraries.
+fn is_so(question: fn(&Path, &[PathBuf]) -> bool) -> Option<bool> {
+    let program = std::env::current_exe().ok()?;
+    Some(question(&program, &image::files()[1..]))
 }
 
 impl Memory for ProgramMemory {
     fn size(&self) -> Option<usize> {
         let blocks = blocks::size() * threads::count();
         is_confined_program().then(|| image::size() + heap::size() + blocks)
+    }
+
+    fn has_unseen_writes(&self) -> bool {
+        *HAS_UNSEEN_WRITES
+            .get()
+            .get_or_insert_with(|| is_so(has_unseen_writes) != Some(false))
     }
 
     fn save(&self, old: Option<Box<dyn Any>>) -> Box<dyn Any> {

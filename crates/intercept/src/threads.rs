@@ -177,12 +177,11 @@ unsafe fn try_join(thread: pthread_t, result: *mut *mut c_void, frame: *const Fr
         return libc::EBUSY;
     }
     match join(thread, code) {
-        Ok(value) if !result.is_null() => {
+        Ok(value) => {
             // SAFETY: as promised by the caller.
-            unsafe { *result = value };
+            unsafe { give(result, value) };
             0
         }
-        Ok(_) => 0,
         Err(error) => error,
     }
 }
@@ -200,6 +199,21 @@ unsafe fn join_timed(thread: pthread_t, result: *mut *mut c_void, frame: *const 
             libc::ETIMEDOUT
         }
         other => other,
+    }
+}
+
+/// Writes what a function gives, where the program wants it.
+///
+/// # Safety
+///
+/// The program gave the pointer for that, if it is none that is null.
+unsafe fn give<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            native::changes(place.addr(), size_of::<T>());
+            place.write(value);
+        }
     }
 }
 
@@ -239,7 +253,7 @@ export! {
             if is_detached(attributes) {
                 detach(created);
             }
-            *thread = created;
+            give(thread, created);
         }
         0
     }
@@ -251,10 +265,8 @@ export! {
         let (code, frame, _closed) = (code(), gate::frame(), close());
         match cancel::wait(frame, || join(thread, code)) {
             Ok(value) => {
-                if !result.is_null() {
-                    // SAFETY: the program gave the pointer.
-                    unsafe { *result = value };
-                }
+                // SAFETY: the program gave the pointer.
+                unsafe { give(result, value) };
                 0
             }
             Err(error) => error,
@@ -323,7 +335,7 @@ export! {
         }
         let (code, _closed) = (code(), close());
         // SAFETY: the program gave the pointer.
-        unsafe { *thread = create(Some(start), argument, true, code) };
+        unsafe { give(thread, create(Some(start), argument, true, code)) };
         0
     }
 
@@ -334,10 +346,8 @@ export! {
         let (code, _closed) = (code(), close());
         match join(thread, code) {
             Ok(value) => {
-                if !result.is_null() {
-                    // SAFETY: the program gave the pointer.
-                    unsafe { *result = value.addr() as c_int };
-                }
+                // SAFETY: the program gave the pointer.
+                unsafe { give(result, value.addr() as c_int) };
                 0
             }
             Err(_) => ending::THRD_ERROR,

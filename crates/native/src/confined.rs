@@ -80,16 +80,26 @@ const HARMLESS: &[&str] = &[
 /// assert!(!is_confined("nothing".as_ref(), &[]));
 /// ```
 pub fn is_confined(program: &Path, libraries: &[PathBuf]) -> bool {
-    let own = libraries.iter().filter(|library| !is_known(library));
-    let mut images = std::iter::once(program).chain(own.map(PathBuf::as_path));
-    images.all(|image| asks_for_nothing_else(image) == Some(true))
+    ask_only_for(is_harmless, program, libraries)
 }
 
-fn asks_for_nothing_else(image: &Path) -> Option<bool> {
+/// Whether a program and the libraries that are loaded with it, but for those of the system, ask other images only for such
+/// names. False if one of them cannot be read.
+pub(crate) fn ask_only_for(
+    is_such: fn(&str) -> bool,
+    program: &Path,
+    libraries: &[PathBuf],
+) -> bool {
+    let own = libraries.iter().filter(|library| !is_known(library));
+    let mut images = std::iter::once(program).chain(own.map(PathBuf::as_path));
+    images.all(|image| asks_only_for(is_such, image) == Some(true))
+}
+
+fn asks_only_for(is_such: fn(&str) -> bool, image: &Path) -> Option<bool> {
     let bytes = fs::read(image).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
     let mut foreign = file.dynamic_symbols().filter(ObjectSymbol::is_undefined);
-    Some(foreign.all(|symbol| symbol.name().is_ok_and(is_harmless)))
+    Some(foreign.all(|symbol| symbol.name().is_ok_and(is_such)))
 }
 
 fn is_harmless(name: &str) -> bool {

@@ -4,7 +4,7 @@
 //! * [`Compiler`], [`Instrumented`] and [`Build`] run the user's own compiler, with hooks added.
 //! * [`Binary`] tells whether a program can be checked.
 //! * [`Names`] and [`Images`] tell what its addresses are called: lines, functions, variables, values.
-//! * [`is_confined`] tells whether it changes anything but its memory.
+//! * [`is_confined`] tells whether it changes anything but its memory, [`has_unseen_writes`] whether it has functions change that.
 //! * [`Unseen`] tells which of its code a check does not see.
 //! * [`Worker`] is the process in which a program checks itself, as an [`Order`] says; [`Debugger`] runs it in gdb.
 //!
@@ -28,6 +28,7 @@ mod result;
 mod runtime_library;
 mod scratch;
 mod unseen;
+mod unseen_writes;
 mod worker;
 
 pub use binary::{Binary, BinaryError, has_hooks, imports};
@@ -48,4 +49,5 @@ pub use report::{Answer, ORDER, Order, Verify};
 pub use result::reads_result;
 pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};
 pub use unseen::Unseen;
+pub use unseen_writes::has_unseen_writes;
 pub use worker::{Answers, Worker, ending};

@@ -1,7 +1,7 @@
 //! Executions that begin in the middle of others: a program that may change more than its memory has none of that, and
 //! has the same executions.
 
-use crate::toolchain::Toolchain;
+use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
@@ -98,6 +98,74 @@ fn programs_that_open_files_have_the_executions_of_those_that_do_not() {
             assert_eq!(confined, open, "{algorithm} {bug:?}");
             assert!(confined.0 > 40 && confined.1 == 0, "{confined:?}");
             assert_eq!(confined.3 > 0, !bug.is_empty(), "{confined:?}");
+        }
+    }
+}
+
+/// The third thread has a function write to the stack of main, which waits, in some executions, and tells it by a variable.
+const UNSEEN_WRITES: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+static atomic_int x, y, z;
+static char copy[8];
+
+static void *first(void *box) {
+    atomic_store(&y, 2);
+    atomic_fetch_add(&x, 1);
+    return box;
+}
+
+static void *second(void *box) {
+    atomic_fetch_add(&y, 1);
+    atomic_fetch_add(&z, 1);
+    atomic_load(&y);
+    atomic_fetch_add(&x, 1);
+    return box;
+}
+
+static void *third(void *box) {
+    int seen = atomic_load(&y);
+    atomic_fetch_add(&x, 1);
+    if (seen == 1) {
+        strcpy(box, "one");
+        strcpy(copy, "one");
+    }
+    atomic_store(&x, 2);
+    atomic_store(&x, 1);
+    atomic_load(&y);
+    return box;
+}
+
+int main(void) {
+    char box[8] = {0};
+    pthread_t threads[3];
+    pthread_create(&threads[0], NULL, first, box);
+    pthread_create(&threads[1], NULL, second, box);
+    pthread_create(&threads[2], NULL, third, box);
+    pthread_join(threads[1], NULL);
+    pthread_join(threads[2], NULL);
+    pthread_join(threads[0], NULL);
+    assert(strcmp(box, copy) == 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_a_function_of_a_library_writes_to_the_stack_of_a_thread_that_waits_is_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    let executable = folder.path().join("program");
+    fs::write(&source, UNSEEN_WRITES).unwrap();
+    Toolchain::first().build(&source, &[], &executable).unwrap();
+    for algorithm in ["optimal", "parsimonious", "source"] {
+        for plain in ["race", "sc"] {
+            let options = ["--algorithm", algorithm, "--plain", plain];
+            let report = check(&options, &executable, &[]).unwrap();
+            assert_eq!(report["verdict"], "verified", "{algorithm} {plain}");
+            assert_eq!(report["executions"], 210, "{algorithm} {plain}");
         }
     }
 }

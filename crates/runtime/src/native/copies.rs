@@ -106,9 +106,11 @@ unsafe fn read_on(address: usize, length: usize, code: usize) {
     };
     perform_when(goes_on, |engine| {
         // SAFETY: as promised by the caller.
-        match met.get() {
-            Some(range) => unsafe { engine.has_read(address, length, range) },
-            None => unsafe { engine.record_read(address, length) },
+        unsafe {
+            match met.get() {
+                Some(range) => engine.has_read(address, length, range),
+                None => engine.record_read(address, length),
+            }
         }
     });
 }

@@ -47,10 +47,12 @@ pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
     };
     perform_when(goes_on, |engine| {
         // SAFETY: the program is about to read it.
-        match met.get() {
-            Some(range) => unsafe { engine.has_read(address, length, range) },
-            None if engine.races_plain() => {}
-            None => unsafe { engine.record_read(address, length) },
+        unsafe {
+            match met.get() {
+                Some(range) => engine.has_read(address, length, range),
+                None if engine.races_plain() => {}
+                None => engine.record_read(address, length),
+            }
         }
     });
 }

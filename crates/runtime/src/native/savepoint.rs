@@ -25,6 +25,10 @@ pub trait Memory {
     /// because it changes what is not copied.
     fn size(&self) -> Option<usize>;
 
+    /// Whether functions that the program calls may write to memory that they are given without telling ([`changes`](super::changes)):
+    /// then a thread's stack may have changed that has not been run.
+    fn has_unseen_writes(&self) -> bool;
+
     /// Copies it, into an old copy if there is one.
     fn save(&self, old: Option<Box<dyn Any>>) -> Box<dyn Any>;
 
@@ -269,11 +273,12 @@ impl Engine {
         point.has_exited = self.native.has_exited;
         // Frames have room that nobody wrote to; where stacks are compared it has to be the same, too.
         let below = if self.names.has_loops() { 4096 } else { 0 };
+        let is_told = self.are_writes_told();
         point.threads.truncate(self.born.len());
         for (index, id) in self.born.iter().enumerate() {
             let thread = &self.threads[id.index()];
             match point.threads.get_mut(index) {
-                Some(saved) if saved.run == thread.run => {}
+                Some(saved) if saved.run == thread.run && is_told => {}
                 Some(saved) => saved.save(thread, below),
                 None => point.threads.push(SavedThread::of(thread, below)),
             }
@@ -294,9 +299,10 @@ impl Engine {
         }
         copy_column(&mut self.born, &point.born);
         self.pending[..point.pending.len()].copy_from_slice(&point.pending);
+        let is_told = self.are_writes_told();
         for (id, saved) in point.born.iter().zip(&point.threads) {
             let thread = &mut self.threads[id.index()];
-            if thread.run != saved.run {
+            if thread.run != saved.run || !is_told {
                 saved.restore(thread);
             }
         }
@@ -327,6 +333,12 @@ impl Engine {
 }
 
 impl Engine {
+    /// Whether the stack of a thread is as it was when the thread ran last, unless that was told.
+    fn are_writes_told(&self) -> bool {
+        let native = self.config.native;
+        native.is_none_or(|native| !native.memory.has_unseen_writes())
+    }
+
     /// The thread has not been started.
     fn unbear(&mut self, id: ThreadId) {
         self.pending[id.index()] = Pending::Unborn;
