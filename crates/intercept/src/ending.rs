@@ -55,6 +55,7 @@ pub(crate) fn outlive_others(code: usize) {
     if AT_EXIT.get().is_empty() {
         return;
     }
+    native::end_for_others();
     while let Some(thread) = native::living_other() {
         // Nobody waits for the value, and a thread that fails has told so.
         drop(native::at(code, || runtime::join(thread)));

@@ -190,7 +190,8 @@ impl Engine {
     #[inline]
     fn end_join(&mut self, thread: ThreadId) {
         let joined = thread.index();
-        self.native.joined += 1;
+        // The main thread may be joined before it has joined all others.
+        self.native.joined += usize::from(thread != ThreadId::MAIN);
         if let Some(last) = self.threads[joined].last {
             self.comes_after(last);
         }

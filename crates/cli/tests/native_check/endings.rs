@@ -142,3 +142,33 @@ fn what_a_thread_does_to_itself_is_told_as_that() {
         assert!(told.contains(message), "{does}: {report}");
     }
 }
+
+#[test]
+fn the_main_thread_is_joined_before_its_exit_handlers_run() {
+    let source = "#include <assert.h>
+         #include <pthread.h>
+         #include <stdatomic.h>
+         #include <stdlib.h>
+         static pthread_t first;
+         static int before;
+         static atomic_int is_joined;
+         static void handle(void) { assert(atomic_load(&is_joined)); }
+         static void *joins(void *p) {
+             void *result;
+             assert(pthread_join(first, &result) == 0 && result == &before && before == 1);
+             atomic_store(&is_joined, 1);
+             return p;
+         }
+         static void *waits(void *p) { return p; }
+         int main(void) {
+             pthread_t threads[2];
+             first = pthread_self();
+             atexit(handle);
+             pthread_create(&threads[0], NULL, joins, NULL);
+             pthread_create(&threads[1], NULL, waits, NULL);
+             before = 1;
+             pthread_exit(&before);
+         }";
+    let report = report("joins.c", source);
+    assert_eq!(report["verdict"], "verified", "{report}");
+}

@@ -63,6 +63,18 @@ pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
     })
 }
 
+/// For others the thread that runs has ended: they may join it. What it still does is not the program's thread.
+pub fn end_for_others() {
+    if perform::silently(|engine| engine.is_end_polled()) {
+        perform::end();
+    }
+    perform::silently(|engine| {
+        let thread = engine.running;
+        engine.end_thread(thread);
+        engine.poll(engine.names.end(thread));
+    });
+}
+
 /// Ends the thread where it stands, as if it had returned.
 pub fn end_thread() -> ! {
     perform::stop(|engine| {
