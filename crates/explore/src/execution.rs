@@ -7,12 +7,14 @@ mod clock;
 mod id;
 mod op;
 mod prefix;
+mod tail;
 mod waiting;
 
 pub use id::{EventId, ObjectId, ThreadId, Token};
 pub(crate) use op::access_at;
 pub use op::{Access, Op, OpKind, Request, Schedule, Step};
 pub use prefix::{Accesses, Constraint, Point};
+pub(crate) use tail::Tail;
 pub use waiting::Waiting;
 
 use crate::program::Performed;
@@ -94,38 +96,6 @@ pub struct Execution {
     positions: Vec<Vec<EventId>>,
     /// Indexed by object: its last access.
     last_access: Vec<Option<EventId>>,
-}
-
-/// The end of an execution, cut off in order to be put back.
-#[derive(Clone, Default, Debug, Serialize, Deserialize)]
-pub(crate) struct Tail {
-    events: Vec<Event>,
-    clocks: Vec<u32>,
-    stride: usize,
-    edges: Vec<EventId>,
-    next_edges: Vec<(ThreadId, EventId)>,
-    races: Vec<Race>,
-}
-
-impl Tail {
-    /// The first event in it.
-    pub(crate) fn first(&self) -> &Event {
-        self.events.first().expect("something was cut off")
-    }
-
-    /// The races whose second event is in it.
-    pub(crate) fn races(&self) -> &[Race] {
-        &self.races
-    }
-
-    /// Forgets what is kept.
-    pub(crate) fn clear(&mut self) {
-        self.events.clear();
-        self.clocks.clear();
-        self.edges.clear();
-        self.next_edges.clear();
-        self.races.clear();
-    }
 }
 
 impl Execution {
@@ -347,44 +317,11 @@ impl Execution {
             .truncate(self.races.partition_point(|race| race.second.index() < len));
     }
 
-    /// Cuts off all events from position `len` on and keeps them in `tail`.
-    pub(crate) fn split_off(&mut self, len: usize, tail: &mut Tail) {
-        let (edges, next_edges) = self.ends_of_edges(len);
-        tail.events.clear();
-        tail.events.extend_from_slice(&self.events[len..]);
-        self.clocks.copy_from(len, &mut tail.clocks);
-        tail.stride = self.clocks.stride();
-        tail.edges.clear();
-        tail.edges.extend_from_slice(&self.edges[edges..]);
-        tail.next_edges.clear();
-        tail.next_edges
-            .extend_from_slice(&self.next_edges[next_edges..]);
-        tail.races.clear();
-        tail.races.extend_from_slice(self.races_from(len));
-        self.truncate(len);
-    }
-
     /// Where the columns of edges end after so many events.
     fn ends_of_edges(&self, events: usize) -> (usize, usize) {
         self.events[..events].last().map_or((0, 0), |event| {
             (event.edges_end as usize, event.next_edges_end as usize)
         })
-    }
-
-    /// Puts back what `split_off` cut off at this length.
-    pub(crate) fn append(&mut self, tail: &Tail) {
-        for event in &tail.events {
-            let id = EventId::at(self.events.len());
-            self.positions[event.thread().index()].push(id);
-            if event.op.is_access() {
-                self.set_last_access(event.op.object, Some(id));
-            }
-            self.events.push(*event);
-        }
-        self.clocks.append(&tail.clocks, tail.stride);
-        self.edges.extend_from_slice(&tail.edges);
-        self.next_edges.extend_from_slice(&tail.next_edges);
-        self.races.extend_from_slice(&tail.races);
     }
 
     /// notdep(f, E): the events after `first` and before `until` that do not happen after `first`.

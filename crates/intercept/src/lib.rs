@@ -12,6 +12,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 #[macro_use]
+mod export;
 mod gate;
 #[macro_use]
 mod real;
