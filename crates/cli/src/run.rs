@@ -2,6 +2,7 @@
 
 use crate::Done;
 use crate::arguments::{RunOptions, UnverifiedInputs};
+use crate::check::has_directory;
 use crate::refusal::Refusal;
 use enforce::{ENFORCE, INPUT, Order, Plan};
 use native::Binary;
@@ -20,6 +21,7 @@ pub fn run(options: &RunOptions) -> Done {
         .expect("a program is required");
     let path = found(program)?;
     Binary::recognise(&path)?;
+    options.record.as_deref().map_or(Ok(()), has_directory)?;
     let trace = SafeTrace::load(&options.safe)?;
     is_the_program(&trace, &path, options)?;
     is_enforceable(&path)?;

@@ -35,7 +35,9 @@ pub fn verify(options: &VerifyOptions) -> Done {
     };
     let reports = match Subject::built(&options.program, &options.arguments)? {
         Subject::Corpus(instance) => vec![verification.of_instance(&instance)?],
-        Subject::Native(program) => verification.of_program(&program)?,
+        Subject::Native(program) => verification
+            .of_program(&program)
+            .inspect_err(|refusal| verification.withdraw_if(refusal))?,
     };
     verification.line.clear();
     verification.drop_racy(&reports);
@@ -193,13 +195,24 @@ impl Verification<'_> {
         most.max()
     }
 
+    /// What is verified of a program that turns out to be none for a verification is not safe.
+    fn withdraw_if(&mut self, refusal: &Refusal) {
+        if matches!(refusal, Refusal::Worker { .. }) && !self.trace.cases.is_empty() {
+            self.withdraw();
+        }
+    }
+
+    fn withdraw(&mut self) {
+        self.trace.cases.clear();
+        // There may be none.
+        let _ = std::fs::remove_file(&self.options.output);
+    }
+
     /// Whether a program with a data race does what was verified is up to the compiler and the processor: nothing of it is safe.
     fn drop_racy(&mut self, reports: &[Report]) {
         let mut errors = reports.iter().flat_map(|report| &report.errors);
         if errors.any(|failure| failure.kind == FailureKind::DataRace) {
-            self.trace.cases.clear();
-            // There may be none.
-            let _ = std::fs::remove_file(&self.options.output);
+            self.withdraw();
         }
     }
 

@@ -288,6 +288,10 @@ fn what_cannot_be_kept_is_refused_in_one_line() {
     let safe = ["run", "--safe", "safe.trace"];
     refused(&["run", "--safe", "none", "./program"], "cannot be read");
     refused(
+        &[&safe[..], &["--record", "none/run.json", "./program"]].concat(),
+        "no such directory",
+    );
+    refused(
         &["run", "--safe", "program.c", "./program"],
         "no safe trace",
     );

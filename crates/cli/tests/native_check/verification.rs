@@ -165,6 +165,17 @@ fn nothing_is_safe_of_a_program_with_a_data_race() {
     assert!(!folder.path().join("safe.trace").exists());
 }
 
+/// What it reads is read when it is verified, and would be something else in a run.
+#[test]
+fn nothing_is_safe_of_a_program_that_reads_its_standard_input() {
+    let folder = built("#include <stdio.h>\nint main(void) { return getchar() == 'x'; }");
+    let verified = run(folder.path(), &["verify", "-o", "safe.trace", "./program"]);
+    let errors = String::from_utf8(verified.stderr).unwrap();
+    assert_eq!(verified.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("reads its standard input"), "{errors}");
+    assert!(!folder.path().join("safe.trace").exists());
+}
+
 #[test]
 fn constraints_that_hold_for_some_inputs_have_a_condition() {
     let folder = built(CELLS);
