@@ -354,8 +354,13 @@ impl Stops {
     /// The same, where it is likely to be this one.
     #[inline]
     pub(crate) fn position_near(&self, likely: usize, index: u32) -> usize {
-        match self.stops.get(likely) {
-            Some(stop) if stop.index == index => likely,
+        let is_behind = |position: usize| {
+            let stop = self.stops.get(position);
+            stop.is_none_or(|stop| stop.index >= index)
+        };
+        match likely {
+            0 if is_behind(0) => 0,
+            1.. if is_behind(likely) && !is_behind(likely - 1) => likely,
             _ => self.position_from(index),
         }
     }
