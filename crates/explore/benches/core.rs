@@ -3,7 +3,7 @@
 use divan::counter::ItemsCount;
 use explore::{
     Access, Algorithm, Interrupt, ObjectId, Observer, Op, OpKind, Options, Outcome, Pending,
-    Performed, Program, Request, Step, Strategy, Token, explore,
+    Performed, Program, Request, Step, Strategy, explore,
 };
 use std::ops::ControlFlow;
 
@@ -55,15 +55,7 @@ impl Program for Straight {
         let op = self.threads[thread][self.position[thread]];
         self.position[thread] += 1;
         self.pending[thread] = self.announcement(thread);
-        Ok(Performed {
-            op,
-            before: Token(0),
-            after: Token(0),
-            edges: &[],
-            next_edges: &[],
-            preempts: false,
-            is_fixed: false,
-        })
+        Ok(Performed::of(op))
     }
 
     fn outcome(&self) -> Outcome {

@@ -122,6 +122,21 @@ pub struct Performed<'a> {
     pub is_fixed: bool,
 }
 
+impl Performed<'_> {
+    /// An operation that leaves its object as it is, of threads whose events nothing but accesses orders.
+    pub const fn of(op: Op) -> Performed<'static> {
+        Performed {
+            op,
+            before: Token(0),
+            after: Token(0),
+            edges: &[],
+            next_edges: &[],
+            preempts: false,
+            is_fixed: false,
+        }
+    }
+}
+
 /// How an execution ended. For a maximal one the first that applies, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Outcome {

@@ -2,7 +2,7 @@
 
 use explore::{
     Access, Algorithm, Fingerprint, Interrupt, ObjectId, Observer, Op, OpKind, Options, Outcome,
-    Pending, Performed, Program, Request, States, Step, Strategy, ThreadId, Token, explore,
+    Pending, Performed, Program, Request, States, Step, Strategy, ThreadId, explore,
 };
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
@@ -74,15 +74,7 @@ impl<S: Clone + Eq + Hash + 'static> Program for Tasks<S> {
         effect(&mut self.state, argument);
         self.next[thread] += 1;
         self.announce();
-        Ok(Performed {
-            op,
-            before: Token::default(),
-            after: Token::default(),
-            edges: &[],
-            next_edges: &[],
-            preempts: false,
-            is_fixed: false,
-        })
+        Ok(Performed::of(op))
     }
 
     fn outcome(&self) -> Outcome {

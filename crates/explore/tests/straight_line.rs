@@ -114,13 +114,9 @@ impl Program for Straight {
         self.announce();
         let (before, after) = (Token(before), Token(after));
         Ok(Performed {
-            op,
             before,
             after,
-            edges: &[],
-            next_edges: &[],
-            preempts: false,
-            is_fixed: false,
+            ..Performed::of(op)
         })
     }
 

@@ -54,7 +54,7 @@ fn is_past(execution: &Execution, past: EventId, event: EventId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use explore::{Op, OpKind, Performed, Request, Step, ThreadId, Token};
+    use explore::{Op, OpKind, Performed, Request, Step, ThreadId};
 
     /// Events as (thread, object, whether it writes).
     fn execution(events: &[(u16, u32, bool)]) -> Execution {
@@ -65,15 +65,7 @@ mod tests {
                 access: if writes { Access::Write } else { Access::Read },
                 object: ObjectId(object),
             };
-            let performed = Performed {
-                op,
-                before: Token::default(),
-                after: Token::default(),
-                edges: &[],
-                next_edges: &[],
-                preempts: false,
-                is_fixed: false,
-            };
+            let performed = Performed::of(op);
             execution.push(Step::of(ThreadId(thread)), &Request::plain(op), &performed);
         }
         execution

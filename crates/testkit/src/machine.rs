@@ -118,13 +118,11 @@ impl Machine {
             ..
         } = record;
         Performed {
-            op,
             before,
             after,
             edges,
             next_edges: &self.next_edges,
-            preempts: false,
-            is_fixed: false,
+            ..Performed::of(op)
         }
     }
 

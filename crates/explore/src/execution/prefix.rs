@@ -228,7 +228,7 @@ impl Prefix<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{OpKind, Performed, Request, Token};
+    use crate::{OpKind, Performed, Request};
 
     /// Events as (thread, object, whether it is written).
     fn execution(events: &[(u16, u32, bool)]) -> Execution {
@@ -246,13 +246,8 @@ mod tests {
                 object: ObjectId(object),
             };
             let performed = Performed {
-                op,
-                before: Token::default(),
-                after: Token::default(),
                 edges: if is_last { edges } else { &[] },
-                next_edges: &[],
-                preempts: false,
-                is_fixed: false,
+                ..Performed::of(op)
             };
             execution.push(Step::of(ThreadId(thread)), &Request::plain(op), &performed);
         }

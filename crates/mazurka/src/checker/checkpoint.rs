@@ -214,7 +214,7 @@ fn reason_of(error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use explore::{Access, ObjectId, Op, OpKind, Outcome, Pending, Performed, Request, Token};
+    use explore::{Access, ObjectId, Op, OpKind, Outcome, Pending, Performed, Request};
 
     /// What a search saves when one execution of one event has ended.
     fn saved(algorithm: Algorithm) -> Vec<u8> {
@@ -223,15 +223,7 @@ mod tests {
             access: Access::Write,
             object: ObjectId(1),
         };
-        let performed = Performed {
-            op,
-            before: Token::default(),
-            after: Token::default(),
-            edges: &[],
-            next_edges: &[],
-            preempts: false,
-            is_fixed: false,
-        };
+        let performed = Performed::of(op);
         let mut strategy = algorithm.strategy(Options::default());
         assert!(strategy.backtrack());
         strategy

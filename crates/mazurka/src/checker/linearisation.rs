@@ -105,7 +105,7 @@ fn end_of(thread: usize, until: &[u32]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use explore::{Access, ObjectId, Op, OpKind, Performed, Request, Step, ThreadId, Token};
+    use explore::{Access, ObjectId, Op, OpKind, Performed, Request, Step, ThreadId};
 
     /// Events as (thread, object) of writes.
     fn execution(events: &[(u16, u32)]) -> Execution {
@@ -116,15 +116,7 @@ mod tests {
                 access: Access::Write,
                 object: ObjectId(object),
             };
-            let performed = Performed {
-                op,
-                before: Token::default(),
-                after: Token::default(),
-                edges: &[],
-                next_edges: &[],
-                preempts: false,
-                is_fixed: false,
-            };
+            let performed = Performed::of(op);
             execution.push(Step::of(ThreadId(thread)), &Request::plain(op), &performed);
         }
         execution
