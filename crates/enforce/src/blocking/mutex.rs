@@ -3,7 +3,7 @@
 use super::Deadline;
 use super::turnstile::Turnstile;
 use crate::own::own;
-use crate::{begin, end, enforcement};
+use crate::{begin, end};
 use explore::OpKind;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -13,11 +13,11 @@ pub struct Mutex {
     next: AtomicU32,
     count: AtomicU32,
     owner: AtomicU32,
-    granted: AtomicU32,
+    unused: u32,
     /// As the C library writes it.
     kind: AtomicI32,
-    parked: AtomicU32,
-    given_up: AtomicU64,
+    unused_too: u32,
+    state: AtomicU64,
 }
 
 /// Why a mutex is not taken or not given back.
@@ -58,10 +58,10 @@ impl Mutex {
             next: AtomicU32::new(0),
             count: AtomicU32::new(0),
             owner: AtomicU32::new(0),
-            granted: AtomicU32::new(0),
+            unused: 0,
             kind: AtomicI32::new(0),
-            parked: AtomicU32::new(0),
-            given_up: AtomicU64::new(0),
+            unused_too: 0,
+            state: AtomicU64::new(0),
         }
     }
 
@@ -69,9 +69,7 @@ impl Mutex {
     fn turnstile(&self) -> Turnstile<'_> {
         Turnstile {
             next: &self.next,
-            granted: &self.granted,
-            parked: &self.parked,
-            given_up: &self.given_up,
+            state: &self.state,
             initial: 1,
         }
     }
@@ -154,12 +152,7 @@ impl Mutex {
         begin(OpKind::MutexTryPlace);
         let place = self.turnstile().take_leavable();
         end();
-        if let Some(place) = place
-            && deadline.is_some()
-            && !enforcement::decides_next()
-        {
-            self.turnstile().waits(place, deadline);
-        }
+        let place = self.turnstile().waits_in_time(place, deadline);
         begin(OpKind::MutexTryResult);
         let is_granted = place.is_some_and(|place| self.turnstile().resolve(place));
         end();

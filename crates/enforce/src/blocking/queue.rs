@@ -149,6 +149,26 @@ impl Queue {
     }
 }
 
+/// Wakes those who are parked at this address with one of these bits. What is there may be another's by now, or nobody's.
+pub(crate) fn wake_at(word: *const u32, bits: u32) {
+    const FUTEX: usize = 202;
+    const WAKE_BITSET_PRIVATE: usize = 10 | 128;
+    // SAFETY: the system takes any address.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            inout("rax") FUTEX => _,
+            in("rdi") word,
+            in("rsi") WAKE_BITSET_PRIVATE,
+            in("rdx") i32::MAX,
+            in("r9") bits,
+            out("rcx") _,
+            out("r11") _,
+            options(nostack),
+        );
+    }
+}
+
 /// A waiter that was taken out: it knows, but may be parked.
 #[must_use]
 pub(crate) struct Woken(*const AtomicU32);
@@ -162,20 +182,6 @@ impl Woken {
 
     /// Wakes it if it is parked. Its memory may be another's by now: whoever parks looks again when it is woken.
     pub(crate) fn wake(self) {
-        const FUTEX: usize = 202;
-        const WAKE_PRIVATE: usize = 1 | 128;
-        // SAFETY: the system takes any address.
-        unsafe {
-            std::arch::asm!(
-                "syscall",
-                inout("rax") FUTEX => _,
-                in("rdi") self.0,
-                in("rsi") WAKE_PRIVATE,
-                in("rdx") 1,
-                out("rcx") _,
-                out("r11") _,
-                options(nostack),
-            );
-        }
+        wake_at(self.0.cast(), u32::MAX);
     }
 }

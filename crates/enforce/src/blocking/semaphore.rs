@@ -2,31 +2,31 @@
 
 use super::Deadline;
 use super::turnstile::Turnstile;
-use crate::{begin, end, enforcement};
+use crate::{begin, end};
 use explore::OpKind;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// A semaphore.
 #[repr(C)]
 pub struct Semaphore {
-    /// Permits that there have ever been.
-    granted: AtomicU32,
     next: AtomicU32,
+    unused: u32,
     /// Left to the C library.
     shared: AtomicU32,
-    parked: AtomicU32,
-    given_up: AtomicU64,
+    unused_too: u32,
+    state: AtomicU64,
 }
 
 impl Semaphore {
     /// One with so many permits.
     pub const fn new(permits: u32) -> Semaphore {
         Semaphore {
-            granted: AtomicU32::new(permits),
             next: AtomicU32::new(0),
+            unused: 0,
             shared: AtomicU32::new(0),
-            parked: AtomicU32::new(0),
-            given_up: AtomicU64::new(0),
+            unused_too: 0,
+            // So many were granted at the start.
+            state: AtomicU64::new(permits as u64),
         }
     }
 
@@ -43,9 +43,7 @@ impl Semaphore {
     fn turnstile(&self) -> Turnstile<'_> {
         Turnstile {
             next: &self.next,
-            granted: &self.granted,
-            parked: &self.parked,
-            given_up: &self.given_up,
+            state: &self.state,
             initial: 0,
         }
     }
@@ -68,12 +66,7 @@ impl Semaphore {
         begin(OpKind::SemaphoreTryPlace);
         let place = self.turnstile().take_leavable();
         end();
-        if let Some(place) = place
-            && deadline.is_some()
-            && !enforcement::decides_next()
-        {
-            self.turnstile().waits(place, deadline);
-        }
+        let place = self.turnstile().waits_in_time(place, deadline);
         begin(OpKind::SemaphoreTryResult);
         let is_granted = place.is_some_and(|place| self.turnstile().resolve(place));
         end();
@@ -102,11 +95,11 @@ mod tests {
 
     fn semaphore(permits: u32) -> Semaphore {
         let semaphore = Semaphore {
-            granted: AtomicU32::new(7),
             next: AtomicU32::new(9),
+            unused: 0,
             shared: AtomicU32::new(0),
-            parked: AtomicU32::new(0),
-            given_up: AtomicU64::new(3),
+            unused_too: 0,
+            state: AtomicU64::new(7 << 32 | 3),
         };
         semaphore.begin(permits);
         semaphore

@@ -1,12 +1,15 @@
 //! Places that are granted in the order in which they were taken: what mutexes and semaphores have in common.
 //!
-//! A place is a number from a counter; it is granted when another counter has passed it. A place that is given up before
-//! it is granted is marked in a ring of bits, and whoever grants it grants the next one in its stead. Marking and granting
-//! may meet: then exactly one of the two clears the bit, and so decides.
+//! A place is a number from a counter; it is granted when another counter has passed it. That counter, which of the next
+//! places were given up, and how many threads are parked stand in one word: a grant is one change of it, after which the object
+//! is not touched, for whoever is granted may end it.
 
 use super::Deadline;
+use super::queue::wake_at;
+use crate::enforcement;
 use crate::gate::SPINS;
-use rustix::thread::futex;
+use rustix::thread::{futex, nanosleep, sched_yield};
+use rustix::time::Timespec;
 use std::num::NonZeroU32;
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
@@ -18,20 +21,65 @@ use std::sync::atomic::{
 pub(crate) struct Turnstile<'o> {
     /// The next place.
     pub(crate) next: &'o AtomicU32,
-    /// How many have been granted beyond `initial`.
-    pub(crate) granted: &'o AtomicU32,
-    /// Threads that are parked.
-    pub(crate) parked: &'o AtomicU32,
-    /// Places that were given up, by their number modulo 64.
-    pub(crate) given_up: &'o AtomicU64,
+    /// A [`State`].
+    pub(crate) state: &'o AtomicU64,
     /// Places that are granted at the start.
     pub(crate) initial: u32,
 }
 
+/// In its low half, where threads park, how many places have been granted beyond `initial`. Above, a bit for each of the next
+/// places, set if it was given up; and in the highest bits how many threads are parked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct State(u64);
+
 /// Places that may be given up are so close to those that are granted.
-const RING: u32 = 64;
+const MARKS: u32 = 20;
+
+const MARK: u64 = 1 << 32;
+const ALL_MARKS: u64 = (MARK << MARKS) - MARK;
+const PARKED: u64 = MARK << MARKS;
+
+/// How often somebody who cannot take a place that may be given up looks again.
+const PERIOD: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 1_000_000,
+};
+
+impl State {
+    fn granted(self) -> u32 {
+        self.0 as u32
+    }
+
+    fn marks(self) -> u64 {
+        (self.0 & ALL_MARKS) / MARK
+    }
+
+    fn parked(self) -> u64 {
+        self.0 / PARKED
+    }
+
+    /// One more place is granted that was not given up: which one, counted from the first.
+    fn grant(self) -> (State, u32) {
+        let (mut marks, mut place) = (self.marks(), self.granted());
+        while marks & 1 != 0 {
+            (marks, place) = (marks >> 1, place.wrapping_add(1));
+        }
+        let granted = u64::from(place.wrapping_add(1));
+        let state = self.0 & !ALL_MARKS & !u64::from(u32::MAX);
+        (State(state | (marks >> 1) * MARK | granted), place)
+    }
+}
 
 impl Turnstile<'_> {
+    fn state(&self) -> State {
+        State(self.state.load(SeqCst))
+    }
+
+    /// Where threads park.
+    fn word(&self) -> *mut u32 {
+        self.state.as_ptr().cast()
+    }
+
     /// Takes a place.
     #[inline]
     pub(crate) fn take(&self) -> u32 {
@@ -42,7 +90,7 @@ impl Turnstile<'_> {
     pub(crate) fn take_leavable(&self) -> Option<u32> {
         let mut next = self.next.load(SeqCst);
         loop {
-            if self.ahead(next) >= RING as i32 {
+            if self.ahead(next) > MARKS as i32 {
                 return None;
             }
             match self
@@ -55,10 +103,32 @@ impl Turnstile<'_> {
         }
     }
 
+    /// Waits for a place that may be given up, until it is granted or the time is over, where time decides; takes one if there
+    /// was none. The place, if there is one.
+    pub(crate) fn waits_in_time(
+        &self,
+        mut place: Option<u32>,
+        deadline: Option<Deadline>,
+    ) -> Option<u32> {
+        if deadline.is_none() || enforcement::decides_next() {
+            return place;
+        }
+        while place.is_none() && deadline.is_some_and(|deadline| deadline.left().is_some()) {
+            let _ = nanosleep(&PERIOD);
+            place = self.take_leavable();
+        }
+        place.inspect(|&place| self.waits(place, deadline))
+    }
+
     /// How many grants a place is away; not positive if it is granted.
     #[inline]
     fn ahead(&self, place: u32) -> i32 {
-        let limit = self.granted.load(SeqCst).wrapping_add(self.initial);
+        self.ahead_in(self.state(), place)
+    }
+
+    #[inline]
+    fn ahead_in(&self, state: State, place: u32) -> i32 {
+        let limit = state.granted().wrapping_add(self.initial);
         place.wrapping_sub(limit).wrapping_add(1).cast_signed()
     }
 
@@ -85,10 +155,14 @@ impl Turnstile<'_> {
             }
             std::hint::spin_loop();
         }
-        self.parked.fetch_add(1, SeqCst);
+        while !self.begins_to_park() {
+            sched_yield();
+        }
+        // SAFETY: the word is part of the object, which nobody ends while a thread waits, and only the system reads it.
+        let word = unsafe { AtomicU32::from_ptr(self.word()) };
         loop {
-            let granted = self.granted.load(SeqCst);
-            if self.is_granted(place) {
+            let state = self.state();
+            if self.ahead_in(state, place) <= 0 {
                 break;
             }
             let left = deadline.map(|deadline| deadline.left());
@@ -97,48 +171,49 @@ impl Turnstile<'_> {
             }
             // A relative time: a deadline in the past ends the loop, any other one is looked at again.
             let until = left.flatten().map(after);
-            let _ = futex::wait_bitset(
-                self.granted,
-                futex::Flags::PRIVATE,
-                granted,
-                until.as_ref(),
-                bit(place),
-            );
+            let flags = futex::Flags::PRIVATE;
+            let _ = futex::wait_bitset(word, flags, state.granted(), until.as_ref(), bit(place));
         }
-        self.parked.fetch_sub(1, SeqCst);
+        self.state.fetch_sub(PARKED, SeqCst);
+    }
+
+    /// One more thread is parked, if not too many are.
+    fn begins_to_park(&self) -> bool {
+        let more = |state| {
+            let is_room = State(state).parked() < u64::MAX / PARKED;
+            is_room.then(|| state + PARKED)
+        };
+        self.state.fetch_update(SeqCst, SeqCst, more).is_ok()
     }
 
     /// Grants one more place.
     #[inline]
     pub(crate) fn grant(&self) {
-        let mut place;
-        loop {
-            let granted = self.granted.fetch_add(1, SeqCst);
-            place = granted.wrapping_add(self.initial);
-            if self.given_up.load(SeqCst) & mark(place) == 0
-                || self.given_up.fetch_and(!mark(place), SeqCst) & mark(place) == 0
+        let word = self.word();
+        let mut before = self.state();
+        let place = loop {
+            let (after, place) = before.grant();
+            match self
+                .state
+                .compare_exchange(before.0, after.0, SeqCst, SeqCst)
             {
-                break;
+                Ok(_) => break place.wrapping_add(self.initial),
+                Err(other) => before = State(other),
             }
-        }
-        if self.parked.load(SeqCst) > 0 {
-            let _ = futex::wake_bitset(
-                self.granted,
-                futex::Flags::PRIVATE,
-                i32::MAX as u32,
-                bit(place),
-            );
+        };
+        // The object may be gone.
+        if before.parked() > 0 {
+            wake_at(word, bit(place).get());
         }
     }
 
     /// Gives up a place unless it is granted; whether it is.
     pub(crate) fn resolve(&self, place: u32) -> bool {
-        if self.is_granted(place) {
-            return true;
-        }
-        self.given_up.fetch_or(mark(place), SeqCst);
-        // Granted meanwhile: whoever clears the bit decides whose the grant is.
-        self.is_granted(place) && self.given_up.fetch_and(!mark(place), SeqCst) & mark(place) != 0
+        let gives_up = |state| {
+            let ahead = self.ahead_in(State(state), place) - 1;
+            (ahead >= 0).then(|| state | MARK << ahead)
+        };
+        self.state.fetch_update(SeqCst, SeqCst, gives_up).is_err()
     }
 
     /// How many places may still be taken without waiting.
@@ -150,14 +225,8 @@ impl Turnstile<'_> {
     /// As new.
     pub(crate) fn clear(&self, granted: u32) {
         self.next.store(0, Relaxed);
-        self.granted.store(granted, Relaxed);
-        self.parked.store(0, Relaxed);
-        self.given_up.store(0, SeqCst);
+        self.state.store(u64::from(granted), SeqCst);
     }
-}
-
-fn mark(place: u32) -> u64 {
-    1 << (place % RING)
 }
 
 fn bit(place: u32) -> NonZeroU32 {
@@ -171,5 +240,39 @@ pub(crate) fn after(left: rustix::time::Timespec) -> rustix::time::Timespec {
     rustix::time::Timespec {
         tv_sec: now.tv_sec + left.tv_sec + nanoseconds / 1_000_000_000,
         tv_nsec: nanoseconds % 1_000_000_000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_passes_over_the_places_that_were_given_up_and_keeps_all_else() {
+        let state = |granted: u32, marks: u64, parked: u64| {
+            State(u64::from(granted) | marks * MARK | parked * PARKED)
+        };
+        assert_eq!(state(5, 0, 3).grant(), (state(6, 0, 3), 5));
+        assert_eq!(state(5, 0b1011, 3).grant(), (state(8, 0b1, 3), 7));
+        let all = (1 << MARKS) - 1;
+        assert_eq!(state(0, all, 0).grant(), (state(MARKS + 1, 0, 0), MARKS));
+        assert_eq!(state(u32::MAX, 0b1, 7).grant(), (state(1, 0, 7), 0));
+    }
+
+    #[test]
+    fn places_that_may_be_given_up_are_not_farther_ahead_than_can_be_marked() {
+        let (next, state) = (AtomicU32::new(0), AtomicU64::new(0));
+        let turnstile = Turnstile {
+            next: &next,
+            state: &state,
+            initial: 1,
+        };
+        let held = turnstile.take();
+        let taken: Vec<u32> = std::iter::from_fn(|| turnstile.take_leavable()).collect();
+        assert_eq!(taken.len() as u32, MARKS);
+        assert!(taken.iter().all(|&place| !turnstile.resolve(place)));
+        assert!(turnstile.is_granted(held) && turnstile.take_leavable().is_none());
+        turnstile.grant();
+        assert!(turnstile.is_granted(turnstile.take()));
     }
 }
