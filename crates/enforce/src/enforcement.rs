@@ -4,7 +4,7 @@ use crate::own::own;
 use crate::thread::{Child, Thread};
 use crate::{Order, Plan, failure, follow, internally, recorder, thread};
 use explore::OpKind;
-use report::SafeTrace;
+use report::{Case, SafeTrace};
 use std::ptr;
 use std::sync::atomic::{
     AtomicBool, AtomicPtr,
@@ -18,6 +18,8 @@ struct Fixed {
     /// Of the program, as the file says.
     program_checksum: String,
     interleaves_plain: bool,
+    /// What the file said at the start.
+    case: Case,
     watches_all: bool,
 }
 
@@ -32,7 +34,7 @@ static NOTHING: OnceLock<Plan> = OnceLock::new();
 /// The process is a child of the one that is enforced.
 static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// The calling thread becomes the main thread of a program under this order. The file is followed from here on.
+/// The calling thread becomes the main thread of a program under this order. The file is followed as soon as somebody waits, if the program lasts.
 ///
 /// # Errors
 /// If the file cannot be used, in one line for people.
@@ -40,7 +42,9 @@ pub fn start(order: Order) -> Result<(), String> {
     let trace = SafeTrace::load(&order.trace).map_err(|error| error.to_string())?;
     let plan = Plan::for_inputs(&trace, &order.inputs)
         .map_err(|error| format!("{}: {error}", order.trace.display()))?;
+    let case = trace.case(&order.inputs).cloned().unwrap_or_default();
     let fixed = Fixed {
+        case,
         watches_all: order.record.is_some() || order.delays.is_some(),
         interleaves_plain: trace.interleaves_plain,
         program_checksum: trace.program_checksum,
@@ -59,9 +63,17 @@ pub fn start(order: Order) -> Result<(), String> {
     Ok(())
 }
 
-/// What the command told the process.
-pub(crate) fn order() -> Option<&'static Order> {
-    FIXED.get().map(|fixed| &fixed.order)
+/// What the command told the process, and what was to be kept at the start.
+pub(crate) fn order() -> Option<(&'static Order, &'static Case)> {
+    FIXED.get().map(|fixed| (&fixed.order, &fixed.case))
+}
+
+/// What another version of the file says for the inputs; none if it is about another program.
+pub(crate) fn another(version: &SafeTrace) -> Option<&Case> {
+    let fixed = FIXED.get()?;
+    let is_same = version.program_checksum == fixed.program_checksum
+        && version.interleaves_plain == fixed.interleaves_plain;
+    version.case(&fixed.order.inputs).filter(|_| is_same)
 }
 
 /// What is to be kept.
@@ -129,7 +141,7 @@ pub fn choose(alternatives: u32) -> u32 {
     let thread = own.thread();
     let number = thread.and_then(Thread::number);
     let choice = plan
-        .alternative(number, own.count.get() as u32)
+        .alternative(number, own.index())
         .unwrap_or_else(|| crate::delay::random(thread) % alternatives.max(1));
     crate::end();
     choice.min(alternatives.saturating_sub(1))
@@ -139,7 +151,7 @@ pub fn choose(alternatives: u32) -> u32 {
 pub(crate) fn alternative() -> u32 {
     let own = own();
     let number = own.thread().and_then(Thread::number);
-    let alternative = plan().alternative(number, own.count.get() as u32);
+    let alternative = plan().alternative(number, own.index());
     alternative.unwrap_or(0)
 }
 
@@ -147,7 +159,7 @@ pub(crate) fn alternative() -> u32 {
 pub(crate) fn decides_next() -> bool {
     let own = own();
     let number = own.thread().and_then(Thread::number);
-    number.is_some_and(|number| plan().is_inside(number, own.count.get() as u32 + 1))
+    number.is_some_and(|number| plan().is_inside(number, own.index().saturating_add(1)))
 }
 
 /// The process ends, by the calling thread: nothing of it will happen any more.

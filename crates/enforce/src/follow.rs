@@ -3,7 +3,7 @@
 
 use crate::thread::{self, Thread};
 use crate::{Order, Plan, enforcement, failure, internally, threads};
-use report::SafeTrace;
+use report::{Case, SafeTrace};
 use rustix::fs::{Stat, stat};
 use rustix::time::Timespec;
 use std::io;
@@ -31,7 +31,9 @@ const SHORT: Duration = Duration::from_millis(100);
 type Version = (u64, u64, i64, u64);
 
 struct Follower {
-    order: Order,
+    order: &'static Order,
+    /// What is to be kept.
+    case: Case,
     seen: Option<Version>,
     progress: u64,
     since: Instant,
@@ -71,28 +73,31 @@ fn start_once() {
     if HAS_STARTED.swap(true, SeqCst) {
         return;
     }
-    let started = enforcement::order().map(|order| internally(|| quietly(|| start(order))));
+    let started = enforcement::order()
+        .map(|(order, case)| internally(|| quietly(|| start(order, case.clone()))));
     if let Some(Err(error)) = started {
         failure::say(&format!("cannot follow the safe trace: {error}"));
     }
 }
 
-fn start(order: &Order) -> io::Result<()> {
+fn start(order: &'static Order, case: Case) -> io::Result<()> {
     let mut follower = Follower {
-        order: order.clone(),
+        order,
+        case,
         seen: None,
         progress: 0,
         since: Instant::now(),
         has_told: false,
     };
     let run = move || {
-        loop {
+        // A program whose main thread ended before others ends with the last one, which must not be this.
+        while !thread::all_have_ended() {
             follower.look();
             std::thread::sleep(PERIOD);
         }
     };
     let builder = std::thread::Builder::new().name("mazurka".to_owned());
-    builder.stack_size(256 * 1024).spawn(run).map(drop)
+    builder.stack_size(1 << 20).spawn(run).map(drop)
 }
 
 /// Does something with all signals blocked: a thread that is started meanwhile takes none of the program's.
@@ -128,7 +133,10 @@ impl Follower {
             // Whatever it is, what is enforced stays safe.
             return;
         };
-        if let Ok(plan) = Plan::for_inputs(&trace, &self.order.inputs) {
+        if let Some(case) = enforcement::another(&trace).filter(|own| own.relaxes(&self.case))
+            && let Ok(plan) = Plan::of(case)
+        {
+            self.case = case.clone();
             enforcement::take_over(plan);
         }
     }

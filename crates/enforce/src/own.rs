@@ -88,15 +88,21 @@ impl Own {
         unsafe { self.thread.load(Relaxed).as_ref() }
     }
 
+    /// The number of the thread's last event, as files number events. Behind all of those it may be any.
+    #[inline]
+    pub(crate) fn index(&self) -> u32 {
+        u32::try_from(self.count.get()).unwrap_or(u32::MAX)
+    }
+
     /// Finds the next event at which something is to be done.
     pub(crate) fn looks_ahead(&self, thread: &Thread) {
-        let index = self.count.get() as u32;
+        let index = self.index().saturating_add(1);
         loop {
             let plan = enforcement::plan();
             thread.find_number(plan);
             let stops = thread.number().and_then(|number| plan.stops(number));
             let next = stops.map_or(u64::MAX, |stops| {
-                stops.index_of(stops.position_near(thread.likely_stop.get(), index + 1))
+                stops.index_of(stops.position_near(thread.likely_stop.get(), index))
             });
             if settles(self, plan, next_stop(next)) {
                 break;
@@ -255,7 +261,7 @@ fn begins(own: &'static Own, kind: OpKind) {
     loop {
         let plan = enforcement::plan();
         thread.find_number(plan);
-        if let Some(next) = stops_at(thread, plan, index as u32, kind)
+        if let Some(next) = stops_at(thread, plan, own.index(), kind)
             && settles(own, plan, next)
         {
             break;

@@ -9,7 +9,7 @@ use serde::de::value::{Error as Unknown, StrDeserializer};
 use std::collections::BTreeMap;
 
 /// More threads are not enforced.
-pub(crate) const MOST_THREADS: usize = 1024;
+pub(crate) const MOST_THREADS: usize = 4096;
 
 /// What has to be kept at the moment.
 ///
@@ -142,8 +142,9 @@ impl Plan {
             return Err(PlanError::Threads(case.threads.len()));
         }
         let mut named = Vec::new();
-        // Where nobody waits, nobody has to be known.
-        if !case.constraints.is_empty() || !case.choices.is_empty() {
+        let is_free = case.is_complete || case.events_of_prefix == 0 && case.constraints.is_empty();
+        // Where nobody will ever wait, nobody has to be known.
+        if !is_free || !case.constraints.is_empty() || !case.choices.is_empty() {
             for (number, path) in case.threads.iter().enumerate() {
                 let parsed = path::parse(path).ok_or_else(|| PlanError::Path(path.clone()))?;
                 named.push((parsed, number));
@@ -155,7 +156,7 @@ impl Plan {
             families: families(&named),
             named,
             threads: case.threads.iter().map(|path| Stops::named(path)).collect(),
-            is_free: case.is_complete || case.events_of_prefix == 0 && case.constraints.is_empty(),
+            is_free,
         };
         for &Constraint { first, then } in &case.constraints {
             plan.of_thread(first)?.at(first.index).is_first = true;

@@ -73,6 +73,11 @@ pub(crate) fn progress() -> u64 {
     with_all(|threads| threads.iter().map(progress).fold(0, u64::wrapping_add))
 }
 
+/// Whether no thread of the program is left.
+pub(crate) fn all_have_ended() -> bool {
+    with_all(|threads| threads.iter().all(|thread| thread.has_ended()))
+}
+
 /// Has all threads look at the plan at their next hook.
 pub(crate) fn poke() {
     with_all(|threads| {
@@ -123,9 +128,10 @@ pub fn end_thread() {
     own.step.set(0);
     recorder::ended(thread);
     thread.find_number(enforcement::plan());
-    thread.has_ended.store(true, Release);
     thread.publish(own.count.get() + 1);
     thread.close();
+    // As the last: who sees it may begin the program once more.
+    thread.has_ended.store(true, Release);
     release(thread);
 }
 
@@ -217,9 +223,9 @@ impl Child {
     /// It was not started after all.
     pub fn fails(&self) {
         self.0.goes();
-        self.0.has_ended.store(true, Release);
         self.0.find_number(enforcement::plan());
         self.0.close();
+        self.0.has_ended.store(true, Release);
         release(self.0);
     }
 }

@@ -162,6 +162,18 @@ impl Default for Case {
 }
 
 impl Case {
+    /// Whether this may be a later version of what the other one says: of the same program, and of no longer prefix of the same
+    /// execution. (Cases of several inputs that are one in the one version may be two in the other, with executions of their own.)
+    pub fn relaxes(&self, other: &Case) -> bool {
+        let is_same = |own: &Described| {
+            let known = other.events.iter().find(|known| known.at == own.at);
+            known.is_none_or(|known| known.kind == own.kind && known.place == own.place)
+        };
+        let is_longer = self.events_of_execution == other.events_of_execution
+            && self.events_of_prefix > other.events_of_prefix;
+        !is_longer && self.threads.starts_with(&other.threads) && self.events.iter().all(is_same)
+    }
+
     /// The same where threads have other numbers, those of these spawn paths.
     pub fn renumbered(self, threads: Vec<String>, number: impl Fn(u32) -> u32) -> Case {
         let point = |at: Point| Point {
@@ -246,5 +258,49 @@ impl SafeTrace {
     /// As [`load`](SafeTrace::load).
     pub fn from_json(text: &str) -> Result<SafeTrace, StoredProblem> {
         stored_file::from_json(text, SAFE_TRACE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_version_has_the_same_threads_and_events_and_no_longer_prefix() {
+        let described = |index, kind: &str| Described {
+            at: Point { thread: 0, index },
+            operation: String::new(),
+            kind: kind.to_owned(),
+            place: None,
+        };
+        let first = Case {
+            threads: vec!["0".to_owned()],
+            events: vec![described(1, "Load"), described(2, "Store")],
+            events_of_execution: 9,
+            events_of_prefix: 8,
+            ..Case::default()
+        };
+        let later = Case {
+            threads: vec!["0".to_owned(), "0.0".to_owned()],
+            events: vec![described(2, "Store"), described(3, "Load")],
+            events_of_prefix: 5,
+            ..first.clone()
+        };
+        assert!(first.relaxes(&first) && later.relaxes(&first) && !first.relaxes(&later));
+        let others = [
+            Case {
+                threads: vec!["0.0".to_owned()],
+                ..later.clone()
+            },
+            Case {
+                events: vec![described(1, "Store")],
+                ..later.clone()
+            },
+            Case {
+                events_of_prefix: 9,
+                ..later.clone()
+            },
+        ];
+        assert!(others.iter().all(|other| !other.relaxes(&first)));
     }
 }

@@ -338,6 +338,35 @@ fn a_child_that_is_forked_runs_free_and_the_parent_goes_on() {
     assert!(checked.status.success());
 }
 
+#[test]
+fn a_program_whose_main_thread_ends_first_ends_with_its_last_one() {
+    let folder = built(
+        r"
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int x;
+static void *first(void *unused) {
+    x = 1;
+    return NULL;
+}
+static void *second(void *unused) {
+    x = 2;
+    return NULL;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, first, NULL);
+    pthread_create(&thread, NULL, second, NULL);
+    pthread_exit(NULL);
+}
+",
+    );
+    pretend(folder.path(), "safe.trace", &[(point(2, 1), point(1, 1))]);
+    // With delays the thread that follows the file is there from the first moment on.
+    let ran = run(folder.path(), 1, &[]);
+    assert_eq!(ran.status.code(), Some(0), "{}", errors(&ran));
+}
+
 /// What keeps a program from being compared: threads that outlive `main`, cancellation, and a destructor that runs when the
 /// search has ended.
 const NOT_COMPARED: [&str; 5] = [

@@ -50,7 +50,7 @@ impl Barrier {
         }
         begin(OpKind::BarrierArrive);
         let arrive = |arrivals: u32| match arrivals % MOST + 1 {
-            number if number >= self.places => Some((arrivals / MOST).wrapping_add(1) * MOST),
+            number if number >= self.places => Some((arrivals / MOST + 1).wrapping_mul(MOST)),
             _ => Some(arrivals + 1),
         };
         let before = self.arrivals.fetch_update(SeqCst, SeqCst, arrive);

@@ -279,6 +279,12 @@ impl Relaxation {
         let Some(first) = self.verification.first().cloned() else {
             return ControlFlow::Continue(());
         };
+        if self.case.is_none() {
+            // Later versions may speak of any of these, and runs that begin with this one have to know them by then.
+            first
+                .events()
+                .for_each(|(_, event)| _ = self.point(event.point()));
+        }
         let length = self.verification.verified();
         let constraints = self.verification.constraints();
         let constraints: Vec<Constraint> = constraints
