@@ -66,7 +66,7 @@ impl State {
         }
         let granted = u64::from(place.wrapping_add(1));
         let state = self.0 & !ALL_MARKS & !u64::from(u32::MAX);
-        (State(state | (marks >> 1) * MARK | granted), place)
+        (State(state | ((marks >> 1) * MARK) | granted), place)
     }
 }
 
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn a_grant_passes_over_the_places_that_were_given_up_and_keeps_all_else() {
         let state = |granted: u32, marks: u64, parked: u64| {
-            State(u64::from(granted) | marks * MARK | parked * PARKED)
+            State(u64::from(granted) + marks * MARK + parked * PARKED)
         };
         assert_eq!(state(5, 0, 3).grant(), (state(6, 0, 3), 5));
         assert_eq!(state(5, 0b1011, 3).grant(), (state(8, 0b1, 3), 7));
