@@ -38,7 +38,7 @@ pub use failure::fail;
 pub use order::{ENFORCE, Order};
 pub use own::{
     OWN_COUNT, OWN_NEXT, OWN_STEP, begin, counts_plain, end, fence, internally, is_internal,
-    plain_read, plain_write, publish, slow_exit, slow_read, slow_write,
+    is_thread_enforced, plain_read, plain_write, publish, slow_exit, slow_read, slow_write,
 };
 pub use plan::{Plan, PlanError};
 pub use process::{is_enforced, start_as_told, take_variable};

@@ -172,6 +172,12 @@ pub fn is_internal() -> bool {
     own().internal.get() > 0
 }
 
+/// Whether the calling thread is enforced: not in processes that were forked.
+#[inline]
+pub fn is_thread_enforced() -> bool {
+    own().thread().is_some()
+}
+
 /// Does something with calls of the C library that are Mazurka's own.
 pub fn internally<R>(does: impl FnOnce() -> R) -> R {
     let own = own();

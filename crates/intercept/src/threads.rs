@@ -230,7 +230,7 @@ fn detach(thread: pthread_t) -> c_int {
 /// # Safety
 ///
 /// The attributes are those that the program gave.
-unsafe fn is_detached(attributes: *const pthread_attr_t) -> bool {
+pub(crate) unsafe fn is_detached(attributes: *const pthread_attr_t) -> bool {
     let mut state = libc::PTHREAD_CREATE_JOINABLE;
     if !attributes.is_null() {
         real!(pthread_attr_getdetachstate(attributes, &raw mut state): fn(*const pthread_attr_t, *mut c_int) -> c_int);

@@ -3,7 +3,7 @@
 use crate::gate::SPINS;
 use crate::{begin, end};
 use explore::OpKind;
-use rustix::thread::futex;
+use rustix::thread::{futex, sched_yield};
 use std::sync::atomic::{
     AtomicU32,
     Ordering::{Acquire, SeqCst},
@@ -18,6 +18,10 @@ pub struct Barrier {
     complete: AtomicU32,
     /// As the C library writes it.
     places: u32,
+    /// Left to the C library.
+    shared: u32,
+    /// Threads that have not left yet.
+    inside: AtomicU32,
 }
 
 /// Threads that may arrive at a barrier in one generation.
@@ -30,6 +34,8 @@ impl Barrier {
             arrivals: AtomicU32::new(0),
             complete: AtomicU32::new(0),
             places,
+            shared: 0,
+            inside: AtomicU32::new(0),
         }
     }
 
@@ -48,6 +54,21 @@ impl Barrier {
         if self.places >= MOST {
             crate::fail("a barrier has more than 65,535 places; that cannot be enforced");
         }
+        self.inside.fetch_add(1, SeqCst);
+        let is_last = self.arrives();
+        // Whoever ends the barrier may do so from here on.
+        self.inside.fetch_sub(1, SeqCst);
+        is_last
+    }
+
+    /// The barrier will be gone: those who still leave it are waited for.
+    pub fn destroy(&self) {
+        while self.inside.load(SeqCst) > 0 {
+            sched_yield();
+        }
+    }
+
+    fn arrives(&self) -> bool {
         begin(OpKind::BarrierArrive);
         let arrive = |arrivals: u32| match arrivals % MOST + 1 {
             number if number >= self.places => Some((arrivals / MOST + 1).wrapping_mul(MOST)),
@@ -106,5 +127,26 @@ mod tests {
             }
         });
         assert_eq!(last.load(SeqCst), 500);
+    }
+
+    #[test]
+    fn a_barrier_may_be_ended_by_the_last_that_arrives() {
+        for _ in 0..2_000 {
+            let barrier = Box::leak(Box::new(Barrier::new(2)));
+            let address = std::ptr::from_mut(barrier).expose_provenance();
+            let pass = move || {
+                // SAFETY: of the two threads the last one frees it, when the other has left.
+                let barrier = unsafe { &*std::ptr::with_exposed_provenance::<Barrier>(address) };
+                if barrier.wait() {
+                    barrier.destroy();
+                    let barrier = std::ptr::with_exposed_provenance_mut::<Barrier>(address);
+                    // SAFETY: as above.
+                    drop(unsafe { Box::from_raw(barrier) });
+                }
+            };
+            let other = std::thread::spawn(pass);
+            pass();
+            other.join().unwrap();
+        }
     }
 }

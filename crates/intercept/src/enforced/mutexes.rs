@@ -146,7 +146,9 @@ enforced! {
         }
     }
 
-    fn pthread_barrier_destroy(_barrier: *mut pthread_barrier_t) -> c_int {
+    fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int {
+        // SAFETY: as above.
+        unsafe { Barrier::at(barrier) }.destroy();
         0
     }
 

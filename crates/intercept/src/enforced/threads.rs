@@ -1,6 +1,7 @@
 //! Threads: those of the system, which know by which path they were started.
 
 use super::refuse;
+use crate::threads::is_detached;
 use enforce::Child;
 use explore::OpKind;
 use libc::{c_int, c_uint, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
@@ -81,8 +82,8 @@ unsafe extern "C-unwind" fn begin(child: *mut c_void) -> *mut c_void {
 /// Starts a thread by a function of the C library; its result.
 fn create(
     thread: *const pthread_t,
-    start: Start,
-    argument: *mut c_void,
+    is_detached: bool,
+    (start, argument): (Start, *mut c_void),
     how: impl FnOnce(Start, *mut c_void) -> c_int,
 ) -> c_int {
     let child = (!enforce::is_internal()).then(enforce::upcoming).flatten();
@@ -94,8 +95,8 @@ fn create(
     let result = how(begin, child.as_raw());
     if result != 0 {
         child.fails();
-    } else {
-        // SAFETY: the C library wrote the handle.
+    } else if !is_detached {
+        // SAFETY: the C library wrote the handle. (Where a detached thread has it, that may be gone with the thread.)
         note(unsafe { *thread }, child);
     }
     result
@@ -104,51 +105,67 @@ fn create(
 /// Children that may be polled, by their handles.
 static CHILDREN: Mutex<Vec<(pthread_t, Child)>> = Mutex::new(Vec::new());
 
+fn with_children<R>(does: impl FnOnce(&mut Vec<(pthread_t, Child)>) -> R) -> R {
+    enforce::internally(|| does(&mut CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+fn note(thread: pthread_t, child: Child) {
+    with_children(|children| {
+        children.retain(|(other, _)| *other != thread);
+        children.push((thread, child));
+    });
+}
+
+/// The thread will not be polled any more, and its handle may be another's. In a process that was forked the list may be
+/// locked for ever.
+fn forget(thread: pthread_t) {
+    if enforce::is_thread_enforced() {
+        with_children(|children| children.retain(|(other, _)| *other != thread));
+    }
+}
+
 fn joins(thread: pthread_t, result: *mut *mut c_void) -> c_int {
     enforce::publish();
+    forget(thread);
     original!(pthread_join(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int)
 }
 
 /// Polls a thread: an event. One that has performed its last event is joined, though the system may not have seen its
 /// end yet.
 fn polls(thread: pthread_t, result: *mut *mut c_void, tries: impl FnOnce() -> c_int) -> c_int {
+    if !enforce::is_thread_enforced() {
+        return tries();
+    }
     enforce::publish();
     enforce::begin(OpKind::IsFinished);
-    let has_ended = enforce::internally(|| {
-        let children = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
-        let child = children.iter().rev().find(|(handle, _)| *handle == thread);
+    let has_ended = with_children(|children| {
+        let child = children.iter().find(|(handle, _)| *handle == thread);
         child.is_some_and(|(_, child)| child.has_ended())
     });
-    let status = match has_ended {
-        true => {
-            original!(pthread_join(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int)
-        }
-        false => tries(),
+    let status = if has_ended {
+        forget(thread);
+        original!(pthread_join(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int)
+    } else {
+        tries()
     };
     enforce::end();
     status
-}
-
-fn note(thread: pthread_t, child: Child) {
-    enforce::internally(|| {
-        let mut children = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
-        children.retain(|(other, _)| *other != thread);
-        children.push((thread, child));
-    });
 }
 
 enforced! {
     fn pthread_create(
         thread: *mut pthread_t, attributes: *const pthread_attr_t, start: Start, argument: *mut c_void,
     ) -> c_int {
-        create(thread, start, argument, |start, argument| {
+        // SAFETY: the program gave the attributes.
+        let is_detached = unsafe { is_detached(attributes) };
+        create(thread, is_detached, (start, argument), |start, argument| {
             original!(pthread_create(thread, attributes, start, argument):
                 fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int)
         })
     }
 
     fn thrd_create(thread: *mut pthread_t, start: Start, argument: *mut c_void) -> c_int {
-        create(thread, start, argument, |start, argument| {
+        create(thread, false, (start, argument), |start, argument| {
             original!(thrd_create(thread, start, argument): fn(*mut pthread_t, Start, *mut c_void) -> c_int)
         })
     }
@@ -159,7 +176,18 @@ enforced! {
 
     fn thrd_join(thread: pthread_t, result: *mut c_int) -> c_int {
         enforce::publish();
+        forget(thread);
         original!(thrd_join(thread, result): fn(pthread_t, *mut c_int) -> c_int)
+    }
+
+    fn pthread_detach(thread: pthread_t) -> c_int {
+        forget(thread);
+        original!(pthread_detach(thread): fn(pthread_t) -> c_int)
+    }
+
+    fn thrd_detach(thread: pthread_t) -> c_int {
+        forget(thread);
+        original!(thrd_detach(thread): fn(pthread_t) -> c_int)
     }
 
     fn pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void) -> c_int {
