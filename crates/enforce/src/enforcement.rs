@@ -1,5 +1,6 @@
 //! The state of the process: what is enforced at the moment, under which order.
 
+use crate::gate::Gate;
 use crate::own::own;
 use crate::thread::{Child, Thread};
 use crate::{Order, Plan, failure, follow, internally, recorder, thread};
@@ -94,10 +95,11 @@ pub(crate) fn is_current(plan: &'static Plan) -> bool {
 }
 
 /// From here on this is to be kept. All threads look at it: those that wait at once, others at their next hook.
-pub(crate) fn take_over(plan: Plan) {
-    PLAN.store(Box::leak(Box::new(plan)), SeqCst);
+pub(crate) fn take_over(new: Plan) {
+    let threads = plan().threads().max(new.threads());
+    PLAN.store(Box::leak(Box::new(new)), SeqCst);
     thread::poke();
-    (0..crate::plan::MOST_THREADS).for_each(|number| crate::gate::Gate::of(number).ring());
+    (0..threads).for_each(|number| Gate::of(number).ring());
 }
 
 /// Every hook is a stop: for records and delays.
