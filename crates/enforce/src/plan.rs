@@ -1,5 +1,7 @@
 //! Where threads stop: the constraints of a case, by thread.
 
+mod error;
+
 use crate::path::{self, Path};
 use explore::OpKind;
 use report::{Case, Constraint, Inputs, Point, SafeTrace};
@@ -7,6 +9,8 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as Unknown, StrDeserializer};
 use std::collections::BTreeMap;
+
+pub use error::PlanError;
 
 /// More threads are not enforced.
 pub(crate) const MOST_THREADS: usize = 4096;
@@ -71,55 +75,6 @@ struct Event {
     kind: Option<OpKind>,
     text: String,
 }
-
-/// Why a file cannot be enforced.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum PlanError {
-    /// The inputs were not verified.
-    Inputs(Inputs),
-    /// Too many threads.
-    Threads(usize),
-    /// A point of a thread that the file does not name.
-    Point(Point),
-    /// What is no spawn path.
-    Path(String),
-}
-
-impl std::fmt::Display for PlanError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            PlanError::Inputs(inputs) if inputs.is_empty() => {
-                write!(f, "the safe trace has no schedule that was verified")
-            }
-            PlanError::Inputs(inputs) => {
-                let shown: Vec<_> = inputs
-                    .iter()
-                    .map(|(name, value)| format!("{name} = {value}"))
-                    .collect();
-                write!(
-                    f,
-                    "no schedule was verified for the inputs {}",
-                    shown.join(", ")
-                )
-            }
-            PlanError::Threads(count) => write!(
-                f,
-                "the safe trace orders {count} threads; at most {MOST_THREADS} can be enforced"
-            ),
-            PlanError::Point(point) => write!(
-                f,
-                "the safe trace is damaged: it has no thread {}; verify the program again",
-                point.thread
-            ),
-            PlanError::Path(path) => write!(
-                f,
-                "the safe trace is damaged: {path:?} is no thread; verify the program again"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for PlanError {}
 
 impl Plan {
     /// What a file says for these inputs.
