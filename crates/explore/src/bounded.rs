@@ -43,6 +43,7 @@ impl<S: Strategy> Bounded<S> {
 }
 
 /// Whether a step of the thread is a preemption of the one that moved last.
+#[inline]
 pub(crate) fn preempts(thread: ThreadId, last: Option<ThreadId>, pending: &[Pending]) -> bool {
     last.is_some_and(|last| last != thread && pending[last.index()].enabled().is_some())
 }
@@ -73,7 +74,7 @@ impl<S: Strategy> Strategy for Bounded<S> {
         Ok(decision)
     }
 
-    fn performed(&mut self, performed: Performed<'_>) {
+    fn performed(&mut self, performed: &Performed<'_>) {
         self.strategy.performed(performed);
     }
 

@@ -158,7 +158,7 @@ impl Strategy for Comparing {
         Ok(Decision::Probe)
     }
 
-    fn performed(&mut self, performed: Performed<'_>) {
+    fn performed(&mut self, performed: &Performed<'_>) {
         self.search.performed(performed);
     }
 

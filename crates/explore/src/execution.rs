@@ -42,10 +42,8 @@ pub struct Event {
     pub preempts: bool,
     /// Whether nothing else is to be tried in its place.
     pub is_fixed: bool,
-    /// The access of the same object before this one.
-    pub(crate) previous_access: Option<EventId>,
-    /// The write of the same object before this one.
-    pub(crate) previous_write: Option<EventId>,
+    /// What was last at its object before it.
+    previous: Last,
     /// End of its after edges in the column of edges.
     edges_end: u32,
     /// End of what is known since then in the column of next edges.
@@ -72,6 +70,30 @@ impl Event {
     }
 }
 
+/// The last events at an object.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+struct Last {
+    access: Option<EventId>,
+    write: Option<EventId>,
+}
+
+impl Last {
+    /// After one more event.
+    fn then(self, event: EventId, access: Access) -> Last {
+        match access {
+            Access::None => self,
+            Access::Read => Last {
+                access: Some(event),
+                ..self
+            },
+            Access::Write => Last {
+                access: Some(event),
+                write: Some(event),
+            },
+        }
+    }
+}
+
 /// Two conflicting events with nothing between them: another schedule turns them round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Race {
@@ -94,8 +116,8 @@ pub struct Execution {
     races: Vec<Race>,
     /// positions[t][i] is the event of thread t with index i + 1.
     positions: Vec<Vec<EventId>>,
-    /// Indexed by object: its last access.
-    last_access: Vec<Option<EventId>>,
+    /// Indexed by object.
+    last: Vec<Last>,
 }
 
 impl Execution {
@@ -201,43 +223,18 @@ impl Execution {
     /// Appends what was performed; finds the races in which it comes second.
     pub fn push(&mut self, step: Step, request: &Request, performed: &Performed<'_>) {
         let id = EventId::at(self.events.len());
-        let thread = step.thread;
         let op = performed.op;
-        if self.positions.len() <= thread.index() {
-            self.make_room(thread);
+        if self.positions.len() <= step.thread.index() {
+            self.make_room(step.thread);
         }
-        let own = &mut self.positions[thread.index()];
+        let own = &mut self.positions[step.thread.index()];
         let index = own.len() as u32 + 1;
-        self.clocks.push(own.last().copied());
+        self.clocks.push(own.last().copied(), step.thread, index);
         own.push(id);
-        for &edge in performed.edges {
-            self.clocks.join(edge);
-            self.edges.push(edge);
+        if !performed.edges.is_empty() || !performed.next_edges.is_empty() {
+            self.push_edges(performed);
         }
-
-        let previous_access = self.previous_access(op);
-        let previous_write = previous_access.and_then(|previous| self.write_until(previous));
-        match op.access {
-            Access::None => {}
-            Access::Read => self.follow(previous_write, id),
-            Access::Write => {
-                let mut reads = previous_access;
-                while reads != previous_write {
-                    self.follow(reads, id);
-                    reads = reads.and_then(|read| self.event(read).previous_access);
-                }
-                if previous_access == previous_write {
-                    self.follow(previous_write, id);
-                }
-            }
-        }
-        for &next in performed.next_edges {
-            self.next_edges.push(next);
-        }
-        self.clocks.set(id, thread, index);
-        if op.is_access() {
-            self.set_last_access(op.object, Some(id));
-        }
+        let previous = self.last_at(op);
         self.events.push(Event {
             step,
             index,
@@ -251,17 +248,46 @@ impl Execution {
             after: performed.after,
             preempts: performed.preempts,
             is_fixed: performed.is_fixed,
-            previous_access,
-            previous_write,
+            previous,
             edges_end: self.edges.len() as u32,
             next_edges_end: self.next_edges.len() as u32,
         });
+        match (op.access, previous.write) {
+            (Access::None, _) => return,
+            (Access::Read, Some(write)) => self.follow(write, id),
+            (Access::Read, None) => {}
+            (Access::Write, _) => self.follow_all(previous, id),
+        }
+        self.set_last(op, previous.then(id, op.access));
+    }
+
+    #[inline(never)]
+    fn push_edges(&mut self, performed: &Performed<'_>) {
+        self.edges.extend_from_slice(performed.edges);
+        self.next_edges.extend_from_slice(performed.next_edges);
+        for &edge in performed.edges {
+            self.clocks.join(edge);
+        }
+    }
+
+    /// Orders a write that is being pushed after the reads of its object since the last write, or after that.
+    #[inline(never)]
+    fn follow_all(&mut self, previous: Last, second: EventId) {
+        let Last { access, write } = previous;
+        if let Some(write) = write.filter(|_| access == write) {
+            return self.follow(write, second);
+        }
+        let mut reads = access;
+        while let Some(read) = reads.filter(|_| reads != write) {
+            self.follow(read, second);
+            reads = self.event(read).previous.access;
+        }
     }
 
     /// Orders the event that is being pushed after the conflicting event `first`; they race if
     /// nothing that was joined so far does so already.
-    fn follow(&mut self, first: Option<EventId>, second: EventId) {
-        let Some(first) = first else { return };
+    #[inline(never)]
+    fn follow(&mut self, first: EventId, second: EventId) {
         if !self.happens_before(first, second) {
             if !self.event(first).is_fixed {
                 self.races.push(Race { first, second });
@@ -270,28 +296,24 @@ impl Execution {
         }
     }
 
-    /// The last access of the object before an operation that is about to be pushed.
-    fn previous_access(&self, op: Op) -> Option<EventId> {
-        if !op.is_access() {
-            return None;
-        }
-        self.last_access.get(op.object.index()).copied().flatten()
-    }
-
-    /// The event itself if it is a write, else the last write of its object before it.
-    fn write_until(&self, access: EventId) -> Option<EventId> {
-        let event = self.event(access);
-        match event.op.access {
-            Access::Write => Some(access),
-            Access::Read | Access::None => event.previous_write,
+    /// What was last at the object of an operation that is about to be pushed.
+    fn last_at(&self, op: Op) -> Last {
+        match op.access {
+            Access::None => Last::default(),
+            Access::Read | Access::Write => self
+                .last
+                .get(op.object.index())
+                .copied()
+                .unwrap_or_default(),
         }
     }
 
-    fn set_last_access(&mut self, object: ObjectId, access: Option<EventId>) {
-        if self.last_access.len() <= object.index() {
-            self.last_access.resize(object.index() + 1, None);
+    fn set_last(&mut self, op: Op, last: Last) {
+        let object = op.object.index();
+        if self.last.len() <= object {
+            self.last.resize(object + 1, Last::default());
         }
-        self.last_access[object.index()] = access;
+        self.last[object] = last;
     }
 
     #[cold]
@@ -306,7 +328,7 @@ impl Execution {
             let event = self.events.pop().expect("the execution is longer than len");
             self.positions[event.thread().index()].pop();
             if event.op.is_access() {
-                self.last_access[event.op.object.index()] = event.previous_access;
+                self.last[event.op.object.index()] = event.previous;
             }
         }
         self.clocks.truncate(len);
@@ -397,7 +419,7 @@ impl Execution {
         for &edge in self.edges(race.second) {
             clock::join_into(clock, self.clock(edge));
         }
-        if let Some(write) = self.event(race.first).previous_write {
+        if let Some(write) = self.event(race.first).previous.write {
             clock::join_into(clock, self.clock(write));
         }
         clock[step.thread.index()] = index;
@@ -419,8 +441,7 @@ impl Execution {
         {
             clock::join_into(clock, self.clock(edge));
         }
-        let last_access = self.last_access.get(object.index()).copied().flatten();
-        if let Some(write) = last_access.and_then(|access| self.write_until(access)) {
+        if let Some(write) = self.last.get(object.index()).and_then(|last| last.write) {
             clock::join_into(clock, self.clock(write));
         }
         if clock.len() <= thread.index() {
@@ -433,7 +454,7 @@ impl Execution {
         clock.clear();
         match previous {
             Some(previous) => clock.extend_from_slice(self.clock(previous)),
-            None => clock.resize(self.clocks.stride(), 0),
+            None => clock.resize(self.clocks.width(), 0),
         }
     }
 

@@ -77,16 +77,19 @@ where
             observer.restarted();
         }
         program.repeat(strategy.execution(), strategy.returns())?;
+        let mut last = strategy.execution().last_thread();
         let outcome = loop {
             match strategy.extend(program.pending())? {
                 Decision::Run(step) => {
-                    let last = strategy.execution().last_thread();
                     let preempts = bounded::preempts(step.thread, last, program.pending());
-                    let performed = program.step(step)?;
-                    strategy.performed(Performed {
-                        preempts,
-                        ..performed
-                    });
+                    last = Some(step.thread);
+                    match program.step(step) {
+                        Ok(ref mut performed) => {
+                            performed.preempts = preempts;
+                            strategy.performed(performed);
+                        }
+                        Err(interrupt) => return Err(interrupt),
+                    }
                 }
                 Decision::Probe => {
                     let mut probe = Beside::new(program, observer);

@@ -132,7 +132,9 @@ pub struct Parsimonious {
     has_restarted: bool,
     /// The step that was asked for and what its thread announced.
     #[serde(skip)]
-    step: Option<(Step, Request)>,
+    step: Option<Step>,
+    #[serde(skip)]
+    request: Option<Request>,
     /// Frames to be used again.
     #[serde(skip)]
     #[expect(clippy::vec_box, reason = "as above")]
@@ -301,30 +303,34 @@ impl Parsimonious {
     }
 
     /// The first thread that is enabled and not characterised as explored.
-    fn pick(&mut self, pending: &[Pending]) -> Option<(Step, Request)> {
+    fn pick<'p>(&mut self, pending: &'p [Pending]) -> Option<(ThreadId, &'p Request)> {
         let execution = &self.record.execution;
         let preferred = self.guide.get(execution.len()).filter(|_| self.is_first);
         let preferred = preferred.copied();
         let preferred = preferred.or_else(|| execution.last_thread());
         let enabled = Enabled::new(pending, preferred);
-        let sleep = self.record.sleep();
-        if sleep.is_empty() {
-            return enabled
-                .first()
-                .map(|(thread, &request)| (Step::of(thread), request));
+        match self.record.has_sleepers() {
+            true => self.pick_awake(enabled),
+            false => enabled.first(),
         }
+    }
+
+    #[inline(never)]
+    fn pick_awake<'p>(&mut self, enabled: Enabled<'p>) -> Option<(ThreadId, &'p Request)> {
+        let execution = &self.record.execution;
+        let sleep = self.record.sleep();
         let mut is_maximal = true;
-        for (thread, &request) in enabled.iter() {
+        for (thread, request) in enabled.iter() {
             is_maximal = false;
-            self.compared.announce(&request);
+            self.compared.announce(request);
             let may_be_blocked =
                 request.op.access == Access::Read && sleep.is_about(request.op.object);
             let is_blocked = may_be_blocked && {
                 execution.clock_of_next_read(thread, request.op.object, &mut self.clock);
-                sleep.blocks(&Candidate::next(execution, thread, &request, &self.clock))
+                sleep.blocks(&Candidate::next(execution, thread, request, &self.clock))
             };
             if !is_blocked {
-                return Some((Step::of(thread), request));
+                return Some((thread, request));
             }
         }
         assert!(
@@ -384,20 +390,23 @@ impl Strategy for Parsimonious {
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
         let position = self.record.execution.len();
-        self.step = match self.plan.steps.get(position - self.kept) {
-            Some(&step) => Some((step, replay::planned(position, step, pending)?)),
-            None => self.pick(pending),
+        let (step, request) = match self.plan.steps.get(position - self.kept) {
+            Some(&step) => (step, replay::planned(position, step, pending)?),
+            None => match self.pick(pending) {
+                Some((thread, request)) => (Step::of(thread), request),
+                None => return Ok(Decision::Stop(Ending::Maximal)),
+            },
         };
-        Ok(match self.step {
-            Some((step, _)) => Decision::Run(step),
-            None => Decision::Stop(Ending::Maximal),
-        })
+        self.step = Some(step);
+        self.request = Some(*request);
+        Ok(Decision::Run(step))
     }
 
-    fn performed(&mut self, performed: Performed<'_>) {
-        let (step, request) = self.step.expect("a step was asked for");
-        self.compared.announce(&request);
-        self.record.push(step, &request, &performed);
+    fn performed(&mut self, performed: &Performed<'_>) {
+        let step = self.step.expect("a step was asked for");
+        let request = self.request.as_ref().expect("a step was asked for");
+        self.compared.announce(request);
+        self.record.push(step, request, performed);
         if self.record.execution.len() == self.kept + self.plan.steps.len() {
             self.record
                 .close_schedule(self.kept, self.plan.characterisation.take());

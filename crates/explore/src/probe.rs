@@ -92,8 +92,8 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Probe for Beside<'_, P, O> {
                 self.end(prefix, &more[..at]);
                 return Ok(None);
             }
+            requests.push(*request);
             self.program.step(step)?;
-            requests.push(request);
         }
         self.end(prefix, more);
         let state = self.fingerprint()?;

@@ -86,7 +86,7 @@ impl Strategy for PublishedCuts {
         Ok(decision)
     }
 
-    fn performed(&mut self, performed: Performed<'_>) {
+    fn performed(&mut self, performed: &Performed<'_>) {
         self.comparing.performed(performed);
     }
 

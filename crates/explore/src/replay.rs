@@ -20,11 +20,10 @@ pub(crate) const NO_REQUEST: Request = Request {
 };
 
 /// What the thread of a planned step announces; it must be enabled.
-pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<Request, Divergence> {
+pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<&Request, Divergence> {
     pending
         .get(step.thread.index())
         .and_then(Pending::enabled)
-        .copied()
         .ok_or(Divergence {
             at,
             thread: step.thread,
@@ -103,13 +102,13 @@ impl Strategy for Replay {
         let Some(step) = next.or_else(|| enabled.first().map(|(first, _)| Step::of(first))) else {
             return Ok(Decision::Stop(Ending::Maximal));
         };
-        self.request = planned(at, step, pending)?;
+        self.request = *planned(at, step, pending)?;
         self.step = step;
         Ok(Decision::Run(step))
     }
 
-    fn performed(&mut self, performed: Performed<'_>) {
-        self.execution.push(self.step, &self.request, &performed);
+    fn performed(&mut self, performed: &Performed<'_>) {
+        self.execution.push(self.step, &self.request, performed);
     }
 
     fn analyse(&mut self, _outcome: Outcome) {}

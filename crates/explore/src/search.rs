@@ -309,12 +309,12 @@ impl<R: Reduction> Strategy for Search<R> {
                 .path
                 .last_mut()
                 .expect("the node of a fresh step is the last one");
-            node.request = replay::planned(position, step, pending)?;
+            node.request = *replay::planned(position, step, pending)?;
         }
         Ok(decision)
     }
 
-    fn performed(&mut self, performed: Performed<'_>) {
+    fn performed(&mut self, performed: &Performed<'_>) {
         let node = self
             .path
             .last_mut()
@@ -324,7 +324,7 @@ impl<R: Reduction> Strategy for Search<R> {
             self.reduction.fix(node);
         }
         self.reduction.branch(node);
-        self.execution.push(node.step, &node.request, &performed);
+        self.execution.push(node.step, &node.request, performed);
     }
 
     fn analyse(&mut self, _outcome: Outcome) {

@@ -108,7 +108,7 @@ impl Strategy for Storing {
         Ok(decision)
     }
 
-    fn performed(&mut self, performed: Performed<'_>) {
+    fn performed(&mut self, performed: &Performed<'_>) {
         self.has_looked = false;
         self.search.performed(performed);
     }

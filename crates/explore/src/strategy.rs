@@ -29,7 +29,7 @@ pub trait Strategy {
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence>;
 
     /// Takes note of the step that `extend` asked for.
-    fn performed(&mut self, performed: Performed<'_>);
+    fn performed(&mut self, performed: &Performed<'_>);
 
     /// Asks what it needs to know of other schedules; called after `extend` wanted to probe. The
     /// execution then goes on where it was.
@@ -93,7 +93,7 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
         (**self).extend(pending)
     }
 
-    fn performed(&mut self, performed: Performed<'_>) {
+    fn performed(&mut self, performed: &Performed<'_>) {
         (**self).performed(performed);
     }
 

@@ -3,23 +3,35 @@
 use super::{EventId, ThreadId};
 use serde::{Deserialize, Serialize};
 
+/// Entries that are copied and joined at once; rows are padded to a multiple of it.
+pub(super) type Lanes = [u32; LANES];
+
+const LANES: usize = 4;
+
 /// A row per event, an entry per thread: how many events of the thread happen before or at the event.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Clocks {
-    /// Entries per row, a multiple of `LANES`.
+    /// Lanes per row.
     stride: usize,
-    rows: Vec<u32>,
+    rows: Vec<Lanes>,
 }
 
-/// Rows are padded to this, so that joins need no remainder loop.
-const LANES: usize = 4;
-
 impl Clocks {
+    /// Entries per row.
+    pub(super) fn width(&self) -> usize {
+        self.stride * LANES
+    }
+
+    /// Lanes per row.
     pub(super) fn stride(&self) -> usize {
         self.stride
     }
 
     pub(super) fn row(&self, event: EventId) -> &[u32] {
+        self.lanes(event).as_flattened()
+    }
+
+    fn lanes(&self, event: EventId) -> &[Lanes] {
         &self.rows[event.index() * self.stride..][..self.stride]
     }
 
@@ -27,26 +39,29 @@ impl Clocks {
         self.row(event).get(thread.index()).copied().unwrap_or(0)
     }
 
-    pub(super) fn set(&mut self, event: EventId, thread: ThreadId, index: u32) {
-        self.rows[event.index() * self.stride + thread.index()] = index;
-    }
-
-    /// A row that begins as a copy of the row of `previous`.
-    pub(super) fn push(&mut self, previous: Option<EventId>) {
+    /// Appends the row of the event that comes after `previous` in its thread, as the one with this index.
+    pub(super) fn push(&mut self, previous: Option<EventId>, thread: ThreadId, index: u32) {
+        let end = self.rows.len();
         match previous {
+            // One copy of known size is much faster than one of any size.
+            Some(previous) if self.stride == 1 => self.rows.push(self.rows[previous.index()]),
             Some(previous) => {
                 let start = previous.index() * self.stride;
                 self.rows.extend_from_within(start..start + self.stride);
             }
-            None => self.rows.resize(self.rows.len() + self.stride, 0),
+            None => self.rows.resize(end + self.stride, Lanes::default()),
         }
+        self.rows[end + thread.index() / LANES][thread.index() % LANES] = index;
     }
 
     /// Joins the row of `event` to the last row.
     pub(super) fn join(&mut self, event: EventId) {
         let before_last = self.rows.len() - self.stride;
         let (rows, last) = self.rows.split_at_mut(before_last);
-        join_into(last, &rows[event.index() * self.stride..][..self.stride]);
+        let row = &rows[event.index() * self.stride..][..self.stride];
+        for (lanes, other) in last.iter_mut().zip(row) {
+            join_into(lanes, other);
+        }
     }
 
     pub(super) fn truncate(&mut self, events: usize) {
@@ -55,21 +70,21 @@ impl Clocks {
 
     /// Makes room for so many threads.
     pub(super) fn widen(&mut self, threads: usize) {
-        if threads > self.stride {
-            let stride = threads.next_multiple_of(LANES);
+        let stride = threads.div_ceil(LANES);
+        if stride > self.stride {
             self.rows = restride(&self.rows, self.stride, stride);
             self.stride = stride;
         }
     }
 
     /// Copies the rows from event number `from` on.
-    pub(super) fn copy_from(&self, from: usize, into: &mut Vec<u32>) {
+    pub(super) fn copy_from(&self, from: usize, into: &mut Vec<Lanes>) {
         into.clear();
         into.extend_from_slice(&self.rows[from * self.stride..]);
     }
 
-    /// Appends rows that were copied when a row had `stride` entries.
-    pub(super) fn append(&mut self, rows: &[u32], stride: usize) {
+    /// Appends rows that were copied when a row had `stride` lanes.
+    pub(super) fn append(&mut self, rows: &[Lanes], stride: usize) {
         if stride == self.stride {
             self.rows.extend_from_slice(rows);
         } else {
@@ -78,15 +93,15 @@ impl Clocks {
     }
 }
 
-/// The same rows with more entries each.
-fn restride(rows: &[u32], from: usize, to: usize) -> Vec<u32> {
+/// The same rows with more lanes each.
+fn restride(rows: &[Lanes], from: usize, to: usize) -> Vec<Lanes> {
     if from == 0 {
         return Vec::new();
     }
     let mut wide = Vec::with_capacity(rows.len() / from * to);
     for row in rows.chunks_exact(from) {
         wide.extend_from_slice(row);
-        wide.resize(wide.len() + to - from, 0);
+        wide.resize(wide.len() + to - from, Lanes::default());
     }
     wide
 }

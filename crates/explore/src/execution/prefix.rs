@@ -154,7 +154,7 @@ impl Prefix<'_> {
             if self.has(*point) {
                 continue;
             }
-            let none = || vec![0; self.execution.clocks.stride()];
+            let none = || vec![0; self.execution.clocks.width()];
             let waited = waited.entry(point.thread).or_insert_with(none);
             // An earlier point may be another operation in the executions that have this one: what comes before that one
             // need not come before this one.

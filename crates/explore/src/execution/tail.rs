@@ -1,5 +1,6 @@
 //! Ends of executions that are cut off while another one is explored in their place, and put back.
 
+use super::clock::Lanes;
 use super::{Event, EventId, Execution, Race, ThreadId};
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(crate) struct Tail {
     events: Vec<Event>,
-    clocks: Vec<u32>,
+    clocks: Vec<Lanes>,
     stride: usize,
     edges: Vec<EventId>,
     next_edges: Vec<(ThreadId, EventId)>,
@@ -59,7 +60,7 @@ impl Execution {
             let id = EventId::at(self.events.len());
             self.positions[event.thread().index()].push(id);
             if event.op.is_access() {
-                self.set_last_access(event.op.object, Some(id));
+                self.set_last(event.op, event.previous.then(id, event.op.access));
             }
             self.events.push(*event);
         }

@@ -19,9 +19,17 @@ pub(super) struct Compared {
 
 impl Compared {
     /// Takes note of an operation.
+    #[inline]
     pub(super) fn announce(&mut self, request: &Request) {
-        if request.expects.is_some() && self.compared.insert(request.op.object) {
-            self.is_refuted |= self.simplified.contains(&request.op.object);
+        if request.expects.is_some() {
+            self.compares(request.op.object);
+        }
+    }
+
+    #[inline(never)]
+    fn compares(&mut self, object: ObjectId) {
+        if self.compared.insert(object) {
+            self.is_refuted |= self.simplified.contains(&object);
         }
     }
 

@@ -67,22 +67,35 @@ impl Suffix {
 impl Record {
     /// Appends an event that is executed, which must not be blocked.
     pub(super) fn push(&mut self, step: Step, request: &Request, performed: &Performed<'_>) {
-        let id = EventId::at(self.execution.len());
         self.execution.push(step, request, performed);
-        if self.sleep().is_empty() {
-            return;
+        if self.has_sleepers() {
+            self.wake();
         }
-        let updated = self
-            .sleep()
-            .after(&Candidate::of(&self.execution, id))
-            .expect("an event that is executed is not blocked");
+    }
+
+    /// Whether anything is characterised as explored after all events.
+    #[inline]
+    pub(super) fn has_sleepers(&self) -> bool {
+        self.sleep
+            .last()
+            .is_some_and(|(_, sleep)| !sleep.is_empty())
+    }
+
+    /// Forgets what the last event shows not to be explored.
+    #[inline(never)]
+    fn wake(&mut self) {
+        let events = self.execution.len();
+        let last = Candidate::of(&self.execution, EventId::at(events - 1));
+        let updated = self.sleep().after(&last);
+        let updated = updated.expect("an event that is executed is not blocked");
         if let Some(updated) = updated {
-            self.sleep.push((self.execution.len(), updated));
+            self.sleep.push((events, updated));
         }
     }
 
     /// The events from `start` on are a schedule, and the last one is its head. If that is a read
     /// its characterisation holds from now on.
+    #[inline(never)]
     pub(super) fn close_schedule(
         &mut self,
         start: usize,

@@ -84,9 +84,9 @@ impl Strategy for Pct {
         Ok(Decision::Run(self.step))
     }
 
-    fn performed(&mut self, performed: Performed<'_>) {
+    fn performed(&mut self, performed: &Performed<'_>) {
         let at = self.execution.len();
-        self.execution.push(self.step, &self.request, &performed);
+        self.execution.push(self.step, &self.request, performed);
         if let Some(rank) = self.changes.iter().position(|&change| change == at) {
             self.priorities[self.step.thread.index()] = Some(rank as u64);
         }

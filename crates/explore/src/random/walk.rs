@@ -52,8 +52,8 @@ impl Strategy for RandomWalk {
         Ok(Decision::Run(self.step))
     }
 
-    fn performed(&mut self, performed: Performed<'_>) {
-        self.execution.push(self.step, &self.request, &performed);
+    fn performed(&mut self, performed: &Performed<'_>) {
+        self.execution.push(self.step, &self.request, performed);
     }
 
     fn analyse(&mut self, _outcome: Outcome) {}

@@ -229,7 +229,7 @@ mod tests {
         strategy
             .extend(&[Pending::Enabled(Request::plain(op))])
             .unwrap();
-        strategy.performed(performed);
+        strategy.performed(&performed);
         strategy.extend(&[Pending::Finished]).unwrap();
         strategy.analyse(Outcome::Completed);
         strategy.save()
@@ -256,7 +256,7 @@ mod tests {
             .collect();
         assert_eq!(
             (slots::MAGIC.last(), lengths),
-            (Some(&b'6'), vec![62, 46, 47, 47, 47, 52, 50, 50, 56]),
+            (Some(&b'7'), vec![62, 49, 50, 50, 50, 55, 53, 53, 59]),
             "the format has changed: raise the version in MAGIC, and write both here"
         );
     }

@@ -81,7 +81,7 @@ impl Watched {
             match decision.map_err(|error| wrong(&error))? {
                 Decision::Run(step) => {
                     let performed = machine.step(step).map_err(|error| wrong(&error))?;
-                    strategy.performed(performed);
+                    strategy.performed(&performed);
                 }
                 Decision::Probe => return Err("a verification compares no states".to_owned()),
                 Decision::Stop(ending) => break ending,
