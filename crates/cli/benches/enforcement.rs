@@ -2,7 +2,8 @@
 //!
 //! The programs are those of Metzler, Saissi, Bokor and Suri, written anew (`safe/`). Each is compiled twice, without and with
 //! hooks; pairs of runs, one of each, follow one another, and the ratio of their times is told as median and quartiles, for prefixes
-//! with all constraints down to none. `PAIRS` in the environment is the number of pairs, 1,000 if it is missing; `PLOT` names a file for a
+//! with all constraints down to none, which are relaxed from an execution in which few threads wait. Names behind `--` choose
+//! programs. `PAIRS` in the environment is the number of pairs, 1,000 if it is missing; `PLOT` names a file for a
 //! picture.
 
 use plotters::prelude::*;
@@ -72,12 +73,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(pairs) => pairs.parse()?,
         Err(_) => 1000,
     };
+    let names: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
+    let chosen =
+        |program: &&Program| names.is_empty() || names.iter().any(|name| name == program.name);
     let folder = tempfile::tempdir()?;
     let mut measured = Vec::new();
     println!(
         "| program | constraints | overhead: median (quartiles) | published |\n| --- | --- | --- | --- |"
     );
-    for program in &PROGRAMS {
+    for program in PROGRAMS.iter().filter(chosen) {
         let built = Built::new(program, folder.path())?;
         let overheads = built.measure(pairs)?;
         for own in &overheads {
@@ -152,6 +159,7 @@ impl Built {
         let mut command = mazurka();
         command.args(["verify", "--format", "json", "--stop-when", "time=60s"]);
         command.args(["--stop-when", &format!("constraints={most}")]);
+        command.args(["--prefer", "few-waiting"]);
         command.arg("-o").arg(&self.trace).arg(&self.hooked);
         let output = command.output()?;
         let result: Value = serde_json::from_slice(&output.stdout)?;

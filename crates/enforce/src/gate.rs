@@ -8,7 +8,7 @@ use rustix::thread::futex;
 use std::sync::LazyLock;
 use std::sync::atomic::{
     AtomicBool, AtomicU32,
-    Ordering::{Acquire, SeqCst},
+    Ordering::{Acquire, Relaxed, SeqCst},
 };
 
 /// A thread of the file.
@@ -20,6 +20,8 @@ pub(crate) struct Gate {
     parked: AtomicU32,
     /// Grows whenever those have to look again.
     bell: AtomicU32,
+    /// It performs its first events, or has done so.
+    has_begun: AtomicBool,
     /// It performs nothing more.
     has_ended: AtomicBool,
 }
@@ -53,6 +55,7 @@ impl Gate {
             published: AtomicU32::new(0),
             parked: AtomicU32::new(0),
             bell: AtomicU32::new(0),
+            has_begun: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
         }
     }
@@ -66,6 +69,11 @@ impl Gate {
     #[inline]
     pub(crate) fn has_published(&self, index: u32) -> bool {
         self.published.load(Acquire) >= index
+    }
+
+    /// The thread runs.
+    pub(crate) fn begin(&self) {
+        self.has_begun.store(true, Relaxed);
     }
 
     /// The thread has performed its events up to this one.
@@ -84,6 +92,7 @@ impl Gate {
 
     /// The thread begins once more, and nobody waits for it.
     pub(crate) fn reopen(&self) {
+        self.has_begun.store(false, Relaxed);
         self.has_ended.store(false, SeqCst);
         self.published.store(0, SeqCst);
     }
@@ -98,7 +107,13 @@ impl Gate {
 
     /// Waits for an event, as long as it is necessary.
     pub(crate) fn wait(&self, index: u32, is_necessary: impl Fn() -> bool) -> Wait {
-        for _ in 0..*SPINS {
+        // A thread that has to be started first takes longer than it pays to spin.
+        let spins = if self.has_begun.load(Relaxed) {
+            *SPINS
+        } else {
+            0
+        };
+        for _ in 0..spins {
             if self.has_published(index) {
                 return Wait::Reached;
             }

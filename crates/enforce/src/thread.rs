@@ -106,6 +106,7 @@ pub fn adopt(child: &Child) {
     own.errno.set(errno());
     own.thread.store(ptr::from_ref(thread).cast_mut(), Relaxed);
     thread.own.store(ptr::from_ref(own).cast_mut(), SeqCst);
+    thread.runs();
     own.looks_ahead(thread);
 }
 
@@ -160,6 +161,7 @@ pub fn again() {
     for number in 0..enforcement::plan().threads() {
         Gate::of(number).reopen();
     }
+    main.runs();
     follow::starts_in();
     own.count.set(0);
     own.looks_ahead(main);
@@ -301,6 +303,13 @@ impl Thread {
             })
         {
             self.number.store(number as u64 + 1, Relaxed);
+        }
+    }
+
+    /// It performs events.
+    fn runs(&self) {
+        if let Some(number) = self.number() {
+            Gate::of(number).begin();
         }
     }
 
