@@ -15,25 +15,38 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Called by an exported function that noted the frame.
 #[inline(always)]
 unsafe fn read(pointer: *const c_void, length: usize) {
-    if is_inside() && !gate::is_errno(pointer.addr()) {
-        let is_end_of_copy = copies::has_begun();
-        if !heap::contains(pointer.addr())
-            && !is_end_of_copy
-            && native::reads_own(pointer.addr(), length, code())
-        {
-            return gate::pass();
+    if !is_inside() {
+        return enforce::plain_read(pointer.addr());
+    }
+    if gate::is_errno(pointer.addr()) {
+        return;
+    }
+    if !heap::contains(pointer.addr())
+        && !copies::has_begun()
+        && native::reads_own(pointer.addr(), length, code())
+    {
+        gate::pass();
+    } else {
+        // SAFETY: as promised by the caller.
+        unsafe { read_shared(pointer, length) };
+    }
+}
+
+/// A plain read of memory that others may access, too.
+///
+/// # Safety
+///
+/// As for [`read`].
+#[inline(never)]
+unsafe fn read_shared(pointer: *const c_void, length: usize) {
+    let (frame, _closed) = (frame(), close());
+    heap::check(pointer.addr(), length, frame);
+    // SAFETY: the program is about to read, and the frame is that of its call.
+    unsafe {
+        match copies::end(length) {
+            Some(to) => native::copy_at_once(to, pointer.addr(), length, frame),
+            None => native::read(pointer.expose_provenance(), length, frame),
         }
-        let (frame, _closed) = (frame(), close());
-        heap::check(pointer.addr(), length, frame);
-        // SAFETY: the program is about to read, and the frame is that of its call.
-        unsafe {
-            match copies::end(length) {
-                Some(to) => native::copy_at_once(to, pointer.addr(), length, frame),
-                None => native::read(pointer.expose_provenance(), length, frame),
-            }
-        }
-    } else if !is_inside() {
-        enforce::plain_read(pointer.addr());
     }
 }
 
@@ -44,22 +57,36 @@ unsafe fn read(pointer: *const c_void, length: usize) {
 /// As for [`read`].
 #[inline(always)]
 unsafe fn write(pointer: *const c_void, length: usize) {
-    if is_inside() && !gate::is_errno(pointer.addr()) {
-        if !heap::contains(pointer.addr()) && native::writes_own(pointer.addr(), length, code()) {
-            return gate::pass();
-        }
-        let (frame, _closed) = (frame(), close());
-        heap::check(pointer.addr(), length, frame);
-        // SAFETY: the program is about to write here; the frame is that of its call.
-        let code = unsafe { (*frame).code() };
-        if copies::begin(pointer.expose_provenance(), length, code) {
-            return;
-        }
-        // SAFETY: as above.
-        unsafe { native::write(pointer.expose_provenance(), length, code) };
-    } else if !is_inside() {
-        enforce::plain_write(pointer.addr());
+    if !is_inside() {
+        return enforce::plain_write(pointer.addr());
     }
+    if gate::is_errno(pointer.addr()) {
+        return;
+    }
+    if !heap::contains(pointer.addr()) && native::writes_own(pointer.addr(), length, code()) {
+        gate::pass();
+    } else {
+        // SAFETY: as promised by the caller.
+        unsafe { write_shared(pointer, length) };
+    }
+}
+
+/// A plain write of memory that others may access, too.
+///
+/// # Safety
+///
+/// As for [`read`].
+#[inline(never)]
+unsafe fn write_shared(pointer: *const c_void, length: usize) {
+    let (frame, _closed) = (frame(), close());
+    heap::check(pointer.addr(), length, frame);
+    // SAFETY: the program is about to write here; the frame is that of its call.
+    let code = unsafe { (*frame).code() };
+    if copies::begin(pointer.expose_provenance(), length, code) {
+        return;
+    }
+    // SAFETY: as above.
+    unsafe { native::write(pointer.expose_provenance(), length, code) };
 }
 
 macro_rules! plain {

@@ -270,8 +270,14 @@ impl Laps {
     #[inline(always)]
     fn forget_foreign(&mut self) {
         if !self.foreign.is_empty() {
-            self.foreign.clear();
+            self.forget_what_is_foreign();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn forget_what_is_foreign(&mut self) {
+        self.foreign.clear();
     }
 
     /// Notes a visit if it is the first one and there is room.

@@ -32,25 +32,27 @@ impl Model {
 #[inline(always)]
 pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
     // SAFETY: the engine is alive while its threads run, and nobody else uses it meanwhile.
-    unsafe { ENGINE.load(Relaxed).as_mut() }.is_some_and(|engine| {
-        engine.thread().code = code;
-        engine.passes(address, length) && engine.visits(code) && engine.begin_passing()
-    })
+    let Some(engine) = (unsafe { ENGINE.load(Relaxed).as_mut() }) else {
+        return false;
+    };
+    engine.thread().code = code;
+    engine.passes(address, length) && engine.visits(code) && engine.begin_passing()
 }
 
 /// The same for a plain write.
 #[inline(always)]
 pub fn writes_own(address: usize, length: usize, code: usize) -> bool {
     // SAFETY: as above.
-    unsafe { ENGINE.load(Relaxed).as_mut() }.is_some_and(|engine| {
-        let is_own = engine.passes(address, length) && engine.begin_passing();
-        if is_own {
-            engine.thread().code = code;
-            // SAFETY: the program is about to write here.
-            unsafe { engine.takes_effect_at(address, length) };
-        }
-        is_own
-    })
+    let Some(engine) = (unsafe { ENGINE.load(Relaxed).as_mut() }) else {
+        return false;
+    };
+    let is_own = engine.passes(address, length) && engine.begin_passing();
+    if is_own {
+        engine.thread().code = code;
+        // SAFETY: the program is about to write here.
+        unsafe { engine.takes_effect_at(address, length) };
+    }
+    is_own
 }
 
 impl Engine {
