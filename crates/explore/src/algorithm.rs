@@ -162,6 +162,9 @@ impl Algorithm {
                 States::StoredExactly => bounded(Storing::new(true), options),
             },
             Algorithm::Optimal => bounded(Search::<Optimal>::new(), options),
+            Algorithm::Parsimonious if options.preemptions.is_some() => {
+                bounded(Parsimonious::steady(), options)
+            }
             Algorithm::Parsimonious => bounded(Parsimonious::new(), options),
             Algorithm::Random => bounded(RandomWalk::new(options.seed), options),
             Algorithm::Pct => bounded(Pct::new(options.seed), options),

@@ -13,6 +13,7 @@
 mod candidate;
 mod characterisation;
 mod compared;
+mod contended;
 mod deferred;
 mod expression;
 mod few;
@@ -27,6 +28,7 @@ use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, Strategy};
 use candidate::Candidate;
 use compared::Compared;
+use contended::Contended;
 use deferred::Deferred;
 use record::{Characterisation, Record, Suffix};
 use serde::{Deserialize, Serialize};
@@ -128,6 +130,9 @@ pub struct Parsimonious {
     )]
     frames: Vec<Box<Frame>>,
     compared: Compared,
+    contended: Contended,
+    /// The thread that moved last goes on while it can.
+    is_steady: bool,
     has_begun: bool,
     has_restarted: bool,
     /// The step that was asked for and what its thread announced.
@@ -149,6 +154,9 @@ pub struct Parsimonious {
     /// The threads that the first execution prefers, event by event.
     #[serde(skip)]
     guide: Vec<ThreadId>,
+    /// No thread is left in the execution at hand for whose operation nobody races, as far as that is looked for.
+    #[serde(skip)]
+    has_looked: bool,
     /// The execution at hand is the first one.
     #[serde(skip)]
     is_first: bool,
@@ -158,6 +166,14 @@ impl Parsimonious {
     /// A search from the start.
     pub fn new() -> Parsimonious {
         Parsimonious::default()
+    }
+
+    /// A search whose executions have few preemptions.
+    pub fn steady() -> Parsimonious {
+        Parsimonious {
+            is_steady: true,
+            ..Parsimonious::default()
+        }
     }
 
     /// A search whose first execution prefers these threads, event by event, and whose other executions come in the order of
@@ -302,12 +318,33 @@ impl Parsimonious {
         self.spare.push(frame);
     }
 
+    /// The thread that goes first if it can: one for whose operation nobody races, or the one that moved last.
+    fn preferred(&mut self, pending: &[Pending]) -> Option<ThreadId> {
+        let execution = &self.record.execution;
+        let last = execution.last_thread();
+        if self.is_first {
+            return self.guide.get(execution.len()).copied().or(last);
+        }
+        if self.is_steady {
+            return last;
+        }
+        let request = last.and_then(|last| pending[last.index()].enabled());
+        if request.is_some_and(|request| self.contended.spares(request)) {
+            return last;
+        }
+        if !self.has_looked {
+            let spared = self.contended.first_spared(pending);
+            self.has_looked = spared.is_none();
+            if spared.is_some() {
+                return spared;
+            }
+        }
+        self.contended.last_thread(execution)
+    }
+
     /// The first thread that is enabled and not characterised as explored.
     fn pick<'p>(&mut self, pending: &'p [Pending]) -> Option<(ThreadId, &'p Request)> {
-        let execution = &self.record.execution;
-        let preferred = self.guide.get(execution.len()).filter(|_| self.is_first);
-        let preferred = preferred.copied();
-        let preferred = preferred.or_else(|| execution.last_thread());
+        let preferred = self.preferred(pending);
         let enabled = Enabled::new(pending, preferred);
         match self.record.has_sleepers() {
             true => self.pick_awake(enabled),
@@ -349,12 +386,15 @@ impl Strategy for Parsimonious {
             compared.begin_again();
             *self = Parsimonious {
                 compared,
+                contended: std::mem::take(&mut self.contended),
+                is_steady: self.is_steady,
                 has_restarted: true,
                 deferred: self.deferred.take().map(|_| Deferred::default()),
                 guide: std::mem::take(&mut self.guide),
                 ..Parsimonious::new()
             };
         }
+        self.has_looked = false;
         self.is_first = !self.has_begun;
         if self.is_first {
             self.has_begun = true;
@@ -418,6 +458,10 @@ impl Strategy for Parsimonious {
         let fresh = self.kept + self.plan.steps.len().saturating_sub(1);
         let all = execution.races().len();
         let race = all - execution.races_from(fresh).len();
+        for race in &execution.races()[race..] {
+            self.contended
+                .insert(execution.event(race.second).op.object);
+        }
         self.cursor = Cursor {
             race,
             races: (race, all),

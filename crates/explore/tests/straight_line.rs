@@ -125,6 +125,35 @@ impl Program for Straight {
     }
 }
 
+/// Counts the steps that are not repeated.
+struct Counting {
+    program: Straight,
+    fresh: usize,
+}
+
+impl Program for Counting {
+    fn reset(&mut self) {
+        self.program.reset();
+    }
+
+    fn pending(&self) -> &[Pending] {
+        self.program.pending()
+    }
+
+    fn repeat(&mut self, execution: &Execution, returns: bool) -> Result<(), Interrupt> {
+        self.program.repeat(execution, returns)
+    }
+
+    fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt> {
+        self.fresh += 1;
+        self.program.step(step)
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.program.outcome()
+    }
+}
+
 /// Counts executions by trace.
 #[derive(Default)]
 struct Traces {
@@ -196,6 +225,25 @@ fn one_writer_and_readers() {
         &[Read(2), Read(0)],
         &[Read(3), Read(0)],
     ]);
+}
+
+/// After its first executions parsimonious leaves the reads of places of their own to what executions have in common.
+#[test]
+fn what_nobody_races_for_is_seldom_performed_anew() {
+    let readers: Vec<[Act; 2]> = (1..=8).map(|own| [Read(own), Read(0)]).collect();
+    let mut threads: Vec<&[Act]> = vec![&[Write(0, 1)]];
+    threads.extend(readers.iter().map(|acts| &acts[..]));
+    let mut program = Counting {
+        program: Straight::new(&threads),
+        fresh: 0,
+    };
+    let mut found = Traces::default();
+    let mut strategy = Algorithm::Parsimonious.strategy(Options::default());
+    explore(&mut program, &mut strategy, &mut found).expect("deterministic");
+    assert_eq!(found.complete.len(), 256);
+    // The write, the read that is brought before it and on average half of the other reads.
+    let needed = 256 * (2 + 4);
+    assert!(program.fresh < needed + needed / 4, "{}", program.fresh);
 }
 
 #[test]
