@@ -15,9 +15,20 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Called by an exported function that noted the frame.
 #[inline(always)]
 unsafe fn read(pointer: *const c_void, length: usize) {
-    if !is_inside() {
-        return enforce::plain_read(pointer.addr());
+    match is_inside() {
+        // SAFETY: as promised by the caller.
+        true => unsafe { read_inside(pointer, length) },
+        false => enforce::plain_read(pointer.addr()),
     }
+}
+
+/// A plain read of the program under check.
+///
+/// # Safety
+///
+/// As for [`read`].
+#[inline(always)]
+unsafe fn read_inside(pointer: *const c_void, length: usize) {
     if gate::is_errno(pointer.addr()) {
         return;
     }
@@ -57,9 +68,20 @@ unsafe fn read_shared(pointer: *const c_void, length: usize) {
 /// As for [`read`].
 #[inline(always)]
 unsafe fn write(pointer: *const c_void, length: usize) {
-    if !is_inside() {
-        return enforce::plain_write(pointer.addr());
+    match is_inside() {
+        // SAFETY: as promised by the caller.
+        true => unsafe { write_inside(pointer, length) },
+        false => enforce::plain_write(pointer.addr()),
     }
+}
+
+/// A plain write of the program under check.
+///
+/// # Safety
+///
+/// As for [`read`].
+#[inline(always)]
+unsafe fn write_inside(pointer: *const c_void, length: usize) {
     if gate::is_errno(pointer.addr()) {
         return;
     }
@@ -95,12 +117,12 @@ macro_rules! plain {
             $(
                 reading fn $read(pointer: *const c_void) {
                     // SAFETY: the frame was noted.
-                    unsafe { read(pointer, $length) }
+                    unsafe { read_inside(pointer, $length) }
                 }
 
                 writing fn $write(pointer: *const c_void) {
                     // SAFETY: the frame was noted.
-                    unsafe { write(pointer, $length) }
+                    unsafe { write_inside(pointer, $length) }
                 }
             )*
         }

@@ -127,8 +127,7 @@ fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
     let index = joinable(thread, code)?;
     let thread = runtime::ThreadId::from_index(index);
     if !native::join_ended(thread, code) {
-        native::at(code, || runtime::join(thread))
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        runtime::join(thread).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
     let joined = at(index);
     joined.is_joined = true;

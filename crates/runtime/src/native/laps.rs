@@ -191,6 +191,14 @@ impl Engine {
     /// else has to be known of it. Then that is noted, without asking for memory.
     #[inline(always)]
     pub(super) fn visits(&mut self, code: usize) -> bool {
+        match self.names.has_loops() {
+            true => self.visits_outside_loops(code),
+            false => self.thread().laps.visits(code),
+        }
+    }
+
+    #[inline(never)]
+    fn visits_outside_loops(&mut self, code: usize) -> bool {
         !self.is_loop(code) && self.thread().laps.visits(code)
     }
 

@@ -28,7 +28,8 @@ pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
     })
 }
 
-/// Joins a thread that has ended, if that takes no step of its own; whether it did. Else [`join`](crate::join) does.
+/// Joins a thread that has ended, if that takes no step of its own; whether it did. Else [`join`](crate::join) does, at the
+/// same place.
 #[inline]
 pub fn join_ended(thread: ThreadId, code: usize) -> bool {
     perform::silently(|engine| {
