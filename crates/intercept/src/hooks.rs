@@ -51,10 +51,12 @@ unsafe fn read_inside(pointer: *const c_void, length: usize) {
 #[inline(never)]
 unsafe fn read_shared(pointer: *const c_void, length: usize) {
     let (frame, _closed) = (frame(), close());
+    // First of all: a failure here is not to leave a copy behind for the next execution.
+    let target = copies::end(length);
     heap::check(pointer.addr(), length, frame);
     // SAFETY: the program is about to read, and the frame is that of its call.
     unsafe {
-        match copies::end(length) {
+        match target {
             Some(to) => native::copy_at_once(to, pointer.addr(), length, frame),
             None => native::read(pointer.expose_provenance(), length, frame),
         }

@@ -19,6 +19,7 @@ mod names;
 mod prevention;
 mod random;
 mod refusals;
+mod releases;
 mod robust;
 mod savepoints;
 mod stacks;

@@ -196,6 +196,14 @@ impl Engine {
         self.watch.races && self.native.is_ordering
     }
 
+    /// What an atomic access orders: where plain ones interleave, all are sequentially consistent.
+    pub(super) fn effective(&self, order: Ordering) -> Ordering {
+        match self.races_plain() {
+            true => order,
+            false => Ordering::SeqCst,
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn loaded_at<V: Value>(&mut self, pointer: *const V, value: V, order: Ordering) {
@@ -206,6 +214,7 @@ impl Engine {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Read);
         }
         if self.is_ordering() {
+            let order = self.effective(order);
             self.happens_before.load(self.running, object, order);
         }
         self.record_memory(pointer.addr(), &[bytes_of(&value)], |name, [value]| {
@@ -220,6 +229,7 @@ impl Engine {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Write);
         }
         if self.is_ordering() {
+            let order = self.effective(order);
             self.happens_before
                 .store(self.running, self.op.object, order);
         }
@@ -242,6 +252,7 @@ impl Engine {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Write);
         }
         if self.is_ordering() {
+            let order = self.effective(order);
             self.happens_before.load(self.running, object, order);
             self.happens_before.publish(self.running, object, order);
         }
@@ -275,10 +286,10 @@ impl Engine {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), access);
         }
         if self.is_ordering() {
-            let order = if is_equal { success } else { failure };
+            let order = self.effective(if is_equal { success } else { failure });
             self.happens_before.load(self.running, object, order);
             if is_equal {
-                self.happens_before.publish(self.running, object, success);
+                self.happens_before.publish(self.running, object, order);
             }
         }
         let bytes = [

@@ -97,7 +97,7 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
             range,
         });
         if engine.watch.is_on() {
-            engine.order_plain(OpKind::Store);
+            engine.order_plain(OpKind::Store, address, length);
         }
     });
 }
@@ -135,10 +135,8 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
         engine.own_atomically(address, length);
         if engine.watch.races {
             engine.shadow_atomic(address, length, Access::Write);
-            let object = engine.op.object;
-            engine
-                .happens_before
-                .store(engine.running, object, Ordering::Relaxed);
+            let (object, order) = (engine.op.object, engine.effective(Ordering::Relaxed));
+            engine.happens_before.store(engine.running, object, order);
         }
     });
 }
@@ -203,7 +201,7 @@ impl Engine {
         if self.watch.is_on() {
             // SAFETY: as promised by the caller.
             self.see(unsafe { memory_seen(address, length) });
-            self.order_plain(OpKind::Load);
+            self.order_plain(OpKind::Load, address, length);
             // SAFETY: as promised by the caller.
             unsafe { self.record_read(address, length) };
         }
@@ -240,15 +238,18 @@ impl Engine {
         }
     }
 
-    /// A plain access that is an event is ordered with others like an atomic one.
+    /// A plain access that is an event is ordered with others like an atomic one, and races only with the end of its memory.
     #[cold]
-    pub(super) fn order_plain(&mut self, kind: OpKind) {
+    pub(super) fn order_plain(&mut self, kind: OpKind, address: usize, length: usize) {
         if !self.watch.races {
             return;
         }
-        let (thread, object) = (self.running, self.op.object);
+        let (thread, object, code) = (self.running, self.op.object, self.thread().code);
         self.happens_before.load(thread, object, Ordering::SeqCst);
-        if kind == OpKind::Store {
+        if kind == OpKind::Load {
+            self.shadow_read(address, length, code);
+        } else {
+            self.shadow_write(address, length, code);
             self.happens_before
                 .publish(thread, object, Ordering::SeqCst);
         }

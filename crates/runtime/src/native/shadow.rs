@@ -77,9 +77,12 @@ impl Kind {
         matches!(self, Kind::AtomicRead | Kind::AtomicWrite)
     }
 
-    /// Whether the two must be ordered.
-    fn conflicts(self, other: Kind) -> bool {
-        (self.writes() || other.writes()) && !(self.is_atomic() && other.is_atomic())
+    /// Whether the two must be ordered. Where plain accesses interleave, only the end of memory must be.
+    fn conflicts(self, other: Kind, is_raced: bool) -> bool {
+        let ends = self == Kind::Release || other == Kind::Release;
+        (is_raced || ends)
+            && (self.writes() || other.writes())
+            && !(self.is_atomic() && other.is_atomic())
     }
 }
 
@@ -120,7 +123,7 @@ impl Shadow {
 
     /// Notes an access that nobody else's can race with; false if there may be one.
     #[inline]
-    fn notes(&mut self, number: usize, touch: Touch) -> bool {
+    fn notes(&mut self, number: usize, touch: Touch, is_raced: bool) -> bool {
         let touches = self.granule(number);
         let mut same = None;
         for (index, earlier) in touches.iter().enumerate() {
@@ -129,7 +132,7 @@ impl Shadow {
                 same = Some(index);
             } else if !is_own
                 && earlier.bytes & touch.bytes != 0
-                && earlier.kind.conflicts(touch.kind)
+                && earlier.kind.conflicts(touch.kind, is_raced)
             {
                 return false;
             }
@@ -268,7 +271,8 @@ impl Engine {
     }
 
     fn shadow_granule(&mut self, number: usize, touch: Touch) {
-        if !self.watch.records && self.native.shadow.notes(number, touch) {
+        let is_raced = self.native.is_raced;
+        if !self.watch.records && self.native.shadow.notes(number, touch, is_raced) {
             return;
         }
         let mut touch = touch;
@@ -280,7 +284,7 @@ impl Engine {
         touches.retain(|earlier| {
             let overlaps = earlier.bytes & touch.bytes != 0;
             let is_ordered = self.happens_before.knows(touch.epoch.thread, earlier.epoch);
-            if overlaps && !is_ordered && earlier.kind.conflicts(touch.kind) {
+            if overlaps && !is_ordered && earlier.kind.conflicts(touch.kind, is_raced) {
                 self.meet_race(*earlier, touch, number);
             }
             // Who races with an earlier access that this one comes after and covers races with this one.
