@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::source::{Place, Spot};
 use explore::{EventId, ObjectId, Op, OpKind, ThreadId, Token};
 use objects::Ticket;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// The events of an execution as text, and the names of its objects.
@@ -27,6 +28,8 @@ pub(crate) struct Recorder {
     memory: BTreeMap<u32, String>,
     /// The tokens of the addresses that were shown, in order of appearance.
     pointers: Vec<Token>,
+    /// What the thread has touched that touched memory last, since the last event.
+    repeatable: FxHashMap<NativeTouch, u32>,
     thread: Option<(ThreadId, Spot)>,
     text: Option<String>,
     failed: bool,
@@ -39,6 +42,9 @@ pub(crate) struct Recorder {
     /// Where a thread took a lock: what gives it back is mostly the end of a guard, which stands at no line.
     taken: BTreeMap<(ThreadId, ObjectId), Spot>,
 }
+
+/// A touch of memory by address: the place in the code, the granule, its bytes, and what was done.
+type NativeTouch = (usize, usize, u8, &'static str);
 
 pub(crate) struct Recorded {
     pub(crate) thread: ThreadId,
@@ -55,6 +61,21 @@ impl Recorder {
     /// Forgets everything.
     pub(crate) fn begin(&mut self) {
         *self = Recorder::default();
+    }
+
+    /// How many events have begun.
+    fn position(&self) -> usize {
+        self.events.len() + usize::from(self.thread.is_some())
+    }
+
+    /// The number of the same touch, if the thread does in a loop what it has done since the last event, and nobody touched
+    /// anything meanwhile.
+    fn repeated(&mut self, thread: ThreadId, touch: NativeTouch) -> Option<u32> {
+        let (position, last) = self.touches.last()?;
+        if *position != self.position() || last.thread != thread {
+            self.repeatable.clear();
+        }
+        self.repeatable.get(&touch).copied()
     }
 
     #[cold]
@@ -242,7 +263,16 @@ impl Engine {
 
     /// The same for memory that is named by address; `bytes` are those of the granule there that are touched.
     #[cold]
-    pub(crate) fn record_native_touch(&mut self, granule: usize, bytes: u8, kind: &str) -> u32 {
+    pub(crate) fn record_native_touch(
+        &mut self,
+        granule: usize,
+        bytes: u8,
+        kind: &'static str,
+    ) -> u32 {
+        let key = (self.thread().code, granule, bytes, kind);
+        if let Some(number) = self.recorder.repeated(self.running, key) {
+            return number;
+        }
         let address = granule + bytes.trailing_zeros() as usize;
         let length = bytes.count_ones() as usize;
         let name = match self.config.native {
@@ -250,7 +280,9 @@ impl Engine {
             None => "memory".to_owned(),
         };
         let spot = self.own_spot();
-        self.add_touch(spot, format!("{kind} of {name}"))
+        let number = self.add_touch(spot, format!("{kind} of {name}"));
+        self.recorder.repeatable.insert(key, number);
+        number
     }
 
     /// The program has something to say here.
@@ -269,7 +301,7 @@ impl Engine {
             sent_in: None,
         };
         let recorder = &mut self.recorder;
-        let before = recorder.events.len() + usize::from(recorder.thread.is_some());
+        let before = recorder.position();
         recorder.touches.push((before, touch));
         u32::try_from(recorder.touches.len() - 1).expect("an execution has less than 2^32 accesses")
     }

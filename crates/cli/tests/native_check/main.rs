@@ -25,3 +25,4 @@ mod savepoints;
 mod stacks;
 mod toolchain;
 mod verification;
+mod waits;

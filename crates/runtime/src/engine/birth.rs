@@ -9,6 +9,10 @@ use explore::{EventId, Pending, ThreadId};
 use std::panic::Location;
 use std::ptr::NonNull;
 
+/// So many plain accesses that are no events a thread may perform for each operation that it may: who goes round for ever
+/// beside others, as a loop over a plain flag does, stops, too.
+const ACCESSES: u32 = 250;
+
 impl Engine {
     /// The coroutine of a thread that never goes on begins at its root again.
     #[cold]
@@ -34,11 +38,13 @@ impl Engine {
             self.make_room(id);
         }
         let has_private_stack = self.begins_with_private_stack(id);
+        let accesses = self.config.max_events.saturating_mul(ACCESSES);
         let thread = &mut self.threads[id.index()];
         thread.job = Some(job);
         thread.has_private_stack = has_private_stack;
         thread.last = None;
         thread.operations = 0;
+        thread.accesses_left = accesses;
         thread.wait = None;
         thread.expiries = 0;
         thread.spurious = 0;

@@ -29,6 +29,8 @@ pub(crate) struct Thread {
     pub(crate) edges: Vec<EventId>,
     /// How many operations it has performed.
     pub(crate) operations: u32,
+    /// How many plain accesses that are no events it may still perform.
+    pub(crate) accesses_left: u32,
     pub(crate) expiries: u32,
     pub(crate) spurious: u32,
     pub(super) children: u32,
@@ -110,6 +112,7 @@ impl Thread {
             last: None,
             edges: Vec::new(),
             operations: 0,
+            accesses_left: 0,
             expiries: 0,
             spurious: 0,
             children: 0,

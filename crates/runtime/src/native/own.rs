@@ -65,9 +65,12 @@ impl Engine {
         }
     }
 
-    /// Counts the access where it would be an event if others accessed this memory, too; false if that is one too many.
+    /// Counts the access; false if that is one too many.
     #[inline(always)]
     fn begin_passing(&mut self) -> bool {
-        self.races_plain() || self.begin_private_access()
+        match self.races_plain() {
+            true => self.begin_raced_access(),
+            false => self.begin_private_access(),
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::ranges::{bytes_at, content_of, memory_seen, touch};
 use crate::engine::Engine;
 use crate::names::Range;
 use crate::perform::{perform_when, silently};
-use explore::{Access, OpKind};
+use explore::{Access, Bound, Halt, OpKind};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
@@ -35,8 +35,7 @@ pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code() };
         if engine.races_plain() {
-            engine.shadow_read(address, length, code);
-            return true;
+            return engine.goes_on_racing(|engine| engine.shadow_read(address, length, code));
         }
         if engine.is_on_private_stack(address, length) {
             return engine.accesses_privately(OpKind::Load, code);
@@ -71,8 +70,7 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
         // SAFETY: as promised by the caller.
         unsafe { engine.takes_effect_at(address, length) };
         if engine.races_plain() {
-            engine.shadow_write(address, length, code);
-            return true;
+            return engine.goes_on_racing(|engine| engine.shadow_write(address, length, code));
         }
         if engine.is_on_private_stack(address, length) {
             return engine.accesses_privately(OpKind::Store, code);
@@ -187,6 +185,25 @@ impl Engine {
     #[inline(always)]
     pub(super) fn races_plain(&self) -> bool {
         self.native.is_raced
+    }
+
+    /// Counts a plain access of the thread that runs, which is no event; false if that is one too many.
+    #[inline(always)]
+    pub(super) fn begin_raced_access(&mut self) -> bool {
+        let left = &mut self.thread().accesses_left;
+        let goes_on = *left > 0;
+        *left -= u32::from(goes_on);
+        goes_on
+    }
+
+    /// The thread that runs performs a plain access, which is no event, unless that is one too many; whether it goes on.
+    fn goes_on_racing(&mut self, performs: impl FnOnce(&mut Engine)) -> bool {
+        let goes_on = self.begin_raced_access();
+        match goes_on {
+            true => performs(self),
+            false => self.halt(Halt::Bound(Bound::Events)),
+        }
+        goes_on
     }
 
     /// The plain read of the event at hand.

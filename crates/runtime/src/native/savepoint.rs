@@ -108,6 +108,7 @@ struct SavedThread {
     last: Option<EventId>,
     edges: Vec<EventId>,
     operations: u32,
+    accesses_left: u32,
     expiries: u32,
     spurious: u32,
     named: (u32, u32),
@@ -402,6 +403,7 @@ impl SavedThread {
             last: None,
             edges: Vec::new(),
             operations: 0,
+            accesses_left: 0,
             expiries: 0,
             spurious: 0,
             named: (0, 0),
@@ -426,6 +428,7 @@ impl SavedThread {
         self.last = thread.last;
         copy_column(&mut self.edges, &thread.edges);
         self.operations = thread.operations;
+        self.accesses_left = thread.accesses_left;
         self.expiries = thread.expiries;
         self.spurious = thread.spurious;
         self.named = thread.named();
@@ -448,6 +451,7 @@ impl SavedThread {
         thread.last = self.last;
         copy_column(&mut thread.edges, &self.edges);
         thread.operations = self.operations;
+        thread.accesses_left = self.accesses_left;
         thread.expiries = self.expiries;
         thread.spurious = self.spurious;
         thread.set_named(self.named);
