@@ -111,6 +111,23 @@ export! {
     }
 }
 
+/// Whether `malloc` is another one than that of here: one of the program, or of a library that takes its place.
+pub(crate) fn is_replaced() -> bool {
+    // SAFETY: a valid name.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
+    image_of(found) != image_of(is_replaced as *const c_void)
+}
+
+/// Where the image begins that an address is in; none if that is unknown.
+fn image_of(address: *const c_void) -> Option<usize> {
+    // SAFETY: zero is valid for this plain structure, which the call fills.
+    let (is_known, found) = unsafe {
+        let mut found: libc::Dl_info = std::mem::zeroed();
+        (libc::dladdr(address, &raw mut found) != 0, found)
+    };
+    is_known.then(|| found.dli_fbase.addr())
+}
+
 /// What `free` does to memory.
 #[inline(never)]
 fn release(pointer: *mut c_void) {

@@ -1,6 +1,6 @@
 //! The start of the program: with an order in its environment it is checked, or enforced, instead of being run.
 
-use crate::{enforced, heap, input, worker};
+use crate::{enforced, heap, input, malloc, worker};
 use libc::{c_char, c_int, c_ulong, c_void};
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -70,6 +70,10 @@ unsafe extern "C-unwind" fn checked_main(
 
 /// What constructors meet is what the program meets.
 fn prepare() -> Result<(), String> {
+    if malloc::is_replaced() {
+        let reason = "the program has a `malloc` of its own, whose memory no execution puts back: check it without";
+        return Err(reason.to_owned());
+    }
     heap::reserve()?;
     input::replace().map_err(|error| format!("cannot redirect the program's input: {error}"))
 }

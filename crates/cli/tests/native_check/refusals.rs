@@ -54,6 +54,23 @@ fn refused(name: &str, source: &str, part: &str) {
 }
 
 #[test]
+fn a_program_with_an_allocator_of_its_own_is_refused() {
+    let source = "#include <stddef.h>
+#include <string.h>
+static _Alignas(64) char memory[1 << 22];
+static size_t used;
+void *malloc(size_t size) { used += (size + 63) / 64 * 64; return memory + used - (size + 63) / 64 * 64; }
+void free(void *block) { (void)block; }
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *block, size_t size) {
+    void *other = malloc(size);
+    return block == NULL ? other : memcpy(other, block, size);
+}
+int main(void) { return malloc(1) == NULL; }";
+    refused("allocator.c", source, "a `malloc` of its own");
+}
+
+#[test]
 fn a_program_that_reads_its_standard_input_is_refused() {
     let part = "the program reads its standard input";
     let scan = "#include <stdio.h>\nint main(void) { int n; return scanf(\"%d\", &n) != 1; }";
