@@ -68,17 +68,22 @@ impl Condvar {
         is_signalled
     }
 
+    /// Who has been woken does not look at the condition variable any more: it may be gone.
     fn resolve(&self, waiter: &Waiter) -> bool {
         begin(OpKind::CondvarResolve);
-        let is_signalled = self.latch.hold(|| {
-            let is_signalled = waiter.is_woken();
-            if !is_signalled {
-                self.queue.remove(waiter);
-            }
-            is_signalled
-        });
+        let gives_up = waiter.gives_up();
+        if gives_up {
+            self.latch.hold(|| self.queue.remove(waiter));
+        }
         end();
-        is_signalled
+        !gives_up
+    }
+
+    /// Nobody uses it any more, but for those whose time was over just before: when this returns they are through with it.
+    pub fn destroy(&self) {
+        while self.latch.hold(|| self.queue.has_leaving()) {
+            std::thread::yield_now();
+        }
     }
 
     /// Wakes one waiter: the chosen one, or who waits longest.
@@ -106,5 +111,66 @@ impl Condvar {
 impl Default for Condvar {
     fn default() -> Condvar {
         Condvar::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+    #[test]
+    fn who_was_woken_in_time_does_not_look_at_the_condition_variable_any_more() {
+        let condvar = Condvar::new();
+        let waiter = Waiter::new(0);
+        // SAFETY: the waiter stays here until it is woken.
+        condvar
+            .latch
+            .hold(|| unsafe { condvar.queue.push(&waiter) });
+        condvar.broadcast();
+        // As if the memory were another's by now, whose latch is held.
+        assert!(condvar.latch.hold(|| condvar.resolve(&waiter)));
+    }
+
+    #[test]
+    fn a_signal_is_for_who_waits_and_not_for_who_gives_up() {
+        let condvar = Condvar::new();
+        let [leaving, waiting] = [0, 0].map(Waiter::new);
+        for waiter in [&leaving, &waiting] {
+            // SAFETY: the waiters stay here until they are woken or taken out.
+            condvar.latch.hold(|| unsafe { condvar.queue.push(waiter) });
+        }
+        assert!(leaving.gives_up());
+        condvar.signal();
+        assert!(waiting.is_woken() && !leaving.is_woken());
+        assert!(!waiting.gives_up(), "it has been woken");
+        condvar.queue.remove(&leaving);
+    }
+
+    #[test]
+    fn the_end_of_a_condition_variable_waits_for_who_gives_up() {
+        let condvar = Condvar::new();
+        let waiter = Waiter::new(0);
+        // SAFETY: the waiter stays here until it is taken out.
+        condvar
+            .latch
+            .hold(|| unsafe { condvar.queue.push(&waiter) });
+        assert!(waiter.gives_up());
+        condvar.broadcast();
+        let (begins, is_out) = (AtomicBool::new(false), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                begins.store(true, SeqCst);
+                condvar.destroy();
+                assert!(is_out.load(SeqCst));
+            });
+            while !begins.load(SeqCst) {
+                std::thread::yield_now();
+            }
+            condvar.latch.hold(|| {
+                is_out.store(true, SeqCst);
+                condvar.queue.remove(&waiter);
+            });
+        });
     }
 }

@@ -16,10 +16,15 @@ use std::sync::atomic::{
 pub(crate) struct Waiter {
     next: Cell<*const Waiter>,
     /// Whoever wakes it may find its memory gone: it leaves by what is stored here.
-    is_woken: AtomicU32,
+    state: AtomicU32,
     /// What it waits for: a number of the queue's owner.
     pub(crate) what: usize,
 }
+
+const WAITS: u32 = 0;
+const WOKEN: u32 = 1;
+/// Its time is over, and it is about to take itself out.
+const GIVES_UP: u32 = 2;
 
 impl RefUnwindSafe for Waiter {}
 
@@ -27,13 +32,28 @@ impl Waiter {
     pub(crate) fn new(what: usize) -> Waiter {
         Waiter {
             next: Cell::new(ptr::null()),
-            is_woken: AtomicU32::new(0),
+            state: AtomicU32::new(WAITS),
             what,
         }
     }
 
     pub(crate) fn is_woken(&self) -> bool {
-        self.is_woken.load(Acquire) == 1
+        self.state.load(Acquire) == WOKEN
+    }
+
+    /// It gives up; false if it has been woken. From here on nobody wakes it, and it has to be taken out.
+    pub(crate) fn gives_up(&self) -> bool {
+        self.becomes(GIVES_UP)
+    }
+
+    fn is_leaving(&self) -> bool {
+        self.state.load(Acquire) == GIVES_UP
+    }
+
+    fn becomes(&self, state: u32) -> bool {
+        self.state
+            .compare_exchange(WAITS, state, SeqCst, Acquire)
+            .is_ok()
     }
 
     /// Waits until it is woken, or the time is over.
@@ -53,9 +73,9 @@ impl Waiter {
             let until = left.flatten().map(after);
             let any = std::num::NonZeroU32::MAX;
             let _ = futex::wait_bitset(
-                &self.is_woken,
+                &self.state,
                 futex::Flags::PRIVATE,
-                0,
+                WAITS,
                 until.as_ref(),
                 any,
             );
@@ -109,18 +129,29 @@ impl Queue {
         // SAFETY: as in `first`.
         let mut next = unsafe { self.first.get().as_ref() };
         while let Some(waiter) = next {
-            if is_wanted(waiter.what) {
-                if left == 0 {
+            if is_wanted(waiter.what) && !waiter.is_leaving() {
+                if left == 0
+                    && let Some(woken) = Woken::of(waiter)
+                {
                     self.unlink(before, waiter);
-                    return Some(Woken::of(waiter));
+                    return Some(woken);
                 }
-                left -= 1;
+                left = left.saturating_sub(1);
             }
             before = Some(waiter);
             // SAFETY: as in `first`.
             next = unsafe { waiter.next.get().as_ref() };
         }
         None
+    }
+
+    /// Whether somebody is in it who gives up.
+    pub(crate) fn has_leaving(&self) -> bool {
+        // SAFETY: as in `first`.
+        let first = unsafe { self.first.get().as_ref() };
+        // SAFETY: as in `first`.
+        let next = |waiter: &&Waiter| unsafe { waiter.next.get().as_ref() };
+        std::iter::successors(first, next).any(Waiter::is_leaving)
     }
 
     /// Takes out this waiter, which gives up.
@@ -174,10 +205,10 @@ pub(crate) fn wake_at(word: *const u32, bits: u32) {
 pub(crate) struct Woken(*const AtomicU32);
 
 impl Woken {
-    fn of(waiter: &Waiter) -> Woken {
-        let word = ptr::from_ref(&waiter.is_woken);
-        waiter.is_woken.store(1, SeqCst);
-        Woken(word)
+    /// None if the waiter has given up meanwhile.
+    fn of(waiter: &Waiter) -> Option<Woken> {
+        let word = ptr::from_ref(&waiter.state);
+        waiter.becomes(WOKEN).then_some(Woken(word))
     }
 
     /// Wakes it if it is parked. Its memory may be another's by now: whoever parks looks again when it is woken.

@@ -51,6 +51,13 @@ fn wait(
     }
 }
 
+/// In a process that was forked somebody may be in it who is not there.
+fn destroy(condition: *mut pthread_cond_t) {
+    if enforce::is_thread_enforced() {
+        condvar(condition).destroy();
+    }
+}
+
 enforced! {
     fn pthread_cond_wait(condition: *mut pthread_cond_t, lock: *mut pthread_mutex_t) -> c_int {
         wait(condition, lock, None)
@@ -78,7 +85,8 @@ enforced! {
         0
     }
 
-    fn pthread_cond_destroy(_condition: *mut pthread_cond_t) -> c_int {
+    fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
+        destroy(condition);
         0
     }
 
@@ -105,7 +113,9 @@ enforced! {
         0
     }
 
-    fn cnd_destroy(_condition: *mut pthread_cond_t) {}
+    fn cnd_destroy(condition: *mut pthread_cond_t) {
+        destroy(condition);
+    }
 
     fn syscall(
         number: c_long, a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long,
