@@ -230,6 +230,7 @@ fn order(inputs: Inputs, trace: &SafeTrace, options: &RunOptions) -> Result<Orde
     };
     Ok(Order {
         trace: absolute(&options.safe)?,
+        checksum: Some(trace.program_checksum.clone()),
         inputs,
         record: options.record.as_ref().map(absolute).transpose()?,
         delays: options.delays,

@@ -41,6 +41,17 @@ static IS_OFF: AtomicBool = AtomicBool::new(false);
 /// If the file cannot be used, in one line for people.
 pub fn start(order: Order) -> Result<(), String> {
     let trace = SafeTrace::load(&order.trace).map_err(|error| error.to_string())?;
+    // The command has looked, but the file may be another one since.
+    if order
+        .checksum
+        .as_ref()
+        .is_some_and(|own| *own != trace.program_checksum)
+    {
+        return Err(format!(
+            "{} is the safe trace of another program by now",
+            order.trace.display()
+        ));
+    }
     let plan = Plan::for_inputs(&trace, &order.inputs)
         .map_err(|error| format!("{}: {error}", order.trace.display()))?;
     let case = trace.case(&order.inputs).cloned().unwrap_or_default();

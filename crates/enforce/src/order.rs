@@ -19,6 +19,9 @@ pub const ENFORCE: &str = "MAZURKA_ENFORCE";
 pub struct Order {
     /// The file of the safe trace, which is followed while the program runs.
     pub trace: PathBuf,
+    /// The checksum of the program, which the file has to be about; nobody looks if it is left out.
+    #[serde(default)]
+    pub checksum: Option<String>,
     /// The values of the program's inputs.
     #[serde(default)]
     pub inputs: Inputs,

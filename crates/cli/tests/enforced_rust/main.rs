@@ -102,6 +102,26 @@ fn repetitions() -> String {
 }
 
 #[test]
+fn a_file_that_has_become_the_safe_trace_of_another_program_is_refused_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    verify(folder, "lost-update", &[]);
+    let trace = folder.join("safe.trace");
+    let own = SafeTrace::load(&trace).unwrap().program_checksum;
+    for (checksum, code) in [(own, 0), ("another".to_owned(), 2)] {
+        let order = Order {
+            trace: trace.clone(),
+            checksum: Some(checksum),
+            ..Order::default()
+        };
+        let ran = ordered(&order, "lost-update").output().unwrap();
+        let message = errors(&ran);
+        assert_eq!(ran.status.code(), Some(code), "{message}");
+        assert_eq!(message.contains("another program"), code == 2, "{message}");
+    }
+}
+
+#[test]
 fn a_lost_update_is_prevented() {
     bug_is_prevented("lost-update");
 }
