@@ -18,7 +18,8 @@ __attribute__((weak)) void mazurka_assume(int condition);
 __attribute__((weak)) long long mazurka_input(const char *name, long long lowest, long long highest);
 
 /* Under a safe trace the program begins once more here: what it does until the end, or until this is called again, is kept
-   to the trace from its begin. Called by main, when all other threads have ended. */
+   to the trace from its begin. Called by main, when all other threads have ended; else
+   the process ends with a message. */
 __attribute__((weak)) void mazurka_again(void);
 
 #ifdef __cplusplus

@@ -105,6 +105,11 @@ pub(crate) fn is_current(plan: &'static Plan) -> bool {
     current.is_null() || ptr::eq(current, plan)
 }
 
+/// The same of a plan that may be none.
+pub(crate) fn is_at_hand(plan: *const Plan) -> bool {
+    ptr::eq(PLAN.load(SeqCst), plan)
+}
+
 /// From here on this is to be kept. All threads look at it: those that wait at once, others at their next hook.
 pub(crate) fn take_over(new: Plan) {
     let threads = plan().threads().max(new.threads());

@@ -311,9 +311,9 @@ fn waits(thread: &Thread, plan: &'static crate::Plan, firsts: &[Point], point: P
         if gate.has_published(first.index) {
             continue;
         }
-        thread.waits_for(Some(first));
+        thread.waits_for(first, plan);
         let ended = gate.wait(first.index, || enforcement::is_current(plan));
-        thread.waits_for(None);
+        thread.goes_on();
         match ended {
             gate::Wait::Reached => {}
             gate::Wait::Changed => return false,

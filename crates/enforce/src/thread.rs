@@ -5,7 +5,7 @@ use crate::gate::Gate;
 use crate::own::{Own, own};
 use crate::path::{self, Path};
 use crate::threads::{self, with_all};
-use crate::{Plan, delay, enforcement, follow, recorder};
+use crate::{Plan, delay, enforcement, failure, follow, recorder};
 use report::Point;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -52,6 +52,8 @@ pub(crate) struct Thread {
     pub(crate) likely_stop: Cell<usize>,
     /// What it waits for, as number and index; 0 for nothing.
     waits_for: AtomicU64,
+    /// The plan that it waits for the sake of.
+    waits_under: AtomicPtr<Plan>,
     /// Of its random delays.
     pub(crate) random: Cell<u64>,
     pub(crate) record: UnsafeCell<recorder::Own>,
@@ -146,15 +148,15 @@ pub(crate) fn release(thread: &'static Thread) {
 }
 
 /// The program begins once more, if the calling thread is its main one: what it counts begins from nothing, and so will
-/// the threads that it starts. All others have to have ended.
+/// the threads that it starts. All others have to have ended, or the process ends with a message.
 pub fn again() {
     let own = own();
-    let Some(main) = own
-        .thread()
-        .filter(|thread| thread.origin.get().parent.is_none())
-    else {
+    let Some(main) = own.thread() else {
         return;
     };
+    if let Some(why) = main.begins_too_early() {
+        failure::fail(&format!("the program cannot begin once more: {why}"));
+    }
     main.children.set(0);
     main.likely_stop.set(0);
     recorder::again(main);
@@ -324,11 +326,17 @@ impl Thread {
         self.has_ended.load(Acquire)
     }
 
-    pub(crate) fn waits_for(&self, point: Option<Point>) {
-        let code = point.map_or(0, |point| {
-            u64::from(point.thread + 1) << 32 | u64::from(point.index)
-        });
+    /// It waits for an event, as this plan says.
+    pub(crate) fn waits_for(&self, point: Point, plan: &'static Plan) {
+        self.waits_under
+            .store(ptr::from_ref(plan).cast_mut(), Relaxed);
+        let code = u64::from(point.thread + 1) << 32 | u64::from(point.index);
         self.waits_for.store(code, SeqCst);
+    }
+
+    /// It waits for nothing any more.
+    pub(crate) fn goes_on(&self) {
+        self.waits_for.store(0, SeqCst);
     }
 
     pub(crate) fn awaited(&self) -> Option<Point> {
@@ -338,6 +346,19 @@ impl Thread {
             thread,
             index: code as u32,
         })
+    }
+
+    /// Why the program cannot begin once more by this thread, if it cannot.
+    fn begins_too_early(&self) -> Option<String> {
+        if self.origin.get().parent.is_some() {
+            return Some(format!(
+                "thread {} says so, which is not the main one",
+                self.name()
+            ));
+        }
+        let lives = |other: &&&Thread| !ptr::eq(**other, self) && !other.has_ended();
+        let living = with_all(|threads| threads.iter().find(lives).map(|other| other.name()))?;
+        Some(format!("thread {living} has not ended; join it before"))
     }
 
     /// Nothing of it will happen any more, nor of the threads that it did not start.
@@ -356,16 +377,19 @@ impl Thread {
 
     /// The process ends with this thread: what it did not perform will never happen.
     ///
-    /// Gives one who waits for it, by name.
+    /// Gives one who waits for it, by name. Who has not seen yet that a new plan lets it go on is not one.
     pub(crate) fn leaves(&self) -> Option<(String, Point)> {
         let number = self.number()? as u32;
-        let in_vain = |other: &&Thread| {
-            let point = other.awaited()?;
-            let is_in_vain =
-                point.thread == number && !Gate::of(number as usize).has_published(point.index);
-            is_in_vain.then(|| (other.name(), point))
-        };
+        let in_vain = |other: &&Thread| Some((other.name(), other.awaits_in_vain(number)?));
         with_all(|threads| threads.iter().find_map(in_vain))
+    }
+
+    /// What it waits for, if that is an event of the thread with this number that will never happen.
+    fn awaits_in_vain(&self, number: u32) -> Option<Point> {
+        let point = self.awaited().filter(|point| point.thread == number)?;
+        let is_told = enforcement::is_at_hand(self.waits_under.load(Relaxed));
+        let has_happened = Gate::of(number as usize).has_published(point.index);
+        (is_told && !has_happened).then_some(point)
     }
 }
 
@@ -383,6 +407,24 @@ mod tests {
             });
         });
         child
+    }
+
+    #[test]
+    fn who_ends_the_program_is_not_told_of_a_wait_that_a_new_plan_has_ended() {
+        let waiting = Thread::default();
+        let point = Point {
+            thread: 0,
+            index: u32::MAX,
+        };
+        enforcement::take_over(Plan::free());
+        waiting.waits_for(point, enforcement::plan());
+        assert_eq!(waiting.awaits_in_vain(0), Some(point));
+        assert_eq!(waiting.awaits_in_vain(1), None, "it is another's event");
+        enforcement::take_over(Plan::free());
+        assert_eq!(waiting.awaits_in_vain(0), None);
+        waiting.waits_for(point, enforcement::plan());
+        waiting.goes_on();
+        assert_eq!(waiting.awaits_in_vain(0), None);
     }
 
     #[test]

@@ -69,8 +69,8 @@ pub fn program(body: impl Fn() + 'static) {
 /// Under a safe trace the program begins once more here: what it does until the end, or until this is called again, is kept to
 /// the trace from its begin. So a program that was verified once runs many times in one process.
 ///
-/// Called by the main thread when all others have been joined, and what they share is as at the begin. Of a recorded run the last
-/// part is written. In a model, and in a run without a safe trace, it does nothing.
+/// Called by the main thread when all others have been joined, and what they share is as at the begin; the process ends with a
+/// message if another thread calls it or one has not ended. Of a recorded run the last part is written. In a model, and in a run without a safe trace, it does nothing.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};

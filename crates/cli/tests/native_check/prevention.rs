@@ -139,3 +139,51 @@ fn a_violation_of_atomicity_is_prevented() {
 fn a_violation_of_an_order_is_prevented() {
     is_prevented("order violation", ORDER_VIOLATION);
 }
+
+/// Once more with a thread that nobody has joined, or by another thread than main.
+const TOO_EARLY: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include "mazurka.h"
+static atomic_int x;
+static void *adds(void *unused) {
+    x++;
+    return NULL;
+}
+static void *begins(void *unused) {
+    mazurka_again();
+    return NULL;
+}
+static void *waits(void *unused) {
+    while (x < 100) {}
+    return NULL;
+}
+int main(void) {
+    const char *how = getenv("HOW");
+    pthread_t thread;
+    pthread_create(&thread, NULL, how == NULL ? adds : *how == 'b' ? begins : waits, NULL);
+    if (how != NULL && *how == 'w') mazurka_again();
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_program_that_begins_once_more_beside_its_threads_ends_with_a_message() {
+    let folder = built(TOO_EARLY);
+    let folder = folder.path();
+    let verify = ["verify", "-q", "-o", "safe.trace", "./program"];
+    let verified = mazurka(folder, &verify).output().unwrap();
+    assert!(verified.status.success(), "{}", errors(&verified));
+    for (how, why) in [
+        ("begins", "thread 0.0 says so"),
+        ("waits", "thread 0.0 has not ended"),
+    ] {
+        let mut command = mazurka(folder, &["run", "--safe", "safe.trace", "./program"]);
+        let ran = command.env("HOW", how).output().unwrap();
+        assert_eq!(ran.status.code(), Some(2), "{how}: {}", errors(&ran));
+        let message = errors(&ran);
+        assert!(message.contains(why), "{how}: {message}");
+    }
+}
