@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 
 /// So many plain accesses that are no events a thread may perform for each operation that it may: who goes round for ever
 /// beside others, as a loop over a plain flag does, stops, too.
-const ACCESSES: u32 = 250;
+const ACCESSES: u32 = 1000;
 
 impl Engine {
     /// The coroutine of a thread that never goes on begins at its root again.
