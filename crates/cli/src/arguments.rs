@@ -7,7 +7,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueP
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use explore::Algorithm;
-use report::Input;
+use report::{Input, Shortcut};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -207,6 +207,9 @@ pub struct CheckOptions {
     /// Stop, as if interrupted, when the standard input ends: with the process that holds its other end
     #[arg(long, hide = true)]
     pub leashed: bool,
+    /// Search without these shortcuts, which must not change the result: for tests
+    #[arg(long, value_name = "SHORTCUT", value_parser = shortcut(), value_delimiter = ',', hide = true)]
+    pub without: Vec<Shortcut>,
     /// Save no schedule
     #[arg(long, conflicts_with = "output")]
     pub no_output: bool,
@@ -454,6 +457,14 @@ fn input(text: &str) -> Result<Input, String> {
 /// A command has a name.
 fn command() -> impl TypedValueParser<Value = OsString> {
     NonEmptyStringValueParser::new().map(OsString::from)
+}
+
+fn shortcut() -> impl TypedValueParser<Value = Shortcut> {
+    PossibleValuesParser::new(Shortcut::ALL.map(Shortcut::name)).map(|name| {
+        let mut all = Shortcut::ALL.into_iter();
+        let named = all.find(|shortcut| shortcut.name() == name);
+        named.expect("only names of shortcuts are possible")
+    })
 }
 
 fn algorithm() -> impl TypedValueParser<Value = Algorithm> {

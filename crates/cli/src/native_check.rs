@@ -367,6 +367,7 @@ fn order(options: &CheckOptions, program: &NativeProgram) -> Order {
         max_events: options.max_events,
         unroll: options.unroll,
         interleaves_plain: options.plain == Some(Plain::Sc),
+        without: options.without.clone(),
         checkpoint: options.checkpoint.as_deref().map(absolute),
         resume: options.resume.as_deref().map(absolute),
         ..Order::default()

@@ -2,9 +2,10 @@
 
 use crate::enforced;
 use crate::gate::{close, code, is_inside};
-use libc::{c_int, c_long, c_uint, c_ulong, c_void, size_t};
+use libc::{c_char, c_int, c_long, c_uint, c_ulong, c_void, size_t};
 use report::FailureKind;
 use runtime::native;
+use std::ffi::CStr;
 
 /// The lock of atomic sections of SV-COMP is at an address that nothing has.
 const ATOMIC: usize = 8;
@@ -49,6 +50,15 @@ export! {
         }
         let (code, _closed) = (code(), close());
         native::at(code, || runtime::choose(alternatives as u32)) as c_int
+    }
+
+    placed fn mazurka_goal(name: *const c_char, is_reached: c_int) {
+        if is_inside() && !name.is_null() {
+            let (code, _closed) = (code(), close());
+            // SAFETY: the program promises a string.
+            let name = unsafe { CStr::from_ptr(name) };
+            native::goal(code, &name.to_string_lossy(), is_reached != 0);
+        }
     }
 
     placed fn mazurka_again() {

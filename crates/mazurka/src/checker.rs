@@ -22,7 +22,7 @@ pub use error::CheckError;
 pub use verification::{Preference, Verified};
 
 use explore::{Algorithm, Observer, Options, States};
-use report::{Conditions, Interleaving, Report, ScheduleFile};
+use report::{Conditions, Interleaving, Report, ScheduleFile, Shortcut};
 use runtime::native::{Memory, SourceMap};
 use search::Search;
 use std::path::PathBuf;
@@ -81,6 +81,7 @@ pub struct Checker {
     pub(crate) stop: Option<Arc<AtomicBool>>,
     pub(crate) trail: Option<PathBuf>,
     pub(crate) patience: Option<Duration>,
+    pub(crate) without: Vec<Shortcut>,
     pub(crate) native: Option<(&'static dyn SourceMap, &'static dyn Memory)>,
 }
 
@@ -118,6 +119,7 @@ impl Checker {
             stop: None,
             trail: None,
             patience: None,
+            without: Vec::new(),
             native: None,
         }
     }

@@ -31,7 +31,7 @@ pub use condition::{Condition, Inputs};
 pub use coverage::{Coverage, Line};
 pub use interleaving::{Interleaving, Racing, Row};
 pub use layout::{Style, wrap};
-pub use order::{Answer, INPUT, ORDER, ORDER_IN_FILE, Order, Verify};
+pub use order::{Answer, INPUT, ORDER, ORDER_IN_FILE, Order, Shortcut, Verify};
 pub use outcome::{Failure, FailureKind, Goal, Limit, Report, Verdict, bound_name};
 pub use place::place;
 pub use progress::{Progress, Snapshot};

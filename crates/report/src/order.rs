@@ -59,6 +59,47 @@ pub struct Order {
     /// Verify prefixes of one execution, and answer each time that a shorter one is.
     #[serde(default)]
     pub verify: Option<Verify>,
+    /// Shortcuts that are switched off.
+    #[serde(default)]
+    pub without: Vec<Shortcut>,
+}
+
+/// A way to save work that must not change what a search finds. Tests switch them off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shortcut {
+    /// Executions start at copies of an earlier one.
+    Savepoints,
+    /// Memory that only one thread accesses is not watched for data races.
+    Ownership,
+    /// Plain accesses of a thread's own stack are no events.
+    PrivateStacks,
+    /// A spin loop that makes no progress ends the execution.
+    AwaitRule,
+    /// Thread creation and waits belong to the step before them.
+    FoldedSpawns,
+}
+
+impl Shortcut {
+    /// All of them.
+    pub const ALL: [Shortcut; 5] = [
+        Shortcut::Savepoints,
+        Shortcut::Ownership,
+        Shortcut::PrivateStacks,
+        Shortcut::AwaitRule,
+        Shortcut::FoldedSpawns,
+    ];
+
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shortcut::Savepoints => "savepoints",
+            Shortcut::Ownership => "ownership",
+            Shortcut::PrivateStacks => "private-stacks",
+            Shortcut::AwaitRule => "await-rule",
+            Shortcut::FoldedSpawns => "folded-spawns",
+        }
+    }
 }
 
 /// How to verify.

@@ -31,7 +31,7 @@ use crate::residents::Residents;
 use crate::snapshot::Snapshots;
 use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, Token};
 use objects::Coarsening;
-use report::Goal;
+use report::{Goal, Shortcut};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ptr;
@@ -182,7 +182,8 @@ pub(crate) struct Objects {
 impl Engine {
     pub(crate) fn new(config: Config, names: Names, body: Box<dyn Fn()>) -> Engine {
         let mut native = native::State::new(config.native);
-        if names.has_plain_memory() || !native.is_raced {
+        let watches_all = config.without.contains(&Shortcut::Ownership);
+        if names.has_plain_memory() || !native.is_raced || watches_all {
             native.watch_all();
         }
         Engine {
@@ -204,7 +205,7 @@ impl Engine {
             waiting: Vec::new(),
             conditional: Vec::new(),
             ready: VecDeque::new(),
-            grain: Grain::default(),
+            grain: Grain::of_search(&config),
             woken: VecDeque::new(),
             script: ptr::null(),
             script_end: 0,
@@ -213,7 +214,7 @@ impl Engine {
                 records: false,
                 looks: false,
                 notes: false,
-                races: names.has_plain_memory(),
+                races: names.has_plain_memory() || native.is_raced && watches_all,
                 reads: names.has_hints() || names.has_loops(),
                 stacks: names.has_hints(),
                 states: false,

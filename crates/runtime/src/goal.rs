@@ -14,31 +14,38 @@ use std::panic::Location;
 pub fn goal(name: &str) {
     outside!();
     let location = Location::caller();
-    silently(|engine| {
-        if !engine.goals.iter().any(|goal| goal.name == name) {
-            engine.goals.push(Goal {
-                name: name.to_owned(),
-                location: report::place(location),
-                is_reached: false,
-            });
-        }
-    });
+    silently(|engine| engine.declare_goal(name, |_| report::place(location)));
 }
 
 /// The execution at hand has come to the goal.
 #[track_caller]
 pub fn reach(name: &str) {
     outside!();
-    silently(|engine| {
-        if !engine.is_tearing_down && !engine.is_run_out {
-            engine.reach(name);
-        }
-    });
+    silently(|engine| engine.reach(name));
 }
 
 impl Engine {
-    #[track_caller]
-    fn reach(&mut self, name: &str) {
+    /// There is a goal of this name; `location` is asked for at the first time.
+    pub(crate) fn declare_goal(
+        &mut self,
+        name: &str,
+        location: impl FnOnce(&mut Engine) -> String,
+    ) {
+        if !self.goals.iter().any(|goal| goal.name == name) {
+            let location = location(self);
+            self.goals.push(Goal {
+                name: name.to_owned(),
+                location,
+                is_reached: false,
+            });
+        }
+    }
+
+    /// The execution at hand has come to the goal, unless it has ended already.
+    pub(crate) fn reach(&mut self, name: &str) {
+        if self.is_tearing_down || self.is_run_out {
+            return;
+        }
         let mut goals = self.goals.iter_mut();
         if let Some(goal) = goals.find(|goal| goal.name == name) {
             goal.is_reached = true;

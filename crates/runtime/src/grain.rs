@@ -5,9 +5,9 @@
 //! keep. A person wants to see them: [`Model::refine`] turns a schedule of the one kind into the other.
 
 use crate::engine::Engine;
-use crate::model::Model;
+use crate::model::{Config, Model};
 use explore::{Access, Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
-use report::FailureKind;
+use report::{FailureKind, Shortcut};
 
 /// What is a step.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -20,6 +20,16 @@ pub(crate) enum Grain {
     Operations,
 }
 
+impl Grain {
+    /// What a step of a search is.
+    pub(crate) fn of_search(config: &Config) -> Grain {
+        match config.without.contains(&Shortcut::FoldedSpawns) {
+            true => Grain::Operations,
+            false => Grain::Accesses,
+        }
+    }
+}
+
 impl Model {
     /// From the next execution on every operation is a step, also those that commute with all others
     /// and are performed with the step before otherwise.
@@ -29,12 +39,16 @@ impl Model {
 
     /// From the next execution on an operation that commutes with all others is performed with the step before, as at first.
     pub fn step_by_accesses(&mut self) {
-        self.engine_mut().grain = Grain::Accesses;
+        let engine = self.engine_mut();
+        engine.grain = Grain::of_search(&engine.config);
     }
 
     /// The schedule of operations that is this schedule of accesses. From here on the model goes by
     /// operations. Where a data race shows in another thread than before, the schedule ends with it.
     pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {
+        if Grain::of_search(&self.engine().config) == Grain::Operations {
+            return Ok(schedule.clone());
+        }
         self.step_by_operations();
         loop {
             self.reset();

@@ -13,7 +13,7 @@ use explore::{
     Divergence, Execution, Fingerprint, Footprint, Found, Interrupt, Outcome, Pending, Performed,
     Program, Schedule, Step, ThreadId,
 };
-use report::Goal;
+use report::{Goal, Shortcut};
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -53,6 +53,8 @@ pub struct Config {
     pub library: Option<&'static str>,
     /// Set for programs in machine code.
     pub native: Option<Native>,
+    /// Shortcuts that a search does without.
+    pub without: Vec<Shortcut>,
 }
 
 impl Default for Config {
@@ -73,6 +75,7 @@ impl Default for Config {
             patience: Duration::from_secs(5),
             library: None,
             native: None,
+            without: Vec::new(),
         }
     }
 }

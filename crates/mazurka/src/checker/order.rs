@@ -19,6 +19,7 @@ impl Checker {
         checker.checkpoint.clone_from(&order.checkpoint);
         checker.resume.clone_from(&order.resume);
         checker.trail.clone_from(&order.trail);
+        checker.without.clone_from(&order.without);
         if let Some(executions) = order.extra {
             checker = checker.extra(executions);
         }

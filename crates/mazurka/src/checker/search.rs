@@ -412,6 +412,7 @@ fn config_of(checker: &Checker) -> Config {
         library: crate::sources(),
         patience: checker.patience.unwrap_or(default.patience),
         native: checker.native.map(|native| native_of(checker, native)),
+        without: checker.without.clone(),
         stack_size: match checker.native {
             Some(_) => NATIVE_STACK,
             None => checker.stack_size.unwrap_or(default.stack_size),

@@ -13,6 +13,7 @@
 use crate::await_rule::Seen;
 use crate::engine::Engine;
 use explore::{Bound, Halt};
+use report::Shortcut;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -162,6 +163,9 @@ impl Engine {
         // All threads know at once what one of them met, or an execution would depend on those before.
         let is_loop = self.is_loop(code);
         match self.thread().laps.come_by((code, is_loop), stack, unroll) {
+            Lap::IsLoop | Lap::Vain(_) if self.config.without.contains(&Shortcut::AwaitRule) => {
+                false
+            }
             Lap::GoesOn => false,
             Lap::IsLoop => {
                 self.meet_loop(code);

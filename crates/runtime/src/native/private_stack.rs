@@ -12,11 +12,20 @@ use crate::grain::Grain;
 use crate::names::Range;
 use explore::{Access, Bound, Halt, ObjectId, Op, OpKind, Pending, Request, ThreadId};
 use objects::Coarsening;
+use report::Shortcut;
 
 impl Engine {
     /// Whether the thread, which begins, has its stack to itself.
     pub(crate) fn begins_with_private_stack(&mut self, id: ThreadId) -> bool {
-        if self.config.native.is_none() || self.native.is_raced || self.config.is_enforceable {
+        // A private access belongs to the step before it, as a spawn does.
+        let without = &self.config.without;
+        let is_off =
+            without.contains(&Shortcut::PrivateStacks) || without.contains(&Shortcut::FoldedSpawns);
+        if self.config.native.is_none()
+            || self.native.is_raced
+            || self.config.is_enforceable
+            || is_off
+        {
             return false;
         }
         if self.native.are_stacks_shared {

@@ -17,6 +17,7 @@ use crate::source::Place;
 use crate::waiting::Wait;
 use crate::{mutex, once};
 use explore::{EventId, Execution, ObjectId, Pending, Program, Step, ThreadId, Token};
+use report::Shortcut;
 use std::any::Any;
 
 /// The memory of a program, and what its front-end knows of the execution at hand.
@@ -219,6 +220,7 @@ impl Engine {
 
     fn size_of_copy(&self) -> Option<usize> {
         let is_plain = self.grain == Grain::Accesses
+            && !self.config.without.contains(&Shortcut::Savepoints)
             && !self.watch.notes
             && !self.watch.states
             && !self.watch.stacks;

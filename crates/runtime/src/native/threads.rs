@@ -95,6 +95,20 @@ pub fn exit_program() -> ! {
     })
 }
 
+/// Some execution has to come here with `is_reached`: a goal of this name.
+pub fn goal(code: usize, name: &str, is_reached: bool) {
+    perform::silently(|engine| {
+        engine.thread().code = code;
+        engine.declare_goal(name, |engine| {
+            let spot = engine.own_spot();
+            engine.shown_spot(spot).unwrap_or_default()
+        });
+        if is_reached {
+            engine.reach(name);
+        }
+    });
+}
+
 /// Tells people something that is no failure.
 pub fn warn(text: &str) {
     perform::silently(|engine| {
