@@ -7,7 +7,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueP
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use explore::Algorithm;
-use report::{Input, Shortcut};
+use report::{Input, Omission, Shortcut};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -195,6 +195,9 @@ pub struct CheckOptions {
     /// Stop a thread after as many operations [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_events: Option<u32>,
+    /// Count a program as verified although this was not explored: unseen, asm, libraries, inputs
+    #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
+    pub accept: Vec<Omission>,
     /// Save the state of the search to this file after every execution
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
@@ -245,6 +248,9 @@ pub struct VerifyOptions {
     /// Stop a thread after as many operations [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_events: Option<u32>,
+    /// Count a program as verified although this was not explored: unseen, asm, libraries, inputs
+    #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
+    pub accept: Vec<Omission>,
     /// How to print the result
     #[arg(long, default_value = "text")]
     pub format: Format,
@@ -465,6 +471,11 @@ fn shortcut() -> impl TypedValueParser<Value = Shortcut> {
         let named = all.find(|shortcut| shortcut.name() == name);
         named.expect("only names of shortcuts are possible")
     })
+}
+
+fn omission() -> impl TypedValueParser<Value = Omission> {
+    PossibleValuesParser::new(Omission::ALL.map(Omission::name))
+        .map(|name| name.parse().expect("only names of kinds are possible"))
 }
 
 fn algorithm() -> impl TypedValueParser<Value = Algorithm> {

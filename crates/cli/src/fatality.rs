@@ -58,6 +58,7 @@ fn report_without(order: &Order, trailed: Trailed, ended: &str) -> Report {
         deadlocks: 0,
         errors: vec![failure(order, trailed, message)],
         warnings: Vec::new(),
+        accepted: Vec::new(),
         goals: Vec::new(),
         bounds: vec!["the process ended; executions are counted as they began".to_owned()],
         limits: vec![Limit::Interrupted],

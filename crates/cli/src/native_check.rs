@@ -94,14 +94,18 @@ impl Task<'_> {
         let Some((built, path)) = self.made()? else {
             return Ok(None);
         };
-        let warnings = self.warnings(&path);
+        let unseen = Unseen::of(&path, &libraries(&path)).unwrap_or_default();
+        let order = Order {
+            left_out: unseen.iter().filter_map(Unseen::left_out).collect(),
+            ..self.order.clone()
+        };
         let compile_s = built.as_ref().map(|built| built.time().as_secs_f64());
         // A program that runs needs the name of its file no more: nothing is left behind, however this process ends.
         let file = File::open(&path).map_err(|error| Refusal::System {
             what: "read the program",
             error,
         })?;
-        let worker = self.start(&path, &self.order)?;
+        let worker = self.start(&path, &order)?;
         drop(built);
         let report = match self.listen(worker, &sender, &events)? {
             Heard::Report(report) => Some(*report),
@@ -110,7 +114,7 @@ impl Task<'_> {
         };
         Ok(report.map(|mut report| {
             report.compile_s = compile_s;
-            report.warnings.extend(warnings);
+            report.warnings.extend(self.warnings(&unseen));
             report
         }))
     }
@@ -300,10 +304,11 @@ impl Task<'_> {
         }
     }
 
-    /// What was not seen, or not as it stands in the source.
-    fn warnings(&self, path: &Path) -> Vec<String> {
-        let unseen = Unseen::of(path, &libraries(path)).unwrap_or_default();
-        let mut warnings: Vec<String> = unseen.iter().map(Unseen::to_string).collect();
+    /// What may not be seen, or not as it stands in the source.
+    fn warnings(&self, unseen: &[Unseen]) -> Vec<String> {
+        let is_harmless = |unseen: &&Unseen| unseen.left_out().is_none();
+        let unseen = unseen.iter().filter(is_harmless);
+        let mut warnings: Vec<String> = unseen.map(Unseen::to_string).collect();
         if let Origin::Sources { flags, .. } = &self.program.origin
             && self.order.interleaves_plain
             && Build::optimises(flags)
@@ -366,6 +371,7 @@ fn order(options: &CheckOptions, program: &NativeProgram) -> Order {
         timeouts: options.timeouts,
         max_events: options.max_events,
         unroll: options.unroll,
+        accept: options.accept.clone(),
         interleaves_plain: options.plain == Some(Plain::Sc),
         without: options.without.clone(),
         checkpoint: options.checkpoint.as_deref().map(absolute),

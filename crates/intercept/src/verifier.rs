@@ -3,7 +3,7 @@
 use crate::enforced;
 use crate::gate::{close, code, is_inside};
 use libc::{c_char, c_int, c_long, c_uint, c_ulong, c_void, size_t};
-use report::FailureKind;
+use report::{FailureKind, Omission};
 use runtime::native;
 use std::ffi::CStr;
 
@@ -153,6 +153,9 @@ fn unknown() -> c_int {
         return TRIED[enforced::choice(TRIED.len() as u32) as usize];
     }
     let (code, _closed) = (code(), close());
-    native::warn("of the values of __VERIFIER_nondet_int and its like only 0, 1 and -1 are tried");
+    native::leave_out(
+        Omission::Inputs,
+        "of the values of __VERIFIER_nondet_int and its like only 0, 1 and -1 are tried",
+    );
     TRIED[native::at(code, || runtime::choose(TRIED.len() as u32)) as usize]
 }

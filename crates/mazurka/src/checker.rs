@@ -22,7 +22,7 @@ pub use error::CheckError;
 pub use verification::{Preference, Verified};
 
 use explore::{Algorithm, Observer, Options, States};
-use report::{Conditions, Interleaving, Report, ScheduleFile, Shortcut};
+use report::{Conditions, Interleaving, LeftOut, Omission, Report, ScheduleFile, Shortcut};
 use runtime::native::{Memory, SourceMap};
 use search::Search;
 use std::path::PathBuf;
@@ -62,6 +62,9 @@ pub struct Checker {
     pub(crate) seed_is_set: bool,
     pub(crate) conditions: Conditions,
     pub(crate) leaks_fail: bool,
+    pub(crate) accepted: Vec<Omission>,
+    /// What is left out whatever the program does.
+    pub(crate) left_out: Vec<LeftOut>,
     pub(crate) spurious: u32,
     pub(crate) waits_alone: u32,
     pub(crate) max_threads: usize,
@@ -100,6 +103,8 @@ impl Checker {
             seed_is_set: false,
             conditions: Conditions::default(),
             leaks_fail: true,
+            accepted: Vec::new(),
+            left_out: Vec::new(),
             spurious: 0,
             waits_alone: 0,
             max_threads: usize::MAX,

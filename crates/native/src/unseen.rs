@@ -7,7 +7,8 @@
 
 use crate::{Frame, Names, NamesError, RUNTIME_LIBRARY, has_hooks};
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
-use object::{Object, ObjectSection, SectionKind};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
+use report::{LeftOut, Omission};
 use std::fmt::{self, Display, Formatter};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub enum Unseen {
     Library {
         /// Its file.
         path: PathBuf,
+        /// How it synchronises threads, if it does: a function that it calls, or "atomic instructions".
+        synchronises: Option<String>,
     },
 }
 
@@ -69,11 +72,25 @@ impl Unseen {
             if has_hooks(library) {
                 found.extend(atomics(library).unwrap_or_default());
             } else if library.is_file() {
-                let path = library.clone();
-                found.push(Unseen::Library { path });
+                found.push(Unseen::Library {
+                    path: library.clone(),
+                    synchronises: synchronisation(library),
+                });
             }
         }
         Ok(found)
+    }
+
+    /// What of the program is not explored because of it.
+    pub fn left_out(&self) -> Option<LeftOut> {
+        let kind = match self {
+            Unseen::Atomics { .. } => Omission::Asm,
+            Unseen::Library { synchronises, .. } => {
+                synchronises.as_ref()?;
+                Omission::Libraries
+            }
+        };
+        Some(LeftOut::new(kind, self.to_string()))
     }
 }
 
@@ -101,11 +118,17 @@ impl Display for Unseen {
                     " has {what} outside hooks, such as inline assembly: what it does is not seen; use <stdatomic.h> or __atomic builtins there"
                 )
             }
-            Unseen::Library { path } => write!(
-                formatter,
-                "{} was not compiled with Mazurka: what it does to shared memory is not seen; build it with `mazurka cc` if it is yours",
-                path.display()
-            ),
+            Unseen::Library { path, synchronises } => {
+                let path = path.display();
+                let how = match synchronises {
+                    Some(how) => format!(" and synchronises threads ({how})"),
+                    None => String::new(),
+                };
+                write!(
+                    formatter,
+                    "{path} was not compiled with Mazurka{how}: what it does to shared memory is not seen; build it with `mazurka cc` if it is yours",
+                )
+            }
         }
     }
 }
@@ -114,6 +137,37 @@ impl Display for Unseen {
 pub(crate) fn is_known(library: &Path) -> bool {
     let name = library.file_name().unwrap_or_default().to_string_lossy();
     name == RUNTIME_LIBRARY || KNOWN.iter().any(|known| name.starts_with(known))
+}
+
+/// Functions that threads synchronise with; names that begin so.
+const SYNCHRONISING: [&str; 13] = [
+    "pthread_mutex_",
+    "pthread_cond_",
+    "pthread_rwlock_",
+    "pthread_spin_",
+    "pthread_barrier_",
+    "pthread_create",
+    "pthread_once",
+    "sem_",
+    "mtx_",
+    "cnd_",
+    "thrd_",
+    "call_once",
+    "__atomic_",
+];
+
+/// How a library synchronises threads, as far as its imports and its instructions tell.
+fn synchronisation(library: &Path) -> Option<String> {
+    let data = fs::read(library).ok()?;
+    let file = object::File::parse(&*data).ok()?;
+    let imports = file.dynamic_symbols().filter(ObjectSymbol::is_undefined);
+    let mut names = imports.filter_map(|import| import.name().ok());
+    let called = names.find(|name| SYNCHRONISING.iter().any(|known| name.starts_with(known)));
+    let has_atomics = || !atomic_instructions(library).unwrap_or_default().is_empty();
+    match called {
+        Some(name) => Some(name.to_owned()),
+        None => has_atomics().then(|| "atomic instructions".to_owned()),
+    }
 }
 
 /// The functions of an image that have atomic instructions, in the order of their addresses.

@@ -45,7 +45,7 @@ fn atomic_instructions_of_assembly_are_told_with_their_lines() {
                     first.line.unwrap(),
                     *instructions,
                 ),
-                Unseen::Library { path } => panic!("{}", path.display()),
+                Unseen::Library { path, .. } => panic!("{}", path.display()),
             })
             .collect();
         let mut expected = [("take", 8, 1), ("leave", 11, 1)];

@@ -1,7 +1,9 @@
 //! What the command tells a program that checks itself, in its environment, and what the program answers: one JSON object
 //! in a line for each [`Answer`].
 
-use crate::{Case, FailureKind, Input, Inputs, Interleaving, Report, ScheduleFile};
+use crate::{
+    Case, FailureKind, Input, Inputs, Interleaving, LeftOut, Omission, Report, ScheduleFile,
+};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -41,6 +43,12 @@ pub struct Order {
     pub unroll: Option<u32>,
     /// Plain accesses are events.
     pub interleaves_plain: bool,
+    /// What may be left out.
+    #[serde(default)]
+    pub accept: Vec<Omission>,
+    /// What is known to be left out before the program runs.
+    #[serde(default)]
+    pub left_out: Vec<LeftOut>,
     /// Where to save the state of the search.
     pub checkpoint: Option<PathBuf>,
     /// The state to go on from.

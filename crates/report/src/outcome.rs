@@ -1,6 +1,6 @@
 //! The result of a search.
 
-use crate::{Coverage, Interleaving, ScheduleFile};
+use crate::{Coverage, Interleaving, LeftOut, Omission, ScheduleFile};
 use explore::{Algorithm, Bound};
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,9 @@ pub struct Report {
     /// The same for programs, in the same order.
     #[serde(default)]
     pub limits: Vec<Limit>,
+    /// What was left out and the user accepts: it is no limit.
+    #[serde(default)]
+    pub accepted: Vec<LeftOut>,
     /// Runs beside these executions, for comparing states.
     pub probes: u64,
     /// Executions after the first failure, for a short one that shows it; they are in no other number.
@@ -113,6 +116,24 @@ pub enum Limit {
     Unroll,
     /// The program asked to leave interleavings out.
     Exploration,
+    /// The program has something that is not explored.
+    #[serde(untagged)]
+    LeftOut(Omission),
+}
+
+impl Report {
+    /// Takes note of what was left out: unless it is accepted, the program is not verified.
+    pub fn leave_out(&mut self, left_out: LeftOut, accepted: &[Omission]) {
+        if accepted.contains(&left_out.kind) {
+            self.accepted.push(left_out);
+            return;
+        }
+        self.bounds.push(left_out.to_string());
+        self.limits.push(Limit::LeftOut(left_out.kind));
+        if self.verdict == Verdict::Verified {
+            self.verdict = Verdict::Bounded;
+        }
+    }
 }
 
 impl From<Bound> for Limit {

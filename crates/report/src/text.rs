@@ -34,6 +34,7 @@ impl Report {
         }
         text.push_str(&self.missed(style));
         let remarks = self.warned(style).into_iter().chain(self.bounded(style));
+        let remarks = remarks.chain(self.accepted(style));
         for line in remarks.chain(self.numbers(style)) {
             text.push_str(&line);
             text.push('\n');
@@ -127,6 +128,18 @@ impl Report {
         self.bounds
             .iter()
             .flat_map(|bound| wrap(&format!("bound: {bound}"), style.width.saturating_sub(2)))
+            .map(|line| style.paint(Ink::Mark, &format!("  {line}")))
+            .collect()
+    }
+
+    /// What was left out with the user's consent.
+    fn accepted(&self, style: Style) -> Vec<String> {
+        self.accepted
+            .iter()
+            .flat_map(|own| {
+                let text = format!("accepted ({}): {}", own.kind, own.what);
+                wrap(&text, style.width.saturating_sub(2))
+            })
             .map(|line| style.paint(Ink::Mark, &format!("  {line}")))
             .collect()
     }
@@ -257,6 +270,7 @@ mod tests {
             goals: Vec::new(),
             bounds: Vec::new(),
             limits: Vec::new(),
+            accepted: Vec::new(),
             probes: 0,
             extra: 0,
             events: 2_217_600,

@@ -31,7 +31,7 @@ use crate::residents::Residents;
 use crate::snapshot::Snapshots;
 use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, Token};
 use objects::Coarsening;
-use report::{Goal, Shortcut};
+use report::{Goal, LeftOut, Shortcut};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ptr;
@@ -106,6 +106,8 @@ pub(crate) struct Engine {
     pub(crate) has_left_out: bool,
     /// What was noticed in any execution that is no failure.
     pub(crate) warnings: RefCell<BTreeSet<String>>,
+    /// What any execution is known to have left out.
+    pub(crate) left_out: RefCell<BTreeSet<LeftOut>>,
     /// In the order in which they were met in any execution.
     pub(crate) goals: Vec<Goal>,
     pub(crate) names: Names,
@@ -236,6 +238,7 @@ impl Engine {
             exploration: Exploration::On,
             has_left_out: false,
             warnings: RefCell::default(),
+            left_out: RefCell::default(),
             goals: Vec::new(),
             names,
             happens_before: HappensBefore::default(),

@@ -13,7 +13,7 @@ use explore::{
     Divergence, Execution, Fingerprint, Footprint, Found, Interrupt, Outcome, Pending, Performed,
     Program, Schedule, Step, ThreadId,
 };
-use report::{Goal, Shortcut};
+use report::{Goal, LeftOut, Shortcut};
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -135,6 +135,16 @@ impl Model {
     /// What was noticed in executions before, which another model ran.
     pub fn warned(&mut self, warnings: Vec<String>) {
         self.engine_mut().warnings.get_mut().extend(warnings);
+    }
+
+    /// What the executions so far are known to have left out of the program.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        self.engine().left_out.borrow().iter().cloned().collect()
+    }
+
+    /// What was left out in executions before, which another model ran.
+    pub fn leave_out(&mut self, left_out: Vec<LeftOut>) {
+        self.engine_mut().left_out.get_mut().extend(left_out);
     }
 
     /// Why the execution at hand has no fingerprint, if it has none.

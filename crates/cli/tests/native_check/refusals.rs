@@ -187,12 +187,21 @@ fn unknown_values_are_tried_in_part_and_that_is_told() {
     let source = "int __VERIFIER_nondet_int(void); unsigned char __VERIFIER_nondet_uchar(void); _Bool __VERIFIER_nondet_bool(void);\n\
                   int main(void) { return __VERIFIER_nondet_int() == 7 && __VERIFIER_nondet_uchar() && __VERIFIER_nondet_bool(); }";
     let told = said("unknown.c", source, &[]);
+    assert_eq!(told.code, Some(3), "{}{}", told.output, told.errors);
+    let accept = "--accept inputs";
+    assert!(told.output.contains(accept), "{}", told.output);
+    let told = said("unknown.c", source, &["--accept", "asm,inputs"]);
     assert_eq!(told.code, Some(0), "{}{}", told.output, told.errors);
-    assert!(
-        told.output.contains("only 0, 1 and -1 are tried"),
-        "{}",
-        told.output
-    );
+    let accepted = "accepted (inputs): of the values of __VERIFIER_nondet_int";
+    assert!(told.output.contains(accepted), "{}", told.output);
+    let json = ["--accept", "inputs", "--format", "json"];
+    let told = said("unknown.c", source, &json);
+    let report: serde_json::Value = serde_json::from_str(&told.output).unwrap();
+    assert_eq!(report["accepted"][0]["kind"], "inputs");
+    let told = said("unknown.c", source, &["--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&told.output).unwrap();
+    assert_eq!(report["limits"][0], "inputs");
+    assert_eq!(report["verdict"], "bounded");
     let both =
         "_Bool __VERIFIER_nondet_bool(void);\nint main(void) { return __VERIFIER_nondet_bool(); }";
     let told = said("both.c", both, &["--no-output"]);

@@ -6,7 +6,7 @@ use super::tally::Tally;
 use super::{CheckError, Checker};
 use explore::{Algorithm, Options};
 use report::quantity::count;
-use report::{Conditions, Goal};
+use report::{Conditions, Goal, LeftOut};
 use runtime::Names;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -34,6 +34,8 @@ pub(crate) struct State<'s> {
     pub failures: Cow<'s, Failures>,
     /// What was noticed that is no failure.
     pub warnings: Vec<String>,
+    /// What was left out.
+    pub left_out: Vec<LeftOut>,
     /// What some execution has to come to, and whether one has.
     pub goals: Cow<'s, [Goal]>,
     /// Threads and objects by their ids, and which objects are coarse.
@@ -243,6 +245,7 @@ mod tests {
             tally: Cow::Owned(Tally::default()),
             failures: Cow::Owned(Failures::default()),
             warnings: Vec::new(),
+            left_out: Vec::new(),
             goals: Cow::Owned(Vec::new()),
             names: Cow::Owned(Names::default()),
             elapsed_s: 0.0,
@@ -256,7 +259,7 @@ mod tests {
             .collect();
         assert_eq!(
             (slots::MAGIC.last(), lengths),
-            (Some(&b'8'), vec![62, 49, 50, 50, 50, 55, 55, 53, 59]),
+            (Some(&b'9'), vec![63, 49, 50, 50, 50, 55, 55, 53, 59]),
             "the format has changed: raise the version in MAGIC, and write both here"
         );
     }

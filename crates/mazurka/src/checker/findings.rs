@@ -39,7 +39,7 @@ impl Search {
         if verdict == Verdict::Verified {
             warnings.extend(self.covered.warnings(self.tally.runs(), &self.model));
         }
-        Report {
+        let mut report = Report {
             verdict,
             program: self.checker.name.clone(),
             executions: self.tally.executions,
@@ -52,6 +52,7 @@ impl Search {
             goals: self.model.goals().to_vec(),
             bounds,
             limits,
+            accepted: Vec::new(),
             probes: self.tally.probes,
             extra: self.extra,
             events: self.tally.events,
@@ -61,7 +62,12 @@ impl Search {
             compile_s: None,
             elapsed_s: self.brake.elapsed_s(),
             peak_rss_bytes: peak_rss_bytes(),
+        };
+        let left_out = self.checker.left_out.iter().cloned();
+        for left_out in left_out.chain(self.model.left_out()) {
+            report.leave_out(left_out, &self.checker.accepted);
         }
+        report
     }
 
     /// A goal that no execution came to is a bug where the search was done. (Cuts as published are taken at their

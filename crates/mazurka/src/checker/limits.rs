@@ -46,6 +46,8 @@ impl Search {
                 "the program left interleavings out (stop_exploring, skip_branch): they are not checked"
                     .to_owned()
             }
+            // These are named with what they leave out.
+            Limit::LeftOut(kind) => kind.to_string(),
             Limit::Unroll => bound_told(self.checker.conditions.unroll.unwrap_or(0), Bound::Unroll),
         }
     }

@@ -20,6 +20,8 @@ impl Checker {
         checker.resume.clone_from(&order.resume);
         checker.trail.clone_from(&order.trail);
         checker.without.clone_from(&order.without);
+        checker.accepted.clone_from(&order.accept);
+        checker.left_out.clone_from(&order.left_out);
         if let Some(executions) = order.extra {
             checker = checker.extra(executions);
         }

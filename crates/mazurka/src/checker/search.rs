@@ -119,6 +119,7 @@ impl Search {
                 })?;
                 let mut model = Model::with_names(config, state.names.into_owned(), program);
                 model.warned(state.warnings);
+                model.leave_out(state.left_out);
                 model.met(state.goals.into_owned());
                 (
                     model,
@@ -387,6 +388,7 @@ impl Search {
             tally: Cow::Borrowed(&self.tally),
             failures: Cow::Borrowed(&self.failures),
             warnings: self.model.warnings(),
+            left_out: self.model.left_out(),
             goals: Cow::Borrowed(self.model.goals()),
             names: Cow::Borrowed(self.model.names()),
             elapsed_s: self.brake.elapsed_s(),

@@ -5,7 +5,7 @@ use crate::perform::{self, commuting};
 use crate::trace::Shown;
 use explore::{Pending, Request, ThreadId};
 use objects::Thread;
-use report::FailureKind;
+use report::{FailureKind, LeftOut, Omission};
 use std::panic::{Location, resume_unwind};
 
 /// What a thread is unwound with that ends in the middle.
@@ -115,6 +115,19 @@ pub fn warn(text: &str) {
         let mut warnings = engine.warnings.borrow_mut();
         if !warnings.contains(text) {
             warnings.insert(text.to_owned());
+        }
+    });
+}
+
+/// Something of the program is not explored: it is at most verified within this bound, unless the user accepts that.
+pub fn leave_out(kind: Omission, what: &str) {
+    perform::silently(|engine| {
+        let mut left_out = engine.left_out.borrow_mut();
+        if !left_out
+            .iter()
+            .any(|own| own.kind == kind && own.what == what)
+        {
+            left_out.insert(LeftOut::new(kind, what));
         }
     });
 }
