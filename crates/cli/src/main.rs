@@ -14,6 +14,7 @@ mod progress_line;
 mod refusal;
 mod replay;
 mod run;
+mod runtime_library;
 mod show;
 mod stop_when;
 mod subject;

@@ -3,11 +3,12 @@
 use crate::arguments::{CheckOptions, Plain, ReplayOptions};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
+use crate::runtime_library::runtime_library;
 use crate::subject::{NativeProgram, Origin, with_folder};
 use crate::{fatality, interruption};
 use native::{
-    Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, RuntimeLibrary,
-    Unseen, Worker, ending, libraries, nameless_file, reachable,
+    Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, Unseen, Worker,
+    ending, libraries, nameless_file, reachable,
 };
 use report::{Report, ScheduleFile, Trailed};
 use std::ffi::OsString;
@@ -174,11 +175,7 @@ impl Task<'_> {
         let language = Language::of_all(files).unwrap_or(Language::C);
         let chosen = self.program.compiler.as_deref();
         let compiler = Compiler::find(language, chosen, &environment)?;
-        let command = std::env::current_exe().map_err(|error| Refusal::System {
-            what: "find this command",
-            error,
-        })?;
-        let library = RuntimeLibrary::find(&command, &environment)?;
+        let library = runtime_library()?;
         let line = ProgressLine::new(!self.is_quiet);
         line.say("compiling".to_owned());
         let build = Build {

@@ -3,7 +3,8 @@
 use crate::Done;
 use crate::arguments::WrapperOptions;
 use crate::refusal::Refusal;
-use native::{Compiler, Instrumented, Language, RuntimeLibrary};
+use crate::runtime_library::runtime_library;
+use native::{Compiler, Instrumented, Language};
 use std::os::unix::process::CommandExt;
 
 /// Takes the place of this process by the compiler. Comes back only if that cannot be done.
@@ -11,8 +12,7 @@ pub fn compile(language: Language, options: &WrapperOptions) -> Done {
     let environment = |name: &str| std::env::var_os(name);
     let compiler = Compiler::behind_wrapper(language, &environment)?;
     let system = |what, error| Refusal::System { what, error };
-    let command = std::env::current_exe().map_err(|error| system("find this command", error))?;
-    let library = RuntimeLibrary::find(&command, &environment)?;
+    let library = runtime_library()?;
     let mut instrumented = Instrumented::new(&compiler, &library, &options.arguments)
         .map_err(|error| system("prepare the compiler", error))?;
     Err(system("run the compiler", instrumented.command().exec()))

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crate, what it may depend on, what only its tests may besides.
-const ARROWS: [(&str, &[&str], &[&str]); 14] = [
+const ARROWS: [(&str, &[&str], &[&str]); 15] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
@@ -35,13 +35,21 @@ const ARROWS: [(&str, &[&str], &[&str]); 14] = [
         ],
         &[],
     ),
+    ("embed", &[], &[]),
     ("loom", &["mazurka"], &[]),
     ("corpus", &["actors", "mazurka"], &[]),
     ("testkit", &["explore", "objects"], &[]),
     (
         "cli",
         &[
-            "corpus", "enforce", "explore", "mazurka", "native", "report",
+            "corpus",
+            "embed",
+            "enforce",
+            "explore",
+            "intercept",
+            "mazurka",
+            "native",
+            "report",
         ],
         &["testkit"],
     ),

@@ -1,6 +1,12 @@
-//! Where the library is that programs under check are linked with.
+//! The library that programs under check are linked with. The command embeds it; it is used where it is installed
+//! beside the command, and else from the user's cache.
+
+mod cache;
 
 use crate::compiler::Environment;
+use cache::stored;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The file name of the library.
@@ -22,30 +28,48 @@ pub struct RuntimeLibrary {
 /// Why it was not found.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeLibraryError {
-    /// It is in none of the usual places.
+    /// The command was built without it, and it is in none of the usual places.
     #[error(
-        "{RUNTIME_LIBRARY} is missing: it belongs into {} or ../lib/mazurka beside the command; install it there (`cargo build --release -p mazurka-intercept` makes it), or set {VARIABLE} to its path",
+        "{RUNTIME_LIBRARY} is missing: this command was built without it; put it into {} or ../lib/mazurka beside the command, or set {VARIABLE} to its path",
         .0.display()
     )]
     Missing(PathBuf),
+    /// Neither `XDG_CACHE_HOME` nor `HOME` is set.
+    #[error(
+        "{RUNTIME_LIBRARY} has no place: set HOME or XDG_CACHE_HOME to a folder, or {VARIABLE} to the path of the library"
+    )]
+    NoCache,
+    /// Somebody else could put another library there.
+    #[error("{}: other users own or may write to this folder, so {RUNTIME_LIBRARY} is not used from there; remove it, or set XDG_CACHE_HOME to another one", .0.display())]
+    Shared(PathBuf),
+    /// It cannot be written.
+    #[error("{}: {RUNTIME_LIBRARY} cannot be stored there: {error}; set XDG_CACHE_HOME to a folder that can be written, or {VARIABLE} to the path of the library", .folder.display())]
+    Store {
+        /// Where to.
+        folder: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
     /// The environment variable names something else.
     #[error("{}: {VARIABLE} names this, but it is no {RUNTIME_LIBRARY}; set it to the path of the library, or unset it", .0.display())]
     Other(PathBuf),
 }
 
 impl RuntimeLibrary {
-    /// Looks where `MAZURKA_RUNTIME` says, else beside `command`, the path of the running command.
+    /// Looks where `MAZURKA_RUNTIME` says, else beside `command`, the path of the running command, else stores what the
+    /// command embeds. A library beside the command that is not the embedded one belongs to another build and is not used.
     ///
     /// ```
     /// use mazurka_native::RuntimeLibrary;
-    /// let missing = RuntimeLibrary::find("/nowhere/mazurka".as_ref(), &|_| None).unwrap_err();
+    /// let missing = RuntimeLibrary::find("/nowhere/mazurka".as_ref(), None, &|_| None).unwrap_err();
     /// assert!(missing.to_string().contains("MAZURKA_RUNTIME"));
     /// ```
     ///
     /// # Errors
-    /// If it is not there.
+    /// If it is not there and cannot be stored.
     pub fn find(
         command: &Path,
+        embedded: Option<&[u8]>,
         environment: Environment<'_>,
     ) -> Result<RuntimeLibrary, RuntimeLibraryError> {
         if let Some(named) = environment(VARIABLE).filter(|named| !named.is_empty()) {
@@ -56,10 +80,19 @@ impl RuntimeLibrary {
                 .ok_or(RuntimeLibraryError::Other(named));
         }
         let folder = command.parent().unwrap_or(Path::new("."));
-        PLACES
+        let mut beside = PLACES
             .iter()
-            .find_map(|place| RuntimeLibrary::at(&folder.join(place).join(RUNTIME_LIBRARY)))
-            .ok_or_else(|| RuntimeLibraryError::Missing(folder.to_owned()))
+            .filter_map(|place| RuntimeLibrary::at(&folder.join(place).join(RUNTIME_LIBRARY)));
+        let Some(embedded) = embedded else {
+            let missing = || RuntimeLibraryError::Missing(folder.to_owned());
+            return beside.next().ok_or_else(missing);
+        };
+        match beside.find(|library| holds(&library.path, embedded)) {
+            Some(library) => Ok(library),
+            None => Ok(RuntimeLibrary {
+                path: stored(embedded, environment)?,
+            }),
+        }
     }
 
     /// Its absolute path.
@@ -82,11 +115,16 @@ impl RuntimeLibrary {
     }
 }
 
+/// Whether a file has this content.
+fn holds(path: &Path, content: &[u8]) -> bool {
+    let has_length = fs::metadata(path).is_ok_and(|found| found.len() == content.len() as u64);
+    has_length && fs::read(path).is_ok_and(|found| found == content)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::ffi::OsString;
-    use std::fs;
 
     #[test]
     fn it_is_found_beside_the_command_in_deps_and_in_lib() {
@@ -97,7 +135,7 @@ mod tests {
             fs::create_dir_all(&folder).unwrap();
             fs::write(folder.join(RUNTIME_LIBRARY), "").unwrap();
             let command = root.path().join("bin/mazurka");
-            let found = RuntimeLibrary::find(&command, &|_| None).unwrap();
+            let found = RuntimeLibrary::find(&command, None, &|_| None).unwrap();
             assert_eq!(found.folder(), folder.canonicalize().unwrap(), "{place}");
         }
     }
@@ -109,11 +147,28 @@ mod tests {
         fs::write(&file, "").unwrap();
         for named in [root.path(), &file] {
             let environment = |_: &str| Some(OsString::from(named));
-            let found = RuntimeLibrary::find(Path::new("/nowhere/mazurka"), &environment).unwrap();
+            let command = Path::new("/nowhere/mazurka");
+            let found = RuntimeLibrary::find(command, None, &environment).unwrap();
             assert_eq!(found.path(), file.canonicalize().unwrap());
         }
         let environment = |_: &str| Some(OsString::from("/etc/passwd"));
-        let error = RuntimeLibrary::find(Path::new("mazurka"), &environment).unwrap_err();
+        let error = RuntimeLibrary::find(Path::new("mazurka"), None, &environment).unwrap_err();
         assert!(matches!(error, RuntimeLibraryError::Other(_)), "{error}");
+    }
+
+    #[test]
+    fn what_is_embedded_is_found_beside_the_command_only_if_it_is_the_same() {
+        let root = tempfile::tempdir().unwrap();
+        let environment = |name: &str| (name == "HOME").then(|| OsString::from(root.path()));
+        let command = root.path().join("mazurka");
+        fs::write(root.path().join(RUNTIME_LIBRARY), "this build").unwrap();
+        let folder = |embedded: &[u8]| {
+            let found = RuntimeLibrary::find(&command, Some(embedded), &environment).unwrap();
+            assert_eq!(fs::read(found.path()).unwrap(), embedded);
+            found.folder().to_owned()
+        };
+        let here = root.path().canonicalize().unwrap();
+        assert_eq!(folder(b"this build"), here);
+        assert!(folder(b"that build").starts_with(here.join(".cache/mazurka")));
     }
 }

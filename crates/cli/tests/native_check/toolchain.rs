@@ -1,9 +1,8 @@
 //! The whole chain for C and C++: the runtime library, the compilers of this machine behind `mazurka cc`, a check.
 
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
 
 /// A compiler for C and one for C++.
 pub struct Toolchain {
@@ -47,7 +46,6 @@ impl Toolchain {
 
     /// Lets `mazurka cc` and `mazurka c++`, which the command may call, use these compilers.
     pub fn stands_behind<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        mazurka();
         command
             .env("MAZURKA_CC", self.c)
             .env("MAZURKA_CXX", self.cpp)
@@ -58,7 +56,7 @@ impl Toolchain {
         let is_cpp = source
             .extension()
             .is_some_and(|extension| extension == "cpp");
-        let mut command = Command::new(mazurka());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
         self.stands_behind(&mut command);
         command.arg(if is_cpp { "c++" } else { "cc" });
         command.args(flags).arg("-pthread").arg(source);
@@ -70,7 +68,7 @@ impl Toolchain {
 
 /// What `mazurka check` says of an executable as JSON, or of what keeps it from that.
 pub fn check(options: &[&str], executable: &Path, arguments: &[String]) -> Result<Value, String> {
-    let mut command = Command::new(mazurka());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
     command.args(["check", "--format", "json", "--no-output", "--keep-going"]);
     command.args(options).arg(executable).args(arguments);
     let output = command.stdin(Stdio::null()).output().unwrap();
@@ -87,24 +85,4 @@ pub fn succeed(command: &mut Command) -> Output {
         output.status
     );
     output
-}
-
-/// The command, with the runtime library beside it: no dependency of the tests makes Cargo build that.
-fn mazurka() -> &'static Path {
-    static COMMAND: OnceLock<PathBuf> = OnceLock::new();
-    COMMAND.get_or_init(|| {
-        let command = PathBuf::from(env!("CARGO_BIN_EXE_mazurka"));
-        let profile = command.parent().expect("a program is in a directory");
-        let target = profile
-            .parent()
-            .expect("profiles are in the target directory");
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", "mazurka-intercept"]);
-        cargo.arg("--target-dir").arg(target);
-        if profile.ends_with("release") {
-            cargo.arg("--release");
-        }
-        succeed(cargo.current_dir(env!("CARGO_MANIFEST_DIR")));
-        command
-    })
 }

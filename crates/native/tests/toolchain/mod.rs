@@ -65,7 +65,7 @@ impl Workshop {
         ];
         run(Command::new("cc").args(arguments));
         let command = folder.path().join("mazurka");
-        let library = RuntimeLibrary::find(&command, &|_| None).unwrap();
+        let library = RuntimeLibrary::find(&command, None, &|_| None).unwrap();
         Workshop { folder, library }
     }
 
