@@ -357,6 +357,9 @@ pub struct ReplayOptions {
     /// Run a program in C or C++ in gdb, which stops where it fails
     #[arg(long)]
     pub gdb: bool,
+    /// Build the program as the file says, also with a compiler, flags or files that could run any command
+    #[arg(long)]
+    pub trust_recipe: bool,
     /// How to print the result
     #[arg(long, default_value = "text")]
     pub format: Format,

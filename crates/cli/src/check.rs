@@ -3,11 +3,12 @@
 use crate::arguments::{CheckOptions, Cuts, Format, States};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
+use crate::replay::foreign_part;
 use crate::subject::Subject;
 use crate::{Done, UNFINISHED, exit_code, interruption, native_check, terminal};
 use corpus::Instance;
 use mazurka::Checker;
-use report::{Report, Style};
+use report::{Report, Style, harmless_json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -106,7 +107,7 @@ pub fn print_report(report: &Report, format: Format, quiet: bool) -> Result<(), 
     let text = match format {
         Format::Json => {
             let json = serde_json::to_string(report).expect("a report has no maps to serialise");
-            format!("{json}\n")
+            format!("{}\n", harmless_json(&json))
         }
         Format::Text => text(report, quiet, terminal::style()),
     };
@@ -131,7 +132,12 @@ fn save_schedules(report: &mut Report, path: &Path) {
         match failure.schedule.save(&path) {
             Ok(()) => {
                 let name = path.display().to_string();
-                failure.repeat_with = Some(format!("mazurka replay {}", quoted(&name)));
+                let recipe = failure.schedule.recipe.as_ref();
+                let trust = match recipe.and_then(foreign_part) {
+                    Some(_) => " --trust-recipe",
+                    None => "",
+                };
+                failure.repeat_with = Some(format!("mazurka replay {}{trust}", quoted(&name)));
                 failure.saved_as = Some(name);
             }
             Err(error) => terminal::complain(&error.to_string()),
@@ -154,7 +160,7 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 }
 
 /// As a shell needs it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,".contains(letter);
     match word.chars().all(is_plain) {
         true => word.to_owned(),

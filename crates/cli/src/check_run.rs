@@ -3,7 +3,7 @@
 use crate::Done;
 use crate::arguments::CheckRunOptions;
 use crate::refusal::Refusal;
-use report::{Case, Constraint, Recording, SafeTrace};
+use report::{Case, Constraint, Recording, SafeTrace, harmless};
 use std::process::ExitCode;
 
 /// A run broke a constraint.
@@ -26,7 +26,7 @@ pub fn check_run(options: &CheckRunOptions) -> Done {
     })?;
     let adherence = recording.adherence(case);
     for constraint in &adherence.broken {
-        println!("broken: {}", shown(case, constraint));
+        println!("broken: {}", harmless(&shown(case, constraint)));
     }
     println!(
         "{} of {} constraints were kept, {} were not met, {} were broken",

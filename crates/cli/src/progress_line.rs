@@ -1,7 +1,7 @@
 //! The progress line, on a terminal only.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use report::{Progress, Snapshot};
+use report::{Progress, Snapshot, harmless};
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl ProgressLine {
 
     /// Shows a text instead of the counts.
     pub fn say(&self, text: String) {
-        self.0.set_message(text);
+        self.0.set_message(harmless(&text).into_owned());
         self.0.tick();
     }
 

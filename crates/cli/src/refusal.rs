@@ -83,6 +83,16 @@ pub enum Refusal {
     /// The schedule file is of a program in machine code, and does not say which.
     #[error("{}: this schedule names no file of its program; check the program again to get a new one", .0.display())]
     Recipe(PathBuf),
+    /// The schedule file may be a stranger's, and says how to build its program.
+    #[error("{}: {part} in this schedule could run any command; it asks for `{recipe}`: if you trust that, add --trust-recipe", path.display())]
+    ForeignRecipe {
+        /// The schedule file.
+        path: PathBuf,
+        /// What is not known to be harmless.
+        part: String,
+        /// All of it.
+        recipe: String,
+    },
     /// An option has no meaning for this kind of program.
     #[error("{option}: {why}")]
     Option {

@@ -1,18 +1,25 @@
 //! `mazurka replay`: runs exactly one saved execution again.
 
 use crate::arguments::ReplayOptions;
-use crate::check::print_report;
+use crate::check::{print_report, quoted};
 use crate::refusal::Refusal;
 use crate::subject::NativeProgram;
 use crate::{Done, UNFINISHED, exit_code, native_check};
 use mazurka::Checker;
-use report::ScheduleFile;
+use report::{Recipe, ScheduleFile};
 use std::process::ExitCode;
 
 /// Runs a saved schedule again.
 pub fn replay(options: &ReplayOptions) -> Done {
     let schedule = ScheduleFile::load(&options.file)?;
     if let Some(recipe) = &schedule.recipe {
+        if let Some(part) = foreign_part(recipe).filter(|_| !options.trust_recipe) {
+            return Err(Refusal::ForeignRecipe {
+                path: options.file.clone(),
+                part,
+                recipe: shown(recipe),
+            });
+        }
         return replay_native(options, &NativeProgram::from_recipe(recipe), &schedule);
     }
     if options.gdb {
@@ -37,6 +44,25 @@ pub fn replay(options: &ReplayOptions) -> Done {
         })?;
     print_report(&report, options.format, options.quiet)?;
     Ok(exit_code(report.verdict))
+}
+
+/// The part of a recipe that a stranger could abuse, seen from this folder.
+pub fn foreign_part(recipe: &Recipe) -> Option<String> {
+    let folder = std::env::current_dir().unwrap_or_default();
+    native::foreign_part(recipe, &folder)
+}
+
+/// As a command line.
+fn shown(recipe: &Recipe) -> String {
+    let Recipe {
+        files,
+        flags,
+        compiler,
+        arguments,
+    } = recipe;
+    let words = compiler.iter().chain(files).chain(flags).chain(arguments);
+    let words: Vec<String> = words.map(|word| quoted(word)).collect();
+    words.join(" ")
 }
 
 fn replay_native(

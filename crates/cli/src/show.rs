@@ -3,7 +3,7 @@
 use crate::arguments::{ShowOptions, Shown};
 use crate::refusal::Refusal;
 use crate::{Done, terminal};
-use report::SafeTrace;
+use report::{SafeTrace, harmless};
 use std::process::ExitCode;
 
 /// Shows a file that `verify` saved.
@@ -13,7 +13,7 @@ pub fn show(options: &ShowOptions) -> Done {
         Shown::Text => trace.text(),
         Shown::Dot => trace.dot(),
     };
-    terminal::print(&text).map_err(|error| Refusal::System {
+    terminal::print(&harmless(&text)).map_err(|error| Refusal::System {
         what: "print the constraints",
         error,
     })?;

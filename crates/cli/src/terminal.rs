@@ -1,7 +1,7 @@
 //! What is printed, and how wide the terminal is.
 
 use console::Term;
-use report::Style;
+use report::{Style, harmless};
 use std::io::{self, Write};
 
 /// Narrower terminals are written to as if they had this width.
@@ -35,5 +35,9 @@ pub fn print(text: &str) -> io::Result<()> {
 pub fn complain(text: &str) {
     let line: Vec<&str> = text.split_whitespace().collect();
     // Nobody is left to be told if this fails.
-    let _ = writeln!(io::stderr().lock(), "mazurka: {}", line.join(" "));
+    let _ = writeln!(
+        io::stderr().lock(),
+        "mazurka: {}",
+        harmless(&line.join(" "))
+    );
 }

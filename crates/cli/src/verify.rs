@@ -14,7 +14,7 @@ use crate::{Done, exit_code, interruption, terminal};
 use assignments::Assignments;
 use corpus::Instance;
 use mazurka::{Checker, Preference};
-use report::{Case, FailureKind, Inputs, Report, SafeTrace, Verdict};
+use report::{Case, FailureKind, Inputs, Report, SafeTrace, Verdict, harmless, harmless_json};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -226,8 +226,8 @@ impl Verification<'_> {
         }
         let file = self.options.output.as_path();
         let text = match self.options.format {
-            Format::Json => format!("{}\n", json(verdict, file, &self.trace)),
-            Format::Text => self.trace.summary(file),
+            Format::Json => format!("{}\n", harmless_json(&json(verdict, file, &self.trace))),
+            Format::Text => harmless(&self.trace.summary(file)).into_owned(),
         };
         terminal::print(&text).map_err(|error| Refusal::System {
             what: "print the result",

@@ -2,7 +2,7 @@
 
 use crate::Plan;
 use explore::OpKind;
-use report::Point;
+use report::{Point, harmless};
 
 /// The exit code of wrong input, and of a program that left what was verified.
 const REFUSED: usize = 2;
@@ -18,7 +18,7 @@ pub fn fail(message: &str) -> ! {
 
 /// A line for people.
 pub(crate) fn say(message: &str) {
-    let line = format!("mazurka: {message}\n");
+    let line = format!("mazurka: {}\n", harmless(&message.replace('\n', " ")));
     let _ = rustix::io::write(rustix::stdio::stderr(), line.as_bytes());
 }
 

@@ -1,8 +1,9 @@
 //! A folder for what is needed for a moment. It goes away with its value; one whose process was killed goes away when the next one
 //! is made.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -29,7 +30,10 @@ impl Scratch {
             let _ = fs::remove_dir_all(folder);
         }
         loop {
-            let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
+            let folder = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .permissions(Permissions::from_mode(0o700))
+                .tempdir_in(parent)?;
             // Until it is locked it looks abandoned, and others may remove it.
             match File::open(folder.path()) {
                 Ok(lock) if lock.try_lock().is_ok() && folder.path().is_dir() => {
@@ -54,8 +58,11 @@ impl Scratch {
 fn abandoned(parent: &Path) -> impl Iterator<Item = (PathBuf, File)> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let own = entries.filter(|entry| {
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        is_folder && entry.file_name().to_string_lossy().starts_with(PREFIX)
+        let user = rustix::process::geteuid().as_raw();
+        // Links are not followed.
+        let found = entry.metadata();
+        let is_own_folder = found.is_ok_and(|found| found.is_dir() && found.uid() == user);
+        is_own_folder && entry.file_name().to_string_lossy().starts_with(PREFIX)
     });
     own.filter_map(|entry| {
         let lock = File::open(entry.path()).ok()?;

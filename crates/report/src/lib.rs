@@ -8,6 +8,7 @@
 mod columns;
 mod comparison;
 mod condition;
+mod control;
 mod coverage;
 mod excerpt;
 mod grid;
@@ -21,6 +22,7 @@ mod progress;
 pub mod quantity;
 mod recording;
 mod remarks;
+mod replacement;
 mod safe_trace;
 mod schedule_file;
 mod stored_file;
@@ -29,6 +31,7 @@ mod trail;
 
 pub use comparison::{Comparison, Measured, Published};
 pub use condition::{Condition, Inputs};
+pub use control::{harmless, harmless_json};
 pub use coverage::{Coverage, Line};
 pub use interleaving::{Interleaving, Racing, Row};
 pub use layout::{Style, wrap};
@@ -38,6 +41,7 @@ pub use outcome::{Failure, FailureKind, Goal, Limit, Report, Verdict, bound_name
 pub use place::place;
 pub use progress::{Progress, Snapshot};
 pub use recording::{Adherence, Recorded, Recording};
+pub use replacement::Replacement;
 pub use safe_trace::{Case, Choice, Constraint, Described, Input, Point, SafeTrace};
 pub use schedule_file::{Conditions, Recipe, SavedStep, ScheduleFile};
 pub use stored_file::{Kind, StoredFileError, StoredProblem};

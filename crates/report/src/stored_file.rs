@@ -1,11 +1,11 @@
 //! Files that one command writes and another one reads: JSON with a version and a checksum.
 
+use crate::Replacement;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process;
 
 /// What a file is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,14 +122,9 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     if is_special {
         return fs::write(path, text);
     }
-    // Other processes, and other threads of this one, may save under the same name at the same time.
-    let mut fresh = path.as_os_str().to_owned();
-    fresh.push(format!(".{}-{text:p}", process::id()));
-    let result = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, path));
-    if result.is_err() {
-        let _ = fs::remove_file(&fresh);
-    }
-    result
+    let (replacement, mut file) = Replacement::of(path)?;
+    file.write_all(text.as_bytes())?;
+    replacement.publish()
 }
 
 /// The content of a file.

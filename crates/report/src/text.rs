@@ -1,5 +1,6 @@
 //! A report as text for a tired person: first what is known, then what to look at, then the numbers.
 
+use crate::control::{harmless, made_harmless};
 use crate::layout::{Ink, Style, wrap};
 use crate::outcome::{Failure, Goal, Report, Verdict};
 use crate::quantity::{count, counted, duration, megabytes};
@@ -18,6 +19,9 @@ impl fmt::Display for Report {
 impl Report {
     /// The report for people, in lines of at most `style.width` characters.
     pub fn text(&self, style: Style) -> String {
+        if let Some(harmless) = made_harmless(self) {
+            return harmless.text(style);
+        }
         let mut text = self.headline(style);
         text.push('\n');
         for (index, failure) in self.errors.iter().enumerate() {
@@ -44,10 +48,9 @@ impl Report {
 
     /// The verdict in one line.
     pub fn headline(&self, style: Style) -> String {
-        let name = if self.program.is_empty() {
-            "the program"
-        } else {
-            &self.program
+        let name = match self.program.as_str() {
+            "" => "the program",
+            name => &harmless(name),
         };
         match (self.verdict, self.errors.as_slice()) {
             (Verdict::Verified, _) => {

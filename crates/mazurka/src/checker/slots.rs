@@ -4,7 +4,8 @@
 //! both and of the payload, payload. A state that outgrows the slots goes to a larger file, which is
 //! put in the place of the old one by a rename.
 
-use std::fs::{self, File, OpenOptions};
+use report::Replacement;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -30,9 +31,8 @@ impl Slots {
     /// A fresh file with this first state.
     pub fn create(path: &Path, payload: &[u8]) -> io::Result<Slots> {
         refuse_foreign(path)?;
-        refuse_foreign(&fresh_path(path))?;
         let capacity = capacity_for(payload.len());
-        let file = fresh_file(path, capacity)?;
+        let (replacement, file) = fresh_file(path, capacity)?;
         let mut slots = Slots {
             path: path.to_owned(),
             file,
@@ -41,7 +41,7 @@ impl Slots {
             buffer: Vec::new(),
         };
         slots.write_slot(payload)?;
-        slots.publish()?;
+        replacement.publish()?;
         Ok(slots)
     }
 
@@ -51,9 +51,10 @@ impl Slots {
             return self.write_slot(payload);
         }
         self.capacity = capacity_for(payload.len());
-        self.file = fresh_file(&self.path, self.capacity)?;
+        let (replacement, file) = fresh_file(&self.path, self.capacity)?;
+        self.file = file;
         self.write_slot(payload)?;
-        self.publish()
+        replacement.publish()
     }
 
     fn write_slot(&mut self, payload: &[u8]) -> io::Result<()> {
@@ -69,11 +70,6 @@ impl Slots {
             FILE_HEADER + self.sequence % 2 * self.capacity,
         ))?;
         self.file.write_all(&self.buffer)
-    }
-
-    /// Puts the fresh file in its place.
-    fn publish(&self) -> io::Result<()> {
-        fs::rename(fresh_path(&self.path), &self.path)
     }
 }
 
@@ -177,21 +173,11 @@ fn is_checkpoint(start: &[u8]) -> bool {
     start.len() == MAGIC.len() && start.starts_with(family)
 }
 
-fn fresh_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    PathBuf::from(name)
-}
-
-fn fresh_file(path: &Path, capacity: u64) -> io::Result<File> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(fresh_path(path))?;
+fn fresh_file(path: &Path, capacity: u64) -> io::Result<(Replacement, File)> {
+    let (replacement, mut file) = Replacement::of(path)?;
     file.write_all(&MAGIC)?;
     file.write_all(&capacity.to_le_bytes())?;
-    Ok(file)
+    Ok((replacement, file))
 }
 
 #[cfg(test)]
@@ -232,19 +218,13 @@ mod tests {
 
     #[test]
     fn a_file_that_is_no_checkpoint_is_left_as_it_is() {
-        for name in ["foreign", "foreign.new"] {
-            let foreign = path(name);
-            fs::write(&foreign, "a letter").unwrap();
-            let refused = Slots::create(&path("foreign"), b"state").map(|_| ());
-            let error = refused.unwrap_err().to_string();
-            assert!(
-                error.contains(&format!("{name} is no checkpoint")),
-                "{error}"
-            );
-            assert_eq!(fs::read(&foreign).unwrap(), b"a letter");
-            fs::remove_file(foreign).unwrap();
-        }
-        assert!(!path("foreign").exists());
+        let foreign = path("foreign");
+        fs::write(&foreign, "a letter").unwrap();
+        let refused = Slots::create(&foreign, b"state").map(|_| ());
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains("foreign is no checkpoint"), "{error}");
+        assert_eq!(fs::read(&foreign).unwrap(), b"a letter");
+        fs::remove_file(foreign).unwrap();
     }
 
     #[test]

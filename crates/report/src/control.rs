@@ -1,0 +1,106 @@
+//! Control characters of texts that come from programs and files: they never reach a terminal, which would obey them.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Whether a terminal obeys a character: C0, DEL and C1 but for line breaks and tabs, and what changes the direction or the
+/// lines of a text.
+fn is_control(letter: char) -> bool {
+    let is_shown = matches!(letter, '\n' | '\t');
+    let is_layout = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    letter.is_control() && !is_shown || is_layout
+}
+
+/// The text with its control characters escaped, as in Rust: `\u{1b}`.
+///
+/// ```
+/// assert_eq!(report::harmless("a\u{1b}[2Jb\tc"), "a\\u{1b}[2Jb\tc");
+/// ```
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = text.chars().map(|letter| match is_control(letter) {
+        true => letter.escape_default().to_string(),
+        false => letter.to_string(),
+    });
+    Cow::Owned(escaped.collect())
+}
+
+/// The same text in JSON, which escapes C0 only: they can stand in strings alone.
+///
+/// ```
+/// assert_eq!(report::harmless_json("[\"\u{9b}2J\"]"), r#"["\u009b2J"]"#);
+/// ```
+pub fn harmless_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(is_control) {
+        return Cow::Borrowed(json);
+    }
+    let escaped = json.chars().map(|letter| match is_control(letter) {
+        true => format!("\\u{:04x}", u32::from(letter)),
+        false => letter.to_string(),
+    });
+    Cow::Owned(escaped.collect())
+}
+
+/// The same data with harmless texts; none if all of them are.
+pub(crate) fn made_harmless<T: Serialize + DeserializeOwned>(data: &T) -> Option<T> {
+    let mut value = serde_json::to_value(data).ok()?;
+    match clean(&mut value) {
+        true => serde_json::from_value(value).ok(),
+        false => None,
+    }
+}
+
+/// Whether something has changed.
+fn clean(value: &mut Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => {
+            let Cow::Owned(escaped) = harmless(text) else {
+                return false;
+            };
+            *text = escaped;
+            true
+        }
+        Value::Array(values) => values
+            .iter_mut()
+            .fold(false, |changed, value| clean(value) | changed),
+        Value::Object(values) => values
+            .values_mut()
+            .fold(false, |changed, value| clean(value) | changed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_escaped() {
+        for letter in [
+            "\u{1b}", "\u{0}", "\u{7}", "\u{8}", "\r", "\u{7f}", "\u{9b}", "\u{85}", "\u{202e}",
+            "\u{2066}", "\u{200f}",
+        ] {
+            let text = harmless(letter);
+            assert!(
+                text.starts_with('\\') && !text.contains(is_control),
+                "{text}"
+            );
+        }
+        assert_eq!(harmless("Ünïcode → a\tb\n"), "Ünïcode → a\tb\n");
+    }
+
+    #[test]
+    fn texts_are_cleaned_wherever_they_are() {
+        let data = vec![
+            vec!["fine".to_owned()],
+            vec!["\u{1b}]0;title\u{7}".to_owned()],
+        ];
+        let cleaned = made_harmless(&data).unwrap();
+        assert_eq!(cleaned, [["fine"], ["\\u{1b}]0;title\\u{7}"]]);
+        assert_eq!(made_harmless(&cleaned), None);
+    }
+}

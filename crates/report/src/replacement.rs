@@ -1,0 +1,128 @@
+//! A file that takes the place of another one when it is whole.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process;
+
+/// So many names are tried for the new file.
+const NAMES: u32 = 1000;
+
+/// A new file beside the place that it will take. It goes away unless it is published.
+///
+/// It is created under a name that was free, so nobody can plant a link there. Where it replaces a file it has its mode; a
+/// link at its place is replaced, not followed.
+#[derive(Debug)]
+pub struct Replacement {
+    place: PathBuf,
+    /// None when it is published.
+    beside: Option<PathBuf>,
+}
+
+impl Replacement {
+    /// An empty file that can be written.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn of(place: &Path) -> io::Result<(Replacement, File)> {
+        let mode = fs::symlink_metadata(place)
+            .ok()
+            .filter(fs::Metadata::is_file);
+        let mut number = 0;
+        loop {
+            let mut beside = place.as_os_str().to_owned();
+            beside.push(format!(".{}-{number}", process::id()));
+            let beside = PathBuf::from(beside);
+            match OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(&beside)
+            {
+                Ok(file) => {
+                    let replacement = Replacement {
+                        place: place.to_owned(),
+                        beside: Some(beside),
+                    };
+                    if let Some(replaced) = mode {
+                        file.set_permissions(replaced.permissions())?;
+                    }
+                    return Ok((replacement, file));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES => {
+                    number += 1
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Puts it in its place.
+    ///
+    /// # Errors
+    /// If that is not possible.
+    pub fn publish(mut self) -> io::Result<()> {
+        let beside = self.beside.as_ref().expect("it is published once");
+        fs::rename(beside, &self.place)?;
+        self.beside = None;
+        Ok(())
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        if let Some(beside) = &self.beside {
+            // Nothing can be done about a file that does not go away.
+            let _ = fs::remove_file(beside);
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn replace(place: &Path, content: &str) {
+        let (replacement, mut file) = Replacement::of(place).unwrap();
+        file.write_all(content.as_bytes()).unwrap();
+        replacement.publish().unwrap();
+    }
+
+    #[test]
+    fn a_file_keeps_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("file");
+        replace(&place, "first");
+        for mode in [0o600, 0o640, 0o666] {
+            fs::set_permissions(&place, fs::Permissions::from_mode(mode)).unwrap();
+            replace(&place, "second");
+            let found = fs::metadata(&place).unwrap().permissions().mode();
+            assert_eq!(found & 0o777, mode);
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn links_are_replaced_and_planted_ones_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let [place, victim] = ["file", "victim"].map(|name| folder.path().join(name));
+        fs::write(&victim, "untouched").unwrap();
+        symlink(&victim, &place).unwrap();
+        for number in 0..2 {
+            let planted = format!("file.{}-{number}", process::id());
+            symlink(&victim, folder.path().join(planted)).unwrap();
+        }
+        replace(&place, "content");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "untouched");
+        assert_eq!(fs::read_to_string(&place).unwrap(), "content");
+        assert!(fs::symlink_metadata(&place).unwrap().is_file());
+    }
+
+    #[test]
+    fn what_is_not_published_goes_away() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(Replacement::of(&folder.path().join("file")).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
