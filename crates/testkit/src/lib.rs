@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod c_program;
 mod c_source;
 mod code;
 pub mod direct;

@@ -1,0 +1,347 @@
+//! Statements as instructions, each of which is one step.
+
+use super::{Barrier, Once, Phase, RwLock, State, ThreadState};
+use crate::c_program::{
+    Acquire, CProgram, Expected, Library, Place, REGION, Rmw, Round, Statement, TestAndSet, Value,
+};
+
+/// A program as instructions.
+pub(super) struct Code {
+    pub(super) threads: Vec<Vec<Instruction>>,
+    pub(super) places: Vec<u32>,
+    pub(super) onces: Vec<Place>,
+    start: State,
+    /// Of each byte of memory, whether several threads access it.
+    pub(super) is_shared: Vec<bool>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Instruction {
+    Load(Place, usize),
+    Store(Place, Value),
+    Modify(Rmw, Place, Value, Option<usize>),
+    /// Compare-exchange with the temporary; if it fails the temporary is what it found.
+    CompareExchange(Place, Value, usize),
+    /// The temporary from a register or memory, and back.
+    ReadExpected(Expected, usize),
+    WriteExpected(Expected, usize),
+    Read(Place, usize),
+    Write(Place, Value),
+    /// Adds 1 to a value that was read into the temporary.
+    ReadTemporary(Place),
+    WriteTemporary(Place),
+    Library(usize, Library),
+    Set(usize, u64),
+    JumpUnless(usize, bool, u64, usize),
+    Lock(usize, Acquire),
+    Unlock(usize),
+    ReadLock(usize, Acquire),
+    ReadUnlock(usize),
+    WriteLock(usize, Acquire),
+    WriteUnlock(usize),
+    /// Exchange 1 for 0, when it is 0.
+    TakeFlag(Place),
+    /// Whether the plain place has the value: then jumps.
+    Check(Place, u64, usize),
+    Jump(usize),
+    Enqueue(usize, usize),
+    Wake(usize),
+    Signal(usize, bool),
+    Post(usize),
+    Take(usize, Acquire),
+    Arrive(usize, Option<usize>),
+    Leave(usize),
+    EnterOnce(usize, usize),
+    EndOnce(usize),
+    /// Goes on when the place has the value; counts a register up to this until then.
+    Spin(Place, u64, Option<(usize, u64)>),
+    Create(usize),
+    Join(usize),
+    End,
+}
+
+impl Code {
+    pub(super) fn of(program: &CProgram) -> Code {
+        let compile = |body: &[Statement]| {
+            let mut instructions = Vec::new();
+            compile(body, &mut instructions);
+            instructions.push(Instruction::End);
+            instructions
+        };
+        let threads = program.threads.iter();
+        let threads: Vec<_> = threads.map(|thread| compile(&thread.body)).collect();
+        let mut code = Code {
+            places: program.barriers.iter().map(|barrier| barrier.1).collect(),
+            onces: program.onces.clone(),
+            start: start(program),
+            is_shared: Vec::new(),
+            threads,
+        };
+        code.is_shared = code.shared(program.regions.len() * REGION);
+        code
+    }
+
+    pub(super) fn start(&self) -> State {
+        let mut state = self.start.clone();
+        self.run_on(&mut state, 0);
+        state
+    }
+
+    fn shared(&self, bytes: usize) -> Vec<bool> {
+        let mut users = vec![None; bytes];
+        let mut is_shared = vec![false; bytes];
+        for (thread, code) in self.threads.iter().enumerate() {
+            for access in code
+                .iter()
+                .filter_map(|instruction| self.access(instruction))
+            {
+                for byte in access.bytes() {
+                    is_shared[byte] |= users[byte].is_some_and(|user| user != thread);
+                    users[byte] = Some(thread);
+                }
+            }
+        }
+        is_shared
+    }
+}
+
+/// What an instruction accesses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    pub(super) place: Place,
+    pub(super) is_plain: bool,
+    pub(super) is_write: bool,
+}
+
+impl Access {
+    pub(super) fn bytes(&self) -> std::ops::Range<usize> {
+        let start = self.place.region * REGION + self.place.offset;
+        start..start + self.place.size
+    }
+}
+
+impl Code {
+    /// What an instruction accesses. A compare-exchange counts as a write.
+    pub(super) fn access(&self, instruction: &Instruction) -> Option<Access> {
+        use Instruction::*;
+        let access = |place, is_plain, is_write| {
+            Some(Access {
+                place,
+                is_plain,
+                is_write,
+            })
+        };
+        match *instruction {
+            Load(place, _) | Spin(place, ..) => access(place, false, false),
+            Store(place, _) | Modify(_, place, ..) | CompareExchange(place, ..) => {
+                access(place, false, true)
+            }
+            TakeFlag(place) => access(place, false, true),
+            ReadExpected(Expected::Memory(place), _) | Read(place, _) | ReadTemporary(place) => {
+                access(place, true, false)
+            }
+            Check(place, ..) => access(place, true, false),
+            WriteExpected(Expected::Memory(place), _) | Write(place, _) | WriteTemporary(place) => {
+                access(place, true, true)
+            }
+            Instruction::Library(region, does) => {
+                use crate::c_program::Library::*;
+                let place = Place {
+                    region,
+                    offset: 0,
+                    size: REGION,
+                };
+                let is_write = match does {
+                    Fill(_) | Print(_) | CopyString(_) | Length(_) | Sort => true,
+                    Parse(_) | CopyOut(_) => false,
+                };
+                access(place, true, is_write)
+            }
+            EnterOnce(once, _) => access(self.onces[once], false, true),
+            _ => None,
+        }
+    }
+}
+
+fn start(program: &CProgram) -> State {
+    let thread = |number| ThreadState {
+        at: 0,
+        phase: match number {
+            0 => Phase::Runs,
+            _ => Phase::Unborn,
+        },
+        registers: Default::default(),
+        temporary: 0,
+        round: 0,
+    };
+    State {
+        memory: vec![0; program.regions.len() * REGION],
+        mutexes: vec![false; program.mutexes.len()],
+        rwlocks: vec![RwLock::default(); program.rwlocks.len()],
+        condvars: vec![Vec::new(); program.condvars.len()],
+        semaphores: program
+            .semaphores
+            .iter()
+            .map(|semaphore| semaphore.1)
+            .collect(),
+        barriers: vec![Barrier::default(); program.barriers.len()],
+        onces: vec![Once::New; program.onces.len()],
+        threads: (0..program.threads.len()).map(thread).collect(),
+    }
+}
+
+fn compile(body: &[Statement], code: &mut Vec<Instruction>) {
+    for statement in body {
+        one(statement, code);
+    }
+}
+
+/// The body between the two; where the first is a try, only if it succeeds.
+fn held(
+    code: &mut Vec<Instruction>,
+    (take, how): (Instruction, Acquire),
+    body: &[Statement],
+    release: Instruction,
+) {
+    code.push(take);
+    let jump = code.len();
+    code.push(Instruction::Jump(jump + 1));
+    compile(body, code);
+    code.push(release);
+    let end = code.len();
+    code[jump] = match how {
+        Acquire::Try | Acquire::Timed => Instruction::JumpUnless(0, true, 1, end),
+        Acquire::Lock | Acquire::TryLoop => Instruction::Jump(jump + 1),
+    };
+}
+
+fn one(statement: &Statement, code: &mut Vec<Instruction>) {
+    use Instruction as I;
+    use Statement::*;
+    match statement {
+        &Load { place, into } => code.push(I::Load(place, into)),
+        &Store { place, value } => code.push(I::Store(place, value)),
+        &Modify {
+            rmw,
+            place,
+            value,
+            into,
+        } => code.push(I::Modify(rmw, place, value, into)),
+        &CompareExchange {
+            place,
+            expected,
+            desired,
+            into,
+        } => code.extend([
+            I::ReadExpected(expected, place.size),
+            I::CompareExchange(place, desired, into),
+            I::WriteExpected(expected, into),
+        ]),
+        &Read { place, into } => code.push(I::Read(place, into)),
+        &Write { place, value } => code.push(I::Write(place, value)),
+        &Increment { place } => code.extend([I::ReadTemporary(place), I::WriteTemporary(place)]),
+        &Library { region, does } => code.push(I::Library(region, does)),
+        &Set { register, value } => code.push(I::Set(register, value)),
+        If {
+            register,
+            is_equal,
+            value,
+            then,
+        } => {
+            let jump = code.len();
+            code.push(I::Jump(0));
+            compile(then, code);
+            let end = code.len();
+            code[jump] = I::JumpUnless(*register, *is_equal, *value, end);
+        }
+        &Locked {
+            mutex,
+            how,
+            ref body,
+        } => {
+            held(code, (I::Lock(mutex, how), how), body, I::Unlock(mutex));
+        }
+        &Reading {
+            rwlock,
+            how,
+            ref body,
+        } => {
+            held(
+                code,
+                (I::ReadLock(rwlock, how), how),
+                body,
+                I::ReadUnlock(rwlock),
+            );
+        }
+        &Writing {
+            rwlock,
+            how,
+            ref body,
+        } => {
+            held(
+                code,
+                (I::WriteLock(rwlock, how), how),
+                body,
+                I::WriteUnlock(rwlock),
+            );
+        }
+        &Spinning {
+            place,
+            how,
+            ref body,
+        } => {
+            let size = if how == TestAndSet::Flag {
+                1
+            } else {
+                place.size
+            };
+            let place = Place { size, ..place };
+            code.push(I::TakeFlag(place));
+            compile(body, code);
+            code.push(I::Store(place, Value::Constant(0)));
+        }
+        &Wait {
+            condvar,
+            mutex,
+            place,
+            value,
+            is_loop,
+        } => {
+            let check = code.len();
+            code.push(I::Jump(0));
+            code.extend([
+                I::Enqueue(condvar, mutex),
+                I::Wake(condvar),
+                I::Lock(mutex, Acquire::Lock),
+            ]);
+            if is_loop {
+                code.push(I::Jump(check));
+            }
+            code[check] = I::Check(place, value, code.len());
+        }
+        &Signal {
+            condvar,
+            is_broadcast,
+        } => code.push(I::Signal(condvar, is_broadcast)),
+        &Post { semaphore } => code.push(I::Post(semaphore)),
+        &Take { semaphore, how } => code.push(I::Take(semaphore, how)),
+        &Arrive { barrier, into } => code.extend([I::Arrive(barrier, into), I::Leave(barrier)]),
+        &Once { once } => {
+            let end = code.len() + 2;
+            code.extend([I::EnterOnce(once, end), I::EndOnce(once)]);
+        }
+        &Spin {
+            place,
+            value,
+            round,
+        } => {
+            let count = match round {
+                Round::Count { register, most, .. } => Some((register, most)),
+                Round::Nothing | Round::Yield | Round::SameValue => None,
+            };
+            code.push(I::Spin(place, value, count));
+        }
+        &Create { thread } => code.push(I::Create(thread)),
+        &Join { thread } => code.push(I::Join(thread)),
+    }
+}

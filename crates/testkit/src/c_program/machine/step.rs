@@ -1,0 +1,381 @@
+//! What an instruction does.
+
+use super::compile::{Code, Instruction};
+use super::{Once, Phase, State};
+use crate::c_program::{Acquire, Expected, Library, Place, REGION, Rmw, Value};
+
+impl Code {
+    /// The states to which a step of the thread leads.
+    pub(super) fn steps(&self, state: &State, thread: usize) -> Vec<State> {
+        if state.threads[thread].phase != Phase::Runs {
+            return Vec::new();
+        }
+        let mut next = self.raw_steps(state, thread);
+        for state in &mut next {
+            self.run_on(state, thread);
+        }
+        next
+    }
+
+    /// Runs the thread up to an instruction that others could notice.
+    pub(super) fn run_on(&self, state: &mut State, thread: usize) {
+        while state.threads[thread].phase == Phase::Runs && self.is_private(state, thread) {
+            let mut next = self.raw_steps(state, thread);
+            *state = next.pop().expect("what is private is enabled");
+        }
+    }
+
+    fn next(&self, state: &State, thread: usize) -> &Instruction {
+        &self.threads[thread][state.threads[thread].at]
+    }
+
+    fn is_private(&self, state: &State, thread: usize) -> bool {
+        let instruction = self.next(state, thread);
+        match instruction {
+            Instruction::Set(..)
+            | Instruction::JumpUnless(..)
+            | Instruction::Jump(_)
+            | Instruction::Create(_)
+            | Instruction::ReadExpected(Expected::Register(_), _)
+            | Instruction::WriteExpected(Expected::Register(_), _)
+            | Instruction::End => true,
+            // It may wait.
+            Instruction::Spin(..) | Instruction::TakeFlag(_) | Instruction::EnterOnce(..) => false,
+            // It writes only where the compare-exchange has failed.
+            Instruction::WriteExpected(_, into) if state.threads[thread].registers[*into] == 1 => {
+                true
+            }
+            _ => self
+                .access(instruction)
+                .is_some_and(|access| !access.bytes().any(|byte| self.is_shared[byte])),
+        }
+    }
+
+    /// Whether two threads are about to access one byte, one of them plainly and one of them to write.
+    pub(super) fn races(&self, state: &State) -> bool {
+        let accesses = |thread: usize| {
+            let own = &state.threads[thread];
+            let is_alive = own.phase == Phase::Runs;
+            let instruction = is_alive.then(|| self.next(state, thread))?;
+            let mut access = self.access(instruction)?;
+            if let Instruction::CompareExchange(place, ..) = instruction {
+                access.is_write = state.get(*place) == own.temporary;
+            }
+            if let Instruction::EnterOnce(once, _) = instruction
+                && state.onces[*once] != Once::New
+            {
+                return None;
+            }
+            Some(access)
+        };
+        (0..state.threads.len()).any(|one| {
+            (0..one).any(|two| {
+                let (Some(one), Some(two)) = (accesses(one), accesses(two)) else {
+                    return false;
+                };
+                let (left, right) = (one.bytes(), two.bytes());
+                let overlap = left.start < right.end && right.start < left.end;
+                overlap && (one.is_plain || two.is_plain) && (one.is_write || two.is_write)
+            })
+        })
+    }
+
+    fn raw_steps(&self, state: &State, thread: usize) -> Vec<State> {
+        let mut next = state.clone();
+        next.threads[thread].at += 1;
+        let instruction = self.next(state, thread);
+        if let &Instruction::Signal(condvar, is_broadcast) = instruction {
+            return signal(next, condvar, is_broadcast);
+        }
+        match self.perform(instruction, &mut next, thread) {
+            true => vec![next],
+            false => Vec::new(),
+        }
+    }
+
+    /// Performs an instruction; false if it waits.
+    fn perform(&self, instruction: &Instruction, state: &mut State, thread: usize) -> bool {
+        use Instruction::*;
+        match *instruction {
+            Load(place, into) | Read(place, into) => {
+                state.threads[thread].registers[into] = narrow(state.get(place));
+            }
+            Store(place, value) | Write(place, value) => {
+                let value = state.value(thread, value, place.size);
+                state.put(place, value);
+            }
+            Modify(rmw, place, value, into) => {
+                let (old, value) = (state.get(place), state.value(thread, value, place.size));
+                state.put(place, modified(rmw, old, value));
+                if let Some(into) = into {
+                    state.threads[thread].registers[into] = narrow(old);
+                }
+            }
+            ReadExpected(expected, size) => {
+                let value = match expected {
+                    Expected::Register(register) => {
+                        let value = Value::Register(register);
+                        cut(state.value(thread, value, size), size)
+                    }
+                    Expected::Memory(place) => state.get(place),
+                };
+                state.threads[thread].temporary = value;
+            }
+            CompareExchange(place, desired, into) => {
+                let old = state.get(place);
+                let is_done = old == state.threads[thread].temporary;
+                if is_done {
+                    let desired = state.value(thread, desired, place.size);
+                    state.put(place, desired);
+                }
+                let own = &mut state.threads[thread];
+                (own.temporary, own.round) = match is_done {
+                    true => (0, 0),
+                    false => (old, place.size as u32),
+                };
+                own.registers[into] = u64::from(is_done);
+            }
+            WriteExpected(expected, _) => {
+                let own = &mut state.threads[thread];
+                let size = std::mem::take(&mut own.round);
+                let found = std::mem::take(&mut own.temporary);
+                let has_failed = size > 0;
+                match expected {
+                    Expected::Register(register) if has_failed => {
+                        let keep = if size >= 8 { 0 } else { u64::MAX << (8 * size) };
+                        let register = &mut own.registers[register];
+                        *register = *register & keep | found as u64;
+                    }
+                    Expected::Memory(place) if has_failed => state.put(place, found),
+                    Expected::Register(_) | Expected::Memory(_) => {}
+                }
+            }
+            ReadTemporary(place) => {
+                state.threads[thread].temporary = state.get(place).wrapping_add(1);
+            }
+            WriteTemporary(place) => {
+                let value = std::mem::take(&mut state.threads[thread].temporary);
+                state.put(place, value);
+            }
+            Instruction::Library(region, does) => state.call(thread, region, does),
+            Set(register, value) => state.threads[thread].registers[register] = value,
+            JumpUnless(register, is_equal, value, target) => {
+                let own = &mut state.threads[thread];
+                if (own.registers[register] == value) != is_equal {
+                    own.at = target;
+                }
+            }
+            Jump(target) => state.threads[thread].at = target,
+            Check(place, value, target) => {
+                if narrow(state.get(place)) == value {
+                    state.threads[thread].at = target;
+                }
+            }
+            Lock(mutex, how) => {
+                let is_free = !state.mutexes[mutex];
+                state.mutexes[mutex] = true;
+                return state.taken(thread, is_free, how);
+            }
+            Unlock(mutex) => state.mutexes[mutex] = false,
+            ReadLock(rwlock, how) => {
+                let lock = &mut state.rwlocks[rwlock];
+                let is_free = !lock.is_written;
+                lock.readers += u8::from(is_free);
+                return state.taken(thread, is_free, how);
+            }
+            ReadUnlock(rwlock) => state.rwlocks[rwlock].readers -= 1,
+            WriteLock(rwlock, how) => {
+                let lock = &mut state.rwlocks[rwlock];
+                let is_free = !lock.is_written && lock.readers == 0;
+                lock.is_written |= is_free;
+                return state.taken(thread, is_free, how);
+            }
+            WriteUnlock(rwlock) => state.rwlocks[rwlock].is_written = false,
+            TakeFlag(place) => {
+                if state.get(place) != 0 {
+                    return false;
+                }
+                state.put(place, 1);
+            }
+            Enqueue(condvar, mutex) => {
+                state.mutexes[mutex] = false;
+                state.condvars[condvar].push(thread as u8);
+                state.condvars[condvar].sort_unstable();
+            }
+            Wake(condvar) => return !state.condvars[condvar].contains(&(thread as u8)),
+            Signal(..) => unreachable!("a signal has several ways"),
+            Post(semaphore) => state.semaphores[semaphore] += 1,
+            Take(semaphore, how) => {
+                let permits = &mut state.semaphores[semaphore];
+                let is_free = *permits > 0;
+                *permits -= u32::from(is_free);
+                return state.taken(thread, is_free, how);
+            }
+            Arrive(barrier, into) => {
+                let own = &mut state.barriers[barrier];
+                own.arrived += 1;
+                let is_last = own.arrived == self.places[barrier];
+                let round = own.rounds + 1;
+                if is_last {
+                    own.arrived = 0;
+                    own.rounds += 1;
+                }
+                state.threads[thread].round = round;
+                if let Some(into) = into {
+                    state.threads[thread].registers[into] = u64::from(is_last);
+                }
+            }
+            Leave(barrier) => {
+                let own = &mut state.threads[thread];
+                if state.barriers[barrier].rounds < own.round {
+                    return false;
+                }
+                own.round = 0;
+            }
+            EnterOnce(once, end) => match state.onces[once] {
+                Once::New => {
+                    state.onces[once] = Once::Runs;
+                    let old = state.get(self.onces[once]);
+                    state.put(self.onces[once], old.wrapping_add(1));
+                }
+                Once::Runs => return false,
+                Once::Done => state.threads[thread].at = end,
+            },
+            EndOnce(once) => state.onces[once] = Once::Done,
+            Spin(place, value, count) => {
+                if narrow(state.get(place)) == value {
+                    return true;
+                }
+                let own = &mut state.threads[thread];
+                own.at -= 1;
+                return match count {
+                    Some((register, most)) if own.registers[register] < most => {
+                        own.registers[register] += 1;
+                        true
+                    }
+                    Some(_) | None => false,
+                };
+            }
+            Create(child) => {
+                state.threads[child].phase = Phase::Runs;
+                self.run_on(state, child);
+            }
+            Join(child) => return state.threads[child].phase == Phase::Ended,
+            End => state.threads[thread].phase = Phase::Ended,
+        }
+        true
+    }
+}
+
+/// The ways to signal: any thread that waits, or all.
+fn signal(mut state: State, condvar: usize, is_broadcast: bool) -> Vec<State> {
+    let waiting = state.condvars[condvar].clone();
+    if is_broadcast || waiting.is_empty() {
+        state.condvars[condvar].clear();
+        return vec![state];
+    }
+    let wake = |index: usize| {
+        let mut state = state.clone();
+        state.condvars[condvar].remove(index);
+        state
+    };
+    (0..waiting.len()).map(wake).collect()
+}
+
+/// What a register gets of a value.
+fn narrow(value: u128) -> u64 {
+    (value as u64).wrapping_add(((value >> 64) as u64).wrapping_mul(3))
+}
+
+fn cut(value: u128, size: usize) -> u128 {
+    match size {
+        16 => value,
+        size => value & ((1 << (8 * size)) - 1),
+    }
+}
+
+fn modified(rmw: Rmw, old: u128, value: u128) -> u128 {
+    match rmw {
+        Rmw::Exchange => value,
+        Rmw::Add => old.wrapping_add(value),
+        Rmw::And => old & value,
+        Rmw::Or => old | value,
+        Rmw::Xor => old ^ value,
+    }
+}
+
+impl State {
+    fn get(&self, place: Place) -> u128 {
+        let start = place.region * REGION + place.offset;
+        let bytes = self.memory[start..start + place.size].iter().rev();
+        bytes.fold(0, |value, &byte| value << 8 | u128::from(byte))
+    }
+
+    fn put(&mut self, place: Place, value: u128) {
+        let start = place.region * REGION + place.offset;
+        let bytes = value.to_le_bytes();
+        self.memory[start..start + place.size].copy_from_slice(&bytes[..place.size]);
+    }
+
+    /// A value; one of 16 bytes has it in both halves.
+    fn value(&self, thread: usize, value: Value, size: usize) -> u128 {
+        let value = u128::from(match value {
+            Value::Constant(value) => value,
+            Value::Register(register) => self.threads[thread].registers[register],
+        });
+        if size == 16 {
+            value << 64 | value
+        } else {
+            value
+        }
+    }
+
+    /// The end of taking something; false if the thread waits.
+    fn taken(&mut self, thread: usize, is_taken: bool, how: Acquire) -> bool {
+        match how {
+            Acquire::Lock | Acquire::TryLoop => is_taken,
+            Acquire::Try | Acquire::Timed => {
+                self.threads[thread].registers[0] = u64::from(is_taken);
+                true
+            }
+        }
+    }
+
+    fn call(&mut self, thread: usize, region: usize, does: Library) {
+        let start = region * REGION;
+        let registers = &mut self.threads[thread].registers;
+        let bytes = &mut self.memory[start..start + REGION];
+        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        match does {
+            Library::Fill(register) => bytes.fill(registers[register] as u8),
+            Library::Print(register) => {
+                // As `snprintf` does: what does not fit is left out.
+                let mut text = registers[register].to_string().into_bytes();
+                text.truncate(REGION - 1);
+                bytes[..text.len()].copy_from_slice(&text);
+                bytes[text.len()] = 0;
+            }
+            Library::Parse(register) => {
+                let digits = bytes[..REGION - 1].iter();
+                let digits = digits.take_while(|byte| byte.is_ascii_digit()).count();
+                let text = String::from_utf8_lossy(&bytes[..digits]).into_owned();
+                registers[register] = text.parse::<u64>().unwrap_or(0) + digits as u64;
+            }
+            Library::CopyString(length) => {
+                bytes[..length].fill(b'a');
+                bytes[length] = 0;
+            }
+            Library::Length(register) => {
+                bytes[REGION - 1] = 0;
+                let length = bytes.iter().position(|&byte| byte == 0);
+                registers[register] = length.expect("the last byte is 0") as u64;
+            }
+            Library::Sort => {
+                let (low, high) = (word(&bytes[..8]), word(&bytes[8..]));
+                bytes[..8].copy_from_slice(&low.min(high).to_le_bytes());
+                bytes[8..].copy_from_slice(&low.max(high).to_le_bytes());
+            }
+            Library::CopyOut(register) => registers[register] = word(&bytes[..8]),
+        }
+    }
+}

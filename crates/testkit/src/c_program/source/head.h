@@ -1,0 +1,133 @@
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef unsigned __int128 uint128_t;
+
+/* The year 2100. */
+static const struct timespec late = {4102444800, 0};
+
+static inline uint128_t both(uint64_t value) { return (uint128_t)value << 64 | value; }
+static inline uint64_t narrow(uint128_t value) { return (uint64_t)value + 3 * (uint64_t)(value >> 64); }
+
+static inline int took(uint32_t *flag) {
+    uint32_t expected = 0;
+    return __atomic_compare_exchange_n(flag, &expected, 1, 0, 5, 5);
+}
+
+static int compared(const void *one, const void *two) {
+    uint64_t left, right;
+    memcpy(&left, one, 8);
+    memcpy(&right, two, 8);
+    return (left > right) - (left < right);
+}
+
+/* The decimal number at the beginning, plus the number of its digits. */
+static uint64_t parsed(const char *text) {
+    char copy[16], *end;
+    memcpy(copy, text, 15);
+    copy[15] = 0;
+    if (!isdigit((unsigned char)copy[0])) return 0;
+    uint64_t value = strtoull(copy, &end, 10);
+    return value + (uint64_t)(end - copy);
+}
+
+static void finish(const uint64_t *words, int count);
+
+/* Hooks do not see what names an outcome: it is not the program's. */
+#define UNSEEN __attribute__((no_sanitize("thread"), noinline))
+
+UNSEEN static char *put(char *text, uint64_t word) {
+    char digits[24];
+    int length = 0;
+    do digits[length++] = (char)('0' + word % 10); while (word /= 10);
+    while (length) *text++ = digits[--length];
+    return text;
+}
+
+UNSEEN static void spell(char *text, const uint64_t *words, int count) {
+    for (int word = 0; word < count; word++) {
+        if (word) *text++ = ' ';
+        text = put(text, words[word]);
+    }
+    *text = 0;
+}
+
+#ifdef CHECKED
+
+#define NOISE (void)0
+#define PAUSE (void)0
+#define BEGIN (void)0
+#define AGAIN(does) (void)0
+
+extern void mazurka_goal(const char *name, int is_reached);
+
+UNSEEN static void finish(const uint64_t *words, int count) {
+    char text[1024];
+    spell(text, words, count);
+    mazurka_goal(text, 1);
+}
+
+static int run(int count, char **arguments, void (*const programs[])(void), void (*const resets[])(void)) {
+    (void)resets;
+    programs[count > 1 ? atoi(arguments[1]) : 0]();
+    return 0;
+}
+
+#else
+
+static _Thread_local uint64_t noise_state;
+static uint64_t noise_seed;
+
+static void noise(void) {
+    noise_state = noise_state * 6364136223846793005u + 1442695040888963407u;
+    unsigned choice = noise_state >> 59;
+    if (choice < 3) sched_yield();
+    else if (choice < 12) for (volatile unsigned left = noise_state >> 40 & (choice < 5 ? 4095 : 255); left; left--) {}
+}
+
+static void begin(void) { noise_state = __atomic_add_fetch(&noise_seed, 0x9e3779b97f4a7c15u, 5); }
+
+#define NOISE noise()
+#define PAUSE sched_yield()
+#define BEGIN begin()
+#define AGAIN(does) (void)(does)
+
+static char *outcomes[4096];
+static int found;
+
+static void finish(const uint64_t *words, int count) {
+    char text[1024];
+    spell(text, words, count);
+    for (int other = 0; other < found; other++) if (!strcmp(outcomes[other], text)) return;
+    if (found < 4096) outcomes[found++] = strdup(text);
+}
+
+/* program, runs, seed: the outcomes of one program, one in a line, after a line with the number of runs. */
+static int run(int count, char **arguments, void (*const programs[])(void), void (*const resets[])(void)) {
+    for (int next = 1; next + 2 < count; next += 3) {
+        int program = atoi(arguments[next]), runs = atoi(arguments[next + 1]);
+        noise_seed = strtoull(arguments[next + 2], NULL, 10);
+        found = 0;
+        alarm(60);
+        for (int each = 0; each < runs; each++) {
+            resets[program]();
+            begin();
+            programs[program]();
+        }
+        printf("program %d\n", program);
+        for (int outcome = 0; outcome < found; outcome++) printf("%s\n", outcomes[outcome]);
+        fflush(stdout);
+    }
+    return 0;
+}
+
+#endif

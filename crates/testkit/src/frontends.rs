@@ -1,0 +1,347 @@
+//! Checks the C front-end against three oracles: random programs that are enumerated by an interpreter, run for real
+//! with noise, and checked with shortcuts switched off.
+//!
+//! `frontends --programs 1000 [--seed S] [--compiler gcc]`; needs the command `mazurka` and its runtime library.
+
+#![forbid(unsafe_code)]
+
+#[path = "frontends/check.rs"]
+mod check;
+#[path = "frontends/compare.rs"]
+mod compare;
+
+use check::{Compiled, Tools, Way};
+use clap::Parser;
+use compare::Difference;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use testkit::c_program::machine::{Behaviour, behaviour};
+use testkit::c_program::smaller::smallest;
+use testkit::c_program::{CProgram, random, source};
+use testkit::random::Random;
+
+/// Compares the C front-end with an interpreter and with real runs on random programs.
+#[derive(Parser)]
+struct Arguments {
+    /// How many programs.
+    #[arg(long, default_value_t = 400)]
+    programs: u64,
+    /// Repeats a run.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Only these compilers.
+    #[arg(long, value_delimiter = ',', default_value = "gcc,clang")]
+    compiler: Vec<String>,
+    /// The command.
+    #[arg(long, default_value = "target/release/mazurka")]
+    mazurka: PathBuf,
+    /// Programs in one executable.
+    #[arg(long, default_value_t = 40)]
+    batch: u64,
+    /// Real runs of each program.
+    #[arg(long, default_value_t = 200)]
+    runs: u32,
+    /// Programs with more states are left out.
+    #[arg(long, default_value_t = 20_000)]
+    states: usize,
+    /// Checks end after as many executions, and are then not compared.
+    #[arg(long, default_value_t = 3000)]
+    executions: u64,
+    /// How many ways to check each program in, beside the default one.
+    #[arg(long, default_value_t = 1)]
+    ways: usize,
+    /// Batches at a time.
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// Where to write programs that differ, made smaller.
+    #[arg(long)]
+    keep: Option<PathBuf>,
+    /// Go on after a difference.
+    #[arg(long)]
+    keep_going: bool,
+    /// Only print the source of the batch.
+    #[arg(long)]
+    print: bool,
+    /// Leave out programs whose source has one of these words.
+    #[arg(long, value_delimiter = ',')]
+    mask: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let seed = arguments.seed.unwrap_or_else(|| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        now.expect("the clock is past 1970").as_nanos() as u64
+    });
+    println!("seed {seed}");
+    let hunt = Hunt {
+        next: AtomicU64::new(0),
+        tally: Mutex::default(),
+        differences: AtomicU64::new(0),
+        start: Instant::now(),
+        seed,
+        arguments,
+    };
+    let failed = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..hunt.arguments.jobs)
+            .map(|_| scope.spawn(|| hunt.work()))
+            .collect();
+        let results = workers.into_iter().map(|worker| worker.join());
+        results
+            .filter_map(|result| result.unwrap_or_else(|_| Some("a worker panicked".to_owned())))
+            .next()
+    });
+    hunt.show();
+    if let Some(failed) = failed {
+        eprintln!("error: {failed}");
+        return ExitCode::from(2);
+    }
+    match hunt.differences.load(Relaxed) {
+        0 => {
+            println!("no difference; seed {seed}");
+            ExitCode::SUCCESS
+        }
+        differences => {
+            println!("{differences} differences; seed {seed}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+struct Hunt {
+    arguments: Arguments,
+    seed: u64,
+    /// Number of the next program.
+    next: AtomicU64,
+    tally: Mutex<BTreeMap<String, u64>>,
+    differences: AtomicU64,
+    start: Instant,
+}
+
+/// A program with what it may do.
+struct Subject {
+    number: u64,
+    program: CProgram,
+    behaviour: Behaviour,
+}
+
+impl Hunt {
+    /// Works on batches until there are no more; gives what prevents it.
+    fn work(&self) -> Option<String> {
+        let folder = match tempfile::tempdir() {
+            Ok(folder) => folder,
+            Err(error) => return Some(error.to_string()),
+        };
+        loop {
+            let first = self.next.fetch_add(self.arguments.batch, Relaxed);
+            let is_over = self.differences.load(Relaxed) > 0 && !self.arguments.keep_going;
+            if first >= self.arguments.programs || is_over {
+                return None;
+            }
+            let last = (first + self.arguments.batch).min(self.arguments.programs);
+            let subjects: Vec<Subject> = (first..last)
+                .filter_map(|number| self.subject(number))
+                .collect();
+            if self.arguments.print {
+                let programs: Vec<CProgram> = subjects
+                    .iter()
+                    .map(|subject| subject.program.clone())
+                    .collect();
+                println!("{}", source::source(&programs));
+                continue;
+            }
+            for compiler in &self.arguments.compiler {
+                let optimises = first / self.arguments.batch % 2 == 1;
+                let tools = Tools {
+                    mazurka: &self.arguments.mazurka,
+                    compiler,
+                    optimises,
+                    folder: folder.path(),
+                    executions: self.arguments.executions,
+                };
+                if let Err(problem) = self.batch(&tools, &subjects) {
+                    self.differences.fetch_add(1, Relaxed);
+                    println!("programs {first} to {last}, {compiler}: {problem}");
+                }
+            }
+            if first / self.arguments.batch % 10 == 9 {
+                self.show();
+            }
+        }
+    }
+
+    fn subject(&self, number: u64) -> Option<Subject> {
+        let program = random::program(&mut Random::new(self.seed.wrapping_add(number)));
+        if !self.arguments.mask.is_empty() {
+            let text = source::body(&program);
+            if self
+                .arguments
+                .mask
+                .iter()
+                .any(|word| text.contains(word.as_str()))
+            {
+                self.count("masked");
+                return None;
+            }
+        }
+        let behaviour = behaviour(&program, self.arguments.states);
+        if behaviour.is_none() {
+            self.count("too many states");
+        }
+        Some(Subject {
+            number,
+            program,
+            behaviour: behaviour?,
+        })
+    }
+
+    fn count(&self, what: &str) {
+        let mut tally = self
+            .tally
+            .lock()
+            .unwrap_or_else(|poison| poison.into_inner());
+        *tally.entry(what.to_owned()).or_default() += 1;
+    }
+
+    fn batch(&self, tools: &Tools<'_>, subjects: &[Subject]) -> Result<(), String> {
+        let programs: Vec<CProgram> = subjects
+            .iter()
+            .map(|subject| subject.program.clone())
+            .collect();
+        let compiled = tools.compile("batch", &source::source(&programs))?;
+        let is_sane =
+            |subject: &Subject| !subject.behaviour.has_race && !subject.behaviour.has_deadlock;
+        for (place, subject) in subjects.iter().enumerate() {
+            self.count(&format!("programs with {}", tools.compiler));
+            for kind in [
+                subject.behaviour.has_race.then_some("with a race"),
+                subject.behaviour.has_deadlock.then_some("with a deadlock"),
+                is_sane(subject).then_some("that are correct"),
+            ] {
+                kind.into_iter().for_each(|kind| self.count(kind));
+            }
+            for way in self.ways(tools, subject) {
+                match self.differs(tools, &compiled, place, subject, &way) {
+                    Ok(kind) => self.count(kind),
+                    Err(difference) => {
+                        self.report(tools, subject, Some(&way), difference);
+                        break;
+                    }
+                }
+            }
+        }
+        let real: Vec<usize> = (0..subjects.len())
+            .filter(|&place| is_sane(&subjects[place]))
+            .collect();
+        let runs = tools.run(&compiled, &real, self.arguments.runs, self.seed)?;
+        for (place, outcomes) in real.iter().zip(runs) {
+            let subject = &subjects[*place];
+            self.count("run for real");
+            if let Some(outcome) = outcomes.difference(&subject.behaviour.outcomes).next() {
+                let difference = Difference(format!(
+                    "a real run ends with {outcome}, which nothing else does"
+                ));
+                self.report(tools, subject, None, difference);
+            }
+        }
+        Ok(())
+    }
+
+    /// The default way and random ones.
+    fn ways(&self, tools: &Tools<'_>, subject: &Subject) -> Vec<Way> {
+        let compiler = u64::from(tools.compiler.starts_with('c'));
+        let mut random = Random::new(self.seed ^ subject.number << 8 ^ compiler);
+        let others = (0..self.arguments.ways).map(|_| Way::random(&mut random, tools.optimises));
+        std::iter::once(Way::default()).chain(others).collect()
+    }
+
+    fn differs(
+        &self,
+        tools: &Tools<'_>,
+        compiled: &Compiled,
+        place: usize,
+        subject: &Subject,
+        way: &Way,
+    ) -> Result<&'static str, Difference> {
+        let checked = tools.check(compiled, place, way).map_err(Difference)?;
+        compare::compare(&subject.behaviour, &checked, way)
+    }
+
+    /// Shows a difference, in a smaller program if one has it, too.
+    fn report(
+        &self,
+        tools: &Tools<'_>,
+        subject: &Subject,
+        way: Option<&Way>,
+        difference: Difference,
+    ) {
+        self.differences.fetch_add(1, Relaxed);
+        let level = if tools.optimises { "-O2" } else { "-O0" };
+        let options = way.map_or_else(|| "a real run".to_owned(), Way::options);
+        let title = format!(
+            "program {} of seed {}, {} {level}, {options}: {difference}",
+            subject.number, self.seed, tools.compiler
+        );
+        println!("{title}");
+        let mut tries = 0;
+        let mut last = difference;
+        let small = smallest(&subject.program, |smaller| {
+            tries += 1;
+            let Some(way) = way.filter(|_| tries <= 40) else {
+                return false;
+            };
+            let Some(behaviour) = behaviour(smaller, self.arguments.states) else {
+                return false;
+            };
+            let Ok(compiled) =
+                tools.compile("smaller", &source::source(std::slice::from_ref(smaller)))
+            else {
+                return false;
+            };
+            let smaller = Subject {
+                number: subject.number,
+                program: smaller.clone(),
+                behaviour,
+            };
+            match self.differs(tools, &compiled, 0, &smaller, way) {
+                Err(difference) if difference.is_like(&last) => {
+                    last = difference;
+                    true
+                }
+                _ => false,
+            }
+        });
+        let text = format!("/* {title}\n   {last}\n */\n{}", source::source(&[small]));
+        match &self.arguments.keep {
+            Some(folder) => {
+                let file = folder.join(format!(
+                    "{}-{}-{}.c",
+                    self.seed, subject.number, tools.compiler
+                ));
+                match fs::write(&file, text) {
+                    Ok(()) => println!("    see {}", file.display()),
+                    Err(error) => println!("    cannot write {}: {error}", file.display()),
+                }
+            }
+            None => println!("{text}"),
+        }
+    }
+
+    fn show(&self) {
+        let tally = self
+            .tally
+            .lock()
+            .unwrap_or_else(|poison| poison.into_inner());
+        let parts: Vec<String> = tally
+            .iter()
+            .map(|(what, number)| format!("{number} {what}"))
+            .collect();
+        let seconds = self.start.elapsed().as_secs();
+        println!("{} s: {}", seconds, parts.join(", "));
+    }
+}

@@ -1,0 +1,83 @@
+//! What a check has found against what a program does.
+
+use crate::check::{Checked, Way};
+use std::collections::BTreeSet;
+use std::fmt;
+use testkit::c_program::machine::Behaviour;
+
+/// What differs, for people.
+#[derive(Debug)]
+pub struct Difference(pub String);
+
+impl Difference {
+    /// Whether both are of one kind: their first words are the same.
+    pub fn is_like(&self, other: &Difference) -> bool {
+        let kind = |text: &str| text.split(':').next().map(str::to_owned);
+        kind(&self.0) == kind(&other.0)
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Compares; says how much could be compared.
+pub fn compare(
+    behaviour: &Behaviour,
+    checked: &Checked,
+    way: &Way,
+) -> Result<&'static str, Difference> {
+    let differ = |text: String| Err(Difference(text));
+    let has = |kind: &str| checked.failures.iter().any(|failure| failure.0 == kind);
+    let has_race = has("data_race");
+    let has_deadlock = has("deadlock") || has("stuck");
+    let is_known = |failure: &&(String, String)| {
+        !["data_race", "deadlock", "stuck"].contains(&failure.0.as_str())
+    };
+    if has_race && (!behaviour.has_race || way.interleaves_plain) {
+        return differ(format!("false race: {}", message(checked, "data_race")));
+    }
+    // Beyond a race anything may happen.
+    if has_race {
+        return Ok("checks that find the race");
+    }
+    if let Some(failure) = checked.failures.iter().find(is_known) {
+        return differ(format!("{}: {}", failure.0, failure.1));
+    }
+    if has_deadlock && !behaviour.has_deadlock && !(behaviour.has_race && !way.interleaves_plain) {
+        let text = message(checked, "deadlock") + &message(checked, "stuck");
+        return differ(format!("false deadlock: {text}"));
+    }
+    let raced = behaviour.has_race && !way.interleaves_plain;
+    if !raced && let Some(outcome) = checked.outcomes.difference(&behaviour.outcomes).next() {
+        return differ(format!("impossible outcome: {outcome}"));
+    }
+    let limits: BTreeSet<&str> = checked.limits.iter().map(String::as_str).collect();
+    if limits.contains("executions") || limits.contains("time") {
+        return Ok("checks that are too large");
+    }
+    if limits.contains("events") && !way.is_without("await-rule") {
+        return differ("endless: a thread spins until its limit of operations".to_owned());
+    }
+    if limits.contains("events") {
+        return Ok("checks that are partly compared");
+    }
+    if raced {
+        return differ("missed race: the verdict is ".to_owned() + &checked.verdict);
+    }
+    if let Some(outcome) = behaviour.outcomes.difference(&checked.outcomes).next() {
+        return differ(format!("missed outcome: {outcome}"));
+    }
+    if behaviour.has_deadlock && !has_deadlock {
+        return differ("missed deadlock: the verdict is ".to_owned() + &checked.verdict);
+    }
+    Ok("checks that agree")
+}
+
+fn message(checked: &Checked, kind: &str) -> String {
+    let mut failures = checked.failures.iter();
+    let failure = failures.find(|failure| failure.0 == kind);
+    failure.map_or_else(String::new, |failure| failure.1.clone())
+}
