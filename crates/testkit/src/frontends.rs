@@ -64,6 +64,12 @@ struct Arguments {
     /// Go on after a difference.
     #[arg(long)]
     keep_going: bool,
+    /// Only programs about this.
+    #[arg(long)]
+    theme: Option<String>,
+    /// Show a difference as it is found.
+    #[arg(long)]
+    quick: bool,
     /// Only print the source of the batch.
     #[arg(long)]
     print: bool,
@@ -79,7 +85,15 @@ fn main() -> ExitCode {
         now.expect("the clock is past 1970").as_nanos() as u64
     });
     println!("seed {seed}");
+    let theme = match arguments.theme.as_deref().map(theme).transpose() {
+        Ok(theme) => theme,
+        Err(mistake) => {
+            eprintln!("error: {mistake}");
+            return ExitCode::from(2);
+        }
+    };
     let hunt = Hunt {
+        theme,
         next: AtomicU64::new(0),
         tally: Mutex::default(),
         differences: AtomicU64::new(0),
@@ -113,8 +127,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// The theme with this name.
+fn theme(name: &str) -> Result<random::Theme, String> {
+    let mut all = random::THEMES.into_iter();
+    let unknown = || {
+        format!(
+            "no theme is called {name:?}; there are {:?}",
+            random::THEMES
+        )
+    };
+    all.find(|theme| format!("{theme:?}") == name)
+        .ok_or_else(unknown)
+}
+
 struct Hunt {
     arguments: Arguments,
+    theme: Option<random::Theme>,
     seed: u64,
     /// Number of the next program.
     next: AtomicU64,
@@ -176,7 +204,8 @@ impl Hunt {
     }
 
     fn subject(&self, number: u64) -> Option<Subject> {
-        let program = random::program(&mut Random::new(self.seed.wrapping_add(number)));
+        let mut random = Random::new(self.seed.wrapping_add(number));
+        let program = random::program(&mut random, self.theme);
         if !self.arguments.mask.is_empty() {
             let text = source::body(&program);
             if self
@@ -217,6 +246,9 @@ impl Hunt {
         let is_sane =
             |subject: &Subject| !subject.behaviour.has_race && !subject.behaviour.has_deadlock;
         for (place, subject) in subjects.iter().enumerate() {
+            if self.arguments.quick && self.differences.load(Relaxed) > 0 {
+                return Ok(());
+            }
             self.count(&format!("programs with {}", tools.compiler));
             for kind in [
                 subject.behaviour.has_race.then_some("with a race"),
@@ -288,6 +320,9 @@ impl Hunt {
             subject.number, self.seed, tools.compiler
         );
         println!("{title}");
+        if self.arguments.quick {
+            return;
+        }
         let mut tries = 0;
         let mut last = difference;
         let small = smallest(&subject.program, |smaller| {

@@ -1,9 +1,8 @@
 //! Programs at random.
 
-use super::{
-    Acquire, CProgram, Counting, Expected, Home, Library, Place, REGION, REGISTERS, RegisterHome,
-    Rmw, Round, Statement, TestAndSet, Thread, Value,
-};
+mod statement;
+
+use super::{CProgram, Home, Place, REGION, REGISTERS, RegisterHome, Statement, Thread, Value};
 use crate::random::Random;
 
 /// What a region is for.
@@ -23,7 +22,8 @@ enum Role {
 
 /// What a program is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Theme {
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Theme {
     Atomics,
     CompareExchange,
     Locks,
@@ -40,7 +40,8 @@ enum Theme {
     Messages,
 }
 
-const THEMES: [Theme; 14] = [
+/// All themes.
+pub const THEMES: [Theme; 14] = [
     Theme::Atomics,
     Theme::CompareExchange,
     Theme::Locks,
@@ -66,17 +67,18 @@ struct Maker<'a> {
 }
 
 /// A program; it may deadlock, and have races.
-pub fn program(random: &mut Random) -> CProgram {
+/// `about` one theme, if that is given, and perhaps others.
+pub fn program(random: &mut Random, about: Option<Theme>) -> CProgram {
     loop {
-        let program = any(random);
+        let program = any(random, about);
         if program.is_sound() {
             return program;
         }
     }
 }
 
-fn any(random: &mut Random) -> CProgram {
-    let mut themes = vec![THEMES[random.index(THEMES.len())]];
+fn any(random: &mut Random, about: Option<Theme>) -> CProgram {
+    let mut themes = vec![about.unwrap_or(THEMES[random.index(THEMES.len())])];
     while random.chance(60) && themes.len() < 3 {
         themes.push(THEMES[random.index(THEMES.len())]);
     }
@@ -252,311 +254,5 @@ impl Maker<'_> {
             .region_of(|role| role == Role::Atomic)
             .expect("there is one");
         self.place_in(region, 8)
-    }
-
-    fn statement(&mut self, thread: usize, depth: usize) -> Vec<Statement> {
-        if depth < 2 && self.random.chance(10) {
-            let then = self.statement(thread, depth + 1);
-            return vec![Statement::If {
-                register: self.register(),
-                is_equal: self.random.chance(50),
-                value: self.random.below(2),
-                then,
-            }];
-        }
-        let theme = match self.random.chance(70) {
-            true => self.themes[self.random.index(self.themes.len())],
-            false => Theme::Atomics,
-        };
-        match theme {
-            Theme::Atomics | Theme::Nested => vec![self.atomic()],
-            Theme::CompareExchange => vec![self.compare_exchange(thread)],
-            Theme::Locks | Theme::Libraries => vec![self.locked(thread, depth)],
-            Theme::Condvars => vec![self.with_condvar()],
-            Theme::ReadersWriters => vec![self.read_or_write(thread, depth)],
-            Theme::Semaphores => vec![match self.random.chance(50) {
-                true => Statement::Post { semaphore: 0 },
-                false => Statement::Take {
-                    semaphore: 0,
-                    how: self.acquire(),
-                },
-            }],
-            Theme::Barriers => vec![Statement::Arrive {
-                barrier: 0,
-                into: self.random.chance(50).then(|| self.register()),
-            }],
-            Theme::Onces => vec![Statement::Once { once: 0 }],
-            Theme::Spins => vec![self.spin()],
-            Theme::SpinLocks => vec![self.spin_lock(thread, depth)],
-            Theme::Wild => {
-                let region = self
-                    .region_of(|role| role == Role::Wild)
-                    .expect("there is one");
-                vec![self.plain(region, 8)]
-            }
-            Theme::Messages => self.message(),
-        }
-    }
-
-    fn atomic(&mut self) -> Statement {
-        let (place, into) = (self.atomic_place(), self.register());
-        match self.random.below(10) {
-            0..4 => Statement::Load { place, into },
-            4..7 => Statement::Store {
-                place,
-                value: self.value(),
-            },
-            _ => {
-                let rmws = [
-                    Rmw::Exchange,
-                    Rmw::Add,
-                    Rmw::Add,
-                    Rmw::And,
-                    Rmw::Or,
-                    Rmw::Xor,
-                ];
-                let rmw = rmws[self.random.index(rmws.len())];
-                let rmw = if place.size == 16 { Rmw::Exchange } else { rmw };
-                Statement::Modify {
-                    rmw,
-                    place,
-                    value: self.value(),
-                    into: self.random.chance(70).then_some(into),
-                }
-            }
-        }
-    }
-
-    fn compare_exchange(&mut self, thread: usize) -> Statement {
-        let (place, into) = (self.atomic_place(), self.register());
-        let owned = self.region_of(|role| role == Role::Owned(thread));
-        let expected = match owned {
-            Some(region) if place.size == 16 || self.random.chance(60) => Expected::Memory(Place {
-                region,
-                offset: 0,
-                size: place.size,
-            }),
-            _ => Expected::Register((into + 1 + self.random.index(REGISTERS - 1)) % REGISTERS),
-        };
-        let place = match expected {
-            Expected::Register(_) => Place {
-                size: place.size.min(8),
-                ..place
-            },
-            Expected::Memory(_) => place,
-        };
-        Statement::CompareExchange {
-            place,
-            expected,
-            desired: self.value(),
-            into,
-        }
-    }
-
-    fn acquire(&mut self) -> Acquire {
-        [
-            Acquire::Lock,
-            Acquire::Lock,
-            Acquire::Try,
-            Acquire::TryLoop,
-            Acquire::Timed,
-        ][self.random.index(5)]
-    }
-
-    fn plain(&mut self, region: usize, largest: usize) -> Statement {
-        let place = self.place_in(region, largest);
-        match self.random.below(4) {
-            0 => Statement::Write {
-                place,
-                value: self.value(),
-            },
-            1 => Statement::Increment { place },
-            _ => Statement::Read {
-                place,
-                into: self.register(),
-            },
-        }
-    }
-
-    fn locked(&mut self, thread: usize, depth: usize) -> Statement {
-        let mutex = self.random.index(self.program.mutexes.len());
-        let guarded = self
-            .region_of(|role| role == Role::Guarded(mutex))
-            .expect("there is one");
-        let mut body = Vec::new();
-        for _ in 0..1 + self.random.below(2) {
-            if self.has(Theme::Libraries) {
-                body.push(self.library(guarded));
-            } else if depth < 1 && self.random.chance(15) {
-                body.extend(self.statement(thread, depth + 1));
-            } else {
-                body.push(self.plain(guarded, 8));
-            }
-        }
-        Statement::Locked {
-            mutex,
-            how: self.acquire(),
-            body,
-        }
-    }
-
-    fn library(&mut self, region: usize) -> Statement {
-        let register = self.register();
-        let does = match self.random.below(8) {
-            0 => Library::Fill(register),
-            1 => Library::Print(register),
-            2 => Library::Parse(register),
-            3 => Library::CopyString(self.random.index(REGION)),
-            4 => Library::Length(register),
-            5 => Library::Sort,
-            6 => Library::CopyOut(register),
-            _ => return self.plain(region, 8),
-        };
-        Statement::Library { region, does }
-    }
-
-    fn with_condvar(&mut self) -> Statement {
-        let mutex = 0;
-        let region = self
-            .region_of(|role| role == Role::Guarded(mutex))
-            .expect("there is one");
-        let place = Place {
-            region,
-            offset: 0,
-            size: 4,
-        };
-        let is_broadcast = self.random.chance(30);
-        let signal = Statement::Signal {
-            condvar: 0,
-            is_broadcast,
-        };
-        let value = 1 + self.random.below(2);
-        let body = match self.random.below(5) {
-            0 | 1 => {
-                let into = self.register();
-                let wait = Statement::Wait {
-                    condvar: 0,
-                    mutex,
-                    place,
-                    value,
-                    is_loop: self.random.chance(75),
-                };
-                vec![wait, Statement::Read { place, into }]
-            }
-            2 => vec![Statement::Increment { place }, signal],
-            3 => vec![signal],
-            _ => vec![
-                Statement::Write {
-                    place,
-                    value: Value::Constant(value),
-                },
-                signal,
-            ],
-        };
-        Statement::Locked {
-            mutex,
-            how: Acquire::Lock,
-            body,
-        }
-    }
-
-    fn read_or_write(&mut self, thread: usize, depth: usize) -> Statement {
-        let body = match depth {
-            0 => self.statement(thread, 1),
-            _ => vec![self.atomic()],
-        };
-        let (rwlock, how) = (0, self.acquire());
-        match self.random.chance(50) {
-            true => Statement::Reading { rwlock, how, body },
-            false => Statement::Writing { rwlock, how, body },
-        }
-    }
-
-    fn spin_lock(&mut self, thread: usize, depth: usize) -> Statement {
-        let region = self
-            .region_of(|role| role == Role::Flag)
-            .expect("there is one");
-        let hows = [
-            TestAndSet::Exchange,
-            TestAndSet::Or,
-            TestAndSet::Flag,
-            TestAndSet::CompareExchange,
-            TestAndSet::TestFirst,
-        ];
-        let body = match depth {
-            0 => self.statement(thread, 1),
-            _ => vec![self.atomic()],
-        };
-        Statement::Spinning {
-            place: Place {
-                region,
-                offset: 0,
-                size: 4,
-            },
-            how: hows[self.random.index(hows.len())],
-            body,
-        }
-    }
-
-    fn spin(&mut self) -> Statement {
-        let place = self.small_place();
-        // The other half of them gives a spin something to wait for.
-        if self.random.chance(50) {
-            return Statement::Store {
-                place,
-                value: Value::Constant(1 + self.random.below(2)),
-            };
-        }
-        let round = match self.random.below(6) {
-            0 | 1 => Round::Nothing,
-            2 => Round::Yield,
-            3 => Round::SameValue,
-            _ => Round::Count {
-                register: self.register(),
-                most: 1 + self.random.below(2),
-                by: [Counting::Assignment, Counting::Copy, Counting::Text][self.random.index(3)],
-            },
-        };
-        Statement::Spin {
-            place,
-            value: self.random.below(2),
-            round,
-        }
-    }
-
-    /// Plain memory that is handed over by an atomic flag, or read if the flag is set.
-    fn message(&mut self) -> Vec<Statement> {
-        let data = Place {
-            region: 0,
-            offset: 8,
-            size: 4,
-        };
-        let flag = Place {
-            region: 0,
-            offset: 0,
-            size: 1,
-        };
-        let into = self.register();
-        match self.random.chance(50) {
-            true => vec![
-                Statement::Write {
-                    place: data,
-                    value: self.value(),
-                },
-                Statement::Store {
-                    place: flag,
-                    value: Value::Constant(1),
-                },
-            ],
-            false => vec![
-                Statement::Load { place: flag, into },
-                Statement::If {
-                    register: into,
-                    is_equal: true,
-                    value: 1,
-                    then: vec![Statement::Read { place: data, into }],
-                },
-            ],
-        }
     }
 }

@@ -1,0 +1,252 @@
+//! Shows that the laws of the front-ends notice mistakes: each mutant of `mutants.txt` has one, and `frontends` has to find a
+//! difference with it.
+//!
+//! All mutants are built at once, into a copy of the sources, where an environment variable chooses one (mutant schemata,
+//! Untch, Offutt and Harrold, ISSTA 1993). The sources themselves know nothing of that.
+
+#![forbid(unsafe_code)]
+
+use clap::Parser;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+use testkit::random::Random;
+
+/// Builds mutants of the C front-end and shows that each is caught.
+#[derive(Parser)]
+struct Arguments {
+    /// Only as many, chosen by the seed.
+    #[arg(long)]
+    some: Option<usize>,
+    /// Chooses mutants.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Only this one.
+    #[arg(long)]
+    only: Vec<String>,
+    /// The command.
+    #[arg(long, default_value = "target/release/mazurka")]
+    mazurka: PathBuf,
+    /// The oracle.
+    #[arg(long, default_value = "target/release/frontends")]
+    frontends: PathBuf,
+    /// Where the copy is built.
+    #[arg(long, default_value = "target/mutants")]
+    folder: PathBuf,
+}
+
+/// One mistake.
+struct Mutant {
+    name: String,
+    file: String,
+    /// The text is looked for behind this.
+    anchor: String,
+    original: String,
+    mutated: String,
+    /// Arguments of the oracle that catches it.
+    law: Vec<String>,
+}
+
+const TABLE: &str = include_str!("../mutants.txt");
+
+/// How code asks which mutant is chosen.
+const CHOICE: &str = "
+/// The mutant that is chosen.
+pub static MUTANT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+/// Whether the mutant with this number is chosen.
+#[inline]
+pub fn mutant(number: u32) -> bool {
+    MUTANT.load(std::sync::atomic::Ordering::Relaxed) == number
+}
+";
+
+const VARIABLE: &str = "MAZURKA_MUTANT";
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(missed) => {
+            println!("{missed} mutants are not caught");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<usize, String> {
+    let mutants = mutants(TABLE)?;
+    let library = build(&mutants, &arguments.folder)?;
+    let mut chosen: Vec<usize> = (0..mutants.len()).collect();
+    if !arguments.only.is_empty() {
+        chosen.retain(|&number| arguments.only.contains(&mutants[number].name));
+    }
+    if let Some(some) = arguments.some {
+        Random::new(arguments.seed).shuffle(&mut chosen);
+        chosen.truncate(some);
+    }
+    let mut missed = 0;
+    println!(
+        "{} of {} mutants, seed {}",
+        chosen.len(),
+        mutants.len(),
+        arguments.seed
+    );
+    for number in chosen {
+        let mutant = &mutants[number];
+        let start = Instant::now();
+        let mut oracle = Command::new(&arguments.frontends);
+        oracle.args([
+            "--quick",
+            "--compiler",
+            "gcc",
+            "--seed",
+            "1",
+            "--runs",
+            "1",
+            "--mazurka",
+        ]);
+        oracle.arg(&arguments.mazurka).args(&mutant.law);
+        oracle
+            .env("MAZURKA_RUNTIME", &library)
+            .env(VARIABLE, (number + 1).to_string());
+        let output = oracle
+            .output()
+            .map_err(|error| format!("{}: {error}", arguments.frontends.display()))?;
+        let words = String::from_utf8_lossy(&output.stdout);
+        let difference = words.lines().find(|line| line.starts_with("program "));
+        let seconds = start.elapsed().as_secs();
+        match (output.status.code(), difference) {
+            (Some(1), Some(difference)) => {
+                let difference: String = difference.chars().take(160).collect();
+                println!("{}: caught after {seconds} s: {difference}", mutant.name);
+            }
+            _ => {
+                missed += 1;
+                println!(
+                    "{}: MISSED after {seconds} s ({})",
+                    mutant.name, output.status
+                );
+            }
+        }
+    }
+    Ok(missed)
+}
+
+/// Reads the table.
+fn mutants(table: &str) -> Result<Vec<Mutant>, String> {
+    let mut mutants: Vec<Mutant> = Vec::new();
+    for line in table
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        if let Some(original) = line.strip_prefix("- ").or((line == "-").then_some("")) {
+            let last = mutants.last_mut().ok_or("the table begins with a name")?;
+            last.original += original;
+        } else if let Some(mutated) = line.strip_prefix("+ ").or((line == "+").then_some("")) {
+            let last = mutants.last_mut().ok_or("the table begins with a name")?;
+            last.mutated += mutated;
+        } else {
+            let parts: Vec<&str> = line.split('|').map(str::trim).collect();
+            let [name, file, anchor, law] = parts[..] else {
+                return Err(format!("no name, file, anchor and law: {line}"));
+            };
+            mutants.push(Mutant {
+                name: name.to_owned(),
+                file: file.to_owned(),
+                anchor: anchor.to_owned(),
+                original: String::new(),
+                mutated: String::new(),
+                law: law.split_whitespace().map(str::to_owned).collect(),
+            });
+        }
+    }
+    Ok(mutants)
+}
+
+/// Builds the runtime library with all mutants; its path.
+fn build(mutants: &[Mutant], folder: &Path) -> Result<PathBuf, String> {
+    let tree = folder.join("tree");
+    copy_tree(&tree)?;
+    append(&tree.join("crates/explore/src/lib.rs"), CHOICE)?;
+    let worker = tree.join("crates/intercept/src/worker.rs");
+    let start = "pub(crate) fn work(program: Program) -> i32 {\n";
+    let choose = format!(
+        "{start}    let chosen = std::env::var(\"{VARIABLE}\").ok().and_then(|number| number.parse().ok());
+    explore::MUTANT.store(chosen.unwrap_or(0), std::sync::atomic::Ordering::Relaxed);\n"
+    );
+    replace(&worker, ("", start), &choose)?;
+    for (number, mutant) in mutants.iter().enumerate() {
+        let Mutant {
+            original, mutated, ..
+        } = mutant;
+        let choice = format!(
+            "if explore::mutant({}) {{ {mutated} }} else {{ {original} }}",
+            number + 1
+        );
+        let is_statement = original.ends_with(';');
+        let choice = if is_statement {
+            choice
+        } else {
+            format!("({choice})")
+        };
+        let file = tree.join(&mutant.file);
+        replace(&file, (&mutant.anchor, original), &choice)
+            .map_err(|error| format!("{}: {error}; bring mutants.txt up to date", mutant.name))?;
+    }
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--release", "--quiet", "-p", "mazurka-intercept"]);
+    let build = std::path::absolute(folder.join("build")).map_err(|error| error.to_string())?;
+    cargo
+        .current_dir(&tree)
+        .env("CARGO_TARGET_DIR", &build)
+        .env("RUSTFLAGS", "-Awarnings");
+    match cargo.status() {
+        Ok(status) if status.success() => Ok(build.join("release/libmazurka_intercept.so")),
+        Ok(status) => Err(format!("cargo: {status}")),
+        Err(error) => Err(format!("cargo: {error}")),
+    }
+}
+
+/// Copies the sources. What has not changed keeps its time, so that it is not built again.
+fn copy_tree(tree: &Path) -> Result<(), String> {
+    let listed = Command::new("git").args(["ls-files", "-z"]).output();
+    let listed = listed.map_err(|error| format!("git: {error}"))?.stdout;
+    for name in listed
+        .split(|&byte| byte == 0)
+        .filter(|name| !name.is_empty())
+    {
+        let name = String::from_utf8_lossy(name);
+        let (from, to) = (Path::new(&*name), tree.join(&*name));
+        let parent = to.parent().expect("a file is in a folder");
+        fs::create_dir_all(parent).map_err(|error| format!("{}: {error}", parent.display()))?;
+        // A file that was removed is still listed.
+        if from.is_file() {
+            fs::copy(from, &to).map_err(|error| format!("{}: {error}", to.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn append(file: &Path, text: &str) -> Result<(), String> {
+    let content =
+        fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    fs::write(file, content + text).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Replaces a text that stands once behind another one.
+fn replace(file: &Path, (anchor, original): (&str, &str), text: &str) -> Result<(), String> {
+    let content =
+        fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let start = content
+        .find(anchor)
+        .ok_or_else(|| format!("{} has no {anchor:?}", file.display()))?;
+    let place = content[start..].find(original);
+    let place = start + place.ok_or_else(|| format!("{} has no {original:?}", file.display()))?;
+    let changed = [&content[..place], text, &content[place + original.len()..]].concat();
+    fs::write(file, changed).map_err(|error| format!("{}: {error}", file.display()))
+}
