@@ -258,7 +258,7 @@ impl Hunt {
                 kind.into_iter().for_each(|kind| self.count(kind));
             }
             for way in self.ways(tools, subject) {
-                match self.differs(tools, &compiled, place, subject, &way) {
+                match self.differs(tools, (&compiled, place), subject, &way) {
                     Ok(kind) => self.count(kind),
                     Err(difference) => {
                         self.report(tools, subject, Some(&way), difference);
@@ -295,8 +295,7 @@ impl Hunt {
     fn differs(
         &self,
         tools: &Tools<'_>,
-        compiled: &Compiled,
-        place: usize,
+        (compiled, place): (&Compiled, usize),
         subject: &Subject,
         way: &Way,
     ) -> Result<&'static str, Difference> {
@@ -343,7 +342,7 @@ impl Hunt {
                 program: smaller.clone(),
                 behaviour,
             };
-            match self.differs(tools, &compiled, 0, &smaller, way) {
+            match self.differs(tools, (&compiled, 0), &smaller, way) {
                 Err(difference) if difference.is_like(&last) => {
                     last = difference;
                     true

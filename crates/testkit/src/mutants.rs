@@ -250,3 +250,30 @@ fn replace(file: &Path, (anchor, original): (&str, &str), text: &str) -> Result<
     let changed = [&content[..place], text, &content[place + original.len()..]].concat();
     fs::write(file, changed).map_err(|error| format!("{}: {error}", file.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_each_mutant_stands_in_its_file() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for mutant in mutants(TABLE).unwrap() {
+            let content = fs::read_to_string(root.join(&mutant.file)).unwrap();
+            let behind = content.find(&mutant.anchor).map(|start| &content[start..]);
+            let is_there = behind.is_some_and(|behind| behind.contains(&mutant.original));
+            assert!(is_there, "{}: bring mutants.txt up to date", mutant.name);
+            assert_ne!(mutant.original, mutant.mutated, "{}", mutant.name);
+        }
+    }
+
+    #[test]
+    fn mutants_have_names_of_their_own() {
+        let mutants = mutants(TABLE).unwrap();
+        let mut names: Vec<&str> = mutants.iter().map(|mutant| mutant.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), mutants.len());
+        assert!(names.len() >= 30);
+    }
+}

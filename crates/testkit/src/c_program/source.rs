@@ -365,7 +365,7 @@ impl Source<'_> {
     fn thread(&mut self, thread: usize) {
         let (number, state, program) = (self.number, self.state(), self.program);
         let own = &program.threads[thread];
-        let zeros = vec!["0"; REGISTERS].join(", ");
+        let zeros = ["0"; REGISTERS].join(", ");
         match own.registers {
             RegisterHome::Locals => self.line(1, "uint64_t r0 = 0, r1 = 0, r2 = 0;"),
             RegisterHome::Array => self.line(1, &format!("uint64_t r[{REGISTERS}] = {{{zeros}}};")),

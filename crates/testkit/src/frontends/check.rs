@@ -98,7 +98,7 @@ impl Tools<'_> {
             real: self.folder.join(name),
         };
         let level = if self.optimises { "-O2" } else { "-O0" };
-        let common = [level, "-w", "-fno-strict-aliasing", "-pthread"];
+        let common = [level, "-w", "-fno-strict-aliasing", "-pthread", "-mcx16"];
         let mut command = Command::new(self.mazurka);
         command
             .arg("cc")

@@ -46,11 +46,11 @@ pub fn compare(
     if let Some(failure) = checked.failures.iter().find(is_known) {
         return differ(format!("{}: {}", failure.0, failure.1));
     }
-    if has_deadlock && !behaviour.has_deadlock && !(behaviour.has_race && !way.interleaves_plain) {
+    let raced = behaviour.has_race && !way.interleaves_plain;
+    if has_deadlock && !behaviour.has_deadlock && !raced {
         let text = message(checked, "deadlock") + &message(checked, "stuck");
         return differ(format!("false deadlock: {text}"));
     }
-    let raced = behaviour.has_race && !way.interleaves_plain;
     if !raced && let Some(outcome) = checked.outcomes.difference(&behaviour.outcomes).next() {
         return differ(format!("impossible outcome: {outcome}"));
     }

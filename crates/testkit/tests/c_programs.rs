@@ -1,0 +1,181 @@
+//! The interpreter of C programs against known behaviours, and their source against the compiler.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use testkit::c_program::machine::{Behaviour, behaviour};
+use testkit::c_program::random::{THEMES, program};
+use testkit::c_program::{
+    Acquire, CProgram, Home, Place, RegisterHome, Round, Statement, Thread, Value, source,
+};
+use testkit::random::Random;
+
+const WORD: Place = Place {
+    region: 0,
+    offset: 0,
+    size: 4,
+};
+const NEIGHBOUR: Place = Place {
+    region: 0,
+    offset: 4,
+    size: 4,
+};
+const BOTH: Place = Place {
+    region: 0,
+    offset: 0,
+    size: 8,
+};
+
+/// Two threads beside the main one, which only creates and joins them.
+fn two(first: Vec<Statement>, second: Vec<Statement>) -> CProgram {
+    use Statement::{Create, Join};
+    let main = vec![
+        Create { thread: 1 },
+        Create { thread: 2 },
+        Join { thread: 1 },
+        Join { thread: 2 },
+    ];
+    let thread = |body| Thread {
+        registers: RegisterHome::Locals,
+        body,
+    };
+    CProgram {
+        regions: vec![Home::Static],
+        mutexes: vec![Home::Static],
+        condvars: vec![Home::Static],
+        threads: vec![thread(main), thread(first), thread(second)],
+        ..CProgram::default()
+    }
+}
+
+fn explored(first: Vec<Statement>, second: Vec<Statement>) -> Behaviour {
+    behaviour(&two(first, second), 10_000).unwrap()
+}
+
+/// The first words of what the second thread has in its registers, over all outcomes.
+fn second(behaviour: &Behaviour) -> BTreeSet<&str> {
+    let outcomes = behaviour.outcomes.iter();
+    outcomes
+        .map(|outcome| outcome.split(' ').nth(6).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_wide_load_sees_either_store_to_its_halves() {
+    let store = |place| Statement::Store {
+        place,
+        value: Value::Constant(1),
+    };
+    let load = Statement::Load {
+        place: BOTH,
+        into: 0,
+    };
+    let found = explored(vec![store(WORD), store(NEIGHBOUR)], vec![load]);
+    assert_eq!(second(&found), ["0", "1", "4294967297"].into());
+    assert!(!found.has_race && !found.has_deadlock);
+}
+
+#[test]
+fn plain_increments_race_and_lose_updates() {
+    let increment = vec![Statement::Increment { place: WORD }];
+    let found = explored(increment.clone(), increment.clone());
+    assert!(found.has_race);
+    assert_eq!(found.outcomes.len(), 2);
+    let locked = |body| {
+        vec![Statement::Locked {
+            mutex: 0,
+            how: Acquire::Lock,
+            body,
+        }]
+    };
+    let found = explored(locked(increment.clone()), locked(increment));
+    assert!(!found.has_race);
+    assert_eq!(found.outcomes.len(), 1);
+}
+
+#[test]
+fn a_signal_that_nobody_waits_for_is_lost() {
+    let wait = Statement::Wait {
+        condvar: 0,
+        mutex: 0,
+        place: WORD,
+        value: 1,
+        is_loop: false,
+    };
+    let locked = |body| {
+        vec![Statement::Locked {
+            mutex: 0,
+            how: Acquire::Lock,
+            body,
+        }]
+    };
+    let signal = Statement::Signal {
+        condvar: 0,
+        is_broadcast: false,
+    };
+    let found = explored(locked(vec![wait]), locked(vec![signal]));
+    assert!(found.has_deadlock);
+    assert_eq!(found.outcomes.len(), 1);
+}
+
+#[test]
+fn a_spin_loop_counts_up_to_its_most() {
+    let round = Round::Count {
+        register: 0,
+        most: 2,
+        by: testkit::c_program::Counting::Assignment,
+    };
+    let spin = Statement::Spin {
+        place: WORD,
+        value: 1,
+        round,
+    };
+    let store = Statement::Store {
+        place: WORD,
+        value: Value::Constant(1),
+    };
+    let found = explored(vec![store], vec![spin.clone()]);
+    assert_eq!(second(&found), ["0", "1", "2"].into());
+    assert!(!found.has_deadlock);
+    assert!(explored(Vec::new(), vec![spin]).has_deadlock);
+}
+
+#[test]
+fn random_programs_are_c_and_end_as_the_interpreter_says() {
+    let mut random = Random::new(1);
+    let programs: Vec<CProgram> = THEMES
+        .into_iter()
+        .map(|theme| program(&mut random, Some(theme)))
+        .collect();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (file, executable) = (folder.join("programs.c"), folder.join("programs"));
+    fs::write(&file, source::source(&programs)).unwrap();
+    let flags = ["-w", "-fno-strict-aliasing", "-pthread", "-mcx16"];
+    let mut gcc = Command::new("gcc");
+    gcc.args(flags)
+        .arg(&file)
+        .arg("-o")
+        .arg(&executable)
+        .arg("-latomic");
+    assert!(gcc.status().unwrap().success());
+    let mut compared = 0;
+    for (number, program) in programs.iter().enumerate() {
+        let Some(found) = behaviour(program, 10_000) else {
+            continue;
+        };
+        if found.has_race || found.has_deadlock {
+            continue;
+        }
+        let run = Command::new(&executable)
+            .args([number.to_string().as_str(), "50", "1"])
+            .output()
+            .unwrap();
+        assert!(run.status.success());
+        for outcome in String::from_utf8(run.stdout).unwrap().lines().skip(1) {
+            assert!(found.outcomes.contains(outcome), "{outcome}: {program:?}");
+        }
+        compared += 1;
+    }
+    assert!(compared > THEMES.len() / 3, "{compared}");
+}
