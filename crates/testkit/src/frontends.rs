@@ -67,6 +67,9 @@ struct Arguments {
     /// Only programs about this.
     #[arg(long)]
     theme: Option<String>,
+    /// Compile all with `-O2`, or with 0 none; else every second batch is.
+    #[arg(long, value_name = "LEVEL")]
+    level: Option<u8>,
     /// Show a difference as it is found.
     #[arg(long)]
     quick: bool,
@@ -184,7 +187,10 @@ impl Hunt {
                 continue;
             }
             for compiler in &self.arguments.compiler {
-                let optimises = first / self.arguments.batch % 2 == 1;
+                let optimises = match self.arguments.level {
+                    Some(level) => level > 0,
+                    None => first / self.arguments.batch % 2 == 1,
+                };
                 let tools = Tools {
                     mazurka: &self.arguments.mazurka,
                     compiler,
@@ -287,7 +293,7 @@ impl Hunt {
     /// The default way and random ones.
     fn ways(&self, tools: &Tools<'_>, subject: &Subject) -> Vec<Way> {
         let compiler = u64::from(tools.compiler.starts_with('c'));
-        let mut random = Random::new(self.seed ^ subject.number << 8 ^ compiler);
+        let mut random = Random::new(self.seed.wrapping_add(subject.number) << 1 | compiler);
         let others = (0..self.arguments.ways).map(|_| Way::random(&mut random, tools.optimises));
         std::iter::once(Way::default()).chain(others).collect()
     }

@@ -31,6 +31,9 @@ struct Arguments {
     /// The oracle.
     #[arg(long, default_value = "target/release/frontends")]
     frontends: PathBuf,
+    /// Leave out programs whose source has one of these words.
+    #[arg(long)]
+    mask: Option<String>,
     /// Where the copy is built.
     #[arg(long, default_value = "target/mutants")]
     folder: PathBuf,
@@ -78,15 +81,15 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<usize, String> {
+fn run(options: &Arguments) -> Result<usize, String> {
     let mutants = mutants(TABLE)?;
-    let library = build(&mutants, &arguments.folder)?;
+    let library = build(&mutants, &options.folder)?;
     let mut chosen: Vec<usize> = (0..mutants.len()).collect();
-    if !arguments.only.is_empty() {
-        chosen.retain(|&number| arguments.only.contains(&mutants[number].name));
+    if !options.only.is_empty() {
+        chosen.retain(|&number| options.only.contains(&mutants[number].name));
     }
-    if let Some(some) = arguments.some {
-        Random::new(arguments.seed).shuffle(&mut chosen);
+    if let Some(some) = options.some {
+        Random::new(options.seed).shuffle(&mut chosen);
         chosen.truncate(some);
     }
     let mut missed = 0;
@@ -94,47 +97,101 @@ fn run(arguments: &Arguments) -> Result<usize, String> {
         "{} of {} mutants, seed {}",
         chosen.len(),
         mutants.len(),
-        arguments.seed
+        options.seed
     );
     for number in chosen {
         let mutant = &mutants[number];
         let start = Instant::now();
-        let mut oracle = Command::new(&arguments.frontends);
-        oracle.args([
-            "--quick",
-            "--compiler",
-            "gcc",
-            "--seed",
-            "1",
-            "--runs",
-            "1",
-            "--mazurka",
-        ]);
-        oracle.arg(&arguments.mazurka).args(&mutant.law);
-        oracle
-            .env("MAZURKA_RUNTIME", &library)
-            .env(VARIABLE, (number + 1).to_string());
-        let output = oracle
-            .output()
-            .map_err(|error| format!("{}: {error}", arguments.frontends.display()))?;
-        let words = String::from_utf8_lossy(&output.stdout);
-        let difference = words.lines().find(|line| line.starts_with("program "));
+        let oracle =
+            |arguments: &[String], number: usize| difference(options, &library, arguments, number);
+        let law: Vec<String> = [
+            mutant.law.clone(),
+            ["--seed", "1"].map(str::to_owned).to_vec(),
+        ]
+        .concat();
+        let found = oracle(&law, number + 1)?;
+        // What differs without the mutant does not show it.
+        let before = match &found {
+            Some(found) => oracle(&found.again(mutant)?, 0)?,
+            None => None,
+        };
         let seconds = start.elapsed().as_secs();
-        match (output.status.code(), difference) {
-            (Some(1), Some(difference)) => {
-                let difference: String = difference.chars().take(160).collect();
-                println!("{}: caught after {seconds} s: {difference}", mutant.name);
+        match (found, before) {
+            (Some(Found(found)), None) => {
+                println!("{}: caught after {seconds} s: {found:.200}", mutant.name)
             }
-            _ => {
+            (Some(Found(found)), Some(_)) => {
                 missed += 1;
                 println!(
-                    "{}: MISSED after {seconds} s ({})",
-                    mutant.name, output.status
+                    "{}: not shown by what differs without it, too: {found:.200}",
+                    mutant.name
                 );
+            }
+            (None, _) => {
+                missed += 1;
+                println!("{}: MISSED after {seconds} s", mutant.name);
             }
         }
     }
     Ok(missed)
+}
+
+/// The line that tells of a difference.
+struct Found(String);
+
+impl Found {
+    /// Arguments that check the same program again: `program 3 of seed 1, gcc -O2, …`.
+    fn again(&self, mutant: &Mutant) -> Result<Vec<String>, String> {
+        let words: Vec<&str> = self
+            .0
+            .split([' ', ','])
+            .filter(|word| !word.is_empty())
+            .collect();
+        let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok());
+        let (Some(program), Some(seed)) = (number(1), number(4)) else {
+            return Err(format!("{} tells of no program: {}", mutant.name, self.0));
+        };
+        let level = if words.get(6) == Some(&"-O2") {
+            "2"
+        } else {
+            "0"
+        };
+        let mut law = mutant.law.clone();
+        if let Some(programs) = law.iter().position(|word| word == "--programs") {
+            law.drain(programs..programs + 2);
+        }
+        let seed = seed.wrapping_add(program).to_string();
+        let one = ["--programs", "1", "--level", level, "--seed", &seed].map(str::to_owned);
+        Ok([law, one.to_vec()].concat())
+    }
+}
+
+/// What the oracle finds with a mutant, or with none (0).
+fn difference(
+    options: &Arguments,
+    library: &Path,
+    arguments: &[String],
+    mutant: usize,
+) -> Result<Option<Found>, String> {
+    let mut oracle = Command::new(&options.frontends);
+    oracle.args(["--quick", "--compiler", "gcc", "--runs", "1", "--mazurka"]);
+    oracle.arg(&options.mazurka).args(arguments);
+    if let Some(mask) = &options.mask {
+        oracle.arg("--mask").arg(mask);
+    }
+    oracle
+        .env("MAZURKA_RUNTIME", library)
+        .env(VARIABLE, mutant.to_string());
+    let output = oracle
+        .output()
+        .map_err(|error| format!("{}: {error}", options.frontends.display()))?;
+    let words = String::from_utf8_lossy(&output.stdout).into_owned();
+    let difference = words.lines().find(|line| line.starts_with("program "));
+    match (output.status.code(), difference) {
+        (Some(0), None) => Ok(None),
+        (Some(1), Some(difference)) => Ok(Some(Found(difference.to_owned()))),
+        _ => Err(format!("the oracle ends with {}: {words}", output.status)),
+    }
 }
 
 /// Reads the table.
