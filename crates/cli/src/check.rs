@@ -5,12 +5,13 @@ use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::replay::foreign_part;
 use crate::subject::Subject;
-use crate::{Done, UNFINISHED, exit_code, interruption, native_check, terminal};
+use crate::{Done, exit_code, interruption, native_check, terminal};
 use corpus::Instance;
 use mazurka::Checker;
-use report::{Report, Style, harmless_json};
+use report::{Report, Style, harmless_json, special_file};
+use std::fs::File;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Checks a program.
 pub fn check(options: &CheckOptions) -> Done {
@@ -22,18 +23,16 @@ pub fn check(options: &CheckOptions) -> Done {
     if let Some(path) = &options.checkpoint {
         is_replaceable(path)?;
     }
-    for path in [&output, &options.checkpoint].into_iter().flatten() {
+    if let Some(path) = &options.checkpoint {
         has_directory(path)?;
     }
+    let _held = output.as_deref().map(is_writable).transpose()?;
     for path in [&options.checkpoint, &options.resume] {
         differ(output.as_deref(), path.as_deref())?;
     }
-    let found = match &subject {
-        Subject::Corpus(instance) => Some(search(options, instance)?),
+    let mut report = match &subject {
+        Subject::Corpus(instance) => search(options, instance)?,
         Subject::Native(program) => native_check::search(options, program)?,
-    };
-    let Some(mut report) = found else {
-        return Ok(ExitCode::from(UNFINISHED));
     };
     if let Some(path) = &output {
         save_schedules(&mut report, path);
@@ -168,7 +167,20 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Whether a file could be written here.
+/// Whether a file could be written here. A pipe stays open as long as the result is held, for the process that reads it.
+pub fn is_writable(path: &Path) -> Result<Option<File>, Refusal> {
+    has_directory(path)?;
+    let is_pipe = path
+        .metadata()
+        .is_ok_and(|there| there.file_type().is_fifo());
+    let pipe = is_pipe.then(|| special_file::open(path)).transpose();
+    pipe.map_err(|error| Refusal::Pipe {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+/// Whether there is a directory for a file.
 pub fn has_directory(path: &Path) -> Result<(), Refusal> {
     if path.is_dir() {
         return Err(Refusal::Directory(path.to_owned()));

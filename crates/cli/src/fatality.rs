@@ -1,27 +1,95 @@
-//! Executions that end the process that checks: what is known of them is how it ended, and the steps until then.
+//! Processes that check a program and do not come to their end: what is known of them is how they ended, what they had
+//! counted, and the steps until then.
 
-use native::{Answer, Order, Worker};
+use crate::guard::Guard;
+use native::{Order, ending};
+use report::quantity::{count, counted};
 use report::{
     Conditions, Coverage, Failure, FailureKind, Interleaving, Limit, Report, Row, SavedStep,
-    ScheduleFile, Trailed, Verdict,
+    ScheduleFile, Sighted, Trailed, Verdict,
 };
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 
-/// The report of a search that died in this execution. Another process, which `start` starts, shows what comes before the last step.
-pub fn report(
+/// Signals that a program causes by what it does: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
+const CRASHES: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
+
+/// Time for one execution that is repeated.
+const REPETITION: Duration = Duration::from_secs(10);
+
+/// The report of a search whose process has died in an execution. Other processes, which `start` starts, show whether it was
+/// the program's doing, and what comes before the last step.
+pub fn examine(
     order: &Order,
     trailed: Trailed,
-    ended: &str,
-    start: impl FnOnce(&Order) -> Option<Worker>,
+    ended: ExitStatus,
+    start: impl Fn(&Order) -> Option<Guard>,
+    stop: &AtomicBool,
 ) -> Report {
-    let mut report = report_without(order, trailed, ended);
-    let failure = &mut report.errors[0];
+    let stops = || stop.load(Relaxed);
+    let repeat = |order: Order| {
+        start(&Order {
+            checkpoint: None,
+            time_limit: Some(REPETITION),
+            ..order
+        })
+    };
+    if may_be_from_outside(ended) && order.replay.is_none() {
+        let sighted = crash(&trailed, String::new());
+        let replay = failure(order, &sighted, &trailed.coarse).schedule;
+        let order_again = Order {
+            replay: Some(replay),
+            ..order.clone()
+        };
+        let again = repeat(order_again).and_then(|mut guard| guard.end(stops));
+        if again != Some(ended) {
+            return killed(order, &trailed, ended);
+        }
+    }
+    report(order, trailed, ended, |order| {
+        repeat(order.clone())?.interleaving(stops)
+    })
+}
+
+/// Whether something else than the program may have ended the process like this.
+fn may_be_from_outside(ended: ExitStatus) -> bool {
+    ended
+        .signal()
+        .is_some_and(|signal| !CRASHES.contains(&signal))
+}
+
+/// The report of a search that died in this execution. `before_last` shows what comes before the last step.
+fn report(
+    order: &Order,
+    mut trailed: Trailed,
+    ended: ExitStatus,
+    before_last: impl FnOnce(&Order) -> Option<Interleaving>,
+) -> Report {
+    let ended = ending(ended);
+    if !order.keep_going && !trailed.sighted.is_empty() {
+        let why = format!("the process ended with {ended} before it could show the bug");
+        return known(order, &trailed, Limit::Interrupted, why);
+    }
+    let message = format!(
+        "the process that ran the program ended with {ended}: the program has ended it, or has written over memory of \
+         the checker"
+    );
+    let sighted = crash(&trailed, message);
+    trailed.sighted.push(sighted);
+    trailed.counts.executions = trailed.execution;
+    let why = "the process ended; executions are counted as they began".to_owned();
+    let mut report = known(order, &trailed, Limit::Interrupted, why);
+    let Some(failure) = report.errors.last_mut() else {
+        return report;
+    };
     let order = Order {
         replay: Some(failure.schedule.clone()),
         is_fatal: true,
-        checkpoint: None,
         ..order.clone()
     };
-    match start(&order).and_then(interleaving) {
+    match before_last(&order) {
         Some(before) => {
             failure.interleaving = with_last(before, &failure.schedule.steps);
         }
@@ -30,48 +98,119 @@ pub fn report(
     report
 }
 
-/// What the process shows, if the program can be run up to the last step.
-fn interleaving(mut worker: Worker) -> Option<Interleaving> {
-    worker.answers().find_map(|answer| match answer {
-        Answer::Interleaving(interleaving) => Some(interleaving),
-        Answer::Progress(_)
-        | Answer::Report(_)
-        | Answer::Refused(_)
-        | Answer::Verified(_)
-        | Answer::Asked(_) => None,
-    })
+/// The report of a search whose process did not report by itself before this limit ended it.
+pub fn unfinished(
+    order: &Order,
+    trailed: Option<Trailed>,
+    limit: Limit,
+    is_killed: bool,
+) -> Report {
+    let trailed = trailed.unwrap_or_default();
+    let why = match (limit, order.time_limit) {
+        (Limit::Time, Some(limit)) => format!("stopped after {limit:?}"),
+        _ => "interrupted".to_owned(),
+    };
+    let mut report = known(order, &trailed, limit, why);
+    if is_killed {
+        report.warnings.push(format!(
+            "the process that ran the program did not stop and was killed; the numbers are those of the {} that had ended",
+            counted(trailed.counts.executions, "execution"),
+        ));
+        report.warnings.extend(under_way(&trailed));
+    }
+    report
 }
 
-fn report_without(order: &Order, trailed: Trailed, ended: &str) -> Report {
-    let message = format!(
-        "the process that ran the program ended with {ended}: the program has ended it, or has written over memory of \
-         the checker"
+/// The end of the process, in the execution that had begun last.
+fn crash(trailed: &Trailed, message: String) -> Sighted {
+    Sighted {
+        kind: FailureKind::Crash,
+        message,
+        location: None,
+        execution: trailed.execution,
+        steps: trailed.steps.clone(),
+    }
+}
+
+/// The report of a search whose process was killed, and not by the program.
+fn killed(order: &Order, trailed: &Trailed, ended: ExitStatus) -> Report {
+    let why = format!(
+        "the process that ran the program was killed ({}), not by the program: perhaps by another process, or because \
+         memory ran out",
+        ending(ended)
     );
-    let executions = trailed.execution;
-    Report {
-        verdict: Verdict::Bug,
+    let mut report = known(order, trailed, Limit::Interrupted, why);
+    report.warnings.extend(under_way(trailed));
+    report
+}
+
+/// What a trail shows of a search that ended for this reason.
+fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report {
+    let counts = trailed.counts;
+    let errors = trailed.sighted.iter();
+    let errors: Vec<Failure> = errors
+        .map(|sighted| failure(order, sighted, &trailed.coarse))
+        .collect();
+    let mut report = Report {
+        verdict: match errors.is_empty() {
+            true => Verdict::Bounded,
+            false => Verdict::Bug,
+        },
         program: order.name.clone(),
-        executions,
-        halted: 0,
-        blocked: 0,
-        cut: 0,
-        deadlocks: 0,
-        errors: vec![failure(order, trailed, message)],
+        executions: counts.executions,
+        halted: counts.halted,
+        blocked: counts.blocked,
+        cut: counts.cut,
+        deadlocks: counts.deadlocks,
+        errors,
         warnings: Vec::new(),
         accepted: Vec::new(),
         goals: Vec::new(),
-        bounds: vec!["the process ended; executions are counted as they began".to_owned()],
-        limits: vec![Limit::Interrupted],
+        bounds: vec![why],
+        limits: vec![limit],
         probes: 0,
         extra: 0,
-        events: 0,
-        max_depth: 0,
+        events: counts.events,
+        max_depth: usize::try_from(counts.max_depth).unwrap_or(usize::MAX),
         coverage: Coverage::default(),
         algorithm: order.algorithm.parse().unwrap_or_default(),
         elapsed_s: 0.0,
         compile_s: None,
         peak_rss_bytes: 0,
+    };
+    for left_out in &order.left_out {
+        report.leave_out(left_out.clone(), &order.accept);
     }
+    report
+}
+
+/// The execution that had begun last, if one had.
+fn under_way(trailed: &Trailed) -> Option<String> {
+    /// Turns that are shown.
+    const LAST: usize = 12;
+    let steps = &trailed.steps;
+    let hidden = steps.len().saturating_sub(LAST);
+    let turns = steps[hidden..].iter();
+    let turns: Vec<String> = turns
+        .map(|turn| {
+            format!(
+                "{} {}",
+                name_of(&turn.thread),
+                count(turn.choices.len() as u64)
+            )
+        })
+        .collect();
+    let turns = match (hidden, turns.is_empty()) {
+        (_, true) => "no step".to_owned(),
+        (0, false) => turns.join(", "),
+        (_, false) => format!("… {}", turns.join(", ")),
+    };
+    (trailed.execution > 0).then(|| {
+        format!(
+            "last known schedule, of execution {} (threads and their steps): {turns}",
+            count(trailed.execution)
+        )
+    })
 }
 
 /// Said where there is no interleaving.
@@ -108,21 +247,21 @@ fn name_of(path: &str) -> String {
     }
 }
 
-fn failure(order: &Order, trailed: Trailed, message: String) -> Failure {
+fn failure(order: &Order, sighted: &Sighted, coarse: &[String]) -> Failure {
     Failure {
-        kind: FailureKind::Crash,
-        message: message.clone(),
-        location: None,
-        execution: trailed.execution,
+        kind: sighted.kind,
+        message: sighted.message.clone(),
+        location: sighted.location.clone(),
+        execution: sighted.execution,
         schedule: ScheduleFile {
             program: order.name.clone(),
-            kind: FailureKind::Crash,
-            message,
+            kind: sighted.kind,
+            message: sighted.message.clone(),
             conditions: conditions(order),
-            coarse: trailed.coarse,
+            coarse: coarse.to_vec(),
             recipe: None,
             by_accesses: true,
-            steps: trailed.steps,
+            steps: sighted.steps.clone(),
         },
         saved_as: None,
         repeat_with: None,

@@ -2,15 +2,12 @@
 //! another one has started for a comparison, the end of its standard input.
 
 use crate::UNFINISHED;
-use crate::native_check::Event;
 use crate::refusal::Refusal;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use signal_hook::iterator::Signals;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::Sender;
 use std::thread;
 
 /// A flag that the signals set.
@@ -18,12 +15,10 @@ pub fn flag() -> Result<Arc<AtomicBool>, Refusal> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // In this order: the first signal finds the flag unset.
-        flag::register_conditional_shutdown(signal, UNFINISHED.into(), Arc::clone(&interrupted))
-            .and_then(|_| flag::register(signal, Arc::clone(&interrupted)))
-            .map_err(|error| Refusal::System {
-                what: "watch for signals",
-                error,
-            })?;
+        let shutdown = UNFINISHED.into();
+        let registered =
+            flag::register_conditional_shutdown(signal, shutdown, Arc::clone(&interrupted));
+        watch(registered.and_then(|_| flag::register(signal, Arc::clone(&interrupted))))?;
     }
     Ok(interrupted)
 }
@@ -39,24 +34,29 @@ pub fn at_end_of_input(interrupted: &Arc<AtomicBool>) {
     });
 }
 
-/// Tells of each SIGINT and SIGTERM, and of the end of the standard input if this process is leashed by it.
-pub fn tell(listener: Sender<Event>, is_leashed: bool) -> Result<(), Refusal> {
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| Refusal::System {
+/// A flag that the signals only set: for a command that keeps an eye on what it waits for, and so ends soon.
+pub fn gentle_flag(is_leashed: bool) -> Result<Arc<AtomicBool>, Refusal> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        watch(flag::register(signal, Arc::clone(&interrupted)))?;
+    }
+    if is_leashed {
+        at_end_of_input(&interrupted);
+    }
+    Ok(interrupted)
+}
+
+/// A flag that SIGTERM sets, while SIGINT is for a debugger, which has the terminal, too.
+pub fn end_of_debugging() -> Result<Arc<AtomicBool>, Refusal> {
+    let ended = Arc::new(AtomicBool::new(false));
+    watch(flag::register(SIGTERM, Arc::clone(&ended)))?;
+    watch(flag::register(SIGINT, Arc::default()))?;
+    Ok(ended)
+}
+
+fn watch<T>(registered: io::Result<T>) -> Result<T, Refusal> {
+    registered.map_err(|error| Refusal::System {
         what: "watch for signals",
         error,
-    })?;
-    if is_leashed {
-        let listener = listener.clone();
-        thread::spawn(move || {
-            let _ = io::copy(&mut io::stdin(), &mut io::sink());
-            listener.send(Event::Interruption)
-        });
-    }
-    thread::spawn(move || {
-        let told = signals
-            .forever()
-            .map(|_| listener.send(Event::Interruption));
-        told.into_iter().find(Result::is_err)
-    });
-    Ok(())
+    })
 }

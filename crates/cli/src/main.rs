@@ -7,6 +7,7 @@ mod check;
 mod check_run;
 mod compare;
 mod fatality;
+mod guard;
 mod interruption;
 mod list;
 mod native_check;

@@ -1,6 +1,7 @@
 //! Checks a program in C or C++: builds it, starts the process in which it checks itself, and listens to it.
 
 use crate::arguments::{CheckOptions, Plain, ReplayOptions};
+use crate::guard::{Guard, Heard};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::runtime_library::runtime_library;
@@ -8,24 +9,18 @@ use crate::subject::{NativeProgram, Origin, with_folder};
 use crate::{fatality, interruption};
 use native::{
     Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, Unseen, Worker,
-    ending, libraries, nameless_file, reachable,
+    ending, libraries, reachable,
 };
-use report::{Report, ScheduleFile, Trailed};
+use report::{Limit, Report, ScheduleFile, Trailed};
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
-/// What may happen while a program is checked.
-pub enum Event {
-    /// The process that checks it says something.
-    Answer(Answer),
-    /// It says nothing more.
-    End,
-    /// The user wants it to stop.
-    Interruption,
-}
+/// A limit of time is for the search. Compiling may take as long besides, and at least this.
+const COMPILING: Duration = Duration::from_secs(30);
 
 /// What is to be done with a program.
 struct Task<'a> {
@@ -35,8 +30,8 @@ struct Task<'a> {
     is_leashed: bool,
 }
 
-/// Searches; nothing if it was interrupted before there was anything to report.
-pub fn search(options: &CheckOptions, program: &NativeProgram) -> Result<Option<Report>, Refusal> {
+/// Searches.
+pub fn search(options: &CheckOptions, program: &NativeProgram) -> Result<Report, Refusal> {
     let task = Task {
         program,
         order: order(options, program),
@@ -44,18 +39,18 @@ pub fn search(options: &CheckOptions, program: &NativeProgram) -> Result<Option<
         is_leashed: options.leashed,
     };
     let mut report = task.carry_out()?;
-    for failure in report.iter_mut().flat_map(|report| &mut report.errors) {
+    for failure in &mut report.errors {
         failure.schedule.recipe = Some(program.recipe());
     }
     Ok(report)
 }
 
-/// Runs a saved schedule again; nothing if it was interrupted.
+/// Runs a saved schedule again.
 pub fn replay(
     options: &ReplayOptions,
     program: &NativeProgram,
     schedule: ScheduleFile,
-) -> Result<Option<Report>, Refusal> {
+) -> Result<Report, Refusal> {
     repetition(options, program, schedule).carry_out()
 }
 
@@ -89,50 +84,52 @@ fn repetition<'a>(
 }
 
 impl Task<'_> {
-    fn carry_out(&self) -> Result<Option<Report>, Refusal> {
-        let (sender, events) = channel();
-        interruption::tell(sender.clone(), self.is_leashed)?;
-        let Some((built, path)) = self.made()? else {
-            return Ok(None);
+    fn carry_out(&self) -> Result<Report, Refusal> {
+        let stop = interruption::gentle_flag(self.is_leashed)?;
+        let (built, path) = match self.made(&stop) {
+            Ok(made) => made,
+            Err(Refusal::Build {
+                error: BuildError::Interrupted,
+                ..
+            }) => {
+                let limit = if stop.load(Relaxed) {
+                    Limit::Interrupted
+                } else {
+                    Limit::Time
+                };
+                return Ok(fatality::unfinished(&self.order, None, limit, false));
+            }
+            Err(refusal) => return Err(refusal),
         };
         let unseen = Unseen::of(&path, &libraries(&path)).unwrap_or_default();
         let order = Order {
             left_out: unseen.iter().filter_map(Unseen::left_out).collect(),
             ..self.order.clone()
         };
-        let compile_s = built.as_ref().map(|built| built.time().as_secs_f64());
         // A program that runs needs the name of its file no more: nothing is left behind, however this process ends.
         let file = File::open(&path).map_err(|error| Refusal::System {
             what: "read the program",
             error,
         })?;
         let worker = self.start(&path, &order)?;
-        drop(built);
-        let report = match self.listen(worker, &sender, &events)? {
-            Heard::Report(report) => Some(*report),
-            Heard::Interrupted => None,
-            Heard::Nothing(ended) => self.examine(&file, ended, (&sender, &events))?,
-        };
-        Ok(report.map(|mut report| {
-            report.compile_s = compile_s;
-            report.warnings.extend(self.warnings(&unseen));
-            report
-        }))
+        let compile_s = built.map(|built| built.time().as_secs_f64());
+        let mut report = self.listen(worker, &order, &file, &stop)?;
+        report.compile_s = compile_s;
+        report.warnings.extend(self.warnings(&unseen));
+        Ok(report)
     }
 
     fn debug(&self) -> Result<Option<Report>, Refusal> {
-        // An interruption is for the debugger, which has the terminal, too.
-        let (sender, _events) = channel();
-        interruption::tell(sender, false)?;
-        let Some((built, path)) = self.made()? else {
-            return Ok(None);
-        };
+        let stop = interruption::end_of_debugging()?;
+        let (built, path) = self.made(&stop)?;
         let debugger = Debugger::new(&path, &self.arguments(), &self.order);
         let debugger = debugger.map_err(|error| Refusal::System {
             what: "prepare the debugger",
             error,
         })?;
-        let (_, told) = debugger.run().map_err(Refusal::Debugger)?;
+        let (_, told) = debugger
+            .run(|| stop.load(Relaxed))
+            .map_err(Refusal::Debugger)?;
         drop(built);
         match told {
             Some(Answer::Report(report)) => Ok(Some(*report)),
@@ -150,27 +147,25 @@ impl Task<'_> {
         }
     }
 
-    /// The program, and where it is; nothing if its compiler was interrupted.
-    fn made(&self) -> Result<Option<(Option<Built>, PathBuf)>, Refusal> {
-        let built = match self.built() {
-            Err(Refusal::Build {
-                error: BuildError::Interrupted,
-                ..
-            }) => return Ok(None),
-            built => built?,
-        };
+    /// The program, and where it is.
+    fn made(&self, stop: &AtomicBool) -> Result<(Option<Built>, PathBuf), Refusal> {
+        let built = self.built(stop)?;
         let path = match &built {
             Some(built) => built.program(),
             None => with_folder(self.program.path()),
         };
         Binary::recognise(&path)?;
-        Ok(Some((built, path)))
+        Ok((built, path))
     }
 
-    fn built(&self) -> Result<Option<Built>, Refusal> {
+    fn built(&self, stop: &AtomicBool) -> Result<Option<Built>, Refusal> {
         let Origin::Sources { files, flags } = &self.program.origin else {
             return Ok(None);
         };
+        let is_special = |file: &&PathBuf| file.metadata().is_ok_and(|there| !there.is_file());
+        if let Some(file) = files.iter().find(is_special) {
+            return Err(Refusal::NoSource(file.clone()));
+        }
         let environment = |name: &str| std::env::var_os(name);
         let language = Language::of_all(files).unwrap_or(Language::C);
         let chosen = self.program.compiler.as_deref();
@@ -184,7 +179,10 @@ impl Task<'_> {
             files,
             flags,
         };
-        let built = build.run();
+        let start = Instant::now();
+        let limit = self.order.time_limit.map(|limit| limit.max(COMPILING));
+        let is_late = || limit.is_some_and(|limit| start.elapsed() > limit);
+        let built = build.run(|| stop.load(Relaxed) || is_late());
         line.clear();
         built.map(Some).map_err(|error| Refusal::Build {
             program: self.program.path().display().to_string(),
@@ -206,99 +204,63 @@ impl Task<'_> {
         })
     }
 
-    /// Listens to the process that checks until it has told its result or is interrupted.
+    /// Listens to the process that checks until it has told its result or has ended.
     fn listen(
         &self,
-        mut worker: Worker,
-        sender: &Sender<Event>,
-        events: &Receiver<Event>,
-    ) -> Result<Heard, Refusal> {
-        let (answers, sender) = (worker.answers(), sender.clone());
-        thread::spawn(move || {
-            // Nobody listens any more when this fails.
-            let told = answers.map(Event::Answer).chain([Event::End]);
-            told.map(|event| sender.send(event)).find(Result::is_err)
-        });
-        let line = ProgressLine::new(!self.is_quiet);
-        let told = hear(&worker, events, &line);
-        line.clear();
-        match told {
-            Told::Report(report) => Ok(Heard::Report(report)),
-            Told::Refused(reason) => Err(Refusal::Worker {
-                program: self.order.name.clone(),
-                reason,
-            }),
-            Told::Interrupted => Ok(Heard::Interrupted),
-            Told::Nothing => {
-                let status = worker.wait().map_err(|error| Refusal::System {
-                    what: "wait for the program",
-                    error,
-                })?;
-                Ok(Heard::Nothing(ending(status)))
-            }
-        }
-    }
-
-    /// The process that checked has died: another one, which leaves a trail, shows in which execution.
-    fn examine(
-        &self,
+        worker: Worker,
+        order: &Order,
         program: &File,
-        ended: String,
-        (sender, events): (&Sender<Event>, &Receiver<Event>),
-    ) -> Result<Option<Report>, Refusal> {
-        if let Some(schedule) = &self.order.replay {
-            return self.died_again(program, schedule, ended).map(Some);
-        }
-        let (_file, trail) = nameless_file().map_err(|error| Refusal::System {
-            what: "create a file",
-            error,
-        })?;
-        let order = Order {
-            trail: Some(trail.clone()),
-            extra: Some(0),
-            checkpoint: None,
-            ..self.order.clone()
-        };
-        let worker = self.start(&reachable(program), &order)?;
-        match self.listen(worker, sender, events)? {
-            Heard::Report(report) => Ok(Some(*report)),
-            Heard::Interrupted => Ok(None),
-            Heard::Nothing(ended) => match Trailed::read(&trail) {
-                Some(trailed) => Ok(Some(self.fatal(program, trailed, &ended))),
-                None => Err(self.ended_early(ended)),
-            },
-        }
-    }
-
-    /// A schedule that ended a process has done so again.
-    fn died_again(
-        &self,
-        program: &File,
-        schedule: &ScheduleFile,
-        ended: String,
+        stop: &AtomicBool,
     ) -> Result<Report, Refusal> {
-        if !schedule.by_accesses {
-            return Err(self.ended_early(ended));
-        }
-        let trailed = Trailed {
-            execution: 1,
-            coarse: schedule.coarse.clone(),
-            steps: schedule.steps.clone(),
+        let mut guard = Guard::over(worker, order);
+        let line = ProgressLine::new(!self.is_quiet);
+        let answered = loop {
+            match guard.listen(|| stop.load(Relaxed))? {
+                Heard::Answer(Answer::Progress(text)) => line.say(text),
+                Heard::Answer(Answer::Verified(_) | Answer::Asked(_) | Answer::Interleaving(_)) => {
+                }
+                Heard::Answer(Answer::Report(report)) => break Ok(Ok(*report)),
+                Heard::Answer(Answer::Refused(reason)) => {
+                    let program = self.order.name.clone();
+                    break Ok(Err(Refusal::Worker { program, reason }));
+                }
+                Heard::Killed(limit) => break Ok(Ok(guard.unfinished(order, limit, true))),
+                Heard::Ended(ended) => break Err(ended),
+            }
         };
-        Ok(self.fatal(program, trailed, &ended))
-    }
-
-    /// The failure of these steps, the last of which ended the process; another process shows what comes before it.
-    fn fatal(&self, program: &File, trailed: Trailed, ended: &str) -> Report {
-        let start = |order: &Order| self.start(&reachable(program), order).ok();
-        fatality::report(&self.order, trailed, ended, start)
-    }
-
-    fn ended_early(&self, ended: String) -> Refusal {
-        Refusal::WorkerEnded {
-            program: self.order.name.clone(),
-            ended,
+        line.clear();
+        match (answered, guard.stopping()) {
+            (Ok(answer), _) => answer,
+            (Err(_), Some(limit)) => Ok(guard.unfinished(order, limit, false)),
+            (Err(ended), None) => self.died(order, program, guard.trail(), ended, stop),
         }
+    }
+
+    /// The process that checked has died in this execution.
+    fn died(
+        &self,
+        order: &Order,
+        program: &File,
+        trailed: Option<Trailed>,
+        ended: ExitStatus,
+        stop: &AtomicBool,
+    ) -> Result<Report, Refusal> {
+        let trailed = match &self.order.replay {
+            Some(schedule) if schedule.by_accesses => Some(trail_of(schedule)),
+            Some(_) => None,
+            None => trailed,
+        };
+        let Some(trailed) = trailed else {
+            return Err(Refusal::WorkerEnded {
+                program: self.order.name.clone(),
+                ended: ending(ended),
+            });
+        };
+        let start = |order: &Order| {
+            let worker = self.start(&reachable(program), order).ok()?;
+            Some(Guard::over(worker, order))
+        };
+        Ok(fatality::examine(order, trailed, ended, start, stop))
     }
 
     /// What may not be seen, or not as it stands in the source.
@@ -318,40 +280,13 @@ impl Task<'_> {
     }
 }
 
-/// What became of a process that checks, unless it refuses to.
-enum Heard {
-    Report(Box<Report>),
-    Interrupted,
-    /// It ended like this.
-    Nothing(String),
-}
-
-/// What the process that checks has told when it ends.
-enum Told {
-    Report(Box<Report>),
-    Refused(String),
-    Interrupted,
-    Nothing,
-}
-
-/// The first interruption asks the worker for what it has, the second waits no longer.
-fn hear(worker: &Worker, events: &Receiver<Event>, line: &ProgressLine) -> Told {
-    let mut is_interrupted = false;
-    loop {
-        match events.recv() {
-            Ok(Event::Answer(Answer::Progress(text))) => line.say(text),
-            Ok(Event::Answer(Answer::Verified(_) | Answer::Asked(_) | Answer::Interleaving(_))) => {
-            }
-            Ok(Event::Answer(Answer::Report(report))) => return Told::Report(report),
-            Ok(Event::Answer(Answer::Refused(reason))) => return Told::Refused(reason),
-            Ok(Event::Interruption) if !is_interrupted => {
-                is_interrupted = true;
-                worker.interrupt();
-            }
-            Ok(Event::Interruption) => return Told::Interrupted,
-            Ok(Event::End) | Err(_) if is_interrupted => return Told::Interrupted,
-            Ok(Event::End) | Err(_) => return Told::Nothing,
-        }
+/// What a process has left that ended when this schedule was repeated.
+fn trail_of(schedule: &ScheduleFile) -> Trailed {
+    Trailed {
+        execution: 1,
+        coarse: schedule.coarse.clone(),
+        steps: schedule.steps.clone(),
+        ..Trailed::default()
     }
 }
 

@@ -153,6 +153,17 @@ pub enum Refusal {
     /// A file would be written over a directory.
     #[error("{}: this is a directory; choose a file to write to", .0.display())]
     Directory(PathBuf),
+    /// A pipe would be written that nothing reads.
+    #[error("{}: cannot write to this pipe: {error}; start its reader first, or choose a file", path.display())]
+    Pipe {
+        /// The pipe.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A source is a device, a pipe or the like.
+    #[error("{}: this is no regular file; give a source file", .0.display())]
+    NoSource(PathBuf),
     /// A checkpoint would take the place of a device, a pipe or a directory.
     #[error("{}: this is no file that a checkpoint may replace; choose another place", .0.display())]
     NoFile(PathBuf),

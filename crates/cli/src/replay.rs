@@ -4,7 +4,7 @@ use crate::arguments::ReplayOptions;
 use crate::check::{print_report, quoted};
 use crate::refusal::Refusal;
 use crate::subject::NativeProgram;
-use crate::{Done, UNFINISHED, exit_code, native_check};
+use crate::{Done, exit_code, native_check};
 use mazurka::Checker;
 use report::{Recipe, ScheduleFile};
 use std::process::ExitCode;
@@ -75,15 +75,14 @@ fn replay_native(
     };
     let replayed = match options.gdb {
         true => native_check::debug(options, program, schedule.clone())?,
-        false => native_check::replay(options, program, schedule.clone())?,
+        false => Some(native_check::replay(options, program, schedule.clone())?),
     };
     match replayed {
         Some(report) => {
             print_report(&report, options.format, options.quiet)?;
             Ok(exit_code(report.verdict))
         }
-        // A debugger was left before the end.
-        None if options.gdb => Ok(ExitCode::SUCCESS),
-        None => Ok(ExitCode::from(UNFINISHED)),
+        // The debugger was left before the end.
+        None => Ok(ExitCode::SUCCESS),
     }
 }

@@ -5,7 +5,7 @@ mod native_program;
 mod overhead;
 
 use crate::arguments::{Format, Plain, Prefer, VerifyOptions};
-use crate::check::{has_directory, print_report};
+use crate::check::{is_writable, print_report};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::stop_when::StopWhen;
@@ -23,7 +23,7 @@ use std::time::Instant;
 
 /// Verifies a program.
 pub fn verify(options: &VerifyOptions) -> Done {
-    has_directory(&options.output)?;
+    let _held = is_writable(&options.output)?;
     let mut verification = Verification {
         options,
         started: Instant::now(),

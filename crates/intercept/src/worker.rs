@@ -13,16 +13,18 @@ use native::{Answer, ORDER, Order};
 use report::{FailureKind, Input, Progress, Snapshot};
 use runtime::native::privately;
 use std::fs::File;
-use std::io::Write;
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Between two tellings of how far the search is.
 const INTERVAL: Duration = Duration::from_millis(150);
 
-static ANSWERS: OnceLock<Mutex<File>> = OnceLock::new();
+/// Where answers are appended: opened for each, since the program may close any descriptor.
+static ANSWERS: OnceLock<PathBuf> = OnceLock::new();
 
 /// The order cannot be carried out.
 pub(crate) fn refuse(reason: &str) -> ! {
@@ -41,13 +43,13 @@ pub(crate) fn work(program: Program) -> i32 {
     // SAFETY: no other thread reads the environment.
     unsafe { std::env::remove_var(ORDER) };
     match take_output(&order) {
-        Ok(answers) => ANSWERS.get_or_init(|| Mutex::new(answers)),
+        Ok(answers) => ANSWERS.get_or_init(|| answers),
         Err(error) => refuse(&format!("cannot redirect the program's output: {error}")),
     };
     input::refuse_readers();
     gate::begin();
     std::panic::set_hook(Box::new(give_up));
-    watch::begin(order.answers.is_some());
+    watch::begin(order.is_debugged);
     listen_to_owner();
     warm_up();
     ending::save();
@@ -85,10 +87,13 @@ pub(crate) fn refuse_now(reason: &str) -> ! {
 fn say(answer: &Answer) {
     let line = answer.line();
     if let Some(answers) = ANSWERS.get() {
-        let mut file = answers.lock().unwrap_or_else(PoisonError::into_inner);
-        // Who does not listen any more has ended us.
-        let _ = writeln!(file, "{line}");
+        // The command has ended if this fails.
+        let _ = output(answers).and_then(|mut file| writeln!(file, "{line}"));
     }
+}
+
+fn output(answers: &Path) -> io::Result<File> {
+    File::options().append(true).create(true).open(answers)
 }
 
 /// What comes before the last step of the schedule.
@@ -204,25 +209,20 @@ fn look_for_leaks() {
 }
 
 /// The program's output goes nowhere, or to the standard error. Gives the file for answers.
-fn take_output(order: &Order) -> std::io::Result<File> {
+fn take_output(order: &Order) -> io::Result<PathBuf> {
+    let answers = order.answers.clone().ok_or(io::ErrorKind::InvalidInput)?;
+    output(&answers)?;
     let null = File::options().write(true).open("/dev/null")?;
-    // SAFETY: descriptors of this process, each of which gets one owner.
+    // SAFETY: descriptors of this process.
     unsafe {
-        let answers = match &order.answers {
-            Some(path) => File::create(path)?,
-            None => match libc::fcntl(1, libc::F_DUPFD_CLOEXEC, 3) {
-                ..0 => return Err(std::io::Error::last_os_error()),
-                descriptor => File::from_raw_fd(descriptor),
-            },
-        };
         if order.replay.is_some() {
             libc::dup2(2, 1);
         } else {
             libc::dup2(null.as_raw_fd(), 1);
             libc::dup2(null.as_raw_fd(), 2);
         }
-        Ok(answers)
     }
+    Ok(answers)
 }
 
 /// What the C library allocates once and keeps is allocated now, and is not the program's.
@@ -263,6 +263,8 @@ fn listen_to_owner() {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        // Processes that the program starts stay below this one, whatever they do, so that they can be ended with it.
+        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
     }
 }
 

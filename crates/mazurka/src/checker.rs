@@ -318,8 +318,8 @@ impl Checker {
         }
     }
 
-    /// Writes the schedule of the execution at hand to this file before each step, which takes its time: for programs that
-    /// may take the process down. [`report::Trailed`] reads it.
+    /// Keeps what the search has done in this file of [`report::Trail::BYTES`] bytes, each step before it is performed: for
+    /// programs that may take the process down. [`report::Trailed`] reads it.
     pub fn trail(self, path: impl Into<PathBuf>) -> Checker {
         Checker {
             trail: Some(path.into()),

@@ -138,7 +138,7 @@ fn refusal(reason: String) -> String {
 fn take_output(order: &Order) -> io::Result<File> {
     const FIRST: i32 = 3;
     let answers = match &order.answers {
-        Some(path) => File::create(path)?,
+        Some(path) => File::options().append(true).create(true).open(path)?,
         None => File::from(fcntl_dupfd_cloexec(io::stdout(), FIRST)?),
     };
     if order.replay.is_some() {

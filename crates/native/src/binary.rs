@@ -117,7 +117,7 @@ impl Binary {
 
 /// Whether a file calls hooks, so was compiled with them; false for what cannot be read.
 pub fn has_hooks(path: &Path) -> bool {
-    let Ok(data) = fs::read(path) else {
+    let Ok(data) = read(path) else {
         return false;
     };
     let Ok(elf) = Elf::parse(&*data) else {
@@ -132,7 +132,7 @@ pub fn has_hooks(path: &Path) -> bool {
 
 /// Whether a file calls this function of another one; false for what cannot be read.
 pub fn imports(path: &Path, function: &str) -> bool {
-    let Ok(data) = fs::read(path) else {
+    let Ok(data) = read(path) else {
         return false;
     };
     let Ok(elf) = Elf::parse(&*data) else {
@@ -142,8 +142,14 @@ pub fn imports(path: &Path, function: &str) -> bool {
         .any(|symbol| symbol.is_undefined() && symbol.name() == Ok(function))
 }
 
+/// A pipe or a device may have no end.
 fn read(path: &Path) -> Result<Vec<u8>, BinaryError> {
-    fs::read(path).map_err(|error| BinaryError::Unreadable {
+    let is_file = fs::metadata(path).map(|file| file.is_file());
+    let content = is_file.and_then(|is_file| match is_file {
+        true => fs::read(path),
+        false => Err(io::Error::other("it is no regular file")),
+    });
+    content.map_err(|error| BinaryError::Unreadable {
         path: path.to_owned(),
         error,
     })

@@ -2,11 +2,13 @@
 
 use crate::scratch::Scratch;
 use crate::{Compiler, Instrumented, Language, RuntimeLibrary};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// What is to be built.
@@ -91,11 +93,11 @@ const OTHER_PURPOSES: [(&str, &str); 11] = [
 ];
 
 impl Build<'_> {
-    /// Runs the compiler. Its messages go where those of this process go, unchanged.
+    /// Runs the compiler, until `stops` says that it is to stop. Its messages go where those of this process go, unchanged.
     ///
     /// # Errors
-    /// If the compiler refuses or cannot be run, or if the flags ask for something else than a program.
-    pub fn run(&self) -> Result<Built, BuildError> {
+    /// If the compiler refuses, is stopped or cannot be run, or if the flags ask for something else than a program.
+    pub fn run(&self, stops: impl Fn() -> bool) -> Result<Built, BuildError> {
         self.makes_a_program()?;
         let folder = Scratch::new().map_err(|error| BuildError::System {
             what: "create a temporary folder",
@@ -107,7 +109,7 @@ impl Build<'_> {
         arguments.extend(["-o".into(), program.clone().into_os_string()]);
         let start = Instant::now();
         let status = Instrumented::new(self.compiler, self.library, &arguments)
-            .and_then(|mut instrumented| instrumented.command().status())
+            .and_then(|mut instrumented| status(instrumented.command(), stops))
             .map_err(|error| BuildError::System {
                 what: "run the compiler",
                 error,
@@ -180,6 +182,33 @@ impl Built {
     /// How long compiling and linking took.
     pub fn time(&self) -> Duration {
         self.time
+    }
+}
+
+/// Runs a compiler to its end, or until it is to stop: then it is ended, and what it has started.
+fn status(command: &mut Command, stops: impl Fn() -> bool) -> io::Result<ExitStatus> {
+    /// Between two looks.
+    const LOOK: Duration = Duration::from_millis(2);
+    /// For the compiler to remove its files.
+    const TIDYING: Duration = Duration::from_millis(300);
+    let mut compiler = command.process_group(0).spawn()?;
+    let group = Pid::from_child(&compiler);
+    let mut stopped: Option<Instant> = None;
+    loop {
+        if let Some(status) = compiler.try_wait()? {
+            return Ok(status);
+        }
+        let signal = match stopped {
+            None if stops() => Some(Signal::TERM),
+            Some(since) if since.elapsed() > TIDYING => Some(Signal::KILL),
+            None | Some(_) => None,
+        };
+        if let Some(signal) = signal {
+            stopped.get_or_insert_with(Instant::now);
+            // It may have ended by itself.
+            let _ = kill_process_group(group, signal);
+        }
+        thread::sleep(LOOK);
     }
 }
 

@@ -7,6 +7,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// Between two looks whether the debugger has ended or is to stop.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// The debugger.
 const GDB: &str = "gdb";
@@ -68,6 +73,7 @@ impl Debugger {
         let folder = Scratch::new()?;
         let order = Order {
             answers: Some(answers(&folder)),
+            is_debugged: true,
             ..order.clone()
         };
         let file = folder.path().join("order");
@@ -83,12 +89,23 @@ impl Debugger {
         Ok(Debugger { folder, command })
     }
 
-    /// Runs it until the user leaves it: how it ended, and what the program has found out if it came to its end.
+    /// Runs it until the user leaves it or it is to stop: how it ended, and what the program has found out if it came to
+    /// its end.
     ///
     /// # Errors
     /// If it cannot be run.
-    pub fn run(mut self) -> io::Result<(ExitStatus, Option<Answer>)> {
-        let status = self.command.status()?;
+    pub fn run(mut self, stops: impl Fn() -> bool) -> io::Result<(ExitStatus, Option<Answer>)> {
+        let mut debugger = self.command.spawn()?;
+        let status = loop {
+            if let Some(status) = debugger.try_wait()? {
+                break status;
+            }
+            if stops() {
+                // The system ends the program with it.
+                debugger.kill()?;
+            }
+            thread::sleep(LOOK);
+        };
         let text = fs::read_to_string(answers(&self.folder)).unwrap_or_default();
         let mut told = text
             .lines()

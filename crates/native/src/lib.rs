@@ -25,6 +25,7 @@ mod language;
 mod libraries;
 mod names;
 mod order;
+mod patience;
 mod result;
 mod runtime_library;
 mod scratch;
@@ -46,7 +47,8 @@ pub use libraries::libraries;
 pub use names::{
     Activation, Block, Content, Frame, Images, Memory, Names, NamesError, Registers, Variable,
 };
-pub use order::{nameless_file, reachable};
+pub use order::reachable;
+pub use patience::Patience;
 pub use report::{Answer, ORDER, Order, Verify};
 pub use result::reads_result;
 pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};

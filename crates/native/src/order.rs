@@ -1,6 +1,6 @@
 //! How an order reaches the process that is to carry it out, and files that processes reach without a name.
 
-use report::{ORDER_IN_FILE, Order};
+use report::{ORDER_IN_FILE, Order, Trail};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::ffi::OsString;
 use std::fs::File;
@@ -24,18 +24,15 @@ pub(crate) fn written(order: &Order) -> io::Result<(OsString, Option<File>)> {
     Ok((named.into(), Some(file)))
 }
 
-/// A file without a name, and a path by which processes reach it as long as it is open here.
-///
-/// # Errors
-/// If the system has no such file.
-pub fn nameless_file() -> io::Result<(File, PathBuf)> {
+/// A file without a name for a trail, which other processes reach as long as it is open here.
+pub(crate) fn trail_file() -> io::Result<File> {
     let file = File::from(memfd_create(c"mazurka.trail", MemfdFlags::CLOEXEC)?);
-    let path = reachable(&file);
-    Ok((file, path))
+    file.set_len(Trail::BYTES)?;
+    Ok(file)
 }
 
 /// A path by which processes reach an open file, also one that has lost its name.
-pub fn reachable(file: &File) -> PathBuf {
+pub fn reachable(file: &impl AsRawFd) -> PathBuf {
     let process = std::process::id();
     PathBuf::from(format!("/proc/{process}/fd/{}", file.as_raw_fd()))
 }

@@ -1,18 +1,26 @@
 //! The process in which a program is checked: started with an order, listened to, and gone when its owner is.
 
-use crate::order::written;
+use crate::order::{reachable, trail_file, written};
+use crate::patience::{Patience, descendants};
 use crate::{Answer, ORDER, Order};
-use rustix::process::{Pid, Signal, kill_process};
+use report::Trailed;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead, BufReader};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// A process that checks a program. It ends at the latest when this value does.
+/// A process that checks a program, and the group of processes that it may start. They end at the latest when this value does.
 #[derive(Debug)]
 pub struct Worker {
     child: Child,
+    /// What it has done so far.
+    trail: File,
+    answers: Option<PipeReader>,
+    /// Opened by the worker for each answer, since the program may close any descriptor of its process.
+    output: Option<PipeWriter>,
 }
 
 impl Worker {
@@ -22,7 +30,14 @@ impl Worker {
     /// # Errors
     /// If it cannot be started.
     pub fn start(program: &Path, arguments: &[OsString], order: &Order) -> io::Result<Worker> {
-        let (text, file) = written(order)?;
+        let trail = trail_file()?;
+        let (answers, output) = io::pipe()?;
+        let order = Order {
+            trail: Some(reachable(&trail)),
+            answers: Some(reachable(&output)),
+            ..order.clone()
+        };
+        let (text, file) = written(&order)?;
         let (name, arguments) = match arguments {
             [name, arguments @ ..] => (name.as_os_str(), arguments),
             [] => (OsStr::new("program"), arguments),
@@ -32,59 +47,86 @@ impl Worker {
             .args(arguments)
             .env(ORDER, text)
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
+            .stdout(output.try_clone()?)
+            .process_group(0)
             .spawn()?;
         // The worker has the file, too.
         drop(file);
-        Ok(Worker { child })
+        Ok(Worker {
+            child,
+            trail,
+            answers: Some(answers),
+            output: Some(output),
+        })
     }
 
-    /// What it answers, until it ends. Lines that are no answers are the program's own.
+    /// What it answers, until it is killed. Lines that are no answers are the program's own.
     ///
     /// # Panics
     /// If they are asked for a second time.
     pub fn answers(&mut self) -> Answers {
-        let output = self.child.stdout.take();
+        let answers = self.answers.take();
         Answers {
-            output: BufReader::new(output.expect("the answers of a worker are asked for once")),
+            output: BufReader::new(answers.expect("the answers of a worker are asked for once")),
         }
     }
 
     /// Asks it to stop early and to report what it has.
     pub fn interrupt(&self) {
-        let Some(id) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) else {
-            return;
-        };
         // It may have ended by itself.
-        let _ = kill_process(id, Signal::INT);
+        let _ = kill_process(self.id(), Signal::INT);
     }
 
-    /// Ends it at once.
-    pub fn kill(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
+    /// Measures from now on how long it could have answered.
+    pub fn patience(&self) -> Patience {
+        Patience::with(self.id())
     }
 
-    /// Waits for its end.
+    /// What it has done so far, also if it was killed; nothing if no execution has begun.
+    pub fn trail(&self) -> Option<Trailed> {
+        Trailed::read(&self.trail).ok().flatten()
+    }
+
+    /// How it ended, if it has.
     ///
     /// # Errors
     /// If the system does not tell.
-    pub fn wait(&mut self) -> io::Result<ExitStatus> {
-        self.child.wait()
+    pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.child.try_wait()
+    }
+
+    /// Ends it at once, and what it has started.
+    pub fn kill(&mut self) {
+        let id = self.id();
+        if self.ended().is_ok_and(|ended| ended.is_none()) {
+            // Some may have left the group. A process that is stopped starts no other.
+            let _ = kill_process(id, Signal::STOP);
+            for other in descendants(id) {
+                let _ = kill_process(other, Signal::KILL);
+            }
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+        // The number of a group is not given away while the group has members.
+        let _ = kill_process_group(id, Signal::KILL);
+        self.output = None;
+    }
+
+    fn id(&self) -> Pid {
+        Pid::from_child(&self.child)
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         self.kill();
-        let _ = self.child.wait();
     }
 }
 
 /// The answers of a worker, as they come.
 #[derive(Debug)]
 pub struct Answers {
-    output: BufReader<ChildStdout>,
+    output: BufReader<PipeReader>,
 }
 
 impl Iterator for Answers {

@@ -95,7 +95,7 @@ fn sources_of_both_languages_and_objects_make_one_program() {
             files: &[main, helper, assembled],
             flags: &words("-lm"),
         };
-        let program = build.run().unwrap();
+        let program = build.run(|| false).unwrap();
         let status = Command::new(program.program()).status().unwrap();
         assert_eq!(status.code(), Some(7), "{}", compiler.name());
     }
@@ -124,7 +124,7 @@ fn a_source_with_an_error_is_refused_and_nothing_is_left() {
             files: &files,
             flags: &words("-w"),
         };
-        let refused = build.run().unwrap_err();
+        let refused = build.run(|| false).unwrap_err();
         assert!(matches!(refused, BuildError::Compiler { .. }), "{refused}");
     }
 }
@@ -140,7 +140,7 @@ fn flags_that_make_no_program_are_refused() {
             files: &files,
             flags: &words(flag),
         };
-        let refused = build.run().unwrap_err().to_string();
+        let refused = build.run(|| false).unwrap_err().to_string();
         assert!(refused.starts_with(&format!("{flag}: ")), "{refused}");
     }
 }

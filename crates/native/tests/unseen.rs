@@ -99,7 +99,7 @@ fn a_library_without_hooks_is_told() {
         files: &[main, library.clone()],
         flags: &[],
     };
-    let program = build.run().unwrap();
+    let program = build.run(|| false).unwrap();
     let needed = Binary::recognise(&program.program()).unwrap();
     assert!(
         needed

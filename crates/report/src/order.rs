@@ -58,12 +58,15 @@ pub struct Order {
     /// The last step of the schedule has ended a process: tell what comes before it.
     #[serde(default)]
     pub is_fatal: bool,
-    /// Where to write each step before it is performed, since a process before this one died.
+    /// The file of the [`Trail`](crate::Trail), which has its size already.
     #[serde(default)]
     pub trail: Option<PathBuf>,
-    /// The program runs in a debugger, and its answers go to this file.
+    /// Where answers are appended; by default the standard output.
     #[serde(default)]
     pub answers: Option<PathBuf>,
+    /// The program runs in a debugger.
+    #[serde(default)]
+    pub is_debugged: bool,
     /// Verify prefixes of one execution, and answer each time that a shorter one is.
     #[serde(default)]
     pub verify: Option<Verify>,

@@ -3,6 +3,7 @@
 //! Metzler, Saissi, Bokor, Suri, "Safe execution of concurrent programs by enforcement of scheduling constraints": a run
 //! that keeps the constraints is, up to the order of independent events, one that was verified.
 
+mod cycle;
 mod dot;
 mod text;
 
@@ -236,7 +237,14 @@ impl SafeTrace {
     /// # Errors
     /// If it cannot be read, is none, is of another version or damaged.
     pub fn load(path: &Path) -> Result<SafeTrace, StoredFileError> {
-        stored_file::load(path, SAFE_TRACE)
+        let trace: SafeTrace = stored_file::load(path, SAFE_TRACE)?;
+        match trace.contradiction() {
+            None => Ok(trace),
+            Some(problem) => Err(StoredFileError {
+                path: path.to_owned(),
+                problem,
+            }),
+        }
     }
 
     /// Writes the file. Whoever reads it meanwhile finds what was there before, or all of this.
@@ -257,7 +265,18 @@ impl SafeTrace {
     /// # Errors
     /// As [`load`](SafeTrace::load).
     pub fn from_json(text: &str) -> Result<SafeTrace, StoredProblem> {
-        stored_file::from_json(text, SAFE_TRACE)
+        let trace: SafeTrace = stored_file::from_json(text, SAFE_TRACE)?;
+        trace.contradiction().map_or(Ok(trace), Err)
+    }
+
+    /// A run under a cycle of constraints would wait for ever.
+    fn contradiction(&self) -> Option<StoredProblem> {
+        let mut cases = self.cases.iter();
+        let is_cyclic = cases.any(|case| cycle::is_cyclic(&case.constraints));
+        is_cyclic.then_some(StoredProblem::Contradictory {
+            kind: SAFE_TRACE,
+            what: "its constraints form a cycle, so that no run can keep them",
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Files that one command writes and another one reads: JSON with a version and a checksum.
 
-use crate::Replacement;
+use crate::{Replacement, special_file};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -69,6 +69,17 @@ pub enum StoredProblem {
         /// Its version.
         found: u64,
     },
+    /// It contradicts itself, although its checksum fits.
+    #[error(
+        "the {} contradicts itself: {what}; let `{}` write a new one",
+        kind.name, kind.command
+    )]
+    Contradictory {
+        /// What it is.
+        kind: Kind,
+        /// What is wrong.
+        what: &'static str,
+    },
     /// It was changed or damaged.
     #[error(
         "the {} is corrupt, its checksum does not fit; let `{}` write a new one",
@@ -120,7 +131,7 @@ pub(crate) fn save<T: Serialize>(
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let is_special = fs::metadata(path).is_ok_and(|file| !file.is_file());
     if is_special {
-        return fs::write(path, text);
+        return special_file::write(path, text.as_bytes());
     }
     let (replacement, mut file) = Replacement::of(path)?;
     file.write_all(text.as_bytes())?;

@@ -1,95 +1,298 @@
-//! The execution that is being run, written down before each step: what is left of a process that dies in one.
+//! What a search has done so far, in memory that it shares with the process that started it: what is left if the search
+//! dies or has to be killed.
 //!
-//! A text: `execution 3`, then `coarse …` for each coarse object, then `step 0.1 0` (thread and choice) for each step.
+//! Layout, in words of 64 bits: counters, then the steps of the current execution (thread and choice), then a JSON text
+//! with its length in bytes: names of threads, coarse objects, failures.
 
-use crate::SavedStep;
-use std::fs::{self, File};
-use std::io::{self, Seek, Write};
-use std::path::Path;
+use crate::{FailureKind, SavedStep};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A file that always holds the execution at hand.
+/// Words of a trail. Pages that are not written take no memory.
+const WORDS: usize = 1 << 21;
+/// Where the steps begin.
+const STEPS: usize = 16;
+/// Where the text begins: its length, then its bytes.
+const TEXT: usize = 1 << 20;
+
+/// The places of the counters.
+const EXECUTION: usize = 0;
+const LENGTH: usize = 1;
+const COUNTS: usize = 2;
+
+/// The number of executions of each kind, and of events.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Counts {
+    /// Complete executions.
+    pub executions: u64,
+    /// Executions in which a thread stopped early.
+    pub halted: u64,
+    /// Redundant executions.
+    pub blocked: u64,
+    /// Executions that a bound cut.
+    pub cut: u64,
+    /// Deadlocked executions.
+    pub deadlocks: u64,
+    /// Events of all executions.
+    pub events: u64,
+    /// Events of the longest execution.
+    pub max_depth: u64,
+}
+
+/// A failure that the search has found and not yet reported.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Sighted {
+    /// What kind of bug.
+    pub kind: FailureKind,
+    /// What happened.
+    pub message: String,
+    /// Where, as `file:line:column`, if known.
+    pub location: Option<String>,
+    /// Number of the execution that showed it, from 1.
+    pub execution: u64,
+    /// The accesses of that execution.
+    pub steps: Vec<SavedStep>,
+}
+
+/// What changes rarely.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+struct Facts {
+    /// Spawn paths by the ids of the search.
+    threads: Vec<String>,
+    coarse: Vec<String>,
+    sighted: Vec<Sighted>,
+}
+
+/// The writing end.
 #[derive(Debug)]
 pub struct Trail {
-    file: File,
-    execution: u64,
+    words: &'static [AtomicU64],
+    /// Number of steps of the current execution.
+    length: usize,
+    facts: Facts,
 }
 
 /// What a trail holds.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Trailed {
-    /// Number of the execution, from 1.
+    /// Number of the current execution, from 1.
     pub execution: u64,
+    /// The executions that have ended.
+    pub counts: Counts,
     /// Objects that are known to be coarse.
     pub coarse: Vec<String>,
-    /// The steps that were begun.
+    /// The steps of the current execution that were begun.
     pub steps: Vec<SavedStep>,
+    /// Failures that were found.
+    pub sighted: Vec<Sighted>,
 }
 
 impl Trail {
-    /// A trail in a new file.
+    /// Size of the file that two processes share.
+    pub const BYTES: u64 = (WORDS * size_of::<u64>()) as u64;
+
+    /// Writes to these words, which belong to such a file.
     ///
     /// ```
     /// # use report::{Trail, Trailed};
-    /// let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("trail");
-    /// let mut trail = Trail::create(&path)?;
-    /// trail.begin(&["polled 0.1".to_owned()])?;
-    /// trail.step("0.1", 2)?;
-    /// let trailed = Trailed::read(&path).expect("an execution has begun");
-    /// assert_eq!((trailed.execution, trailed.steps[0].choices[0]), (1, 2));
+    /// # use std::io::Write;
+    /// # use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// let words: Vec<AtomicU64> = (0..Trail::BYTES / 8).map(|_| AtomicU64::new(0)).collect();
+    /// let words: &'static [AtomicU64] = words.leak();
+    /// let mut trail = Trail::new(words);
+    /// trail.set_coarse(vec!["polled 0.1".to_owned()]);
+    /// trail.begin();
+    /// trail.step(1, 2, |thread| format!("0.{thread}"));
+    /// // The file is the memory.
+    /// let mut file = tempfile::tempfile()?;
+    /// for word in words {
+    ///     file.write_all(&word.load(Relaxed).to_le_bytes())?;
+    /// }
+    /// let trailed = Trailed::read(&file)?.expect("an execution has begun");
+    /// assert_eq!(trailed.execution, 1);
+    /// assert_eq!((&*trailed.steps[0].thread, &*trailed.steps[0].choices), ("0.1", &[2][..]));
+    /// assert_eq!(trailed.coarse, ["polled 0.1"]);
     /// # Ok::<(), std::io::Error>(())
     /// ```
     ///
-    /// # Errors
-    /// If it cannot be created.
-    pub fn create(path: &Path) -> io::Result<Trail> {
-        let file = File::create(path)?;
-        Ok(Trail { file, execution: 0 })
+    /// # Panics
+    /// If there are fewer than [`BYTES`](Self::BYTES).
+    pub fn new(words: &'static [AtomicU64]) -> Trail {
+        assert!(words.len() >= WORDS, "a trail has {WORDS} words");
+        Trail {
+            words,
+            length: 0,
+            facts: Facts::default(),
+        }
     }
 
     /// The next execution begins.
-    ///
-    /// # Errors
-    /// If that cannot be written.
-    pub fn begin(&mut self, coarse: &[String]) -> io::Result<()> {
-        self.execution += 1;
-        self.file.set_len(0)?;
-        self.file.rewind()?;
-        let mut text = format!("execution {}\n", self.execution);
-        for object in coarse {
-            text.push_str(&format!("coarse {object}\n"));
-        }
-        self.file.write_all(text.as_bytes())
+    pub fn begin(&mut self) {
+        let executions = self.words[EXECUTION].load(Relaxed);
+        self.words[EXECUTION].store(executions + 1, Relaxed);
+        self.set_length(0);
     }
 
-    /// The next step begins: the thread with this spawn path chooses this alternative.
-    ///
-    /// # Errors
-    /// If that cannot be written.
-    pub fn step(&mut self, thread: &str, choice: u32) -> io::Result<()> {
-        self.file
-            .write_all(format!("step {thread} {choice}\n").as_bytes())
+    /// The next step begins. `name` gives spawn paths by the ids of threads.
+    #[inline]
+    pub fn step(&mut self, thread: usize, choice: u32, name: impl Fn(usize) -> String) {
+        if thread >= self.facts.threads.len() {
+            self.know(thread, name);
+        }
+        // An execution with more steps has no trail.
+        if STEPS + self.length < TEXT {
+            let step = (thread as u64) << u32::BITS | u64::from(choice);
+            self.words[STEPS + self.length].store(step, Relaxed);
+        }
+        self.set_length(self.length + 1);
+    }
+
+    #[inline]
+    fn set_length(&mut self, length: usize) {
+        self.length = length;
+        self.words[LENGTH].store(length as u64, Relaxed);
+    }
+
+    #[cold]
+    fn know(&mut self, thread: usize, name: impl Fn(usize) -> String) {
+        let known = self.facts.threads.len();
+        self.facts.threads.extend((known..=thread).map(name));
+        self.write_facts();
+    }
+
+    /// These objects are coarse.
+    pub fn set_coarse(&mut self, coarse: Vec<String>) {
+        if self.facts.coarse != coarse {
+            self.facts.coarse = coarse;
+            self.write_facts();
+        }
+    }
+
+    /// These failures were found so far.
+    pub fn set_sighted(&mut self, sighted: Vec<Sighted>) {
+        self.facts.sighted = sighted;
+        self.write_facts();
+    }
+
+    /// An execution has ended.
+    pub fn count(&mut self, counts: &Counts) {
+        let values = counts.values();
+        for (word, value) in self.words[COUNTS..].iter().zip(values) {
+            word.store(value, Relaxed);
+        }
+    }
+
+    fn write_facts(&self) {
+        let text = serde_json::to_vec(&self.facts).expect("facts have no maps to serialise");
+        let place = &self.words[TEXT + 1..];
+        // What does not fit is not known.
+        let length = match text.len() <= size_of_val(place) {
+            true => text.len(),
+            false => 0,
+        };
+        self.words[TEXT].store(0, Relaxed);
+        for (word, bytes) in place.iter().zip(text[..length].chunks(size_of::<u64>())) {
+            let mut whole = [0; size_of::<u64>()];
+            whole[..bytes.len()].copy_from_slice(bytes);
+            word.store(u64::from_le_bytes(whole), Relaxed);
+        }
+        self.words[TEXT].store(length as u64, Relaxed);
+    }
+}
+
+impl Counts {
+    fn values(&self) -> [u64; 7] {
+        [
+            self.executions,
+            self.halted,
+            self.blocked,
+            self.cut,
+            self.deadlocks,
+            self.events,
+            self.max_depth,
+        ]
     }
 }
 
 impl Trailed {
-    /// What the file holds; nothing if no execution has begun.
-    pub fn read(path: &Path) -> Option<Trailed> {
-        let mut trailed = Trailed::default();
-        for line in fs::read_to_string(path).ok()?.lines() {
-            match line.split_once(' ')? {
-                ("execution", number) => trailed.execution = number.parse().ok()?,
-                ("coarse", object) => trailed.coarse.push(object.to_owned()),
-                ("step", step) => {
-                    let (thread, choice) = step.split_once(' ')?;
-                    trailed.steps.push(SavedStep {
-                        thread: thread.to_owned(),
-                        choices: vec![choice.parse().ok()?],
-                    });
-                }
-                _ => return None,
-            }
+    /// What the file holds; nothing if no execution has begun. The program may have written over it: then the steps are
+    /// left out.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(file: &File) -> io::Result<Option<Trailed>> {
+        let mut file = file;
+        let head = words(&mut file, 0, STEPS)?;
+        if head[EXECUTION] == 0 {
+            return Ok(None);
         }
-        (trailed.execution > 0).then_some(trailed)
+        let facts = facts(&mut file)?.unwrap_or_default();
+        let [
+            executions,
+            halted,
+            blocked,
+            cut,
+            deadlocks,
+            events,
+            max_depth,
+        ] = head[COUNTS..]
+            .first_chunk()
+            .copied()
+            .expect("the head is longer");
+        let length = usize::try_from(head[LENGTH]).unwrap_or(usize::MAX);
+        let steps = match length <= TEXT - STEPS {
+            true => words(&mut file, STEPS, length)?,
+            false => Vec::new(),
+        };
+        Ok(Some(Trailed {
+            execution: head[EXECUTION],
+            counts: Counts {
+                executions,
+                halted,
+                blocked,
+                cut,
+                deadlocks,
+                events,
+                max_depth,
+            },
+            coarse: facts.coarse,
+            steps: saved(&steps, &facts.threads).unwrap_or_default(),
+            sighted: facts.sighted,
+        }))
     }
+}
+
+/// Runs of steps of one thread; nothing if a thread is unknown.
+fn saved(steps: &[u64], threads: &[String]) -> Option<Vec<SavedStep>> {
+    let thread = |step: &u64| (step >> u32::BITS) as usize;
+    let runs = steps.chunk_by(|one, other| thread(one) == thread(other));
+    runs.map(|run| {
+        Some(SavedStep {
+            thread: threads.get(thread(&run[0]))?.clone(),
+            choices: run.iter().map(|step| *step as u32).collect(),
+        })
+    })
+    .collect()
+}
+
+fn facts(file: &mut &File) -> io::Result<Option<Facts>> {
+    let length = words(file, TEXT, 1)?[0];
+    let most = ((WORDS - TEXT - 1) * size_of::<u64>()) as u64;
+    if length > most {
+        return Ok(None);
+    }
+    let mut text = Vec::new();
+    file.take(length).read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text).ok())
+}
+
+/// So many words from this one on.
+fn words(file: &mut &File, from: usize, count: usize) -> io::Result<Vec<u64>> {
+    let mut bytes = vec![0; count * size_of::<u64>()];
+    file.seek(SeekFrom::Start((from * size_of::<u64>()) as u64))?;
+    file.read_exact(&mut bytes)?;
+    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("a word has 8 bytes"));
+    Ok(bytes.chunks_exact(size_of::<u64>()).map(word).collect())
 }

@@ -80,6 +80,7 @@ mod rwlock;
 mod scope;
 mod semaphore;
 mod settle;
+mod shared;
 mod snapshot;
 mod source;
 mod state;
@@ -129,6 +130,7 @@ pub use rwlock::{Place, RwLock};
 pub use scope::{Scope, scope};
 pub use semaphore::Semaphore;
 pub use settle::{Born, Inborn, Placed, Settle, Settling};
+pub use shared::shared_words;
 pub use snapshot::{
     Opaque, forget, learn, operations, tell_state, tell_state_of, tell_state_of_part,
 };

@@ -2,18 +2,13 @@
 
 use super::{Verification, with_inputs};
 use crate::arguments::Prefer;
-use crate::fatality;
+use crate::guard::{Guard, Heard};
 use crate::refusal::Refusal;
 use crate::subject::NativeProgram;
-use native::{Answer, Order, Verify, Worker, ending, nameless_file};
-use report::{Input, Report, Trailed};
+use crate::{fatality, terminal};
+use native::{Answer, Order, Verify, Worker, ending};
+use report::{Input, Report};
 use std::ffi::OsString;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
-use std::time::Duration;
-
-/// Between two looks whether the verification is to stop, while a process works at it.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// What became of the verification for one assignment.
 pub enum Told {
@@ -25,13 +20,6 @@ pub enum Told {
     Nothing,
 }
 
-/// What a process has told when it says nothing more.
-enum Heard {
-    Told(Told),
-    /// Nothing: it ended like this.
-    Nothing(String),
-}
-
 impl Verification<'_> {
     /// Verifies for one assignment, and publishes what is verified.
     pub fn of_assignment(
@@ -40,75 +28,58 @@ impl Verification<'_> {
         index: usize,
     ) -> Result<Told, Refusal> {
         let order = self.order(index);
-        if let Heard::Told(told) = self.listen(program, index, &order)? {
-            return Ok(told);
-        }
-        // The process has died: another one, which leaves a trail, shows in which execution.
-        let (_file, trail) = nameless_file().map_err(|error| Refusal::System {
-            what: "create a file",
-            error,
-        })?;
-        let order = Order {
-            trail: Some(trail.clone()),
-            ..order
-        };
-        let ended = match self.listen(program, index, &order)? {
-            Heard::Told(told) => return Ok(told),
-            Heard::Nothing(ended) => ended,
-        };
-        let Some(trailed) = Trailed::read(&trail) else {
-            return Err(Refusal::WorkerEnded {
-                program: self.trace.program.clone(),
-                ended,
-            });
-        };
-        let start = |order: &Order| self.start(program, index, order).ok();
-        let report = fatality::report(&order, trailed, &ended, start);
-        self.exclude(index, &report.errors[0].message)?;
-        Ok(Told::Report(Box::new(report)))
-    }
-
-    /// Listens to a process that verifies until it says nothing more.
-    fn listen(
-        &mut self,
-        program: &NativeProgram,
-        index: usize,
-        order: &Order,
-    ) -> Result<Heard, Refusal> {
-        let mut worker = self.start(program, index, order)?;
-        let (sender, answers) = channel();
-        let told = worker.answers();
-        thread::spawn(move || {
-            // Nobody listens any more when this fails.
-            told.map(|answer| sender.send(answer)).find(Result::is_err)
-        });
-        let mut is_stopped = false;
-        loop {
-            let answer = answers.recv_timeout(LOOK);
-            let stops = match answer {
-                Ok(Answer::Verified(case)) => self.publish(index, *case)?.is_break(),
-                Ok(Answer::Report(report)) => return Ok(Heard::Told(Told::Report(report))),
-                Ok(Answer::Asked(input)) => return Ok(Heard::Told(Told::Asked(input))),
-                Ok(Answer::Refused(reason)) => {
+        let worker = self.start(program, index, &order)?;
+        let mut guard = Guard::over(worker, &order);
+        // What is verified may be enough before the time is over.
+        let mut is_enough = false;
+        let ended = loop {
+            let answer = match guard.listen(|| is_enough || self.is_over())? {
+                Heard::Answer(answer) => answer,
+                Heard::Ended(_) if guard.stopping().is_some() => return Ok(Told::Nothing),
+                Heard::Ended(ended) => break ended,
+                Heard::Killed(limit) => {
+                    return Ok(self.killed(guard.unfinished(&order, limit, true)));
+                }
+            };
+            match answer {
+                Answer::Verified(case) => is_enough |= self.publish(index, *case)?.is_break(),
+                Answer::Report(report) => return Ok(Told::Report(report)),
+                Answer::Asked(input) => return Ok(Told::Asked(input)),
+                Answer::Refused(reason) => {
                     let program = self.trace.program.clone();
                     return Err(Refusal::Worker { program, reason });
                 }
-                Ok(Answer::Interleaving(_)) => false,
-                Ok(Answer::Progress(text)) => {
-                    self.line.say(text);
-                    false
-                }
-                Err(RecvTimeoutError::Timeout) => self.is_over(),
-                Err(RecvTimeoutError::Disconnected) if is_stopped => {
-                    return Ok(Heard::Told(Told::Nothing));
-                }
-                Err(RecvTimeoutError::Disconnected) => return ended(&mut worker),
-            };
-            if stops && !is_stopped {
-                is_stopped = true;
-                worker.interrupt();
+                Answer::Interleaving(_) => {}
+                Answer::Progress(text) => self.line.say(text),
             }
+        };
+        let Some(trailed) = guard.trail() else {
+            return Err(Refusal::WorkerEnded {
+                program: self.trace.program.clone(),
+                ended: ending(ended),
+            });
+        };
+        let start = |order: &Order| {
+            let worker = self.start(program, index, order).ok()?;
+            Some(Guard::over(worker, order))
+        };
+        let report = fatality::examine(&order, trailed, ended, start, &self.interrupted);
+        for failure in &report.errors {
+            self.exclude(index, &failure.message)?;
         }
+        Ok(self.killed(report))
+    }
+
+    /// A bug that is known is told. Without one the verification is not over.
+    fn killed(&self, report: Report) -> Told {
+        if !report.errors.is_empty() {
+            return Told::Report(Box::new(report));
+        }
+        self.line.clear();
+        for text in report.bounds.iter().chain(&report.warnings) {
+            terminal::complain(text);
+        }
+        Told::Nothing
     }
 
     fn order(&self, index: usize) -> Order {
@@ -140,12 +111,4 @@ impl Verification<'_> {
             error,
         })
     }
-}
-
-fn ended(worker: &mut Worker) -> Result<Heard, Refusal> {
-    let status = worker.wait().map_err(|error| Refusal::System {
-        what: "wait for the program",
-        error,
-    })?;
-    Ok(Heard::Nothing(ending(status)))
 }

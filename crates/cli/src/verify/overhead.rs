@@ -6,6 +6,7 @@ use crate::stop_when::StopWhen;
 use enforce::{ENFORCE, Order};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Pairs of runs, with constraints and without.
@@ -48,11 +49,14 @@ impl Verification<'_> {
             if is_enforced {
                 command.env(ENFORCE, order.written());
             }
-            taken(&mut command)
+            taken(&mut command, || self.is_over())
         };
         let mut overheads = Vec::new();
         for _ in 0..PAIRS {
             let (enforced, free) = (run(true)?, run(false)?);
+            let (Some(enforced), Some(free)) = (enforced, free) else {
+                return Ok(f64::INFINITY);
+            };
             overheads.push(enforced.as_secs_f64() / free.as_secs_f64() - 1.0);
         }
         overheads.sort_by(f64::total_cmp);
@@ -66,16 +70,29 @@ impl Verification<'_> {
     }
 }
 
-/// How long a program takes. What it prints and how it ends is its own business.
-fn taken(command: &mut Command) -> Result<Duration, Refusal> {
+/// How long a program takes; nothing if it was to stop before its end. What it prints and how it ends is its own business.
+fn taken(command: &mut Command, stops: impl Fn() -> bool) -> Result<Option<Duration>, Refusal> {
+    /// Between two looks whether the program has ended: little beside the time that a process takes to start.
+    const LOOK: Duration = Duration::from_micros(50);
+    let system = |error| Refusal::System {
+        what: "run the program",
+        error,
+    };
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let start = Instant::now();
-    command.status().map_err(|error| Refusal::System {
-        what: "run the program",
-        error,
-    })?;
-    Ok(start.elapsed())
+    let mut program = command.spawn().map_err(system)?;
+    while program.try_wait().map_err(system)?.is_none() {
+        if stops() {
+            program
+                .kill()
+                .and_then(|()| program.wait())
+                .map_err(system)?;
+            return Ok(None);
+        }
+        thread::sleep(LOOK);
+    }
+    Ok(Some(start.elapsed()))
 }

@@ -12,6 +12,7 @@ mod enforcement;
 mod fatalities;
 mod header;
 mod hooks;
+mod hostile;
 mod inputs;
 mod library;
 mod many_threads;

@@ -116,8 +116,10 @@ impl Program for Braked<'_> {
         if self.brake.stops() {
             return Err(Interrupt::Stopped);
         }
-        if self.trail.is_some() {
-            self.leave_trail(step);
+        if let Some(trail) = &mut self.trail {
+            let names = self.model.names();
+            let path = |thread| names.spawn_path(ThreadId::from_index(thread));
+            trail.step(step.thread.index(), step.choice, path);
         }
         self.model.step(step)
     }
@@ -127,8 +129,13 @@ impl Program for Braked<'_> {
             return Err(Interrupt::Stopped);
         }
         self.kept.get_or_insert(execution.len());
-        if self.trail.is_some() {
-            self.begin_trail(execution);
+        if let Some(trail) = &mut self.trail {
+            trail.begin();
+            let names = self.model.names();
+            let path = |thread| names.spawn_path(ThreadId::from_index(thread));
+            for (_, event) in execution.events() {
+                trail.step(event.step.thread.index(), event.step.choice, path);
+            }
         }
         self.model.repeat(execution, returns)
     }
@@ -143,28 +150,6 @@ impl Program for Braked<'_> {
 
     fn footprint(&self, thread: ThreadId) -> Option<Footprint> {
         self.model.footprint(thread)
-    }
-}
-
-impl Braked<'_> {
-    #[cold]
-    fn leave_trail(&mut self, step: Step) {
-        if let Some(trail) = &mut self.trail {
-            let thread = self.model.names().spawn_path(step.thread);
-            // A trail that cannot be written ends here, and the search goes on.
-            let _ = trail.step(&thread, step.choice);
-        }
-    }
-
-    #[cold]
-    fn begin_trail(&mut self, execution: &Execution) {
-        if let Some(trail) = &mut self.trail {
-            // As above.
-            let _ = trail.begin(&self.model.names().save_coarse());
-        }
-        for step in execution.schedule() {
-            self.leave_trail(step);
-        }
     }
 }
 

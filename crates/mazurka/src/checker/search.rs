@@ -11,7 +11,7 @@ use explore::{
     Bound, Divergence, Found, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay,
     Schedule, Step, Strategy,
 };
-use report::{Limit, Report, Trail};
+use report::{Limit, Report, Sighted, Trail};
 use runtime::native::{Memory, Native, PlainAccesses, SourceMap};
 use runtime::{Config, Model};
 use std::borrow::Cow;
@@ -132,12 +132,16 @@ impl Search {
         };
         let stop = checker.stop.clone();
         let brake = Brake::new(checker.time_limit, stop, elapsed_before_s);
-        let trail = checker.trail.as_deref().map(Trail::create).transpose();
-        let trail = trail.map_err(|error| CheckError::Unwritable {
-            path: checker.trail.clone().unwrap_or_default(),
-            reason: error.to_string(),
-        })?;
-        Ok(Search {
+        let trail = checker.trail.as_deref();
+        let trail = trail.map(|path| {
+            let words = runtime::shared_words(path).map_err(|error| CheckError::Unwritable {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            })?;
+            Ok(Trail::new(words))
+        });
+        let trail = trail.transpose()?;
+        let mut search = Search {
             checker,
             model,
             strategy,
@@ -153,7 +157,9 @@ impl Search {
             beginning: Beginning::default(),
             extra: 0,
             shortest: None,
-        })
+        };
+        search.leave_trail();
+        Ok(search)
     }
 
     /// Explores until there is nothing left, a bug is found or a limit is reached.
@@ -341,10 +347,32 @@ impl Search {
         self.tally.begin_anew();
         self.covered.begin_anew();
         self.checker.observer.restarted();
+        self.leave_trail();
+    }
+
+    /// What another process can learn of this search, except for the execution under way.
+    fn leave_trail(&mut self) {
+        let Some(trail) = &mut self.trail else {
+            return;
+        };
+        let names = self.model.names();
+        trail.set_coarse(names.save_coarse());
+        trail.count(&self.tally.counts());
+        let sighted = self.failures.sightings.iter().map(|sighting| Sighted {
+            kind: sighting.symptom.kind,
+            message: sighting.symptom.message.clone(),
+            location: sighting.symptom.location.clone(),
+            execution: sighting.execution,
+            steps: names.save(&sighting.schedule),
+        });
+        trail.set_sighted(sighted.collect());
     }
 
     fn count(&mut self, outcome: Outcome) {
         self.tally.count(outcome, self.strategy.execution().len());
+        if let Some(trail) = &mut self.trail {
+            trail.count(&self.tally.counts());
+        }
         if outcome == Outcome::Halted {
             self.tally
                 .bounds
@@ -379,6 +407,7 @@ impl Search {
                 execution,
                 schedule,
             });
+            self.leave_trail();
         }
     }
 

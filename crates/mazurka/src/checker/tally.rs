@@ -1,6 +1,7 @@
 //! The numbers of a search, counted execution by execution.
 
 use explore::{Bound, Outcome};
+use report::Counts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -52,6 +53,19 @@ impl Tally {
         }
         self.events += events as u64;
         self.max_depth = self.max_depth.max(events);
+    }
+
+    /// What another process is shown.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            executions: self.executions,
+            halted: self.halted,
+            blocked: self.blocked,
+            cut: self.cut,
+            deadlocks: self.deadlocks,
+            events: self.events,
+            max_depth: self.max_depth as u64,
+        }
     }
 
     /// All executions of whatever kind, those before the search last began anew among them.

@@ -89,7 +89,7 @@ impl Workshop {
             files: &files,
             flags: &flags,
         };
-        build.run().unwrap()
+        build.run(|| false).unwrap()
     }
 }
 

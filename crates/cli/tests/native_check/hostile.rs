@@ -1,0 +1,210 @@
+//! Programs that do not come back, whatever they do for that: a time limit or a signal ends the command, and no process is
+//! left.
+
+use crate::toolchain::Toolchain;
+use report::{Constraint, Point, SafeTrace};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The ways of `hostile.c`.
+const WAYS: u32 = 44;
+/// Ends well within this, on a busy machine, too.
+const LATE: Duration = Duration::from_secs(40);
+
+fn built() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/native_check/hostile.c");
+    let program = folder.path().join("hostile");
+    Toolchain::first()
+        .build(&source, &["-w".to_owned()], &program)
+        .unwrap();
+    folder
+}
+
+fn start(folder: &Path, way: u32, options: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command
+        .arg("check")
+        .args(options)
+        .arg("./hostile")
+        .arg(way.to_string());
+    command.current_dir(folder).stdin(Stdio::null());
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Waits for the end of the command, which comes soon.
+fn end(mut child: Child, way: u32) -> Output {
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > LATE {
+            child.kill().unwrap();
+            panic!("way {way} hangs");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().unwrap()
+}
+
+/// The processes that run this program in this folder.
+fn left(folder: &Path) -> Vec<String> {
+    let program = folder.join("hostile").canonicalize().unwrap();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let is_left = |process: &fs::DirEntry| {
+        fs::read_link(process.path().join("exe")).is_ok_and(|exe| exe == program)
+    };
+    processes
+        .filter(is_left)
+        .map(|process| process.path().display().to_string())
+        .collect()
+}
+
+/// Nothing is verified, and something is told; a killed one shows what it was doing.
+fn judge(output: &Output, way: u32) {
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let code = output.status.code();
+    // What these do is undone, or concerns nobody.
+    let is_harmless = [10, 22, 23].contains(&way);
+    assert!(
+        matches!(code, Some(1..=3)) || is_harmless && code == Some(0),
+        "way {way}: {:?} {told}{errors}",
+        output.status
+    );
+    assert!(
+        !told.is_empty() || errors.lines().count() == 1,
+        "way {way}: {errors}"
+    );
+    if told.contains("was killed") && way != 26 && way != 37 {
+        assert!(told.contains("last known schedule"), "way {way}: {told}");
+    }
+    if [0, 12, 13].contains(&way) {
+        assert!(
+            told.contains("did not stop and was killed"),
+            "way {way}: {told}{errors}"
+        );
+        assert!(
+            told.contains("execution 1 (threads and their steps): T0 1"),
+            "{told}"
+        );
+        assert_eq!(code, Some(3));
+    }
+}
+
+/// All ways, some at a time.
+fn for_all(folder: &Path, run: impl Fn(u32) -> Output + Sync) {
+    let next = AtomicU32::new(0);
+    let work = || {
+        loop {
+            let way = next.fetch_add(1, Relaxed);
+            if way >= WAYS {
+                break;
+            }
+            judge(&run(way), way);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(work);
+        }
+    });
+    let start = Instant::now();
+    while !left(folder).is_empty() {
+        assert!(start.elapsed() < LATE, "{:?}", left(folder));
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_time_limit_ends_every_check() {
+    let folder = built();
+    let options = ["--no-output", "--time-limit", "200ms"];
+    for_all(folder.path(), |way| {
+        end(start(folder.path(), way, &options), way)
+    });
+}
+
+#[test]
+fn one_signal_ends_every_check() {
+    let folder = built();
+    for_all(folder.path(), |way| {
+        let child = start(folder.path(), way, &["--no-output"]);
+        thread::sleep(Duration::from_millis(300));
+        let id = child.id().to_string();
+        let signal = if way % 2 == 0 { "-TERM" } else { "-INT" };
+        // It may have ended already.
+        Command::new("kill")
+            .args([signal, &id])
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        end(child, way)
+    });
+}
+
+#[test]
+fn a_run_under_constraints_that_form_a_cycle_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    fs::write(&source, PROGRAM).unwrap();
+    let program = folder.path().join("program");
+    Toolchain::first().build(&source, &[], &program).unwrap();
+    let run = |line: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        command.args(line.split(' ')).current_dir(folder.path());
+        command.output().unwrap()
+    };
+    let verified = run("verify ./program -o safe");
+    assert_eq!(verified.status.code(), Some(0), "{verified:?}");
+    let path = folder.path().join("safe");
+    let mut trace = SafeTrace::load(&path).unwrap();
+    assert_eq!(run("run --safe safe ./program").status.code(), Some(0));
+    let case = &mut trace.cases[0];
+    let [main, thread] = ["0", "0.0"].map(|own| {
+        let number = case.threads.iter().position(|path| path == own);
+        number.unwrap_or_else(|| {
+            case.threads.push(own.to_owned());
+            case.threads.len() - 1
+        }) as u32
+    });
+    let point = |thread, index| Point { thread, index };
+    let [first, then] = [point(main, 1), point(thread, 1)];
+    case.constraints = vec![
+        Constraint { first, then },
+        Constraint {
+            first: then,
+            then: first,
+        },
+    ];
+    case.is_complete = false;
+    trace.save(&path).unwrap();
+    let refused = run("run --safe safe ./program");
+    let errors = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{errors}");
+    assert!(
+        errors.contains("form a cycle") && errors.lines().count() == 1,
+        "{errors}"
+    );
+}
+
+const PROGRAM: &str = "
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int shared;
+static void *add(void *p) { atomic_fetch_add(&shared, 1); return p; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, add, NULL);
+    atomic_fetch_add(&shared, 1);
+    pthread_join(thread, NULL);
+    return 0;
+}
+";
