@@ -24,6 +24,7 @@ pub struct Guard {
     worker: Worker,
     answers: Receiver<Answer>,
     started: Instant,
+    looked: Instant,
     time_limit: Option<Duration>,
     /// Why it is to stop, and how long it could have done so.
     stopping: Option<(Limit, Patience)>,
@@ -51,6 +52,7 @@ impl Guard {
             worker,
             answers,
             started: Instant::now(),
+            looked: Instant::now(),
             time_limit: order.time_limit,
             stopping: None,
             ended: None,
@@ -60,18 +62,23 @@ impl Guard {
     /// Waits for the next answer or the end. `stops` says whether the process is to stop.
     pub fn listen(&mut self, stops: impl Fn() -> bool) -> Result<Heard, Refusal> {
         loop {
+            // A process that never falls silent is looked at, too.
+            let is_news = self.stopping.is_none() && stops();
+            if (is_news || self.looked.elapsed() >= LOOK)
+                && let Some(heard) = self.look(stops())?
+            {
+                return Ok(heard);
+            }
             match self.answers.recv_timeout(LOOK) {
                 Ok(answer) => return Ok(Heard::Answer(answer)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(LOOK),
             }
-            if let Some(heard) = self.look(stops())? {
-                return Ok(heard);
-            }
         }
     }
 
     fn look(&mut self, stops: bool) -> Result<Option<Heard>, Refusal> {
+        self.looked = Instant::now();
         if let Some((how, since)) = &self.ended {
             return Ok(match self.answers.try_recv() {
                 Ok(answer) => Some(Heard::Answer(answer)),

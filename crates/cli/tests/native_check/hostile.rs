@@ -92,7 +92,7 @@ fn judge(output: &Output, way: u32) {
             "way {way}: {told}{errors}"
         );
         assert!(
-            told.contains("execution 1 (threads and their steps): T0 1"),
+            told.contains("execution 1 (threads and their steps): main 1, T0 1"),
             "{told}"
         );
         assert_eq!(code, Some(3));
