@@ -232,7 +232,7 @@ impl Task<'_> {
         match (answered, guard.stopping()) {
             (Ok(answer), _) => answer,
             (Err(_), Some(limit)) => Ok(guard.unfinished(order, limit, false)),
-            (Err(ended), None) => self.died(order, program, guard.trail(), ended, stop),
+            (Err(ended), None) => self.died(order, program, (guard.trail(), ended), stop),
         }
     }
 
@@ -241,8 +241,7 @@ impl Task<'_> {
         &self,
         order: &Order,
         program: &File,
-        trailed: Option<Trailed>,
-        ended: ExitStatus,
+        (trailed, ended): (Option<Trailed>, ExitStatus),
         stop: &AtomicBool,
     ) -> Result<Report, Refusal> {
         let trailed = match &self.order.replay {
