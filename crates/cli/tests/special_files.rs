@@ -1,6 +1,7 @@
 //! Pipes and devices in the place of files, and files that ask for what never happens: the command does not wait for ever.
 #![cfg(target_os = "linux")]
 
+#[allow(dead_code, reason = "other tests use the rest")]
 mod command;
 
 use command::{Ran, mazurka};
