@@ -100,14 +100,14 @@ impl Guard {
             .time_limit
             .is_some_and(|limit| self.started.elapsed() > limit);
         match &mut self.stopping {
-            Some((limit, patience))
-                if patience.spent() > PATIENCE || patience.elapsed() > LONGEST =>
-            {
-                let limit = *limit;
-                self.worker.kill();
-                return Ok(Some(Heard::Killed(limit)));
+            Some((limit, patience)) => {
+                let has_had = patience.spent();
+                if has_had > PATIENCE || patience.elapsed() > LONGEST {
+                    let limit = *limit;
+                    self.worker.kill();
+                    return Ok(Some(Heard::Killed(limit)));
+                }
             }
-            Some(_) => {}
             None if stops => {
                 self.worker.interrupt();
                 self.stopping = Some((Limit::Interrupted, self.worker.patience()));
