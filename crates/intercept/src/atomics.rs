@@ -38,13 +38,13 @@ macro_rules! atomics {
                     }
                 }
 
-                placed fn $exchange(pointer: *mut $type, value: $type, how: c_int) -> $type {
+                compared fn $exchange(pointer: *mut $type, value: $type, how: c_int) -> $type {
                     // SAFETY: the program changes this.
                     unsafe {
                         if is_inside() {
                             let (frame, _closed) = (frame(), close());
                             heap::check(pointer.addr(), size_of::<$type>(), frame);
-                            return native::modify(pointer, ("exchange", order(how)), (*frame).code(), |_| value);
+                            return native::modify(pointer, ("exchange", order(how)), frame, |_| value);
                         }
                         event(OpKind::ReadModifyWrite, || outside::$atomic::modify(pointer, |_| value))
                     }
@@ -87,14 +87,14 @@ macro_rules! atomics {
                 }
 
                 $(
-                    placed fn $fetch(pointer: *mut $type, operand: $type, how: c_int) -> $type {
+                    compared fn $fetch(pointer: *mut $type, operand: $type, how: c_int) -> $type {
                         let change: fn($type, $type) -> $type = $change;
                         // SAFETY: the program changes this.
                         unsafe {
                             if is_inside() {
                                 let (frame, _closed) = (frame(), close());
                                 heap::check(pointer.addr(), size_of::<$type>(), frame);
-                                return native::modify(pointer, ($text, order(how)), (*frame).code(), |old| change(old, operand));
+                                return native::modify(pointer, ($text, order(how)), frame, |old| change(old, operand));
                             }
                             event(OpKind::ReadModifyWrite, || {
                                 outside::$atomic::modify(pointer, |old| change(old, operand))

@@ -29,6 +29,7 @@ export! {
         let index = known!(thread);
         // SAFETY: the program passes a string of C.
         let name = unsafe { CStr::from_ptr(name) }.to_bytes_with_nul();
+        native::take_effect();
         match threads::at(index).name.get_mut(..name.len()) {
             Some(place) => {
                 place.copy_from_slice(name);

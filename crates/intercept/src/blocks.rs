@@ -58,6 +58,18 @@ pub(crate) fn size() -> usize {
     BLOCKS.get().iter().map(|block| block.content.len()).sum()
 }
 
+/// Shows the thread-local memory of all threads, until `look` has seen enough.
+pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+    let mut pointers = std::iter::once(gate::checker()).chain(threads::pointers());
+    !are_there()
+        || pointers.all(|pointer| {
+            ranges(pointer).all(|(start, length)| {
+                // SAFETY: the memory belongs to a thread of the program, none of which runs.
+                look(unsafe { std::slice::from_raw_parts(start as *const u8, length) })
+            })
+        })
+}
+
 /// Copies the thread-local memory at this thread pointer behind what was copied before.
 pub(crate) fn save_to(pointer: usize, copy: &mut Vec<u8>) {
     for (start, length) in ranges(pointer) {

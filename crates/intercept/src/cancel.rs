@@ -155,7 +155,7 @@ fn is_requested(word: *const u32, frame: *const Frame) -> bool {
 
 fn change(word: *mut u32, what: &'static str, code: usize, change: fn(u32) -> u32) -> u32 {
     // SAFETY: the word is ours, and accessed like this only.
-    unsafe { native::modify(word, (what, AcqRel), code, change) }
+    unsafe { native::modify_within(word, (what, AcqRel), code, change) }
 }
 
 /// Whether the program may call `pthread_cancel`, as its images tell.

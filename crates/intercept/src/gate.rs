@@ -286,6 +286,13 @@ fn errno() -> *mut c_int {
     std::ptr::with_exposed_provenance_mut(ERRNO.load(Relaxed))
 }
 
+/// The errno of the thread with this thread pointer, whose code ran until now.
+pub(crate) fn errno_at(pointer: usize) -> c_int {
+    let place = pointer.wrapping_add(ERRNO_OFFSET.load(Relaxed));
+    // SAFETY: each thread has one at this distance.
+    unsafe { std::ptr::with_exposed_provenance::<c_int>(place).read() }
+}
+
 /// Whether this is the errno of the code of the program that runs, which others do not access.
 #[inline(always)]
 pub(crate) fn is_errno(address: usize) -> bool {

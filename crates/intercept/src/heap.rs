@@ -182,6 +182,13 @@ pub(crate) fn size() -> usize {
     USED.get()[..*HIGHEST.get()].iter().sum()
 }
 
+/// Shows what is in use of each arena, until `look` has seen enough.
+pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+    let mut used = USED.get()[..*HIGHEST.get()].iter().enumerate();
+    // SAFETY: so much of the arena is in use.
+    used.all(|(index, &used)| look(unsafe { bytes(REGION + index * ARENA, used) }))
+}
+
 /// Copies the heap.
 pub(crate) fn save_to(copy: &mut Saved) {
     copy.used.clear();

@@ -90,6 +90,14 @@ pub(crate) fn restore() {
     }
 }
 
+/// Shows each part of the memory, until `look` has seen enough.
+pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+    PARTS.get().iter().all(|part| {
+        // SAFETY: the parts are writable memory of the program, of which no thread runs.
+        look(unsafe { std::slice::from_raw_parts(part.start as *const u8, part.content.len()) })
+    })
+}
+
 /// Copies the memory.
 pub(crate) fn save_to(copy: &mut Vec<u8>) {
     copy.clear();

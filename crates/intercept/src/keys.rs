@@ -52,6 +52,7 @@ pub(crate) fn destroy_values() {
 }
 
 fn create(destructor: Option<Destructor>) -> c_uint {
+    native::take_effect();
     native::privately(|| {
         KEYS.get().push(Some(destructor));
         KEYS.get().len() as c_uint - 1
@@ -59,6 +60,7 @@ fn create(destructor: Option<Destructor>) -> c_uint {
 }
 
 fn delete(key: c_uint) -> c_int {
+    native::take_effect();
     match KEYS.get().get_mut(key as usize) {
         Some(known) => {
             *known = None;

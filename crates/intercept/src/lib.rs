@@ -55,6 +55,7 @@ mod spin;
 mod start;
 mod threads;
 mod tries;
+mod unknown_calls;
 mod verifier;
 mod watch;
 mod worker;

@@ -3,6 +3,7 @@
 use crate::gate::{self, Own};
 use crate::{blocks, cancel, ending, heap, image, keys, rwlock, threads};
 use native::{has_unseen_writes, is_confined};
+use runtime::ThreadId;
 use runtime::native::Memory;
 use std::any::Any;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,16 @@ impl Memory for ProgramMemory {
         *HAS_UNSEEN_WRITES
             .get()
             .get_or_insert_with(|| is_so(has_unseen_writes) != Some(false))
+    }
+
+    fn look(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        image::look(look) && heap::look(look) && blocks::look(look)
+    }
+
+    fn tell(&self, thread: ThreadId, state: &mut Vec<u8>) {
+        let index = thread.index();
+        state.extend(gate::errno_at(threads::pointer_of(index)).to_ne_bytes());
+        threads::tell(index, state);
     }
 
     fn save(&self, old: Option<Box<dyn Any>>) -> Box<dyn Any> {

@@ -4,9 +4,9 @@ mod table;
 
 pub(crate) use table::{
     CANCEL_DISABLE, CANCEL_ENABLE, NAME, Saved, add_handler, at, at_exit, can_be_cancelled, count,
-    hold_robust, is_ending, lists_at, lists_of, own, own_index, own_number, own_pointer,
-    own_random, own_time, pointers, release_robust, restore_from, save_to, set_cancel_state,
-    set_result, take_handler, unwind, youngest_robust,
+    hold_robust, is_ending, lists_at, lists_of, look_at_clock, own, own_index, own_number,
+    own_pointer, own_random, own_time, pointers, release_robust, restore_from, save_to,
+    set_cancel_state, set_result, take_handler, tell, unwind, youngest_robust,
 };
 
 use crate::gate::{self, close, code, is_inside};
@@ -16,7 +16,8 @@ use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use report::FailureKind;
 use runtime::native::{self, Frame};
 use std::ptr;
-use table::{pointer_of, prepare};
+pub(crate) use table::pointer_of;
+use table::prepare;
 
 /// What a thread runs.
 type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -219,6 +220,7 @@ unsafe fn give<T>(place: *mut T, value: T) {
 fn detach(thread: pthread_t) -> c_int {
     match index_of(thread) {
         Some(index) => {
+            native::take_effect();
             at(index).is_detached = true;
             0
         }

@@ -6,7 +6,7 @@ use crate::source_map::Names;
 use crate::start::Program;
 use crate::{
     block_numbers, blocks, copies, ending, gate, heap, image, input, inputs, leaks, rwlock,
-    threads, watch,
+    threads, unknown_calls, watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -52,6 +52,11 @@ pub(crate) fn work(program: Program) -> i32 {
     watch::begin(order.is_debugged);
     listen_to_owner();
     warm_up();
+    if let Err(reason) = unknown_calls::note() {
+        refuse_now(&format!(
+            "no memory for the calls of the C library: {reason}"
+        ));
+    }
     ending::save();
     heap::save();
     image::save();

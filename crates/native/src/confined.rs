@@ -102,7 +102,13 @@ fn asks_only_for(is_such: fn(&str) -> bool, image: &Path) -> Option<bool> {
     Some(foreign.all(|symbol| symbol.name().is_ok_and(is_such)))
 }
 
-fn is_harmless(name: &str) -> bool {
+/// Whether a function of another image is known to change nothing but memory of the program.
+///
+/// ```
+/// use mazurka_native::is_harmless;
+/// assert!(is_harmless("strcpy") && !is_harmless("strtok"));
+/// ```
+pub fn is_harmless(name: &str) -> bool {
     let begins_well = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     let is_open = || OPEN.iter().any(|part| name.contains(part));
     name.is_empty() || HARMLESS.binary_search(&name).is_ok() || begins_well && !is_open()

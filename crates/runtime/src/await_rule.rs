@@ -207,7 +207,9 @@ impl Engine {
 
     /// The thread that runs changed something by an operation that might have changed nothing.
     pub(crate) fn take_effect(&mut self) {
-        self.thread().round.take_effect();
+        let thread = self.thread();
+        thread.round.take_effect();
+        thread.laps.take_effect();
     }
 
     /// Notes whether the event of the thread changed anything.

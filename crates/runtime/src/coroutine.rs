@@ -129,6 +129,17 @@ impl Fibre {
         unsafe { &*(&raw const self.coroutine).cast() }
     }
 
+    /// The part of the stack that is in use.
+    ///
+    /// # Safety
+    ///
+    /// The coroutine is suspended, and not resumed while the slice is used.
+    pub(crate) unsafe fn in_use(&self) -> &[u8] {
+        let start = self.stack_pointer();
+        // SAFETY: nobody writes to the stack of a suspended coroutine.
+        unsafe { std::slice::from_raw_parts(start as *const u8, self.base - start) }
+    }
+
     /// The address above the first frame of the thread.
     pub(crate) fn base(&self) -> usize {
         self.base

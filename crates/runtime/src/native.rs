@@ -17,18 +17,19 @@ mod plain;
 mod private_stack;
 mod ranges;
 mod savepoint;
+mod segment;
 mod shadow;
 mod source_map;
 mod threads;
 
-pub use atomics::{compare_exchange, fence, load, modify, store};
+pub use atomics::{compare_exchange, fence, load, modify, modify_within, store};
 pub use copies::{copy, copy_at_once, fill};
 pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};
 pub use foreign::changes;
 pub(crate) use foreign::meet_stack;
 pub use futex::{Futex, futex_wait, futex_wake};
-pub use laps::Frame;
 pub(crate) use laps::Laps;
+pub use laps::{Frame, HAS_CALLED_UNKNOWN};
 pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
     at, barrier_at, condvar_at, forget, mutex_at, once_at, rwlock_at, semaphore_at, try_at,
@@ -36,10 +37,11 @@ pub use objects::{
 pub use own::{WIPES, reads_own, writes_own};
 pub(crate) use ownership::Ownership;
 pub(crate) use plain::Written;
-pub use plain::{begin_allocation, read, release, write, write_volatile};
+pub use plain::{begin_allocation, read, release, take_effect, write, write_volatile};
 pub(crate) use ranges::{Ranges, digest_at};
 pub use savepoint::Memory;
 pub(crate) use savepoint::Savepoints;
+pub(crate) use segment::Segment;
 pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
@@ -123,6 +125,9 @@ pub(crate) struct State {
     pub(crate) are_stacks_shared: bool,
     /// A thread has ended the program.
     pub(crate) has_exited: bool,
+    pub(crate) segment: Segment,
+    /// The state of a thread is built here.
+    pub(crate) state: Vec<u8>,
 }
 
 impl State {
@@ -144,6 +149,7 @@ impl State {
         self.excused.clear();
         self.has_exited = false;
         self.joined = 0;
+        self.segment.forget();
     }
 
     /// Watches all memory from the beginning.

@@ -145,6 +145,9 @@ pub(crate) fn perform_when<R>(
         if (*engine.as_ptr()).watch.stacks {
             clean(engine, LEFT_BY_CALLS);
         }
+        if (*engine.as_ptr()).watch.reads {
+            (*engine.as_ptr()).begin_segment();
+        }
         leave(engine);
         if has_caught {
             resume_unwind(Box::new(TearDown));
@@ -300,6 +303,12 @@ pub(crate) fn end() {
 /// The calling code runs in a coroutine of the engine, and holds no reference to the engine.
 #[inline(always)]
 unsafe fn switch(engine: NonNull<Engine>) {
+    // SAFETY: the engine is alive, and there is no reference to it.
+    unsafe {
+        if (*engine.as_ptr()).watch.reads {
+            (*engine.as_ptr()).end_segment();
+        }
+    }
     // SAFETY: the suspender is that of the running coroutine, which is suspended by nobody else.
     unsafe { (*(*engine.as_ptr()).suspender).suspend(()) };
     forget_registers();

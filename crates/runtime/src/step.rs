@@ -48,6 +48,7 @@ impl Engine {
     pub(crate) fn finish(&mut self, panic: Option<Panic>) {
         self.live -= 1;
         let id = self.running;
+        self.native.segment.forget();
         self.end_thread(id);
         if self.is_tearing_down {
             self.pending[id.index()] = Pending::Finished;

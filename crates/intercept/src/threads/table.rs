@@ -22,6 +22,8 @@ pub(crate) struct Thread {
     pub(super) cancel_state: c_int,
     /// Its clock, in nanoseconds.
     pub(super) clock: u64,
+    /// What the clock was when the thread looked at it last.
+    pub(super) looked_at: u64,
     /// The state of its random numbers.
     pub(super) random: u64,
     /// What the program calls it, a string of C.
@@ -143,9 +145,41 @@ pub(crate) fn own_number() -> c_int {
     own_index() as c_int + 1
 }
 
-/// What the thread that runs has of a clock and of random numbers.
+/// The clock of the thread that runs.
 pub(crate) fn own_time() -> &'static mut u64 {
     &mut own().clock
+}
+
+/// The thread that runs looks at its clock.
+pub(crate) fn look_at_clock() -> u64 {
+    let own = own();
+    own.looked_at = own.clock;
+    own.clock
+}
+
+/// Adds what the thread with this number can find out of itself. Its clock counts only as far as it has looked at it.
+pub(crate) fn tell(index: usize, state: &mut Vec<u8>) {
+    let Thread {
+        cancel_state,
+        looked_at,
+        random,
+        name,
+        ..
+    } = at(index);
+    state.extend(cancel_state.to_ne_bytes());
+    state.extend(looked_at.to_ne_bytes());
+    state.extend(random.to_ne_bytes());
+    state.extend_from_slice(name);
+    let Lists {
+        values,
+        at_exit,
+        handlers,
+        robust,
+    } = lists_at(index);
+    for value in values {
+        state.extend(value.addr().to_ne_bytes());
+    }
+    state.extend([at_exit.len(), handlers.len(), robust.len()].map(|length| length as u8));
 }
 
 /// The state of the random numbers of the thread that runs.
@@ -239,6 +273,7 @@ pub(super) fn prepare(
         is_ending: false,
         cancel_state: CANCEL_ENABLE,
         clock: 0,
+        looked_at: 0,
         random: index as u64 + 1,
         name: [0; NAME],
     };

@@ -23,7 +23,7 @@ pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const F
         let range = engine.range(pointer.addr(), size_of::<V>());
         met.set(Some(range));
         // SAFETY: as promised by the caller.
-        if unsafe { engine.stops_by(frame) } {
+        if unsafe { engine.stops_by(frame, true) } {
             return false;
         }
         // SAFETY: as promised by the caller.
@@ -60,7 +60,6 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
     let goes_on = |engine: &mut Engine| {
         let range = engine.range(pointer.addr(), size_of::<V>());
         met.set(Some(range));
-        engine.thread().laps.take_effect();
         engine.announces(OpKind::Store, Access::Write, range, code)
     };
     perform_when(goes_on, |engine| {
@@ -68,9 +67,13 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
         // SAFETY: the program writes it, and nobody else accesses it meanwhile.
         unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
-            let before = token(pointer.read_unaligned(), range);
+            let old = pointer.read_unaligned();
+            let before = token(old, range);
             pointer.write_unaligned(value);
             engine.note(before, token(value, range));
+            if old != value {
+                engine.thread().laps.take_effect();
+            }
         }
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
@@ -83,9 +86,42 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
 ///
 /// # Safety
 ///
-/// As for [`store`].
+/// As for [`load`].
 #[inline]
 pub unsafe fn modify<V: Value>(
+    pointer: *mut V,
+    named: (&'static str, Ordering),
+    frame: *const Frame,
+    change: impl FnOnce(V) -> V,
+) -> V {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let stops = |engine: &mut Engine| engine.stops_by(frame, true);
+        modify_unless(stops, pointer, named, (*frame).code(), change)
+    }
+}
+
+/// The same in the middle of a call of the program.
+///
+/// # Safety
+///
+/// As for [`store`].
+pub unsafe fn modify_within<V: Value>(
+    pointer: *mut V,
+    named: (&'static str, Ordering),
+    code: usize,
+    change: impl FnOnce(V) -> V,
+) -> V {
+    // SAFETY: as promised by the caller.
+    unsafe { modify_unless(|_| false, pointer, named, code, change) }
+}
+
+/// # Safety
+///
+/// As for [`store`].
+#[inline(always)]
+unsafe fn modify_unless<V: Value>(
+    stops: impl FnOnce(&mut Engine) -> bool,
     pointer: *mut V,
     (name, order): (&'static str, Ordering),
     code: usize,
@@ -97,7 +133,9 @@ pub unsafe fn modify<V: Value>(
     let goes_on = |engine: &mut Engine| {
         let range = engine.range(pointer.addr(), size_of::<V>());
         met.set(Some(range));
-        engine.thread().laps.take_effect();
+        if stops(engine) {
+            return false;
+        }
         engine.announces(OpKind::ReadModifyWrite, Access::Write, range, code)
     };
     perform_when(goes_on, |engine| {
@@ -112,6 +150,9 @@ pub unsafe fn modify<V: Value>(
             engine.note(before, token(new, range));
             (old, new)
         };
+        if old != new {
+            engine.thread().laps.take_effect();
+        }
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
             engine.modified_at(pointer, name, (old, new), order);
@@ -139,7 +180,7 @@ pub unsafe fn compare_exchange<V: Value>(
         let range = engine.range(pointer.addr(), size_of::<V>());
         met.set(Some(range));
         // SAFETY: as promised by the caller.
-        if unsafe { engine.stops_by(frame) } {
+        if unsafe { engine.stops_by(frame, true) } {
             return false;
         }
         // SAFETY: as promised by the caller.
@@ -248,6 +289,10 @@ impl Engine {
         order: Ordering,
     ) {
         let object = self.op.object;
+        if old == new {
+            // SAFETY: the program has read it just now.
+            self.see(unsafe { memory_seen(pointer.addr(), size_of::<V>()) });
+        }
         if self.watch.races {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Write);
         }

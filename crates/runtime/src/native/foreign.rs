@@ -109,8 +109,10 @@ impl Laps {
 
     /// Puts into a copy of the stack, which begins at this address, what the thread knows of it.
     pub(crate) fn as_known(&self, start: usize, stack: &mut [u8]) {
-        for (&byte, &before) in self.foreign.range(start..start + stack.len()) {
-            stack[byte - start] = before;
+        if !self.foreign.is_empty() {
+            for (&byte, &before) in self.foreign.range(start..start + stack.len()) {
+                stack[byte - start] = before;
+            }
         }
     }
 }

@@ -1,10 +1,15 @@
-//! The await rule for machine code: a thread that comes back to a place that reads, with the same registers
-//! and the same stack, and without an effect in between, goes round in vain. It stops there: what it reads
-//! may change only by others, and the executions in which it reads later are explored anyway.
+//! The await rule for machine code: a thread that comes back to a place that reads, and finds everything that it can
+//! still read as it left it there, goes round in vain. It stops there: what it reads may change only by others, and the
+//! executions in which it reads later are explored anyway.
 //!
-//! No hint is needed, since every write of the thread is seen: on the stack by comparing it, elsewhere by its
-//! hook. The stack is kept only at places to which a thread is known to come back without an effect; when one
-//! is met for the first time, the exploration starts again.
+//! What the thread can read is its registers and its stack, what its front-end keeps for it (`errno`, random numbers, …),
+//! and memory. The first two are kept at each visit of a place to which a thread is known to come back. When one is met for
+//! the first time, the exploration starts again. Memory is shared with others, so each change of it is an effect,
+//! after which nothing is known: `segment` finds changes by comparing values. A write of the value that is there
+//! already is none. It remains a write for the search.
+//!
+//! Before the thread has come to one of those places, hooks tell of writes to memory, and each counts as an effect. A loop that writes what is
+//! there already is noticed by the number of its rounds.
 //!
 //! Frames of the program have bytes that it has not written, as calls left them that were there before. What hooks leave
 //! would make the rule depend on how the checker was compiled. So hooks wipe the stack behind them, from the first time that
@@ -14,9 +19,10 @@ use crate::await_rule::Seen;
 use crate::engine::Engine;
 use explore::{Bound, Halt};
 use report::Shortcut;
-use rustc_hash::FxHashMap;
-use std::borrow::Cow;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
+use std::hash::Hasher;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The registers that calls preserve, as a hook saved them on the stack, below the return address. Above it is
 /// the frame of the program.
@@ -34,15 +40,29 @@ impl Frame {
     }
 }
 
+/// Set by calls that the program makes to functions whose effects nobody knows: the thread that runs has had one.
+pub static HAS_CALLED_UNKNOWN: AtomicBool = AtomicBool::new(false);
+
+/// A thread that has performed as many operations in one execution may be in a loop whose writes change nothing.
+const MANY_OPERATIONS: u32 = 32;
+
+/// It is in one when it has come by one place as often.
+const MANY_ROUNDS: u32 = 8;
+
+/// So many visits since the last effect are told apart.
+const MOST_VISITS: usize = 64;
+
 /// The places that read which a thread came by since its last effect.
 #[derive(Default)]
 pub(crate) struct Laps {
     visits: Vec<Visit>,
-    /// Registers and stack at each visit, where threads come back without an effect. Others are kept for their
+    /// Registers, stack and the like at each visit, where threads come back without an effect. Others are kept for their
     /// memory.
-    stacks: Vec<Vec<u8>>,
+    states: Vec<Vec<u8>>,
     /// Whether the thread has changed anything since.
     has_effect: bool,
+    /// Whether it has come to a place since to which threads come back. Then its writes count by what they change.
+    is_watched: bool,
     /// What it learnt since.
     learnt: Vec<Seen>,
     /// It came back to a place: where in `learnt` that is what it read there before.
@@ -53,12 +73,24 @@ pub(crate) struct Laps {
     pub(super) foreign: BTreeMap<usize, u8>,
 }
 
-/// The last time that a thread came by a place.
+/// A thread came by a place.
 #[derive(Clone, Copy)]
 struct Visit {
     code: usize,
     /// What had been learnt before.
     learnt: usize,
+    /// Of the state that is kept; 0 if none is.
+    digest: u64,
+}
+
+/// A place in the code by which a thread comes.
+#[derive(Clone, Copy)]
+struct Place {
+    code: usize,
+    /// Threads come back to it without an effect.
+    is_loop: bool,
+    /// What it does is an event.
+    is_event: bool,
 }
 
 impl Laps {
@@ -91,10 +123,17 @@ impl Laps {
         self.has_effect = true;
     }
 
+    /// Whether changes of memory are found by comparing it.
+    #[inline(always)]
+    pub(super) fn is_watched(&self) -> bool {
+        self.is_watched && !self.has_effect
+    }
+
     /// Becomes like the other.
     #[inline]
     pub(crate) fn copy(&mut self, other: &Laps) {
         self.has_effect = other.has_effect;
+        self.is_watched = other.is_watched;
         // Who had an effect last has nothing to come back to.
         if !other.has_effect {
             self.visits.clear();
@@ -103,8 +142,10 @@ impl Laps {
                 .visits
                 .iter()
                 .for_each(|&visit| self.visits.push(visit));
-            for (visit, stack) in other.stacks.iter().take(other.visits.len()).enumerate() {
-                self.keep_stack(visit, stack);
+            for (index, visit) in other.visits.iter().enumerate() {
+                if visit.digest != 0 {
+                    self.keep_state(index, &other.states[index]);
+                }
             }
             if !self.learnt.is_empty() || !other.learnt.is_empty() {
                 self.learnt.clone_from(&other.learnt);
@@ -146,26 +187,49 @@ impl Engine {
     ///
     /// The frame is at the top of the program's part of the stack of the thread that runs.
     #[inline(always)]
-    pub(crate) unsafe fn stops_by(&mut self, frame: *const Frame) -> bool {
+    pub(crate) unsafe fn stops_by(&mut self, frame: *const Frame, is_event: bool) -> bool {
         // SAFETY: as promised by the caller.
-        if self.native.is_simple && self.visits(unsafe { (*frame).code() }) {
+        let code = unsafe { (*frame).code };
+        if self.native.is_simple && self.visits(code) {
+            if is_event && self.thread().operations >= MANY_OPERATIONS {
+                self.counts_round(code);
+            }
             return false;
         }
-        let top = self.stack_top();
+        // SAFETY: as promised by the caller.
+        unsafe { self.stops_in_round(frame, is_event) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Engine::stops_by`].
+    #[inline(never)]
+    unsafe fn stops_in_round(&mut self, frame: *const Frame, is_event: bool) -> bool {
+        // SAFETY: as promised by the caller.
+        let code = unsafe { (*frame).code };
         let unroll = self.config.native.and_then(|native| native.unroll);
-        // SAFETY: the stack from the frame to its top is initialised as far as a comparison goes, and nobody
-        // writes to it meanwhile.
-        let (code, stack) = unsafe {
-            let length = top - frame.addr();
-            let stack = std::slice::from_raw_parts(frame.cast::<u8>(), length);
-            ((*frame).code, stack)
-        };
         // All threads know at once what one of them met, or an execution would depend on those before.
-        let is_loop = self.is_loop(code);
-        match self.thread().laps.come_by((code, is_loop), stack, unroll) {
-            Lap::IsLoop | Lap::Vain(_) if self.config.without.contains(&Shortcut::AwaitRule) => {
-                false
-            }
+        let place = Place {
+            code,
+            is_loop: self.is_loop(code),
+            is_event,
+        };
+        self.thread().laps.forget_before_effect();
+        let mut state = std::mem::take(&mut self.native.state);
+        state.clear();
+        if place.is_loop {
+            // SAFETY: as promised by the caller.
+            unsafe { self.copy_state(frame, &mut state) };
+        }
+        let mut lap = self.thread().laps.come_by(place, &state, unroll);
+        if matches!(lap, Lap::Vain(_)) && self.has_changed_memory() {
+            let laps = &mut self.thread().laps;
+            laps.take_effect();
+            laps.forget_before_effect();
+            lap = laps.come_by(place, &state, None);
+        }
+        self.native.state = state;
+        match lap {
             Lap::GoesOn => false,
             Lap::IsLoop => {
                 self.meet_loop(code);
@@ -182,6 +246,32 @@ impl Engine {
                 self.halt(Halt::Bound(Bound::Unroll));
                 true
             }
+        }
+    }
+
+    /// What the thread that runs has for itself: registers, its stack as far as it knows it, and what its front-end keeps for it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Engine::stops_by`].
+    unsafe fn copy_state(&mut self, frame: *const Frame, state: &mut Vec<u8>) {
+        let start = frame.addr();
+        let length = self.stack_top() - start;
+        // SAFETY: the stack from the frame to its top is initialised as far as a comparison goes, and nobody writes to it
+        // meanwhile.
+        state.extend_from_slice(unsafe { std::slice::from_raw_parts(frame.cast(), length) });
+        self.thread().laps.as_known(start, state);
+        if let Some(native) = self.config.native {
+            native.memory.tell(self.running, state);
+        }
+    }
+
+    /// The thread that runs comes by a place. If it does so again and again, that is a loop.
+    #[cold]
+    #[inline(never)]
+    fn counts_round(&mut self, code: usize) {
+        if self.thread().laps.counts_more(code, MANY_ROUNDS) {
+            self.meet_loop(code);
         }
     }
 
@@ -217,6 +307,9 @@ impl Engine {
     /// The executions so far did not stop threads here.
     #[cold]
     fn meet_loop(&mut self, code: usize) {
+        if self.config.without.contains(&Shortcut::AwaitRule) {
+            return;
+        }
         self.names.meet_loop(code as u64);
         self.watch.reads = true;
         self.is_coarsened = true;
@@ -224,53 +317,63 @@ impl Engine {
 }
 
 impl Laps {
-    fn come_by(
-        &mut self,
-        (code, is_loop): (usize, bool),
-        stack: &[u8],
-        unroll: Option<u32>,
-    ) -> Lap {
-        self.forget_before_effect();
+    /// Nothing is known from before its last effect.
+    fn come_by(&mut self, place: Place, state: &[u8], unroll: Option<u32>) -> Lap {
+        let code = place.code;
         if unroll.is_some_and(|most| self.counts_more(code, most)) {
             return Lap::TooMany;
         }
-        let stack = &*self.known(stack);
-        let back = self.visits.iter().position(|visit| visit.code == code);
-        if back.is_some() && !is_loop {
-            return Lap::IsLoop;
-        }
-        if let Some(back) = back
-            && self.stacks.get(back).is_some_and(|kept| kept == stack)
-        {
-            return Lap::Vain(self.visits[back].learnt);
-        }
+        let mut visits = self.visits.iter().enumerate();
+        let last = visits.rfind(|(_, visit)| visit.code == code);
+        let last = last.map(|(index, _)| index);
         let learnt = self.learnt.len();
-        self.comes_back_to = back.map(|back| self.visits[back].learnt);
-        if is_loop {
-            self.keep_stack(back.unwrap_or(self.visits.len()), stack);
+        if !place.is_loop {
+            self.comes_back_to = None;
+            if last.is_some() {
+                return Lap::IsLoop;
+            }
+            self.visits.push(Visit {
+                code,
+                learnt,
+                digest: 0,
+            });
+            return Lap::GoesOn;
         }
-        match back {
-            Some(back) => self.visits[back].learnt = learnt,
-            None => self.visits.push(Visit { code, learnt }),
+        let digest = digest_of(state);
+        let is_same = |(index, visit): &(usize, &Visit)| {
+            visit.code == code && visit.digest == digest && self.states[*index] == state
+        };
+        if let Some((_, visit)) = self.visits.iter().enumerate().find(is_same) {
+            return Lap::Vain(visit.learnt);
         }
+        self.is_watched = true;
+        self.comes_back_to = last.map(|last| self.visits[last].learnt);
+        let visit = Visit {
+            code,
+            learnt,
+            digest,
+        };
+        let has_room = place.is_event && self.visits.len() < MOST_VISITS;
+        let index = match last.filter(|_| !has_room) {
+            Some(last) => {
+                self.visits[last] = visit;
+                last
+            }
+            None => {
+                self.visits.push(visit);
+                self.visits.len() - 1
+            }
+        };
+        self.keep_state(index, state);
         Lap::GoesOn
-    }
-
-    /// The stack as far as the thread knows it.
-    #[inline(always)]
-    fn known<'s>(&self, stack: &'s [u8]) -> Cow<'s, [u8]> {
-        if self.foreign.is_empty() {
-            return Cow::Borrowed(stack);
-        }
-        let mut known = stack.to_vec();
-        self.as_known(stack.as_ptr().addr(), &mut known);
-        Cow::Owned(known)
     }
 
     #[inline(always)]
     fn forget_before_effect(&mut self) {
-        if self.has_effect {
+        if self.has_effect | HAS_CALLED_UNKNOWN.load(Relaxed) {
+            HAS_CALLED_UNKNOWN.store(false, Relaxed);
             self.has_effect = false;
+            self.is_watched = false;
             self.visits.clear();
             self.learnt.clear();
             self.forget_foreign();
@@ -295,23 +398,31 @@ impl Laps {
     /// Notes a visit if it is the first one and there is room.
     #[inline(always)]
     fn visits(&mut self, code: usize) -> bool {
+        // To forget it is to give memory back, which is not done while the program's code runs.
+        if !self.foreign.is_empty() {
+            return false;
+        }
         self.forget_before_effect();
         let is_known = self.visits.iter().any(|visit| visit.code == code);
         if is_known || self.visits.len() == self.visits.capacity() {
             return false;
         }
         let learnt = self.learnt.len();
-        self.visits.push(Visit { code, learnt });
+        self.visits.push(Visit {
+            code,
+            learnt,
+            digest: 0,
+        });
         self.comes_back_to = None;
         true
     }
 
-    fn keep_stack(&mut self, visit: usize, stack: &[u8]) {
-        if self.stacks.len() <= visit {
-            self.stacks.resize_with(visit + 1, Vec::new);
+    fn keep_state(&mut self, visit: usize, state: &[u8]) {
+        if self.states.len() <= visit {
+            self.states.resize_with(visit + 1, Vec::new);
         }
-        self.stacks[visit].clear();
-        self.stacks[visit].extend_from_slice(stack);
+        self.states[visit].clear();
+        self.states[visit].extend_from_slice(state);
     }
 
     fn counts_more(&mut self, code: usize, most: u32) -> bool {
@@ -321,12 +432,24 @@ impl Laps {
     }
 }
 
+/// Not 0. Of the registers and the innermost frame, in which most states differ.
+fn digest_of(state: &[u8]) -> u64 {
+    const INNERMOST: usize = 160;
+    let mut hasher = FxHasher::default();
+    hasher.write(&state[..state.len().min(INNERMOST)]);
+    hasher.finish() | 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use explore::{ObjectId, Token};
 
-    const CODE: usize = 7;
+    const PLACE: Place = Place {
+        code: 7,
+        is_loop: true,
+        is_event: true,
+    };
 
     /// What the thread learns at each visit of one place: whether it is told to have tried again.
     fn retries(read: &[u32]) -> Vec<bool> {
@@ -334,8 +457,9 @@ mod tests {
         laps.begin();
         let visits = read.iter().enumerate();
         let told = visits.map(|(round, &object)| {
-            let stack = [u8::try_from(round).unwrap()];
-            laps.come_by((CODE, true), &stack, None);
+            let state = [u8::try_from(round).unwrap()];
+            laps.forget_before_effect();
+            laps.come_by(PLACE, &state, None);
             laps.learn(Seen::Value(ObjectId(object), Token::default()))
         });
         told.collect()
@@ -349,5 +473,23 @@ mod tests {
     #[test]
     fn a_loop_over_many_things_is_no_retry() {
         assert_eq!(retries(&[1, 2, 3]), [false, false, false]);
+    }
+
+    #[test]
+    fn a_state_that_was_left_some_visits_ago_is_known() {
+        let mut laps = Laps::default();
+        laps.begin();
+        let visits = [1_u8, 2, 3, 1].map(|state| {
+            laps.forget_before_effect();
+            laps.learn(Seen::Locked(u32::from(state)));
+            laps.come_by(PLACE, &[state], None)
+        });
+        assert!(matches!(
+            visits,
+            [Lap::GoesOn, Lap::GoesOn, Lap::GoesOn, Lap::Vain(1)]
+        ));
+        laps.take_effect();
+        laps.forget_before_effect();
+        assert!(matches!(laps.come_by(PLACE, &[1], None), Lap::GoesOn));
     }
 }

@@ -89,6 +89,7 @@ pub(crate) fn condvar_number(address: usize) -> u32 {
 /// An object of this kind is made anew at the address: what was there is gone.
 pub fn forget(address: usize) {
     silently(|engine| {
+        engine.thread().laps.take_effect();
         let objects = &mut engine.native.objects;
         objects.mutexes.remove(&address);
         objects.condvars.remove(&address);
@@ -121,7 +122,7 @@ pub unsafe fn try_at<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     // SAFETY: as promised by the caller.
     let goes_on = |engine: &mut Engine| unsafe {
         engine.thread().code = (*frame).code();
-        !engine.stops_by(frame)
+        !engine.stops_by(frame, true)
     };
     perform_when(goes_on, |_| ());
     tries()

@@ -46,11 +46,10 @@ pub fn writes_own(address: usize, length: usize, code: usize) -> bool {
     let Some(engine) = (unsafe { ENGINE.load(Relaxed).as_mut() }) else {
         return false;
     };
-    let is_own = engine.passes(address, length) && engine.begin_passing();
+    let is_own = engine.passes(address, length) && engine.takes_effect_simply(address);
+    let is_own = is_own && engine.begin_passing();
     if is_own {
         engine.thread().code = code;
-        // SAFETY: the program is about to write here.
-        unsafe { engine.takes_effect_at(address, length) };
     }
     is_own
 }

@@ -1,6 +1,7 @@
 //! Plain and volatile accesses to memory by address, which the program does itself after it has told them.
 
 use super::Frame;
+use super::foreign::may_be_stack;
 use super::ranges::{bytes_at, content_of, memory_seen, touch};
 use crate::engine::Engine;
 use crate::names::Range;
@@ -29,7 +30,7 @@ pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         // SAFETY: as promised by the caller.
-        if unsafe { engine.stops_by(frame) } {
+        if unsafe { engine.stops_by(frame, !engine.races_plain()) } {
             return false;
         }
         // SAFETY: as promised by the caller.
@@ -112,7 +113,11 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
-        engine.thread().laps.take_effect();
+        if engine.is_on_own_stack(address) {
+            engine.thread().laps.take_effect();
+        } else {
+            engine.writes_memory(address);
+        }
         let range = engine.range(address, length);
         met.set(Some(range));
         engine.announces(OpKind::Store, Access::Write, range, code)
@@ -137,6 +142,11 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
             engine.happens_before.store(engine.running, object, order);
         }
     });
+}
+
+/// The thread that runs changes something that is no memory of the program.
+pub fn take_effect() {
+    silently(|engine| engine.thread().laps.take_effect());
 }
 
 /// The thread that runs asks for memory: an effect of its own. Gives its number.
@@ -170,9 +180,22 @@ impl Engine {
         if self.is_on_own_stack(address) {
             return self.thread().laps.write_own(address, length);
         }
-        self.thread().laps.take_effect();
+        self.writes_memory(address);
         // SAFETY: as promised by the caller.
         unsafe { self.changes(address, length) };
+    }
+
+    /// The same if that needs no memory of the checker's. Else nothing happens, and gives false.
+    #[inline(always)]
+    pub(super) fn takes_effect_simply(&mut self, address: usize) -> bool {
+        if self.is_on_own_stack(address) {
+            return self.thread().laps.foreign.is_empty();
+        }
+        let is_simple = !may_be_stack(address);
+        if is_simple {
+            self.writes_memory(address);
+        }
+        is_simple
     }
 
     /// Whether the address is on the stack of the thread that runs.

@@ -30,6 +30,13 @@ pub trait Memory {
     /// then a thread's stack may have changed that has not been run.
     fn has_unseen_writes(&self) -> bool;
 
+    /// Shows what may differ from one moment to another: the memory that threads share, but for their stacks. Stops when `look` gives false,
+    /// and gives that.
+    fn look(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool;
+
+    /// Adds what this thread can find out otherwise than by reading memory.
+    fn tell(&self, thread: ThreadId, state: &mut Vec<u8>);
+
     /// Copies it, into an old copy if there is one.
     fn save(&self, old: Option<Box<dyn Any>>) -> Box<dyn Any>;
 
@@ -327,6 +334,7 @@ impl Engine {
         copy_column(&mut self.native.excused, &point.excused);
         self.native.has_exited = point.has_exited;
         self.native.written = None;
+        self.native.segment.forget();
         if let (Some(native), Some(memory)) = (self.config.native, &point.memory) {
             native.memory.restore(&**memory);
         }

@@ -1,0 +1,103 @@
+//! What a thread changes in memory, found by comparing values.
+//!
+//! Between two switches only one thread runs. So what differs at the end of this segment from what was there at its
+//! beginning, that thread has changed. This is asked only of threads that have come to a place to which
+//! threads come back without an effect, and have had none since.
+
+use super::laps::HAS_CALLED_UNKNOWN;
+use crate::engine::Engine;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The memory at the beginning of the segment at hand.
+#[derive(Default)]
+pub(crate) struct Segment {
+    is_known: bool,
+    content: Vec<u8>,
+}
+
+impl Segment {
+    /// The segment is over.
+    #[inline(always)]
+    pub(crate) fn forget(&mut self) {
+        self.is_known = false;
+        HAS_CALLED_UNKNOWN.store(false, Relaxed);
+    }
+}
+
+impl Engine {
+    /// The thread that runs goes on with its code.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn begin_segment(&mut self) {
+        if self.native.segment.is_known || !self.thread().laps.is_watched() {
+            return;
+        }
+        let mut content = std::mem::take(&mut self.native.segment.content);
+        content.clear();
+        self.look_at_memory(&mut |piece| {
+            content.extend_from_slice(piece);
+            true
+        });
+        self.native.segment = super::Segment {
+            is_known: true,
+            content,
+        };
+    }
+
+    /// Another thread may run next.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn end_segment(&mut self) {
+        let has_called_unknown = HAS_CALLED_UNKNOWN.load(Relaxed);
+        // If it has not begun, the thread has not run since it came to the place where it is.
+        let has_begun = self.native.segment.is_known && self.thread().laps.is_watched();
+        if has_called_unknown || has_begun && self.has_changed_memory() {
+            self.thread().laps.take_effect();
+        }
+        self.native.segment.forget();
+    }
+
+    /// Whether the thread that runs has changed memory in this segment. Its own stack does not count.
+    pub(super) fn has_changed_memory(&mut self) -> bool {
+        if !std::mem::take(&mut self.native.segment.is_known) {
+            return true;
+        }
+        let mut rest = &self.native.segment.content[..];
+        let is_same = self.look_at_memory(&mut |piece| match rest.split_at_checked(piece.len()) {
+            Some((before, behind)) if before == piece => {
+                rest = behind;
+                true
+            }
+            Some(_) | None => false,
+        });
+        !is_same || !rest.is_empty()
+    }
+
+    /// Shows the memory that the thread that runs shares with others, until one says that it has seen enough: then gives false.
+    fn look_at_memory(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        let Some(native) = self.config.native else {
+            return true;
+        };
+        native.memory.look(look)
+            && self.born().iter().all(|&id| {
+                let fibre = &self.threads[id.index()].fibre;
+                // SAFETY: the thread is suspended, and the slice is not kept.
+                id == self.running || look(unsafe { fibre.in_use() })
+            })
+    }
+
+    /// The thread that runs writes here, not to its own stack. This is an effect if it would not be found by a comparison.
+    #[inline(always)]
+    pub(super) fn writes_memory(&mut self, address: usize) {
+        if !self.thread().laps.is_watched() || !self.is_looked_at(address) {
+            self.thread().laps.take_effect();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_looked_at(&self, address: usize) -> bool {
+        let mut is_outside = |piece: &[u8]| !piece.as_ptr_range().contains(&(address as *const u8));
+        !self.look_at_memory(&mut is_outside)
+    }
+}
