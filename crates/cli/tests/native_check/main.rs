@@ -7,6 +7,7 @@ mod cancellation;
 mod copies;
 mod corpus;
 mod debugging;
+mod effects;
 mod endings;
 mod enforcement;
 mod fatalities;
