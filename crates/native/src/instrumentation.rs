@@ -4,20 +4,22 @@
 //! library, so it is told by a file of specs to pass the flag to the compiler proper only. Our flags come before the
 //! user's, which win.
 
+use crate::assembly;
 use crate::{Compiler, Family, Invocation, RUNTIME_LIBRARY, RuntimeLibrary};
 use rustix::fs::{MemfdFlags, memfd_create};
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// A command that compiles for Mazurka. What it refers to lives as long as it does.
 #[derive(Debug)]
 pub struct Instrumented {
     command: Command,
-    /// The file of specs. It is in memory, so that nothing is left behind whatever happens.
-    _specs: Option<File>,
+    /// Files of specs and of notes. They are in memory, so that nothing is left behind whatever happens.
+    _files: Vec<File>,
 }
 
 impl Instrumented {
@@ -32,7 +34,7 @@ impl Instrumented {
     ) -> io::Result<Instrumented> {
         let invocation = Invocation::of(arguments);
         let mut command = compiler.command();
-        let mut specs = None;
+        let mut files = Vec::new();
         if invocation.compiles {
             command.args(["-O0", "-g"]);
             match compiler.family() {
@@ -40,10 +42,10 @@ impl Instrumented {
                     command.args(clang_flags(compiler.version()));
                 }
                 Family::Gcc => {
-                    let file = specs_file(compiler.version())?;
+                    let file = in_memory(&specs(compiler.version()))?;
                     // The number stays the same when the compiler takes our place.
                     command.arg(format!("-specs=/proc/self/fd/{}", file.as_raw_fd()));
-                    specs = Some(file);
+                    files.push(file);
                 }
             }
         }
@@ -56,9 +58,19 @@ impl Instrumented {
                 .iter()
                 .filter(|argument| *argument != "-fsanitize=thread"),
         );
+        let places = match invocation.compiles {
+            true => places_of_assembly(compiler, arguments),
+            false => BTreeSet::new(),
+        };
+        if !places.is_empty() {
+            let file = in_memory(&assembly::note(&places))?;
+            command.arg("-include");
+            command.arg(format!("/proc/self/fd/{}", file.as_raw_fd()));
+            files.push(file);
+        }
         Ok(Instrumented {
             command,
-            _specs: specs,
+            _files: files,
         })
     }
 
@@ -99,11 +111,27 @@ fn specs(version: u32) -> String {
     format!("*cc1:\n+ {}\n\n", flags.join(" "))
 }
 
-fn specs_file(version: u32) -> io::Result<File> {
+fn in_memory(content: &str) -> io::Result<File> {
     // Inherited by the compiler, so without CLOEXEC.
-    let mut file = File::from(memfd_create(c"mazurka.specs", MemfdFlags::empty())?);
-    file.write_all(specs(version).as_bytes())?;
+    let mut file = File::from(memfd_create(c"mazurka", MemfdFlags::empty())?);
+    file.write_all(content.as_bytes())?;
     Ok(file)
+}
+
+/// Where assembly of the sources accesses memory. Nothing if they cannot be preprocessed: the compiler then says why. A
+/// source that is read from a pipe is left to the compiler.
+fn places_of_assembly(compiler: &Compiler, arguments: &[OsString]) -> BTreeSet<String> {
+    let Some(arguments) = Invocation::preprocessing(arguments) else {
+        return BTreeSet::new();
+    };
+    let output = compiler
+        .command()
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    let text = output.map(|output| output.stdout).unwrap_or_default();
+    assembly::places(&String::from_utf8_lossy(&text))
 }
 
 /// Our library as the first one that the program needs, whatever the linker makes of libraries that seem unused.

@@ -114,6 +114,50 @@ impl Invocation {
     }
 }
 
+/// Options of dependency files and of what comes after preprocessing, without and with a value of its own.
+const NOT_OF_PREPROCESSING: [&str; 9] = [
+    "-c",
+    "-S",
+    "-E",
+    "-MD",
+    "-MMD",
+    "-MP",
+    "-MG",
+    "-pipe",
+    "-fsanitize=thread",
+];
+const WITH_VALUE_NOT_OF_PREPROCESSING: [&str; 5] = ["-o", "-MF", "-MT", "-MQ", "-MJ"];
+
+impl Invocation {
+    /// The arguments with which the same sources are preprocessed only, to the standard output. None if that cannot be
+    /// done beside the compiler, or if nothing is compiled.
+    pub(crate) fn preprocessing(arguments: &[OsString]) -> Option<Vec<OsString>> {
+        let arguments = expanded(arguments, DEEPEST);
+        let is = |argument: &OsString, known: &[&str]| known.iter().any(|own| argument == own);
+        if arguments
+            .iter()
+            .any(|own| is(own, &["-", "-E", "-M", "-MM"]))
+        {
+            return None;
+        }
+        let mut kept = vec![OsString::from("-E"), OsString::from("-fsanitize=thread")];
+        let mut rest = arguments.into_iter();
+        while let Some(argument) = rest.next() {
+            if is(&argument, &WITH_VALUE_NOT_OF_PREPROCESSING) {
+                rest.next();
+                continue;
+            }
+            let text = argument.to_string_lossy();
+            let joined = WITH_VALUE_NOT_OF_PREPROCESSING;
+            let is_joined = joined.iter().any(|own| text.starts_with(own));
+            if !is_joined && !is(&argument, &NOT_OF_PREPROCESSING) {
+                kept.push(argument);
+            }
+        }
+        Some(kept)
+    }
+}
+
 fn inputs(arguments: &[OsString]) -> Vec<Input> {
     let mut found = Vec::new();
     let mut language: Option<String> = None;

@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod assembly;
 mod binary;
 mod build;
 mod compiler;

@@ -3,12 +3,14 @@
 //!
 //! A compiler that adds hooks turns every atomic operation into a call. So an atomic instruction in the program's own
 //! code comes from assembly, from a function without instrumentation, or from an object that was not compiled with it.
-//! Not found: plain loads and stores in assembly, which look like all others.
+//! Plain loads and stores of inline assembly look like all others: these are found in the sources (`assembly`).
 
+use crate::assembly;
 use crate::{Frame, Names, NamesError, RUNTIME_LIBRARY, has_hooks};
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
 use report::{LeftOut, Omission};
+use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,11 @@ pub enum Unseen {
         first: Frame,
         /// How many such instructions the function has.
         instructions: usize,
+    },
+    /// Inline assembly accesses memory.
+    Assembly {
+        /// Where, as `file:line`.
+        places: BTreeSet<String>,
     },
     /// A library was compiled without hooks.
     Library {
@@ -67,10 +74,10 @@ impl Unseen {
     /// # Errors
     /// If the program cannot be read; libraries that cannot be are left out.
     pub fn of(program: &Path, libraries: &[PathBuf]) -> Result<Vec<Unseen>, NamesError> {
-        let mut found = atomics(program)?;
+        let mut found = assembly(program)?;
         for library in libraries.iter().filter(|library| !is_known(library)) {
             if has_hooks(library) {
-                found.extend(atomics(library).unwrap_or_default());
+                found.extend(assembly(library).unwrap_or_default());
             } else if library.is_file() {
                 found.push(Unseen::Library {
                     path: library.clone(),
@@ -84,7 +91,7 @@ impl Unseen {
     /// What of the program is not explored because of it.
     pub fn left_out(&self) -> Option<LeftOut> {
         let kind = match self {
-            Unseen::Atomics { .. } => Omission::Asm,
+            Unseen::Atomics { .. } | Unseen::Assembly { .. } => Omission::Asm,
             Unseen::Library { synchronises, .. } => {
                 synchronises.as_ref()?;
                 Omission::Libraries
@@ -118,6 +125,18 @@ impl Display for Unseen {
                     " has {what} outside hooks, such as inline assembly: what it does is not seen; use <stdatomic.h> or __atomic builtins there"
                 )
             }
+            Unseen::Assembly { places } => {
+                let shown: Vec<&str> = places.iter().map(String::as_str).take(SHOWN).collect();
+                let more = match places.len() - shown.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more places"),
+                };
+                let shown = shown.join(", ");
+                write!(
+                    formatter,
+                    "inline assembly accesses memory at {shown}{more}: what it does is not seen; use <stdatomic.h> or __atomic builtins there"
+                )
+            }
             Unseen::Library { path, synchronises } => {
                 let path = path.display();
                 let how = match synchronises {
@@ -137,6 +156,42 @@ impl Display for Unseen {
 pub(crate) fn is_known(library: &Path) -> bool {
     let name = library.file_name().unwrap_or_default().to_string_lossy();
     name == RUNTIME_LIBRARY || KNOWN.iter().any(|known| name.starts_with(known))
+}
+
+/// How many places of assembly are named.
+const SHOWN: usize = 3;
+
+/// The assembly of an image: what its sources say, and atomic instructions elsewhere.
+fn assembly(image: &Path) -> Result<Vec<Unseen>, NamesError> {
+    let places = noted_places(image).unwrap_or_default();
+    let is_noted = |own: &Unseen| match own {
+        Unseen::Atomics { first, .. } => {
+            let file = first
+                .file
+                .as_deref()
+                .map(|file| Path::new(file).file_name());
+            let line = first.line.map(|line| format!(":{line}"));
+            let (Some(Some(file)), Some(line)) = (file, line) else {
+                return false;
+            };
+            let end = format!("{}{line}", file.to_string_lossy());
+            places.iter().any(|place| place.ends_with(&end))
+        }
+        Unseen::Assembly { .. } | Unseen::Library { .. } => false,
+    };
+    let mut found = atomics(image)?;
+    found.retain(|own| !is_noted(own));
+    if !places.is_empty() {
+        found.insert(0, Unseen::Assembly { places });
+    }
+    Ok(found)
+}
+
+fn noted_places(image: &Path) -> Option<BTreeSet<String>> {
+    let data = fs::read(image).ok()?;
+    let file = object::File::parse(&*data).ok()?;
+    let section = file.section_by_name(assembly::SECTION)?;
+    Some(assembly::noted(section.data().ok()?))
 }
 
 /// Functions that threads synchronise with; names that begin so.
