@@ -248,6 +248,9 @@ pub struct VerifyOptions {
     /// Stop a thread after as many operations [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_events: Option<u32>,
+    /// Stop a thread at the timed operation after as many expired ones [default: 2]
+    #[arg(long, value_name = "N")]
+    pub timeouts: Option<u32>,
     /// Count a program as verified although this was not explored: unseen, asm, libraries, inputs
     #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
     pub accept: Vec<Omission>,

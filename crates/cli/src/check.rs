@@ -61,6 +61,7 @@ fn search(options: &CheckOptions, instance: &Instance) -> Result<Report, Refusal
 
 fn checker(options: &CheckOptions) -> Checker {
     let mut checker = Checker::new()
+        .of_command()
         .algorithm(options.algorithm)
         .keep_going(options.keep_going)
         .published_cuts(options.cuts == Some(Cuts::AsPublished));

@@ -161,6 +161,7 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
         halted: counts.halted,
         blocked: counts.blocked,
         cut: counts.cut,
+        given_up: 0,
         deadlocks: counts.deadlocks,
         errors,
         warnings: Vec::new(),

@@ -249,6 +249,9 @@ impl Task<'_> {
             Some(_) => None,
             None => trailed,
         };
+        if ended.success() {
+            return Err(Refusal::ended_by_itself(&self.order.name));
+        }
         let Some(trailed) = trailed else {
             return Err(Refusal::WorkerEnded {
                 program: self.order.name.clone(),

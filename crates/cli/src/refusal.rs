@@ -191,3 +191,13 @@ pub enum Refusal {
         ended: String,
     },
 }
+
+impl Refusal {
+    /// The process that checks a program has ended without an error and without a result.
+    pub fn ended_by_itself(program: &str) -> Refusal {
+        Refusal::Worker {
+            program: program.to_owned(),
+            reason: "the program has ended its process with exit status 0 past the C library, or became another program; this cannot be checked".to_owned(),
+        }
+    }
+}

@@ -14,9 +14,14 @@ use crate::{Done, exit_code, interruption, terminal};
 use assignments::Assignments;
 use corpus::Instance;
 use mazurka::{Checker, Preference};
-use report::{Case, FailureKind, Inputs, Report, SafeTrace, Verdict, harmless, harmless_json};
+use native::Unseen;
+use report::{
+    Case, FailureKind, Inputs, LeftOut, Limit, Report, SafeTrace, Verdict, harmless, harmless_json,
+};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
@@ -32,9 +37,10 @@ pub fn verify(options: &VerifyOptions) -> Done {
         binary: None,
         trace: SafeTrace::default(),
         assignments: Assignments::of(&options.input)?,
+        left_out: Vec::new(),
     };
     let reports = match Subject::built(&options.program, &options.arguments)? {
-        Subject::Corpus(instance) => vec![verification.of_instance(&instance)?],
+        Subject::Corpus(instance) => vec![(0, verification.of_instance(&instance)?)],
         Subject::Native(program) => verification
             .of_program(&program)
             .inspect_err(|refusal| verification.withdraw_if(refusal))?,
@@ -55,6 +61,8 @@ struct Verification<'o> {
     /// What is saved, but for the cases.
     trace: SafeTrace,
     assignments: Assignments,
+    /// What is known to be left out before the program runs.
+    left_out: Vec<LeftOut>,
 }
 
 impl Verification<'_> {
@@ -67,12 +75,16 @@ impl Verification<'_> {
         }
         self.trace.program = instance.to_string();
         let mut checker = Checker::new()
+            .of_command()
             .name(&instance.to_string())
             .algorithm(self.options.algorithm)
             .stop(Arc::clone(&self.interrupted))
             .observer(self.line.observer());
         if let Some(events) = self.options.max_events {
             checker = checker.max_events(events);
+        }
+        if let Some(timeouts) = self.options.timeouts {
+            checker = checker.timeouts(timeouts);
         }
         let mut refusal = None;
         let verified = checker.verify(self.preference(), instance.program(), |case| {
@@ -93,7 +105,7 @@ impl Verification<'_> {
     }
 
     /// A program in machine code, for one assignment of its inputs after the other.
-    fn of_program(&mut self, program: &NativeProgram) -> Result<Vec<Report>, Refusal> {
+    fn of_program(&mut self, program: &NativeProgram) -> Result<Vec<(usize, Report)>, Refusal> {
         let path = program.path();
         let binary = native::Binary::recognise(path)?;
         if binary.is_rust() && self.options.plain.is_some() {
@@ -107,6 +119,8 @@ impl Verification<'_> {
             error,
         })?;
         self.binary = Some(path.to_owned());
+        let unseen = Unseen::of(path, &native::libraries(path)).unwrap_or_default();
+        self.left_out = unseen.iter().filter_map(Unseen::left_out).collect();
         self.trace.program = program.name();
         self.trace.program_checksum = SafeTrace::checksum_of(&content);
         let arguments = program.arguments.iter();
@@ -122,7 +136,7 @@ impl Verification<'_> {
             match self.of_assignment(program, index)? {
                 native_program::Told::Report(report) => {
                     self.assignments.done(index);
-                    reports.push(*report);
+                    reports.push((index, *report));
                 }
                 native_program::Told::Asked(input) => {
                     self.assignments.add(input)?;
@@ -209,25 +223,55 @@ impl Verification<'_> {
     }
 
     /// Whether a program with a data race does what was verified is up to the compiler and the processor: nothing of it is safe.
-    fn drop_racy(&mut self, reports: &[Report]) {
-        let mut errors = reports.iter().flat_map(|report| &report.errors);
+    fn drop_racy(&mut self, reports: &[(usize, Report)]) {
+        let mut errors = reports.iter().flat_map(|(_, report)| &report.errors);
         if errors.any(|failure| failure.kind == FailureKind::DataRace) {
             self.withdraw();
         }
     }
 
-    fn print(&self, reports: &[Report]) -> Done {
-        let verdict = self.verdict(reports);
-        let failed = reports.iter().find(|report| !report.errors.is_empty());
+    fn print(&self, reports: &[(usize, Report)]) -> Done {
+        let unverified = self.unverified(reports);
+        let verdict = self.verdict(reports, unverified.is_empty());
+        let mut all = reports.iter().map(|(_, report)| report);
+        let failed = all.find(|report| !report.errors.is_empty());
         if let (Format::Text, false, Some(failed)) =
             (self.options.format, self.options.quiet, failed)
         {
             print_report(failed, Format::Text, false)?;
         }
         let file = self.options.output.as_path();
+        let accepted: BTreeSet<&LeftOut> = reports
+            .iter()
+            .flat_map(|(_, report)| &report.accepted)
+            .collect();
         let text = match self.options.format {
-            Format::Json => format!("{}\n", harmless_json(&json(verdict, file, &self.trace))),
-            Format::Text => harmless(&self.trace.summary(file)).into_owned(),
+            Format::Json => {
+                let object = serde_json::json!({
+                    "verdict": verdict,
+                    "file": file.display().to_string(),
+                    "inputs": self.trace.inputs,
+                    "cases": self.trace.cases,
+                    "unverified": unverified,
+                    "accepted": accepted,
+                });
+                format!("{}\n", harmless_json(&object.to_string()))
+            }
+            Format::Text => {
+                let mut text = match (self.trace.cases.is_empty(), verdict) {
+                    (true, Verdict::Bounded) => {
+                        "nothing was verified: nothing is saved\n".to_owned()
+                    }
+                    _ => self.trace.summary(file),
+                };
+                for own in &unverified {
+                    text.push_str(&own.line());
+                }
+                for own in accepted {
+                    text.push_str(&format!("accepted ({}): {}\n", own.kind, own.what));
+                }
+                harmless(&text).into_owned()
+            }
         };
         terminal::print(&text).map_err(|error| Refusal::System {
             what: "print the result",
@@ -237,28 +281,79 @@ impl Verification<'_> {
     }
 
     /// A bug if one remains to be prevented; else whether everything is verified.
-    fn verdict(&self, reports: &[Report]) -> Verdict {
-        let has_bug = reports.iter().any(|report| report.verdict == Verdict::Bug);
-        let is_complete = self.trace.cases.iter().all(|case| case.is_complete);
-        match (
-            has_bug,
-            is_complete && self.assignments.next_unverified().is_none(),
-        ) {
+    fn verdict(&self, reports: &[(usize, Report)], is_verified: bool) -> Verdict {
+        let mut verdicts = reports.iter().map(|(_, report)| report.verdict);
+        match (verdicts.any(|own| own == Verdict::Bug), is_verified) {
             (true, _) => Verdict::Bug,
             (false, true) => Verdict::Verified,
             (false, false) => Verdict::Bounded,
         }
     }
+
+    /// For which inputs not everything was verified, and why not. Those that are left at a bug are not among them.
+    fn unverified(&self, reports: &[(usize, Report)]) -> Vec<Unverified> {
+        let mut indices: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
+        for index in 0..self.assignments.len() {
+            let report = reports.iter().find(|(own, _)| *own == index);
+            let bounds = match report.map(|(_, report)| report) {
+                Some(report) if report.verdict == Verdict::Bug => continue,
+                Some(report) => match self.assignments.is_complete(index) {
+                    false => report.bounds.clone(),
+                    true => reaching_bounds(report),
+                },
+                None => vec!["stopped before it was looked at".to_owned()],
+            };
+            let is_complete = report.is_some() && self.assignments.is_complete(index);
+            if !(bounds.is_empty() && is_complete) {
+                indices.entry(bounds).or_default().push(index);
+            }
+        }
+        let unverified = indices.into_iter().map(|(bounds, own)| Unverified {
+            inputs: self.assignments.condition(&own),
+            bounds,
+        });
+        unverified.collect()
+    }
 }
 
-fn json(verdict: Verdict, file: &Path, trace: &SafeTrace) -> String {
-    let object = serde_json::json!({
-        "verdict": verdict,
-        "file": file.display().to_string(),
-        "inputs": trace.inputs,
-        "cases": trace.cases,
+/// The bounds that cut something off, though the search came to its end.
+fn reaching_bounds(report: &Report) -> Vec<String> {
+    let limits = report.limits.iter().zip(&report.bounds);
+    let cut = limits.filter(|(limit, _)| match limit {
+        Limit::Executions | Limit::Time | Limit::Interrupted | Limit::Observer | Limit::Replay => {
+            false
+        }
+        Limit::Race
+        | Limit::Algorithm
+        | Limit::PublishedCuts
+        | Limit::Preemptions
+        | Limit::Events
+        | Limit::Accesses
+        | Limit::Timeouts
+        | Limit::Unroll
+        | Limit::Exploration
+        | Limit::LeftOut(_) => true,
     });
-    object.to_string()
+    cut.map(|(_, bound)| bound.clone()).collect()
+}
+
+/// Inputs for which not everything was verified.
+#[derive(Serialize)]
+struct Unverified {
+    /// None if the program has no inputs.
+    inputs: Option<String>,
+    bounds: Vec<String>,
+}
+
+impl Unverified {
+    fn line(&self) -> String {
+        let inputs = self.inputs.iter().map(|inputs| format!(" for {inputs}"));
+        let inputs: String = inputs.collect();
+        match self.bounds.join("; ") {
+            bounds if bounds.is_empty() => format!("not everything is verified{inputs}\n"),
+            bounds => format!("not everything is verified{inputs}: {bounds}\n"),
+        }
+    }
 }
 
 /// The arguments of a program with the values of its inputs in them.

@@ -99,6 +99,8 @@ pub enum Bound {
     Unroll,
     /// The program asked that nothing else is tried in the place of some steps ([`Performed::is_fixed`]).
     Exploration,
+    /// Too many plain accesses of one thread that are no operations.
+    Accesses,
 }
 
 /// An operation as it was performed.

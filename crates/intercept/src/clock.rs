@@ -12,7 +12,7 @@ const BEGINNING: u64 = 1_700_000_000_000_000_000;
 /// How far a look at the clock puts it forward.
 const TICK: u64 = 1_000;
 
-const SECOND: u64 = 1_000_000_000;
+pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// The time of the thread that runs.
 fn now() -> u64 {
@@ -21,12 +21,12 @@ fn now() -> u64 {
 }
 
 /// The thread that runs sleeps, and may be cancelled meanwhile.
-fn sleep_for(nanoseconds: u64, frame: *const Frame) {
+pub(crate) fn sleep_for(nanoseconds: u64, frame: *const Frame) {
     *threads::own_time() += nanoseconds;
     cancel::point(frame);
 }
 
-fn nanoseconds(time: &timespec) -> u64 {
+pub(crate) fn nanoseconds(time: &timespec) -> u64 {
     time.tv_sec as u64 * SECOND + time.tv_nsec as u64
 }
 

@@ -44,6 +44,7 @@ mod mappings;
 mod mutex;
 mod new_delete;
 mod once;
+mod poll;
 mod refused;
 mod robust;
 mod rwlock;

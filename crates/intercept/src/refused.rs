@@ -3,6 +3,7 @@
 use crate::gate::{close, code, is_inside};
 use libc::{c_char, c_int, c_uint, c_void};
 use runtime::native;
+use std::sync::atomic::AtomicUsize;
 
 macro_rules! refused {
     ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?, $what:literal;)*) => {
@@ -28,6 +29,9 @@ refused! {
     execve(path: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int, "becomes another program";
     execv(path: *const c_char, arguments: *const c_void) -> c_int, "becomes another program";
     execvp(path: *const c_char, arguments: *const c_void) -> c_int, "becomes another program";
+    execvpe(path: *const c_char, arguments: *const c_void, environment: *const c_void) -> c_int, "becomes another program";
+    fexecve(file: c_int, arguments: *const c_void, environment: *const c_void) -> c_int, "becomes another program";
+    execveat(folder: c_int, path: *const c_char, arguments: *const c_void, environment: *const c_void, flags: c_int) -> c_int, "becomes another program";
     socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, "opens a socket";
     socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut c_int) -> c_int, "opens a socket";
     posix_spawn(process: *mut c_void, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const c_void, environment: *const c_void) -> c_int, "starts another process";
@@ -43,3 +47,46 @@ refused! {
     sigtimedwait(set: *const c_void, information: *mut c_void, time: *const c_void) -> c_int, "waits for a signal";
     sem_open(name: *const c_char, flags: c_int, mode: c_uint, permits: c_uint) -> *mut c_void, "opens a semaphore that outlives it";
 }
+
+/// Functions with any number of arguments, which are passed on as they are.
+macro_rules! refused_variadic {
+    ($($name:ident)*) => {
+        $(
+            const _: () = {
+                extern "C-unwind" fn address() -> usize {
+                    if is_inside() {
+                        let (code, _closed) = (code(), close());
+                        native::refuse(code, concat!("the program becomes another program (", stringify!($name), ")").to_owned());
+                    }
+                    static ADDRESS: AtomicUsize = AtomicUsize::new(0);
+                    $crate::real::address(&ADDRESS, concat!(stringify!($name), "\0"))
+                }
+
+                // SAFETY: it takes the place of the C library's function of this name.
+                #[unsafe(no_mangle)]
+                #[unsafe(naked)]
+                unsafe extern "C-unwind" fn $name() {
+                    std::arch::naked_asm!(
+                        "mov r11, fs:0",
+                        "cmp r11, [rip + {inside}]",
+                        "jne 2f",
+                        // As the other functions do that note where they were called.
+                        "lea r11, [rsp - 48]",
+                        "mov [rip + {frame}], r11",
+                        "2:",
+                        "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "push rax",
+                        "call {address}",
+                        "mov r11, rax",
+                        "pop rax", "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi", "pop rdi",
+                        "jmp r11",
+                        inside = sym crate::gate::INSIDE,
+                        frame = sym crate::gate::FRAME,
+                        address = sym address,
+                    )
+                }
+            };
+        )*
+    };
+}
+
+refused_variadic! { execl execlp execle }

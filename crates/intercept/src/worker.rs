@@ -181,6 +181,7 @@ fn run(program: Program) {
     // What the main thread leaves to be done at its end is done if it ends before the program does.
     std::mem::forget(leaving);
     ending::finish(status, code);
+    runtime::native::return_from_main();
     look_for_leaks();
 }
 

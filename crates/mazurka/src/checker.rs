@@ -62,6 +62,8 @@ pub struct Checker {
     pub(crate) seed_is_set: bool,
     pub(crate) conditions: Conditions,
     pub(crate) leaks_fail: bool,
+    /// The options are those of the command.
+    pub(crate) is_commanded: bool,
     pub(crate) accepted: Vec<Omission>,
     /// What is left out whatever the program does.
     pub(crate) left_out: Vec<LeftOut>,
@@ -103,6 +105,7 @@ impl Checker {
             seed_is_set: false,
             conditions: Conditions::default(),
             leaks_fail: true,
+            is_commanded: false,
             accepted: Vec::new(),
             left_out: Vec::new(),
             spurious: 0,
@@ -126,6 +129,15 @@ impl Checker {
             patience: None,
             without: Vec::new(),
             native: None,
+        }
+    }
+
+    /// For a front-end with a command line: reports call options as they are typed there.
+    #[doc(hidden)]
+    pub fn of_command(self) -> Checker {
+        Checker {
+            is_commanded: true,
+            ..self
         }
     }
 

@@ -32,6 +32,9 @@ pub struct Report {
     pub blocked: u64,
     /// Executions that were cut by a bound on the whole execution.
     pub cut: u64,
+    /// Executions before the search last began anew, because it had learnt something about the program.
+    #[serde(default)]
+    pub given_up: u64,
     /// Deadlocked executions among `executions`.
     pub deadlocks: u64,
     /// What failed; one entry without `keep_going`, else one for each distinct failure.
@@ -110,6 +113,8 @@ pub enum Limit {
     Preemptions,
     /// A thread stopped after as many operations.
     Events,
+    /// A thread stopped after as many plain accesses.
+    Accesses,
     /// A thread stopped after as many expired timeouts.
     Timeouts,
     /// A thread stopped after as many rounds of a loop.
@@ -141,6 +146,7 @@ impl From<Bound> for Limit {
         match bound {
             Bound::Preemptions => Limit::Preemptions,
             Bound::Events => Limit::Events,
+            Bound::Accesses => Limit::Accesses,
             Bound::Timeouts => Limit::Timeouts,
             Bound::Unroll => Limit::Unroll,
             Bound::Exploration => Limit::Exploration,
@@ -242,6 +248,7 @@ pub fn bound_name(bound: Bound) -> &'static str {
     match bound {
         Bound::Preemptions => "preemptions of an execution",
         Bound::Events => "operations of a thread",
+        Bound::Accesses => "plain accesses of a thread",
         Bound::Timeouts => "expired timeouts of a thread",
         Bound::Unroll => "rounds of a loop",
         Bound::Exploration => "interleavings of what the program does not explore",

@@ -157,6 +157,7 @@ impl Report {
             ),
             (self.blocked, "redundant and cut short"),
             (self.cut, "cut by a bound"),
+            (self.given_up, "before the search began anew"),
             (self.probes, "runs besides to compare states"),
             (self.extra, "more after the failure to show a short one"),
         ] {
@@ -267,6 +268,7 @@ mod tests {
             halted: 0,
             blocked: 0,
             cut: 0,
+            given_up: 0,
             deadlocks: 0,
             errors: Vec::new(),
             warnings: Vec::new(),

@@ -6,6 +6,7 @@
 mod birth;
 mod thread;
 
+pub use birth::ACCESSES;
 pub(crate) use thread::{Job, Thread};
 
 use crate::arena::Heap;

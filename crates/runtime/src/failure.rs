@@ -27,10 +27,23 @@ pub(crate) struct Noticed {
 /// Addresses below this are null pointers with the offset of a field.
 const NULL_PAGE: usize = 4096;
 
+/// What tells a failure apart from others of the same execution.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Its kind.
+    pub kind: FailureKind,
+    /// Its message, which may name objects in another way when the execution is recorded.
+    pub message: String,
+    /// Where, if known.
+    pub location: Option<String>,
+}
+
 /// The failures of an execution, in order.
 #[derive(Default)]
 pub(crate) struct Failures {
     shown: Vec<Shown>,
+    /// The one to tell, where there are several.
+    wanted: Option<Wanted>,
 }
 
 impl Failures {
@@ -41,6 +54,19 @@ impl Failures {
     pub(crate) fn push(&mut self, shown: Shown) {
         crate::native::stop_for_debugger(&shown.message);
         self.shown.push(shown);
+    }
+
+    /// The one that is wanted, or the first one.
+    fn chosen(&self) -> Option<&Shown> {
+        let likeness = |own: &Shown| match &self.wanted {
+            Some(wanted) if own.kind == wanted.kind => {
+                1 + u32::from(own.location == wanted.location)
+                    + 2 * u32::from(own.message == wanted.message)
+            }
+            Some(_) | None => 0,
+        };
+        // Of several that are alike the first one.
+        self.shown.iter().rev().max_by_key(|own| likeness(own))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -218,14 +244,22 @@ impl Engine {
             Outcome::Stuck if !self.spins() => Outcome::Deadlock,
             other => other,
         };
-        let has_ended = self.pending.first() == Some(&Pending::Finished) || self.native.has_exited;
-        let may_wait = self.config.waiting_after_main && has_ended;
+        let may_wait = self.config.waiting_after_main && self.has_program_ended();
         match outcome {
             Outcome::Deadlock | Outcome::Stuck if may_wait => self.completed(),
             Outcome::Deadlock if self.only_servers_wait() => self.completed(),
             Outcome::Deadlock if self.is_excused() => Outcome::Halted,
             Outcome::Completed => self.completed(),
             other => other,
+        }
+    }
+
+    /// Whether the program has ended, so that threads that still wait never matter. The main thread of a native program may end
+    /// before it.
+    pub(crate) fn has_program_ended(&self) -> bool {
+        match self.config.native {
+            Some(_) => self.native.has_exited,
+            None => self.pending.first() == Some(&Pending::Finished),
         }
     }
 
@@ -309,8 +343,21 @@ impl Engine {
         }
     }
 
+    /// All that went wrong, if the outcome is a bug: more than one thread may fail in an execution.
+    pub(crate) fn all_failures(&self) -> Vec<Shown> {
+        match self.failures.shown.as_slice() {
+            [] => self.failure().into_iter().collect(),
+            shown => shown.to_vec(),
+        }
+    }
+
+    /// From now on this one is told of executions that have several.
+    pub(crate) fn want_failure(&mut self, wanted: Option<Wanted>) {
+        self.failures.wanted = wanted;
+    }
+
     fn first_failure(&self) -> Shown {
-        if let Some(shown) = self.failures.shown.first() {
+        if let Some(shown) = self.failures.chosen() {
             return shown.clone();
         }
         match self.unjoined_panic() {

@@ -77,8 +77,8 @@ impl Model {
     }
 
     fn has_raced(&self) -> bool {
-        let failure = self.failure();
-        failure.is_some_and(|shown| shown.kind == FailureKind::DataRace)
+        let mut failures = self.failures().into_iter();
+        failures.any(|shown| shown.kind == FailureKind::DataRace)
     }
 
     /// Performs the operations that can be performed and commute with all others, in the order in which

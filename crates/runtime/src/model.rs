@@ -2,6 +2,7 @@
 
 use crate::coroutine::Fibre;
 use crate::engine::Engine;
+use crate::failure::Wanted;
 use crate::names::Names;
 use crate::native::Native;
 use crate::snapshot::Opaque;
@@ -120,6 +121,16 @@ impl Model {
     /// What went wrong in the execution at hand, where its outcome is a bug.
     pub fn failure(&self) -> Option<Shown> {
         self.engine().failure()
+    }
+
+    /// All that went wrong in the execution at hand, where its outcome is a bug.
+    pub fn failures(&self) -> Vec<Shown> {
+        self.engine().all_failures()
+    }
+
+    /// Of executions in which several things go wrong [`failure`](Model::failure) and traces tell this one.
+    pub fn want_failure(&mut self, wanted: Option<Wanted>) {
+        self.engine_mut().want_failure(wanted);
     }
 
     /// Whether interleavings were left out because the program asked for that ([`crate::stop_exploring`]).

@@ -73,6 +73,26 @@ impl Assignments {
         &self.all[index].values
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether everything is verified for an assignment.
+    pub fn is_complete(&self, index: usize) -> bool {
+        let case = self.all[index].case.as_ref();
+        case.is_some_and(|case| case.is_complete)
+    }
+
+    /// What tells these assignments from the others, for people; none if the program has no inputs.
+    pub fn condition(&self, indices: &[usize]) -> Option<String> {
+        let values = |index: usize| self.all[index].values.clone();
+        let all: Vec<Inputs> = (0..self.len()).map(values).collect();
+        let own: Vec<Inputs> = indices.iter().copied().map(values).collect();
+        let condition = || Condition::that_tells(&all, |values| own.contains(values));
+        (!self.inputs.is_empty()).then(|| condition().to_string())
+    }
+
     /// The first assignment whose verification has not ended.
     pub fn next_unverified(&self) -> Option<usize> {
         self.all.iter().position(|own| !own.is_done)

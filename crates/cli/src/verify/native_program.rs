@@ -53,6 +53,9 @@ impl Verification<'_> {
                 Answer::Progress(text) => self.line.say(text),
             }
         };
+        if ended.success() {
+            return Err(Refusal::ended_by_itself(&self.trace.program));
+        }
         let Some(trailed) = guard.trail() else {
             return Err(Refusal::WorkerEnded {
                 program: self.trace.program.clone(),
@@ -88,6 +91,9 @@ impl Verification<'_> {
             algorithm: self.options.algorithm.name().to_owned(),
             max_events: self.options.max_events,
             interleaves_plain: self.trace.interleaves_plain,
+            timeouts: self.options.timeouts,
+            accept: self.options.accept.clone(),
+            left_out: self.left_out.clone(),
             verify: Some(Verify {
                 prefers_few_waiting: self.options.prefer == Prefer::FewWaiting,
                 inputs: self.assignments.values(index).clone(),

@@ -26,5 +26,6 @@ mod robust;
 mod savepoints;
 mod stacks;
 mod toolchain;
+mod verdicts;
 mod verification;
 mod waits;

@@ -2,6 +2,7 @@
 
 use explore::Schedule;
 use report::FailureKind;
+use runtime::Wanted;
 use serde::{Deserialize, Serialize};
 
 /// What tells two failures apart.
@@ -14,6 +15,15 @@ pub(crate) struct Symptom {
 }
 
 impl Symptom {
+    /// How a model finds it among others in one execution.
+    pub fn wanted(&self) -> Option<Wanted> {
+        Some(Wanted {
+            kind: self.kind,
+            message: self.message.clone(),
+            location: self.location.clone(),
+        })
+    }
+
     /// What the model shows.
     pub fn of(shown: runtime::Shown) -> Symptom {
         Symptom {

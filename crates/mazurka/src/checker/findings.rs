@@ -46,6 +46,7 @@ impl Search {
             halted: self.tally.halted,
             blocked: self.tally.blocked,
             cut: self.tally.cut,
+            given_up: self.tally.given_up,
             deadlocks: self.tally.deadlocks,
             errors,
             warnings,
@@ -85,6 +86,7 @@ impl Search {
     /// The failure with the execution that shows it, or with a shorter one that does.
     fn failure(&mut self, sighting: Sighting) -> Result<Failure, CheckError> {
         let shortest = self.shortest.take();
+        self.model.want_failure(sighting.symptom.wanted());
         let mut sighting = self.of_operations(sighting)?;
         if let Some(Ok(shorter)) = shortest.map(|shortest| self.of_operations(shortest))
             && switches(&shorter.schedule) < switches(&sighting.schedule)

@@ -19,13 +19,17 @@ impl Search {
         limits
     }
 
-    /// A limit for people.
+    /// A limit for people: how far the search went, and what to do to go further.
     pub(super) fn told(&self, limit: Limit) -> String {
+        let conditions = &self.checker.conditions;
         match limit {
-            Limit::Executions => self.executions_told(),
+            Limit::Executions => {
+                let raise = self.raise("max_executions");
+                format!("{}; {raise}", self.executions_told())
+            }
             Limit::Time => {
                 let limit = self.checker.time_limit.unwrap_or_default();
-                format!("stopped after {limit:?}")
+                format!("stopped after {limit:?}; {}", self.raise("time_limit"))
             }
             Limit::Interrupted => "interrupted".to_owned(),
             Limit::Observer => "stopped by an observer".to_owned(),
@@ -40,15 +44,39 @@ impl Search {
                     .to_owned()
             }
             Limit::Preemptions => self.preemptions_told(),
-            Limit::Events => bound_told(self.checker.conditions.max_events, Bound::Events),
-            Limit::Timeouts => bound_told(self.checker.conditions.timeouts, Bound::Timeouts),
+            Limit::Events => self.bound_told(conditions.max_events, Bound::Events, "max_events"),
+            Limit::Accesses => {
+                let most = conditions.max_events.saturating_mul(runtime::ACCESSES);
+                self.bound_told(most, Bound::Accesses, "max_events")
+            }
+            Limit::Timeouts => self.bound_told(conditions.timeouts, Bound::Timeouts, "timeouts"),
             Limit::Exploration => {
                 "the program left interleavings out (stop_exploring, skip_branch): they are not checked"
                     .to_owned()
             }
             // These are named with what they leave out.
             Limit::LeftOut(kind) => kind.to_string(),
-            Limit::Unroll => bound_told(self.checker.conditions.unroll.unwrap_or(0), Bound::Unroll),
+            Limit::Unroll => {
+                let rounds = conditions.unroll.unwrap_or(0);
+                self.bound_told(rounds, Bound::Unroll, "unroll")
+            }
+        }
+    }
+
+    fn bound_told(&self, limit: u32, bound: Bound, option: &str) -> String {
+        let limit = count(limit.into());
+        format!(
+            "at most {limit} {}; {}",
+            bound_name(bound),
+            self.raise(option)
+        )
+    }
+
+    /// How to raise a limit, by the name of the option in Rust.
+    fn raise(&self, option: &str) -> String {
+        match self.checker.is_commanded {
+            true => format!("raise with --{}", option.replace('_', "-")),
+            false => format!("raise with {option}"),
         }
     }
 
@@ -63,7 +91,7 @@ impl Search {
 
     fn preemptions_told(&self) -> String {
         let limit = self.checker.options.preemptions.unwrap_or(0);
-        let bound = bound_told(limit, Bound::Preemptions);
+        let bound = self.bound_told(limit, Bound::Preemptions, "preemptions");
         match self.checker.algorithm {
             Algorithm::Exhaustive => bound,
             algorithm => format!(
@@ -71,8 +99,4 @@ impl Search {
             ),
         }
     }
-}
-
-fn bound_told(limit: u32, bound: Bound) -> String {
-    format!("at most {limit} {}", bound_name(bound))
 }

@@ -8,6 +8,7 @@ impl Checker {
     /// A checker with the options of an order.
     pub fn ordered(order: &Order) -> Checker {
         let mut checker = Checker::new()
+            .of_command()
             .name(&order.name)
             .interleave_plain(order.interleaves_plain)
             .keep_going(order.keep_going);

@@ -11,6 +11,13 @@ use runtime::Model;
 /// Makes the schedule fit again; whether it then still shows the failure. If not, the search that begins
 /// anew meets the failure once more.
 pub(super) fn refit(sighting: &mut Sighting, model: &mut Model) -> bool {
+    model.want_failure(sighting.symptom.wanted());
+    let shows_it = refit_wanted(sighting, model);
+    model.want_failure(None);
+    shows_it
+}
+
+fn refit_wanted(sighting: &mut Sighting, model: &mut Model) -> bool {
     let Ok(schedule) = refitted(&sighting.schedule, model) else {
         return false;
     };

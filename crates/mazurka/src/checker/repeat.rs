@@ -4,6 +4,7 @@ use super::CheckError;
 use super::search::{Search, UntilEnded, diverged, symptom_of};
 use explore::{Interrupt, Replay, Strategy};
 use report::{FailureKind, Interleaving, Limit, Report, ScheduleFile};
+use runtime::Wanted;
 
 impl Search {
     /// Runs one saved schedule instead.
@@ -15,6 +16,11 @@ impl Search {
         let coarse = names.load_coarse(&saved.coarse);
         let schedule = coarse.and_then(|()| names.load(&saved.steps));
         let schedule = schedule.map_err(|error| CheckError::Misfit(error.to_string()))?;
+        self.model.want_failure(Some(Wanted {
+            kind: saved.kind,
+            message: saved.message.clone(),
+            location: None,
+        }));
         let mut ended = UntilEnded::default();
         let execution = loop {
             let mut replay = Replay::new(schedule.clone());

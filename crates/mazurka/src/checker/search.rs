@@ -397,17 +397,22 @@ impl Search {
         Ok(())
     }
 
-    /// Notes the failure at hand, unless it is known.
+    /// Notes the failures at hand that are not known, if more than one is looked for.
     fn sight(&mut self, schedule: Schedule) {
-        let symptom = symptom_of(&self.model);
-        if !self.failures.contains(&symptom) {
-            let execution = self.tally.runs();
-            self.failures.sightings.push(Sighting {
-                symptom,
-                execution,
-                schedule,
-            });
-            self.leave_trail();
+        let symptoms = match self.checker.keeps_going {
+            true => self.model.failures().into_iter().map(Symptom::of).collect(),
+            false => vec![symptom_of(&self.model)],
+        };
+        let execution = self.tally.runs();
+        for symptom in symptoms {
+            if !self.failures.contains(&symptom) {
+                self.failures.sightings.push(Sighting {
+                    symptom,
+                    execution,
+                    schedule: schedule.clone(),
+                });
+                self.leave_trail();
+            }
         }
     }
 

@@ -310,7 +310,8 @@ impl Relaxation {
                 .iter()
                 .map(|&own| names.spawn_path(own))
                 .collect(),
-            constraints_at_first: at_first.unwrap_or(constraints.len() as u64),
+            // What conflicts with the execution may turn up later.
+            constraints_at_first: at_first.unwrap_or(0).max(constraints.len() as u64),
             constraints,
             choices,
             events_of_execution: first.len() as u64,

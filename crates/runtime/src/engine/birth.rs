@@ -9,9 +9,9 @@ use explore::{EventId, Pending, ThreadId};
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// So many plain accesses that are no events a thread may perform for each operation that it may: who goes round for ever
-/// beside others, as a loop over a plain flag does, stops, too.
-const ACCESSES: u32 = 1000;
+/// Plain accesses that are no events allowed per thread, as a multiple of the operation limit: a loop over a plain flag that
+/// never changes stops, too.
+pub const ACCESSES: u32 = 1000;
 
 impl Engine {
     /// The coroutine of a thread that never goes on begins at its root again.

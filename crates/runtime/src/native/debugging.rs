@@ -39,8 +39,7 @@ impl Engine {
             Pending::Waiting(_) | Pending::Finished => true,
             Pending::Unborn | Pending::Enabled(_) | Pending::Halted(_) | Pending::Failed => false,
         });
-        let has_ended = self.pending.first() == Some(&Pending::Finished) || self.native.has_exited;
-        waits && !has_ended && !self.has_ready()
+        waits && !self.has_program_ended() && !self.has_ready()
     }
 }
 

@@ -224,7 +224,7 @@ impl Engine {
         let goes_on = self.begin_raced_access();
         match goes_on {
             true => performs(self),
-            false => self.halt(Halt::Bound(Bound::Events)),
+            false => self.halt(Halt::Bound(Bound::Accesses)),
         }
         goes_on
     }

@@ -109,6 +109,11 @@ pub fn goal(code: usize, name: &str, is_reached: bool) {
     });
 }
 
+/// The main function of the program has returned: threads that are left may wait for ever.
+pub fn return_from_main() {
+    perform::silently(|engine| engine.native.has_exited = true);
+}
+
 /// Tells people something that is no failure.
 pub fn warn(text: &str) {
     perform::silently(|engine| {

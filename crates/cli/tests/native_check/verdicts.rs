@@ -1,0 +1,314 @@
+//! A verdict says no more than was looked at.
+
+use crate::toolchain::{Toolchain, check};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const HEAD: &str = "#include <assert.h>\n#include <poll.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <sys/epoll.h>\n\
+    #include <sys/select.h>\n#include <time.h>\n#include <unistd.h>\n";
+
+fn built(folder: &Path, source: &str) {
+    let file = folder.join("program.c");
+    fs::write(&file, format!("{HEAD}{source}")).unwrap();
+    let include = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../../include");
+    let flags = [include.to_owned()];
+    Toolchain::first()
+        .build(&file, &flags, &folder.join("program"))
+        .unwrap();
+}
+
+/// The JSON report of a check, or the line with which it was refused.
+fn checked(source: &str, options: &[&str]) -> Result<Value, String> {
+    let folder = tempfile::tempdir().unwrap();
+    built(folder.path(), source);
+    check(options, &folder.path().join("program"), &[])
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+fn messages(report: &Value) -> Vec<&str> {
+    let errors = report["errors"].as_array().unwrap();
+    let message = |error: &'_ Value| error["message"].as_str().unwrap().len();
+    assert!(errors.iter().all(|error| message(error) > 0));
+    errors
+        .iter()
+        .map(|error| error["message"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn threads_that_wait_for_ever_after_the_main_thread_has_ended_are_a_deadlock() {
+    let source = |end: &str| {
+        format!(
+            "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+             static void *waits(void *p) {{ pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return p; }}
+             int main(void) {{
+                 pthread_t thread;
+                 pthread_mutex_lock(&m);
+                 pthread_create(&thread, 0, waits, 0);
+                 {end}
+             }}"
+        )
+    };
+    let report = checked(&source("pthread_exit(0);"), &[]).unwrap();
+    assert_eq!(report["errors"][0]["kind"], "deadlock", "{report}");
+    // The program ends with main, and the thread with it.
+    let report = checked(&source("return 0;"), &[]).unwrap();
+    assert_eq!(report["verdict"], "verified", "{report}");
+    let report = checked(&source("pthread_mutex_unlock(&m); pthread_exit(0);"), &[]).unwrap();
+    assert_eq!(report["verdict"], "verified", "{report}");
+}
+
+/// Two threads fail whatever the order; one of them performs an operation before.
+#[test]
+fn each_of_two_assertions_that_fail_in_one_execution_is_reported() {
+    let source = "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+        static void *one(void *p) { assert(!\"one\"); return p; }
+        static void *two(void *p) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); assert(!\"two\"); return p; }
+        int main(void) {
+            pthread_t a, b;
+            pthread_create(&a, 0, one, 0);
+            pthread_create(&b, 0, two, 0);
+            pthread_join(a, 0);
+            pthread_join(b, 0);
+        }";
+    let report = checked(source, &[]).unwrap();
+    let messages = messages(&report);
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    assert!(
+        messages.iter().any(|own| own.contains("one")),
+        "{messages:?}"
+    );
+    assert!(
+        messages.iter().any(|own| own.contains("two")),
+        "{messages:?}"
+    );
+    let places: Vec<&Value> = report["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| &error["location"])
+        .collect();
+    assert_ne!(places[0], places[1], "{report}");
+}
+
+#[test]
+fn the_schedule_of_the_second_failure_shows_the_second_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "static void *one(void *p) { assert(!\"one\"); return p; }
+        static void *two(void *p) { assert(!\"two\"); return p; }
+        int main(void) {
+            pthread_t a, b;
+            pthread_create(&a, 0, one, 0);
+            pthread_create(&b, 0, two, 0);
+            pthread_join(a, 0);
+            pthread_join(b, 0);
+        }";
+    built(folder.path(), source);
+    run(folder.path(), &["check", "--keep-going", "-q", "./program"]);
+    for (name, text) in [("program", "one"), ("program-2", "two")] {
+        let file = format!("{name}.schedule.json");
+        let saved = fs::read_to_string(folder.path().join(&file)).unwrap();
+        let output = run(folder.path(), &["replay", &file, "--format", "json"]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let message = messages(&report)[0].to_owned();
+        assert_eq!(saved.contains("\\\"one"), text == "one", "{saved}");
+        assert!(message.contains(text), "{message}");
+    }
+}
+
+#[test]
+fn what_a_program_waits_for_in_the_system_is_ready_or_refused() {
+    let main = |body: &str| {
+        format!(
+            "static int ends[2];
+             static void *writes(void *p) {{ char c = 1; if (write(ends[1], &c, 1) != 1) abort(); return p; }}
+             int main(void) {{
+                 char c;
+                 if (pipe(ends)) return 0;
+                 struct pollfd own = {{ .fd = ends[0], .events = POLLIN }};
+                 fd_set set; FD_ZERO(&set); FD_SET(ends[0], &set);
+                 struct timeval time = {{ 10, 0 }}; (void)time;
+                 {body}
+                 close(ends[0]); close(ends[1]);
+             }}"
+        )
+    };
+    // Alone: what is ready is, and else the time passes.
+    for body in [
+        "writes(0); assert(poll(&own, 1, -1) == 1); assert(read(ends[0], &c, 1) == 1);",
+        "assert(poll(&own, 1, 10000) == 0);",
+        "time_t before = time_of(); assert(poll(0, 0, 5000) == 0); assert(time_of() >= before + 5);",
+        "time_t before = time_of(); assert(select(ends[0] + 1, &set, 0, 0, &time) == 0); assert(!FD_ISSET(ends[0], &set)); assert(time_of() >= before + 10);",
+        "writes(0); assert(select(ends[0] + 1, &set, 0, 0, &time) == 1); assert(FD_ISSET(ends[0], &set));",
+        "int e = epoll_create1(0); struct epoll_event event = { .events = EPOLLIN }; epoll_ctl(e, EPOLL_CTL_ADD, ends[0], &event);
+         assert(epoll_wait(e, &event, 1, 1000) == 0); writes(0); assert(epoll_wait(e, &event, 1, -1) == 1); close(e);",
+    ] {
+        let clock = "static time_t time_of(void) { struct timespec now; clock_gettime(CLOCK_MONOTONIC, &now); return now.tv_sec; }\n";
+        let report = checked(&format!("{clock}{}", main(body)), &[]).unwrap();
+        assert_eq!(report["verdict"], "verified", "{body}: {report}");
+    }
+    // Another thread may make it ready, and cannot run meanwhile. If it has, all is well.
+    let wait = |call: &str| {
+        format!(
+            "pthread_t t; pthread_create(&t, 0, writes, 0); assert({call} == 1); pthread_join(t, 0);"
+        )
+    };
+    for call in [
+        "poll(&own, 1, -1)",
+        "poll(&own, 1, 1000)",
+        "ppoll(&own, 1, 0, 0)",
+        "select(ends[0] + 1, &set, 0, 0, 0)",
+        "pselect(ends[0] + 1, &set, 0, 0, 0, 0)",
+    ] {
+        let source = format!("#define _GNU_SOURCE\n{HEAD}{}", main(&wait(call)));
+        match checked(&source, &[]) {
+            Ok(report) => assert_eq!(report["verdict"], "verified", "{call}: {report}"),
+            Err(refusal) => assert!(
+                refusal.contains("until a descriptor is ready"),
+                "{call}: {refusal}"
+            ),
+        }
+    }
+}
+
+#[test]
+fn a_program_that_becomes_another_one_is_refused() {
+    for call in [
+        "execl(\"/bin/true\", \"true\", (char *)0)",
+        "execlp(\"true\", \"true\", \"a\", \"b\", \"c\", \"d\", \"e\", (char *)0)",
+        "execv(\"/bin/true\", (char *[]){ \"true\", 0 })",
+        "execvp(\"true\", (char *[]){ \"true\", 0 })",
+    ] {
+        let source = format!("int main(void) {{ return {call}; }}");
+        let refusal = checked(&source, &[]).unwrap_err();
+        assert!(
+            refusal.contains("becomes another program"),
+            "{call}: {refusal}"
+        );
+        assert_eq!(refusal.trim().lines().count(), 1, "{refusal}");
+    }
+    // Outside of a check it does, with all its arguments.
+    let folder = tempfile::tempdir().unwrap();
+    built(
+        folder.path(),
+        "int main(void) { return execl(\"/bin/echo\", \"echo\", \"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", (char *)0); }",
+    );
+    let output = Command::new(folder.path().join("program"))
+        .output()
+        .unwrap();
+    assert_eq!(output.stdout, b"1 2 3 4 5 6 7\n");
+}
+
+/// As `checked`, but verified piece by piece.
+fn verified(source: &str, options: &[&str]) -> (Option<i32>, Value) {
+    let folder = tempfile::tempdir().unwrap();
+    built(folder.path(), source);
+    let verify = ["verify", "-o", "safe", "--format", "json", "./program"];
+    let output = run(folder.path(), &[&verify, options].concat());
+    let report = serde_json::from_slice(&output.stdout).unwrap();
+    (output.status.code(), report)
+}
+
+const LOCKED: &str = "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    static int x, rounds;
+    static void *work(void *p) {
+        for (int i = 0; i != rounds; i++) { pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); }
+        return p;
+    }
+    static void both(void) {
+        pthread_t a, b;
+        pthread_create(&a, 0, work, 0);
+        pthread_create(&b, 0, work, 0);
+        pthread_join(a, 0);
+        pthread_join(b, 0);
+    }\n";
+
+#[test]
+fn an_input_of_which_nothing_was_verified_is_named_with_the_bound() {
+    let source = format!(
+        "#include \"mazurka.h\"\n{LOCKED}int main(void) {{ rounds = mazurka_input(\"n\", 0, 1) ? 20 : 1; both(); assert(rounds == 1); }}"
+    );
+    let (code, report) = verified(&source, &["--max-events", "15"]);
+    assert_eq!(
+        (code, &report["verdict"]),
+        (Some(3), &"bounded".into()),
+        "{report}"
+    );
+    let unverified = report["unverified"].as_array().unwrap();
+    assert_eq!(unverified.len(), 1, "{report}");
+    assert_eq!(unverified[0]["inputs"], "n == 1");
+    assert_eq!(
+        unverified[0]["bounds"][0],
+        "at most 15 operations of a thread; raise with --max-events"
+    );
+    let (code, report) = verified(&source, &["--max-events", "15", "--input", "n=0..0"]);
+    assert_eq!(
+        (code, &report["verdict"]),
+        (Some(0), &"verified".into()),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_program_without_a_complete_execution_is_not_verified() {
+    let source = format!("{LOCKED}int main(void) {{ rounds = -1; both(); }}");
+    let options = ["--max-events", "30", "--stop-when", "time=1s"];
+    let (code, report) = verified(&source, &options);
+    assert_eq!(
+        (code, &report["verdict"]),
+        (Some(3), &"bounded".into()),
+        "{report}"
+    );
+    let bounds = report["unverified"][0]["bounds"].to_string();
+    assert!(
+        bounds.contains("at most 30 operations of a thread"),
+        "{bounds}"
+    );
+}
+
+#[test]
+fn what_was_left_out_of_a_verification_is_accepted_or_a_bound() {
+    let source =
+        "int __VERIFIER_nondet_int(void);\nint main(void) { return __VERIFIER_nondet_int() == 7; }";
+    let (code, report) = verified(source, &[]);
+    assert_eq!(code, Some(3), "{report}");
+    let (code, report) = verified(source, &["--accept", "inputs"]);
+    assert_eq!(code, Some(0), "{report}");
+    assert_eq!(report["accepted"][0]["kind"], "inputs", "{report}");
+}
+
+#[test]
+fn plain_accesses_without_end_are_the_bound_that_is_named() {
+    let source = "static int stop;
+        static void *spins(void *p) { while (!stop) {} return p; }
+        int main(void) { pthread_t t; pthread_create(&t, 0, spins, 0); pthread_join(t, 0); }";
+    let report = checked(source, &["--max-events", "20"]).unwrap();
+    let told = report["bounds"].to_string() + &report["errors"].to_string();
+    let is_told =
+        told.contains("at most 20,000 plain accesses of a thread; raise with --max-events");
+    // The thread that spins may also be found to be stuck.
+    assert!(is_told || report["verdict"] == "bug", "{report}");
+}
+
+#[test]
+fn inline_assembly_that_accesses_memory_is_a_bound_unless_it_is_accepted() {
+    let source = "static int n;
+        static int load(int *p) { int r; __asm__ volatile(\"movl %1, %0\" : \"=r\"(r) : \"m\"(*p)); return r; }
+        int main(void) { __asm__ volatile(\"pause\" ::: \"memory\"); return load(&n); }";
+    let report = checked(source, &[]).unwrap();
+    assert_eq!(report["verdict"], "bounded", "{report}");
+    assert_eq!(report["limits"][0], "asm", "{report}");
+    let report = checked(source, &["--accept", "asm"]).unwrap();
+    assert_eq!(report["verdict"], "verified", "{report}");
+    assert_eq!(report["accepted"][0]["kind"], "asm", "{report}");
+}

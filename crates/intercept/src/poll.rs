@@ -1,0 +1,170 @@
+//! Waits for descriptors: `poll`, `select`, `epoll_wait` and the like.
+//!
+//! All threads of the program are run by one thread of the system, which must not wait for another of them. So the system
+//! is only asked what is ready now. If nothing is, the time passes for a thread that is alone; beside other threads, which might
+//! make a descriptor ready, the program is refused.
+
+use crate::clock::{SECOND, nanoseconds, sleep_for};
+use crate::gate::{close, code, frame, is_inside};
+use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
+use runtime::native::{self, Frame};
+
+/// How long a wait may take.
+#[derive(Clone, Copy)]
+enum Patience {
+    Nanoseconds(u64),
+    Unlimited,
+}
+
+impl Patience {
+    fn of_milliseconds(time: c_int) -> Patience {
+        match u64::try_from(time) {
+            Ok(time) => Patience::Nanoseconds(time * 1_000_000),
+            Err(_) => Patience::Unlimited,
+        }
+    }
+
+    fn of_timespec(time: *const timespec) -> Patience {
+        // SAFETY: the program gave the pointer.
+        let time = unsafe { time.as_ref() };
+        time.map_or(Patience::Unlimited, |time| {
+            Patience::Nanoseconds(nanoseconds(time))
+        })
+    }
+
+    fn of_timeval(time: *const timeval) -> Patience {
+        // SAFETY: the program gave the pointer.
+        let time = unsafe { time.as_ref() };
+        time.map_or(Patience::Unlimited, |time| {
+            Patience::Nanoseconds(time.tv_sec as u64 * SECOND + time.tv_usec as u64 * 1_000)
+        })
+    }
+}
+
+/// What a wait returns of which the system says this without waiting.
+fn waits(ready: c_int, has_descriptors: bool, patience: Patience, frame: *const Frame) -> c_int {
+    if ready != 0 {
+        return ready;
+    }
+    let refuse = |what: &str| native::refuse(code(), format!("the program {what}"));
+    match patience {
+        Patience::Nanoseconds(0) => {}
+        Patience::Unlimited if !has_descriptors => refuse("waits for a signal"),
+        Patience::Nanoseconds(time) if !has_descriptors || native::is_alone() => {
+            sleep_for(time, frame);
+        }
+        Patience::Nanoseconds(_) | Patience::Unlimited => {
+            refuse("waits in the operating system until a descriptor is ready")
+        }
+    }
+    0
+}
+
+/// No time at all.
+static NOW: timespec = timespec {
+    tv_sec: 0,
+    tv_nsec: 0,
+};
+
+export! {
+    compared fn poll(descriptors: *mut pollfd, count: nfds_t, time: c_int) -> c_int {
+        if !is_inside() {
+            return real!(poll(descriptors, count, time): fn(*mut pollfd, nfds_t, c_int) -> c_int);
+        }
+        let (frame, _closed) = (frame(), close());
+        let ready = real!(poll(descriptors, count, 0): fn(*mut pollfd, nfds_t, c_int) -> c_int);
+        waits(ready, count > 0, Patience::of_milliseconds(time), frame)
+    }
+
+    compared fn ppoll(descriptors: *mut pollfd, count: nfds_t, time: *const timespec, mask: *const sigset_t) -> c_int {
+        if !is_inside() {
+            return real!(ppoll(descriptors, count, time, mask):
+                fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t) -> c_int);
+        }
+        let (frame, _closed) = (frame(), close());
+        let ready = real!(ppoll(descriptors, count, &raw const NOW, mask):
+            fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t) -> c_int);
+        waits(ready, count > 0, Patience::of_timespec(time), frame)
+    }
+
+    // What a fortified program calls for the two above.
+    compared fn __poll_chk(descriptors: *mut pollfd, count: nfds_t, time: c_int, size: usize) -> c_int {
+        if !is_inside() {
+            return real!(__poll_chk(descriptors, count, time, size): fn(*mut pollfd, nfds_t, c_int, usize) -> c_int);
+        }
+        let (frame, _closed) = (frame(), close());
+        let ready = real!(__poll_chk(descriptors, count, 0, size): fn(*mut pollfd, nfds_t, c_int, usize) -> c_int);
+        waits(ready, count > 0, Patience::of_milliseconds(time), frame)
+    }
+
+    compared fn __ppoll_chk(descriptors: *mut pollfd, count: nfds_t, time: *const timespec, mask: *const sigset_t, size: usize) -> c_int {
+        if !is_inside() {
+            return real!(__ppoll_chk(descriptors, count, time, mask, size):
+                fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t, usize) -> c_int);
+        }
+        let (frame, _closed) = (frame(), close());
+        let ready = real!(__ppoll_chk(descriptors, count, &raw const NOW, mask, size):
+            fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t, usize) -> c_int);
+        waits(ready, count > 0, Patience::of_timespec(time), frame)
+    }
+
+    compared fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, time: *mut timeval) -> c_int {
+        if !is_inside() {
+            return real!(select(count, read, write, except, time):
+                fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *mut timeval) -> c_int);
+        }
+        let (frame, _closed) = (frame(), close());
+        let mut now = timeval { tv_sec: 0, tv_usec: 0 };
+        let ready = real!(select(count, read, write, except, &raw mut now):
+            fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *mut timeval) -> c_int);
+        let result = waits(ready, count > 0, Patience::of_timeval(time), frame);
+        // The system says there how much time is left: none if it is up.
+        if result == 0 && !time.is_null() {
+            // SAFETY: the program gave the pointer.
+            unsafe { *time = now };
+        }
+        result
+    }
+
+    compared fn pselect(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, time: *const timespec, mask: *const sigset_t) -> c_int {
+        if !is_inside() {
+            return real!(pselect(count, read, write, except, time, mask):
+                fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *const timespec, *const sigset_t) -> c_int);
+        }
+        let (frame, _closed) = (frame(), close());
+        let ready = real!(pselect(count, read, write, except, &raw const NOW, mask):
+            fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *const timespec, *const sigset_t) -> c_int);
+        waits(ready, count > 0, Patience::of_timespec(time), frame)
+    }
+
+    compared fn epoll_wait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int) -> c_int {
+        if !is_inside() {
+            return real!(epoll_wait(epoll, events, most, time): fn(c_int, *mut epoll_event, c_int, c_int) -> c_int);
+        }
+        let (frame, _closed) = (frame(), close());
+        let ready = real!(epoll_wait(epoll, events, most, 0): fn(c_int, *mut epoll_event, c_int, c_int) -> c_int);
+        waits(ready, true, Patience::of_milliseconds(time), frame)
+    }
+
+    compared fn epoll_pwait(epoll: c_int, events: *mut epoll_event, most: c_int, time: c_int, mask: *const sigset_t) -> c_int {
+        if !is_inside() {
+            return real!(epoll_pwait(epoll, events, most, time, mask):
+                fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int);
+        }
+        let (frame, _closed) = (frame(), close());
+        let ready = real!(epoll_pwait(epoll, events, most, 0, mask):
+            fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int);
+        waits(ready, true, Patience::of_milliseconds(time), frame)
+    }
+
+    compared fn epoll_pwait2(epoll: c_int, events: *mut epoll_event, most: c_int, time: *const timespec, mask: *const sigset_t) -> c_int {
+        if !is_inside() {
+            return real!(epoll_pwait2(epoll, events, most, time, mask):
+                fn(c_int, *mut epoll_event, c_int, *const timespec, *const sigset_t) -> c_int);
+        }
+        let (frame, _closed) = (frame(), close());
+        let ready = real!(epoll_pwait(epoll, events, most, 0, mask):
+            fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int);
+        waits(ready, true, Patience::of_timespec(time), frame)
+    }
+}
