@@ -17,6 +17,7 @@ mod gate;
 #[macro_use]
 mod real;
 
+mod annotations;
 mod atomics;
 mod attributes;
 mod barrier;

@@ -4,6 +4,7 @@
 //! that it provides in the place of a library's. Everything here is called by threads of a [`Model`](crate::Model) whose
 //! [`Config`](crate::Config) says [`Native`].
 
+mod annotations;
 mod atomics;
 mod copies;
 mod debugging;
@@ -22,6 +23,7 @@ mod shadow;
 mod source_map;
 mod threads;
 
+pub use annotations::{acquire_at, expect_races, ignore, release_at};
 pub use atomics::{compare_exchange, fence, load, modify, modify_within, store};
 pub use copies::{copy, copy_at_once, fill};
 pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};

@@ -233,7 +233,7 @@ pub fn fence(order: Ordering, code: usize) {
 impl Engine {
     /// Whether it matters for data races what atomic accesses order.
     #[inline(always)]
-    fn is_ordering(&self) -> bool {
+    pub(super) fn is_ordering(&self) -> bool {
         self.watch.races && self.native.is_ordering
     }
 

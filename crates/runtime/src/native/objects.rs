@@ -1,6 +1,7 @@
 //! Synchronisation objects of native programs, which come to life at their addresses when they are first used.
 
 use super::Frame;
+use super::annotations::Annotations;
 use crate::engine::Engine;
 use crate::perform::{perform_when, silently};
 use crate::{Barrier, Condvar, Mutex, Once, RwLock, Semaphore};
@@ -15,6 +16,7 @@ pub(crate) struct Objects {
     semaphores: FxHashMap<usize, Semaphore>,
     barriers: FxHashMap<usize, Barrier>,
     onces: FxHashMap<usize, Once>,
+    pub(super) annotations: Annotations,
 }
 
 impl Objects {
@@ -26,6 +28,7 @@ impl Objects {
         self.semaphores.clear();
         self.barriers.clear();
         self.onces.clear();
+        self.annotations.clear();
     }
 
     /// Becomes like the other.
@@ -36,6 +39,7 @@ impl Objects {
         copy_table(&mut self.semaphores, &other.semaphores);
         copy_table(&mut self.barriers, &other.barriers);
         copy_table(&mut self.onces, &other.onces);
+        self.annotations.clone_from(&other.annotations);
     }
 }
 

@@ -234,7 +234,7 @@ impl Engine {
     }
 
     fn shadow(&mut self, address: usize, length: usize, kind: Kind) {
-        if self.is_solo() && !self.watch.records {
+        if self.is_solo() && !self.watch.records || self.is_ignored(kind) {
             return;
         }
         let end = address + length;
@@ -254,6 +254,17 @@ impl Engine {
                 self.shadow_granule(number, touch);
             }
             start = stop;
+        }
+    }
+
+    /// Whether the program says that accesses like this are not to be looked at.
+    #[inline(always)]
+    fn is_ignored(&self, kind: Kind) -> bool {
+        let annotations = &self.native.objects.annotations;
+        match kind {
+            Kind::Read => annotations.ignore(self.running, false),
+            Kind::Write => annotations.ignore(self.running, true),
+            Kind::AtomicRead | Kind::AtomicWrite | Kind::Release => false,
         }
     }
 
@@ -300,6 +311,11 @@ impl Engine {
     /// Two accesses that nothing orders, as far as is known.
     #[cold]
     fn meet_race(&mut self, earlier: Touch, later: Touch, number: usize) {
+        let both = earlier.bytes & later.bytes;
+        let address = number * GRANULE + both.trailing_zeros() as usize;
+        if self.native.objects.annotations.is_benign(address) {
+            return;
+        }
         if self.native.is_ordering {
             self.native_race(earlier, later, number);
         } else {

@@ -1,0 +1,141 @@
+//! What a program tells the race detector of a thread sanitizer: orders that it does not see, and accesses that may race.
+
+use crate::atomic::Value;
+use crate::engine::Engine;
+use crate::perform::{perform_when, silently};
+use explore::{Access, OpKind, ThreadId};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+/// What an execution has said so far.
+#[derive(Clone, Default)]
+pub(crate) struct Annotations {
+    /// How often threads have released at an address.
+    released: FxHashMap<usize, u32>,
+    /// Threads that ignore their reads (false) or writes (true), and how often they began to.
+    ignored: Vec<(ThreadId, bool, u32)>,
+    /// Memory in which races are expected.
+    benign: Vec<Range<usize>>,
+}
+
+impl Annotations {
+    /// Forgets the execution.
+    pub(crate) fn clear(&mut self) {
+        self.released.clear();
+        self.ignored.clear();
+        self.benign.clear();
+    }
+
+    /// Whether the thread ignores accesses like this.
+    #[inline(always)]
+    pub(crate) fn ignore(&self, thread: ThreadId, is_write: bool) -> bool {
+        !self.ignored.is_empty() && self.has_ignored(thread, is_write)
+    }
+
+    #[cold]
+    fn has_ignored(&self, thread: ThreadId, is_write: bool) -> bool {
+        let mut ignored = self.ignored.iter();
+        ignored.any(|&(own, what, depth)| (own, what) == (thread, is_write) && depth > 0)
+    }
+
+    /// Whether races are expected at this address.
+    pub(crate) fn is_benign(&self, address: usize) -> bool {
+        self.benign.iter().any(|range| range.contains(&address))
+    }
+
+    fn set_ignored(&mut self, thread: ThreadId, is_write: bool, begins: bool) {
+        let own = (thread, is_write);
+        let known = self
+            .ignored
+            .iter()
+            .position(|&(thread, what, _)| (thread, what) == own);
+        let known = known.unwrap_or_else(|| {
+            self.ignored.push((thread, is_write, 0));
+            self.ignored.len() - 1
+        });
+        let depth = &mut self.ignored[known].2;
+        *depth = match begins {
+            true => *depth + 1,
+            false => depth.saturating_sub(1),
+        };
+    }
+}
+
+/// All that the thread did so far happens before what threads do after they have taken it up at this address.
+pub fn release_at(address: usize, code: usize) {
+    order(address, code, Access::Write);
+}
+
+/// Takes up what threads have released at this address.
+pub fn acquire_at(address: usize, code: usize) {
+    order(address, code, Access::Read);
+}
+
+fn order(address: usize, code: usize, access: Access) {
+    /// No program has memory here: the event is about a variable beside the one that the program names.
+    const BESIDE: usize = 1 << 62;
+    let (is_needed, is_enforceable) =
+        silently(|engine| (engine.races_plain(), engine.config.is_enforceable));
+    if is_enforceable {
+        let what =
+            "the program has annotations of the order of its threads, which cannot be enforced";
+        super::refuse(code, what.to_owned());
+    }
+    // Where plain accesses interleave none races.
+    if !is_needed {
+        return;
+    }
+    let releases = access == Access::Write;
+    let goes_on = |engine: &mut Engine| {
+        let kind = match releases {
+            true => OpKind::ReadModifyWrite,
+            false => OpKind::Load,
+        };
+        if releases {
+            engine.thread().laps.take_effect();
+        }
+        let range = engine.range(BESIDE | address, 1);
+        engine.announces(kind, access, range, code)
+    };
+    perform_when(goes_on, |engine| {
+        let released = &mut engine.native.objects.annotations.released;
+        let count = released.entry(address).or_default();
+        let before = count.token();
+        *count += u32::from(releases);
+        let after = count.token();
+        engine.note(before, after);
+        if engine.is_ordering() {
+            let (thread, object) = (engine.running, engine.op.object);
+            let clocks = &mut engine.happens_before;
+            match releases {
+                true => clocks.publish(thread, object, Ordering::Release),
+                false => clocks.load(thread, object, Ordering::Acquire),
+            }
+        }
+        engine.record_memory(address, &[&[0]], |name, [_]| match releases {
+            true => format!("{name}: what was done happens before (annotation)"),
+            false => format!("{name}: what follows happens after (annotation)"),
+        });
+    });
+}
+
+/// The thread begins or ends to ignore its reads or writes.
+pub fn ignore(is_write: bool, begins: bool) {
+    silently(|engine| {
+        let thread = engine.running;
+        let annotations = &mut engine.native.objects.annotations;
+        annotations.set_ignored(thread, is_write, begins);
+    });
+}
+
+/// Races are expected in this memory.
+pub fn expect_races(address: usize, length: usize) {
+    silently(|engine| {
+        let benign = &mut engine.native.objects.annotations.benign;
+        let range = address..address.saturating_add(length);
+        if !benign.contains(&range) {
+            benign.push(range);
+        }
+    });
+}
