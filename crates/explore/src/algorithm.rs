@@ -207,6 +207,10 @@ impl Algorithm {
             Algorithm::Pct => read::<Pct>(saved, options),
         }
         .map_err(|error| Unreadable(error.to_string()))
+        .and_then(|strategy| match strategy.execution().is_consistent() {
+            true => Ok(strategy),
+            false => Err(Unreadable("it contradicts itself".to_owned())),
+        })
     }
 }
 

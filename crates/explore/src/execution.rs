@@ -4,6 +4,7 @@
 //! edges that no schedule can turn round. Races are found once, when their second event is pushed.
 
 mod clock;
+mod consistent;
 mod id;
 mod op;
 mod prefix;

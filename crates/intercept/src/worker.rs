@@ -23,6 +23,9 @@ use std::time::Duration;
 /// Between two tellings of how far the search is.
 const INTERVAL: Duration = Duration::from_millis(150);
 
+/// What a file says may contradict itself.
+static IS_FROM_A_FILE: AtomicBool = AtomicBool::new(false);
+
 /// Where answers are appended: opened for each, since the program may close any descriptor.
 static ANSWERS: OnceLock<PathBuf> = OnceLock::new();
 
@@ -46,6 +49,8 @@ pub(crate) fn work(program: Program) -> i32 {
         Ok(answers) => ANSWERS.get_or_init(|| answers),
         Err(error) => refuse(&format!("cannot redirect the program's output: {error}")),
     };
+    let is_from_a_file = order.resume.is_some() || order.replay.is_some();
+    IS_FROM_A_FILE.store(is_from_a_file, Relaxed);
     input::refuse_readers();
     gate::begin();
     std::panic::set_hook(Box::new(give_up));
@@ -79,7 +84,13 @@ pub(crate) fn work(program: Program) -> i32 {
 
 /// An invariant of the checker's own does not hold: nothing that it says can be trusted.
 fn give_up(panic: &std::panic::PanicHookInfo<'_>) {
-    refuse_now(&format!("an error of mazurka itself: {panic}"));
+    refuse_now(&match IS_FROM_A_FILE.load(Relaxed) {
+        true => {
+            "the checkpoint or schedule contradicts itself or the program; check the program again"
+                .to_owned()
+        }
+        false => format!("an error of mazurka itself: {panic}"),
+    });
 }
 
 /// What the program does cannot be checked: the process ends here.

@@ -21,8 +21,10 @@ mod verification;
 pub use error::CheckError;
 pub use verification::{Preference, Verified};
 
+use checkpoint::CONTRADICTORY;
 use explore::{Algorithm, Observer, Options, States};
 use report::{Conditions, Interleaving, LeftOut, Omission, Report, ScheduleFile, Shortcut};
+use runtime::contained;
 use runtime::native::{Memory, SourceMap};
 use search::Search;
 use std::path::PathBuf;
@@ -396,7 +398,15 @@ impl Checker {
     /// Checks the program.
     pub fn try_check(self, program: impl Fn() + 'static) -> Result<Report, CheckError> {
         self.contradiction()?;
-        Search::new(self, program)?.run()
+        let Some(path) = self.resume.clone() else {
+            return Search::new(self, program)?.run();
+        };
+        contained(|| Search::new(self, program)?.run()).unwrap_or_else(|| {
+            Err(CheckError::Unreadable {
+                path,
+                reason: CONTRADICTORY.to_owned(),
+            })
+        })
     }
 
     /// Runs one saved schedule again.
@@ -418,7 +428,8 @@ impl Checker {
         let conditions = schedule.conditions;
         let checker = Checker { conditions, ..self };
         checker.has_room()?;
-        Search::new(checker, program)?.replay(schedule)
+        contained(|| Search::new(checker, program)?.replay(schedule))
+            .unwrap_or_else(|| Err(CheckError::Misfit("it contradicts itself".to_owned())))
     }
 
     /// What comes before the last step of a schedule of accesses, for people: that step ended the process in which it was run.

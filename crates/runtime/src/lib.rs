@@ -124,6 +124,7 @@ pub use objects::{
 };
 pub use once::{Entry, Once};
 pub use outside::{is_outside, modify_outside, pause};
+pub use panic_hook::contained;
 pub use plain::{Lasting, Plain, PlainCell};
 pub use pointer::{ConstPtr, MutPtr};
 pub use poison::Poison;

@@ -19,6 +19,11 @@ pub(crate) use sites::{Region, Resident, Site};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+/// A file that names more threads is of no program.
+const MOST_THREADS: usize = 1 << 14;
+/// A file that knows more objects is of no program.
+const MOST_OBJECTS: u32 = 1 << 24;
+
 /// Dense ids for spawn paths and for objects, interned as they are met and never forgotten, and what
 /// was learnt of the objects (coarsenings). A resumed search needs the names of the one it resumes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -118,6 +123,45 @@ impl Names {
         hasher.finish()
     }
 
+    /// Whether names that were read from a file are such as could have been written: ids lie among those that were given, and
+    /// nothing is its own ancestor.
+    pub fn is_consistent(&self) -> bool {
+        let is_object = |object: ObjectId| object == ObjectId::NONE || object.0 < self.objects;
+        let is_thread = |(index, named): (usize, &Named)| {
+            let is_child = |(number, child): (usize, &ThreadId)| {
+                let child_named = self.threads.get(child.index());
+                child.index() > index
+                    && child_named.is_some_and(|own| {
+                        own.parent.index() == index && own.number as usize == number
+                    })
+            };
+            let is_created = |created: &Created| {
+                let others = created.others.iter().map(|&(_, other)| other);
+                others.chain([created.object]).all(is_object)
+            };
+            (index == 0 || named.parent.index() < index)
+                && named.children.iter().enumerate().all(is_child)
+                && named.objects.iter().all(is_created)
+                && named.park.0 < self.objects
+                && named.end.0 < self.objects
+        };
+        let coarse = [&self.tried, &self.ordered, &self.polled];
+        let coarse = coarse
+            .into_iter()
+            .chain([&self.shared, &self.registered, &self.scanned]);
+        (1..=MOST_THREADS).contains(&self.threads.len())
+            && self.objects <= MOST_OBJECTS
+            && self.threads.iter().enumerate().all(is_thread)
+            && coarse.flatten().all(|&object| is_object(object))
+            && self.parts.values().all(|&part| is_object(part))
+            && self
+                .merged
+                .iter()
+                .all(|(&own, &into)| into < own && is_object(own))
+            && self.residents.values().all(|&object| is_object(object))
+            && self.addresses.is_consistent(is_object)
+    }
+
     /// The spawn path of a thread: `0` is the main thread, `0.2` its third child.
     pub fn spawn_path(&self, thread: ThreadId) -> String {
         match thread {
@@ -170,6 +214,10 @@ impl Names {
         let mut thread = ThreadId::MAIN;
         for number in numbers {
             let number: u16 = number.parse().map_err(|_| unknown())?;
+            let met = self.threads[thread.index()].children.len();
+            if self.threads.len() + (usize::from(number) + 1).saturating_sub(met) > MOST_THREADS {
+                return Err(unknown());
+            }
             for earlier in 0..=u32::from(number) {
                 self.child(thread, earlier);
             }

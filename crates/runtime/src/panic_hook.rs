@@ -2,8 +2,24 @@
 
 use crate::failure::Noticed;
 use crate::perform;
-use std::panic::{self, PanicHookInfo};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::Once;
+
+thread_local! {
+    /// A panic outside of the program is the fault of a file, and is caught.
+    static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What `work` gives; none if it panics, which it does only if a file that it relies on contradicts itself.
+pub fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
+    install();
+    let before = IS_CONTAINED.replace(true);
+    // Nothing that the work has changed is used afterwards.
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    IS_CONTAINED.set(before);
+    result.ok()
+}
 
 /// Puts a hook before the one that is there, once for the process.
 pub(crate) fn install() {
@@ -12,6 +28,7 @@ pub(crate) fn install() {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| match perform::current() {
             Some(_) => notice(info),
+            None if IS_CONTAINED.get() => {}
             None => previous(info),
         }));
     });

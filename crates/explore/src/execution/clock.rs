@@ -9,7 +9,7 @@ pub(super) type Lanes = [u32; LANES];
 const LANES: usize = 4;
 
 /// A row per event, an entry per thread: how many events of the thread happen before or at the event.
-#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Clocks {
     /// Lanes per row.
     stride: usize,
@@ -20,6 +20,11 @@ impl Clocks {
     /// Entries per row.
     pub(super) fn width(&self) -> usize {
         self.stride * LANES
+    }
+
+    /// Whether there is a row for each of so many events.
+    pub(super) fn has_rows(&self, events: usize) -> bool {
+        events.checked_mul(self.stride) == Some(self.rows.len())
     }
 
     /// Lanes per row.

@@ -13,6 +13,10 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
+/// Why a checkpoint is not read that no search could have written.
+pub(super) const CONTRADICTORY: &str =
+    "the checkpoint contradicts itself or the program; begin the search anew";
+
 /// What a search was told; another one cannot go on from its state.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
@@ -157,6 +161,9 @@ impl State<'static> {
         let bytes = slots::read(path).map_err(|error| unreadable(reason_of(&error)))?;
         let (state, strategy) = postcard::take_from_bytes::<State<'static>>(&bytes)
             .map_err(|_| unreadable(slots::OTHER_VERSION.to_owned()))?;
+        if !state.names.is_consistent() || !(0.0..1e12).contains(&state.elapsed_s) {
+            return Err(unreadable(CONTRADICTORY.to_owned()));
+        }
         match state.task.difference(task) {
             None => Ok((state, strategy.to_vec())),
             Some((what, found, asked)) => Err(CheckError::ForeignCheckpoint {

@@ -35,6 +35,19 @@ pub(crate) struct Range {
     pub(crate) is_merged: bool,
 }
 
+impl Addresses {
+    /// Whether ranges are where they say and do not overlap, and all objects are known.
+    pub(super) fn is_consistent(&self, is_object: impl Fn(ObjectId) -> bool) -> bool {
+        let mut end = 0;
+        let is_range = |(&start, range): (&u64, &Range)| {
+            let is_behind = start >= end && range.start == start && range.length > 0;
+            end = start.saturating_add(u64::from(range.length));
+            is_behind && end < u64::MAX && is_object(range.object)
+        };
+        self.ranges.iter().all(is_range) && self.objects.values().all(|&object| is_object(object))
+    }
+}
+
 impl Range {
     fn end(&self) -> u64 {
         self.start + u64::from(self.length)

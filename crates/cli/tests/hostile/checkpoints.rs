@@ -1,0 +1,118 @@
+//! Checkpoints that somebody has changed and given a fresh checksum: refused, or a search that ends.
+
+use crate::random::{Random, mutate, seeds};
+use mazurka::{Algorithm, CheckError, Checker, Report};
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// For each algorithm and seed.
+const FILES: usize = 70;
+
+/// Programs without and with states to compare, and how many executions are saved.
+const PROGRAMS: [(&str, u64); 2] = [("mutex:2,2", 3), ("registration:4", 5)];
+
+fn checker(algorithm: Algorithm, name: &str) -> Checker {
+    let checker = Checker::new().name(name).algorithm(algorithm);
+    checker.keep_going(true).time_limit(Duration::from_secs(2))
+}
+
+fn check(checker: Checker, name: &str) -> Result<Report, CheckError> {
+    checker.try_check(corpus::parse(name).unwrap().program())
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes[..8].try_into().unwrap())
+}
+
+/// What stands in the newer slot of a checkpoint, as `checker::slots` writes it.
+fn payload(file: &[u8]) -> Vec<u8> {
+    let capacity = number(&file[8..]) as usize;
+    let slots = [16, 16 + capacity]
+        .into_iter()
+        .filter(|&at| at + 24 <= file.len());
+    let newest = slots.max_by_key(|&at| number(&file[at..])).unwrap();
+    let length = number(&file[newest + 8..]) as usize;
+    file[newest + 24..newest + 24 + length].to_vec()
+}
+
+/// The checksum of `checker::slots`.
+fn checksum(sequence: u64, payload: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut mix = |word: u64| {
+        hash = (hash ^ word).wrapping_mul(0x0100_0000_01b3);
+        hash ^= hash >> 29;
+    };
+    mix(sequence);
+    mix(payload.len() as u64);
+    let words = payload.chunks_exact(8);
+    let rest = words.remainder();
+    words.for_each(|word| mix(number(word)));
+    rest.iter().for_each(|&byte| mix(u64::from(byte)));
+    hash
+}
+
+/// A checkpoint with this content.
+fn file(magic: &[u8], payload: &[u8]) -> Vec<u8> {
+    let head = [
+        2 * (payload.len() as u64 + 24),
+        1,
+        payload.len() as u64,
+        checksum(1, payload),
+    ];
+    let [capacity, slot @ ..] = head.map(u64::to_le_bytes);
+    // The first state stands in the second slot.
+    let first = vec![0; u64::from_le_bytes(capacity) as usize];
+    [magic, &capacity, &first, &slot.concat(), payload].concat()
+}
+
+fn resumed(path: &Path, algorithm: Algorithm, name: &str) -> Result<Report, CheckError> {
+    check(
+        checker(algorithm, name).resume(path).max_executions(2_000),
+        name,
+    )
+}
+
+#[test]
+fn no_changed_checkpoint_leads_astray() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let mut refused = 0;
+    let mut all = 0;
+    for seed in seeds() {
+        let mut random = Random(seed);
+        for algorithm in Algorithm::ALL {
+            let (name, executions) = match algorithm.compares_states() {
+                true => PROGRAMS[1],
+                false => PROGRAMS[0],
+            };
+            let saved = checker(algorithm, name)
+                .checkpoint(&path)
+                .max_executions(executions);
+            check(saved, name).unwrap();
+            let whole = fs::read(&path).unwrap();
+            let (magic, state) = (&whole[..8], payload(&whole));
+            fs::write(&path, file(magic, &state)).unwrap();
+            resumed(&path, algorithm, name).unwrap();
+            for _ in 0..FILES {
+                let mut changed = state.clone();
+                mutate(&mut random, &mut changed);
+                fs::write(&path, file(magic, &changed)).unwrap();
+                let start = Instant::now();
+                let result = resumed(&path, algorithm, name);
+                let elapsed = start.elapsed();
+                assert!(
+                    elapsed < Duration::from_secs(20),
+                    "{algorithm}, {seed}: {elapsed:?}"
+                );
+                all += 1;
+                if let Err(error) = result {
+                    refused += 1;
+                    assert!(!error.to_string().contains('\n'), "{error}");
+                }
+            }
+        }
+    }
+    println!("{refused} of {all} refused");
+    assert!(refused > all / 4);
+}
