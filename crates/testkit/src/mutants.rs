@@ -34,6 +34,9 @@ struct Arguments {
     /// Leave out programs whose source has one of these words.
     #[arg(long)]
     mask: Option<String>,
+    /// Differences that begin with one of these words show nothing.
+    #[arg(long)]
+    ignore: Option<String>,
     /// Where the copy is built.
     #[arg(long, default_value = "target/mutants")]
     folder: PathBuf,
@@ -176,8 +179,8 @@ fn difference(
     let mut oracle = Command::new(&options.frontends);
     oracle.args(["--quick", "--compiler", "gcc", "--runs", "1", "--mazurka"]);
     oracle.arg(&options.mazurka).args(arguments);
-    if let Some(mask) = &options.mask {
-        oracle.arg("--mask").arg(mask);
+    for (option, words) in [("--mask", &options.mask), ("--ignore", &options.ignore)] {
+        oracle.args(words.iter().flat_map(|words| [option, words.as_str()]));
     }
     oracle
         .env("MAZURKA_RUNTIME", library)

@@ -16,6 +16,8 @@ pub struct Behaviour {
     pub has_deadlock: bool,
     /// Whether some execution has a data race.
     pub has_race: bool,
+    /// Whether some execution can only go on because a timed operation expires, which takes until the year 2100.
+    pub waits_for_time: bool,
     /// How many states there are.
     pub states: usize,
 }
@@ -29,10 +31,11 @@ pub fn behaviour(program: &CProgram, most: usize) -> Option<Behaviour> {
     seen.insert(rest[0].clone());
     while let Some(state) = rest.pop() {
         found.has_race |= code.races(&state);
-        let mut is_stuck = true;
+        let (mut is_stuck, mut is_late) = (true, true);
         for thread in 0..state.threads.len() {
             for next in code.steps(&state, thread) {
                 is_stuck = false;
+                is_late &= code.expires(&state, thread);
                 if seen.contains(&next) {
                     continue;
                 }
@@ -43,6 +46,7 @@ pub fn behaviour(program: &CProgram, most: usize) -> Option<Behaviour> {
                 rest.push(next);
             }
         }
+        found.waits_for_time |= is_late && !is_stuck;
         if is_stuck {
             match state
                 .threads

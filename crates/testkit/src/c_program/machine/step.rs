@@ -29,6 +29,20 @@ impl Code {
         &self.threads[thread][state.threads[thread].at]
     }
 
+    /// Whether the step of the thread is that a timed operation expires.
+    pub(super) fn expires(&self, state: &State, thread: usize) -> bool {
+        match *self.next(state, thread) {
+            Instruction::Lock(mutex, Acquire::Timed) => state.mutexes[mutex],
+            Instruction::ReadLock(rwlock, Acquire::Timed) => state.rwlocks[rwlock].is_written,
+            Instruction::WriteLock(rwlock, Acquire::Timed) => {
+                let lock = &state.rwlocks[rwlock];
+                lock.is_written || lock.readers > 0
+            }
+            Instruction::Take(semaphore, Acquire::Timed) => state.semaphores[semaphore] == 0,
+            _ => false,
+        }
+    }
+
     fn is_private(&self, state: &State, thread: usize) -> bool {
         let instruction = self.next(state, thread);
         match instruction {
