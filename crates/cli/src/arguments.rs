@@ -192,6 +192,9 @@ pub struct CheckOptions {
     /// Stop a thread at the timed operation after as many expired ones [default: 2]
     #[arg(long, value_name = "N")]
     pub timeouts: Option<u32>,
+    /// Let condition variables wake a thread without a signal as often [default: 0]
+    #[arg(long, value_name = "N")]
+    pub spurious: Option<u32>,
     /// Stop a thread after as many operations [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_events: Option<u32>,

@@ -84,6 +84,9 @@ fn checker(options: &CheckOptions) -> Checker {
             States::StoredExactly => mazurka::States::StoredExactly,
         });
     }
+    if let Some(spurious) = options.spurious {
+        checker = checker.spurious(spurious);
+    }
     if let Some(timeouts) = options.timeouts {
         checker = checker.timeouts(timeouts);
     }

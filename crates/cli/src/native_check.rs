@@ -303,6 +303,7 @@ fn order(options: &CheckOptions, program: &NativeProgram) -> Order {
         preemptions: options.preemptions,
         seed: options.seed,
         timeouts: options.timeouts,
+        spurious: options.spurious,
         max_events: options.max_events,
         unroll: options.unroll,
         accept: options.accept.clone(),

@@ -2,6 +2,7 @@
 
 use crate::gate::{Own, close, code, is_inside};
 use crate::image;
+use crate::lifetime::BARRIER;
 use libc::{c_int, c_uint, pthread_barrier_t, pthread_barrierattr_t};
 use runtime::native::{self, at};
 use std::collections::BTreeMap;
@@ -10,20 +11,24 @@ export! {
     placed fn pthread_barrier_init(
         barrier: *mut pthread_barrier_t, attributes: *const pthread_barrierattr_t, places: c_uint,
     ) -> c_int {
-        if is_inside() {
-            let _closed = close();
-            native::forget(barrier.addr());
+        if is_inside() && places > 0 {
+            let (code, _closed) = (code(), close());
+            BARRIER.begins(barrier.expose_provenance(), code);
         }
-        real!(pthread_barrier_init(barrier, attributes, places):
-            fn(*mut pthread_barrier_t, *const pthread_barrierattr_t, c_uint) -> c_int)
+        let result = real!(pthread_barrier_init(barrier, attributes, places):
+            fn(*mut pthread_barrier_t, *const pthread_barrierattr_t, c_uint) -> c_int);
+        if result == 0 {
+            BARRIER.has_begun(barrier.expose_provenance());
+        }
+        result
     }
 
     placed fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int {
         if !is_inside() {
             return real!(pthread_barrier_destroy(barrier): fn(*mut pthread_barrier_t) -> c_int);
         }
-        let _closed = close();
-        native::forget(barrier.addr());
+        let (code, _closed) = (code(), close());
+        BARRIER.ends(barrier.expose_provenance(), code);
         0
     }
 
@@ -32,9 +37,10 @@ export! {
             return real!(pthread_barrier_wait(barrier): fn(*mut pthread_barrier_t) -> c_int);
         }
         let (code, _closed) = (code(), close());
+        BARRIER.check(barrier.expose_provenance(), code);
         // SAFETY: the C library keeps the number of places in the third word.
         let places = unsafe { *barrier.cast::<c_uint>().add(2) };
-        let barrier = native::barrier_at(barrier.addr(), places as usize);
+        let barrier = native::barrier_at(barrier.addr(), places as usize, code);
         let arrival = at(code, || barrier.wait());
         // Who asks which thread was the last one makes the order of arrivals matter.
         match result_is_used(code) && arrival.is_leader() {

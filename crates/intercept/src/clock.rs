@@ -12,22 +12,64 @@ const BEGINNING: u64 = 1_700_000_000_000_000_000;
 /// How far a look at the clock puts it forward.
 const TICK: u64 = 1_000;
 
+/// No clock goes beyond: times are signed numbers of nanoseconds elsewhere.
+const LAST: u64 = i64::MAX as u64 - BEGINNING;
+
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// The time of the thread that runs.
 fn now() -> u64 {
-    *threads::own_time() += TICK;
+    let clock = threads::own_time();
+    *clock = clock.saturating_add(TICK).min(LAST);
     BEGINNING + threads::look_at_clock()
 }
 
 /// The thread that runs sleeps, and may be cancelled meanwhile.
 pub(crate) fn sleep_for(nanoseconds: u64, frame: *const Frame) {
-    *threads::own_time() += nanoseconds;
+    let clock = threads::own_time();
+    *clock = clock.saturating_add(nanoseconds);
     cancel::point(frame);
 }
 
 pub(crate) fn nanoseconds(time: &timespec) -> u64 {
-    time.tv_sec as u64 * SECOND + time.tv_nsec as u64
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds
+        .saturating_mul(SECOND)
+        .saturating_add(time.tv_nsec as u64)
+}
+
+/// Whether a time has as many nanoseconds as a time may have.
+///
+/// # Safety
+///
+/// The program gave the time.
+pub(crate) unsafe fn is_valid(time: *const timespec) -> bool {
+    // SAFETY: as promised by the caller.
+    (0..SECOND as c_long).contains(unsafe { &(*time).tv_nsec })
+}
+
+/// The thread that runs has waited until this time, which its clock has reached then. All clocks show the same time.
+///
+/// # Safety
+///
+/// As for [`is_valid`].
+pub(crate) unsafe fn reach(until: *const timespec) {
+    // SAFETY: as promised by the caller.
+    let until = nanoseconds(unsafe { &*until }).saturating_sub(BEGINNING);
+    let clock = threads::own_time();
+    *clock = until.max(*clock);
+}
+
+/// The same for a time from now on.
+///
+/// # Safety
+///
+/// As for [`is_valid`].
+pub(crate) unsafe fn pass(time: *const timespec) {
+    // SAFETY: as promised by the caller.
+    let time = nanoseconds(unsafe { &*time });
+    let clock = threads::own_time();
+    *clock = clock.saturating_add(time);
 }
 
 export! {
@@ -135,7 +177,7 @@ export! {
         }
         let _closed = close();
         // SAFETY: the program gave the pointer.
-        *threads::own_time() += nanoseconds(unsafe { &*time });
+        unsafe { pass(time) };
         0
     }
 }

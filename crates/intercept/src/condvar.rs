@@ -2,8 +2,9 @@
 
 use crate::ending::THRD_TIMEDOUT;
 use crate::gate::{self, close, code, is_inside};
+use crate::lifetime::CONDVAR;
 use crate::tries::code_of;
-use crate::{cancel, mutex};
+use crate::{cancel, clock, mutex};
 use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 use runtime::native::{self, Frame, at};
 
@@ -15,15 +16,16 @@ use runtime::native::{self, Frame, at};
 unsafe fn wait(
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,
-    (is_timed, is_point): (bool, bool),
+    (until, is_point): (Option<*const timespec>, bool),
     frame: *const Frame,
 ) -> c_int {
     let code = code_of(frame);
+    CONDVAR.check(condition.expose_provenance(), code);
     // SAFETY: as promised by the caller.
     let count = unsafe { mutex::lend(mutex, code) };
     let (variable, lock) = (
-        native::condvar_at(condition.addr()),
-        native::mutex_at(mutex.addr()),
+        native::condvar_at(condition.addr(), code),
+        native::mutex_at(mutex.addr(), code),
     );
     if is_point && cancel::is_chosen(frame) {
         at(code, || lock.unlock());
@@ -33,9 +35,9 @@ unsafe fn wait(
         unsafe { mutex::take_back(mutex, count, code) };
         cancel::act();
     }
-    let waits = || match is_timed {
-        true => at(code, || variable.wait_timed(&lock)),
-        false => {
+    let waits = || match until {
+        Some(_) => at(code, || variable.wait_timed(&lock)),
+        None => {
             at(code, || variable.wait(&lock));
             true
         }
@@ -44,6 +46,10 @@ unsafe fn wait(
         true => cancel::waiting(frame, waits),
         false => waits(),
     };
+    if let (false, Some(until)) = (is_signalled, until) {
+        // SAFETY: the program gave the time.
+        unsafe { clock::reach(until) };
+    }
     // SAFETY: as above.
     match unsafe { mutex::take_back(mutex, count, code) } {
         0 if is_signalled => 0,
@@ -55,8 +61,8 @@ unsafe fn wait(
 export! {
     placed fn pthread_cond_init(condition: *mut pthread_cond_t, attributes: *const c_void) -> c_int {
         if is_inside() {
-            let _closed = close();
-            native::forget(condition.addr());
+            let (code, _closed) = (code(), close());
+            CONDVAR.begins(condition.expose_provenance(), code);
         }
         real!(pthread_cond_init(condition, attributes): fn(*mut pthread_cond_t, *const c_void) -> c_int)
     }
@@ -65,8 +71,8 @@ export! {
         if !is_inside() {
             return real!(pthread_cond_destroy(condition): fn(*mut pthread_cond_t) -> c_int);
         }
-        let _closed = close();
-        native::forget(condition.addr());
+        let (code, _closed) = (code(), close());
+        CONDVAR.ends(condition.expose_provenance(), code);
         0
     }
 
@@ -76,7 +82,7 @@ export! {
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the objects.
-        unsafe { wait(condition, mutex, (false, true), frame) }
+        unsafe { wait(condition, mutex, (None, true), frame) }
     }
 
     compared fn pthread_cond_timedwait(
@@ -87,8 +93,13 @@ export! {
                 fn(*mut pthread_cond_t, *mut pthread_mutex_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the objects.
-        unsafe { wait(condition, mutex, (true, true), frame) }
+        // SAFETY: the program gave the objects and the time.
+        unsafe {
+            match clock::is_valid(until) {
+                true => wait(condition, mutex, (Some(until), true), frame),
+                false => libc::EINVAL,
+            }
+        }
     }
 
     compared fn pthread_cond_clockwait(
@@ -99,8 +110,13 @@ export! {
                 fn(*mut pthread_cond_t, *mut pthread_mutex_t, clockid_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the objects.
-        unsafe { wait(condition, mutex, (true, true), frame) }
+        // SAFETY: the program gave the objects and the time.
+        unsafe {
+            match clock::is_valid(until) {
+                true => wait(condition, mutex, (Some(until), true), frame),
+                false => libc::EINVAL,
+            }
+        }
     }
 
     placed fn pthread_cond_signal(condition: *mut pthread_cond_t) -> c_int {
@@ -108,7 +124,8 @@ export! {
             return real!(pthread_cond_signal(condition): fn(*mut pthread_cond_t) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        let variable = native::condvar_at(condition.addr());
+        CONDVAR.check(condition.expose_provenance(), code);
+        let variable = native::condvar_at(condition.addr(), code);
         at(code, || variable.signal());
         0
     }
@@ -118,15 +135,16 @@ export! {
             return real!(pthread_cond_broadcast(condition): fn(*mut pthread_cond_t) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        let variable = native::condvar_at(condition.addr());
+        CONDVAR.check(condition.expose_provenance(), code);
+        let variable = native::condvar_at(condition.addr(), code);
         at(code, || variable.broadcast());
         0
     }
 
     placed fn cnd_init(condition: *mut pthread_cond_t) -> c_int {
         if is_inside() {
-            let _closed = close();
-            native::forget(condition.addr());
+            let (code, _closed) = (code(), close());
+            CONDVAR.begins(condition.expose_provenance(), code);
         }
         real!(cnd_init(condition): fn(*mut pthread_cond_t) -> c_int)
     }
@@ -135,8 +153,8 @@ export! {
         if !is_inside() {
             return real!(cnd_destroy(condition): fn(*mut pthread_cond_t));
         }
-        let _closed = close();
-        native::forget(condition.addr());
+        let (code, _closed) = (code(), close());
+        CONDVAR.ends(condition.expose_provenance(), code);
     }
 
     compared fn cnd_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int {
@@ -145,7 +163,7 @@ export! {
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the objects.
-        unsafe { wait(condition, mutex, (false, false), frame) };
+        unsafe { wait(condition, mutex, (None, false), frame) };
         0
     }
 
@@ -158,7 +176,7 @@ export! {
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the objects.
-        match unsafe { wait(condition, mutex, (true, false), frame) } {
+        match unsafe { wait(condition, mutex, (Some(until), false), frame) } {
             0 => 0,
             _ => THRD_TIMEDOUT,
         }
@@ -169,7 +187,8 @@ export! {
             return real!(cnd_signal(condition): fn(*mut pthread_cond_t) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        let variable = native::condvar_at(condition.addr());
+        CONDVAR.check(condition.expose_provenance(), code);
+        let variable = native::condvar_at(condition.addr(), code);
         at(code, || variable.signal());
         0
     }
@@ -179,7 +198,8 @@ export! {
             return real!(cnd_broadcast(condition): fn(*mut pthread_cond_t) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        let variable = native::condvar_at(condition.addr());
+        CONDVAR.check(condition.expose_provenance(), code);
+        let variable = native::condvar_at(condition.addr(), code);
         at(code, || variable.broadcast());
         0
     }

@@ -1,7 +1,7 @@
 //! System calls that programs make themselves: futexes are objects of the model.
 
-use crate::attributes;
 use crate::gate::{close, code, is_inside};
+use crate::{attributes, clock};
 use libc::{c_int, c_long};
 use runtime::native::{self, Futex};
 
@@ -24,7 +24,17 @@ fn futex(arguments: Arguments, code: usize) -> c_int {
             match unsafe { native::futex_wait(word, value as u32, time != 0, code) } {
                 Futex::Woken => 0,
                 Futex::Changed => -libc::EAGAIN,
-                Futex::Expired => -libc::ETIMEDOUT,
+                Futex::Expired => {
+                    let time = std::ptr::with_exposed_provenance(time as usize);
+                    // SAFETY: the program gave the time, which only some waits count from now on.
+                    unsafe {
+                        match operation as c_int & OPERATION {
+                            WAIT => clock::pass(time),
+                            _ => clock::reach(time),
+                        }
+                    }
+                    -libc::ETIMEDOUT
+                }
             }
         }
         WAKE | WAKE_BITSET => {

@@ -5,6 +5,7 @@
 //! system (there are some in the checker) are never inside: they are told by their thread pointer.
 
 use libc::c_int;
+pub(crate) use runtime::native::FRAME;
 use runtime::native::Frame;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -14,9 +15,6 @@ pub(crate) static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
 /// Grows each time that the program calls us.
 static BEAT: AtomicU64 = AtomicU64::new(0);
-
-/// What the stack of the program looked like at the last call.
-pub(crate) static mut FRAME: *const Frame = std::ptr::null();
 
 /// The thread pointer of the calling thread.
 #[inline(always)]

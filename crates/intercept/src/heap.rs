@@ -250,7 +250,16 @@ pub(crate) fn check(address: usize, length: usize, frame: *const Frame) {
     if contains(address) {
         // SAFETY: the frame is that of the program's call.
         check_block(address, length, unsafe { (*frame).code() });
+    } else if native::is_in_ended_frame(address, frame) {
+        // SAFETY: as above.
+        fail_in_ended_frame(unsafe { (*frame).code() });
     }
+}
+
+#[cold]
+fn fail_in_ended_frame(code: usize) -> ! {
+    let message = "a local variable is accessed whose function has returned".to_owned();
+    native::fail(code, FailureKind::UseAfterFree, message)
 }
 
 fn check_block(address: usize, length: usize, code: usize) {

@@ -154,6 +154,47 @@ unsafe extern "C" fn find_code(
     0
 }
 
+/// Libraries of compilers, which set themselves up.
+const COMPILERS: [&str; 4] = [
+    "libgcc_s.so",
+    "libstdc++.so",
+    "libc++abi.so",
+    "libunwind.so",
+];
+
+/// Whether a library of a compiler has this address.
+pub(crate) fn is_compilers(address: usize) -> bool {
+    let mut search = (address, false);
+    // SAFETY: the callback gets what it is given here.
+    unsafe { libc::dl_iterate_phdr(Some(find_library), (&raw mut search).cast()) };
+    search.1
+}
+
+unsafe extern "C" fn find_library(
+    info: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    data: *mut libc::c_void,
+) -> libc::c_int {
+    // SAFETY: the loader passes what is valid, and our own data.
+    let (info, (address, found)) = unsafe { (&*info, &mut *data.cast::<(usize, bool)>()) };
+    // SAFETY: a name is a string of C.
+    let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
+    let file = name.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    if COMPILERS
+        .iter()
+        .any(|library| file.starts_with(library.as_bytes()))
+    {
+        // SAFETY: the loader passes as many headers.
+        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+        *found |= headers.iter().any(|header| {
+            let start = info.dlpi_addr as usize + header.p_vaddr as usize;
+            let length = header.p_memsz as usize;
+            header.p_type == libc::PT_LOAD && (start..start + length).contains(address)
+        });
+    }
+    0
+}
+
 /// Whether the image keeps its state from one execution to the next.
 pub(crate) fn is_left_alone(info: &libc::dl_phdr_info) -> bool {
     // SAFETY: a name is a string of C.

@@ -53,7 +53,7 @@ fn locked<R>(variable: usize, does: impl FnOnce(Option<*const Frame>) -> R) -> R
         return does(None);
     }
     let (code, frame, _closed) = (code(), gate::frame(), close());
-    let lock = native::mutex_at(variable);
+    let lock = native::inner_mutex_at(variable);
     at(code, || lock.lock());
     let result = does(Some(frame));
     at(code, || lock.unlock());

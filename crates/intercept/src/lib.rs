@@ -40,6 +40,7 @@ mod inputs;
 mod keys;
 mod large_atomics;
 mod leaks;
+mod lifetime;
 mod malloc;
 mod mappings;
 mod mutex;

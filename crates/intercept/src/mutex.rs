@@ -2,6 +2,7 @@
 //!
 //! Who holds a mutex, and how often, is written where the C library writes it, into the program's own object.
 
+use crate::clock;
 use crate::ending::{THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT};
 use crate::gate::{self, close, code, is_inside};
 use crate::robust::{self, ROBUST};
@@ -23,6 +24,8 @@ struct MutexLayout {
 
 const RECURSIVE: c_int = 1;
 const ERROR_CHECKING: c_int = 2;
+/// What the C library makes of the kind of a mutex that is destroyed.
+const DESTROYED: c_int = -1;
 /// The bits of a kind that tell these apart.
 const KINDS: c_int = 3;
 
@@ -31,7 +34,7 @@ const KINDS: c_int = 3;
 enum How {
     Wait,
     Try,
-    Timed,
+    Timed(*const timespec),
 }
 
 /// Takes a mutex; the error of POSIX if it cannot.
@@ -55,24 +58,31 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
             libc::EDEADLK
         };
     }
-    let lock = native::mutex_at(mutex.addr());
+    let code = code_of(frame);
+    let lock = native::mutex_at(mutex.addr(), code);
     let is_granted = match how {
         How::Wait => {
-            at(code_of(frame), || lock.lock());
+            at(code, || lock.lock());
             true
         }
         How::Try => tries(frame, || lock.try_lock()),
-        How::Timed => tries(frame, || lock.lock_timed()),
+        How::Timed(_) => tries(frame, || lock.lock_timed()),
     };
+    // Only now, since to destroy a mutex is an event that comes before or after this one.
+    check(layout.kind, code);
+    if let (false, How::Timed(until)) = (is_granted, how) {
+        // SAFETY: the program gave the time.
+        unsafe { clock::reach(until) };
+    }
     let failed = match how {
         _ if is_granted => None,
         How::Try => Some(libc::EBUSY),
-        How::Wait | How::Timed => Some(libc::ETIMEDOUT),
+        How::Wait | How::Timed(_) => Some(libc::ETIMEDOUT),
     };
     // SAFETY: as promised by the caller.
     unsafe {
         if layout.kind & ROBUST != 0 {
-            return robust::taken(mutex, lock, failed, code_of(frame));
+            return robust::taken(mutex, lock, failed, code);
         }
         if is_granted {
             hold(mutex, own, 1);
@@ -123,20 +133,35 @@ unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     }
     // SAFETY: as promised by the caller.
     unsafe { hold(mutex, 0, 0) };
-    let lock = native::mutex_at(mutex.addr());
+    let lock = native::mutex_at(mutex.addr(), code);
     at(code, || lock.unlock());
     0
 }
 
 /// Ends a mutex, which nobody may hold: an event, so that every order with other uses of the mutex is tried.
 fn destroy(mutex: *mut pthread_mutex_t, code: usize) {
-    let lock = native::mutex_at(mutex.addr());
+    let lock = native::mutex_at(mutex.addr(), code);
     if !at(code, || lock.try_lock()) {
         let message = "a mutex is destroyed that a thread holds".to_owned();
         native::fail(code, FailureKind::Misuse, message);
     }
+    // SAFETY: the program's mutex has this layout.
+    unsafe {
+        native::changes(mutex.addr(), size_of::<MutexLayout>());
+        let layout = &mut *mutex.cast::<MutexLayout>();
+        check(layout.kind, code);
+        layout.kind = DESTROYED;
+    }
     at(code, || lock.unlock());
-    native::forget(mutex.addr());
+    native::destroy(mutex.addr(), code);
+}
+
+/// The program uses a mutex of this kind.
+fn check(kind: c_int, code: usize) {
+    if kind == DESTROYED {
+        let message = "a mutex is used that was destroyed".to_owned();
+        native::fail(code, FailureKind::Misuse, message);
+    }
 }
 
 /// A thread that waits for a condition gives up its mutex for that time: how often it holds it.
@@ -171,7 +196,7 @@ pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, count: c_uint, code:
     unsafe {
         let kind = (*mutex.cast::<MutexLayout>()).kind;
         if kind & ROBUST != 0 {
-            return robust::taken(mutex, native::mutex_at(mutex.addr()), None, code);
+            return robust::taken(mutex, native::mutex_at(mutex.addr(), code), None, code);
         }
         hold(mutex, own_number(), count);
     }
@@ -181,8 +206,8 @@ pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, count: c_uint, code:
 export! {
     placed fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t) -> c_int {
         if is_inside() {
-            let _closed = close();
-            native::forget(mutex.addr());
+            let (code, _closed) = (code(), close());
+            native::initialise(mutex.addr(), code);
         }
         real!(pthread_mutex_init(mutex, attributes): fn(*mut pthread_mutex_t, *const pthread_mutexattr_t) -> c_int)
     }
@@ -220,7 +245,7 @@ export! {
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the mutex.
-        unsafe { lock(mutex, How::Timed, frame) }
+        unsafe { lock(mutex, How::Timed(until), frame) }
     }
 
     compared fn pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec) -> c_int {
@@ -230,7 +255,7 @@ export! {
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the mutex.
-        unsafe { lock(mutex, How::Timed, frame) }
+        unsafe { lock(mutex, How::Timed(until), frame) }
     }
 
     placed fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int {
@@ -246,19 +271,19 @@ export! {
         if !is_inside() {
             return real!(pthread_mutex_consistent(mutex): fn(*mut pthread_mutex_t) -> c_int);
         }
-        let _closed = close();
+        let (code, _closed) = (code(), close());
         // SAFETY: the program's mutex has this layout.
         let layout = unsafe { &*mutex.cast::<MutexLayout>() };
         match layout.kind & ROBUST != 0 && layout.owner == own_number() {
-            true => robust::repair(mutex),
+            true => robust::repair(mutex, code),
             false => libc::EINVAL,
         }
     }
 
     placed fn mtx_init(mutex: *mut pthread_mutex_t, kind: c_int) -> c_int {
         if is_inside() {
-            let _closed = close();
-            native::forget(mutex.addr());
+            let (code, _closed) = (code(), close());
+            native::initialise(mutex.addr(), code);
         }
         real!(mtx_init(mutex, kind): fn(*mut pthread_mutex_t, c_int) -> c_int)
     }
@@ -301,7 +326,7 @@ export! {
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the mutex.
-        match unsafe { lock(mutex, How::Timed, frame) } {
+        match unsafe { lock(mutex, How::Timed(until), frame) } {
             0 => 0,
             _ => THRD_TIMEDOUT,
         }

@@ -1,6 +1,7 @@
 //! What is done once: by POSIX, by C11, and for the local statics of C++.
 
 use crate::gate::{self, close, code, is_inside};
+use crate::image;
 use crate::threads;
 use libc::c_int;
 use runtime::Entry;
@@ -29,7 +30,10 @@ export! {
             return real!(__cxa_guard_acquire(guard): fn(*mut u8) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        let once = native::once_at(guard.addr());
+        if image::is_compilers(guard.addr()) {
+            return native::begins_library_once(guard.addr()).into();
+        }
+        let once = native::once_at(guard.addr(), code);
         match at(code, || once.enter()) {
             Entry::Initialise { .. } => 1,
             Entry::Done => 0,
@@ -41,10 +45,14 @@ export! {
             return real!(__cxa_guard_release(guard): fn(*mut u8));
         }
         let (code, _closed) = (code(), close());
+        if image::is_compilers(guard.addr()) {
+            // SAFETY: the first byte of a guard tells whether it is done.
+            return unsafe { *guard = 1 };
+        }
         // Whoever finds the byte set, by an acquire load of its own, does not come here.
         // SAFETY: the first byte of a guard tells whether it is done.
         unsafe { native::store(guard, 1, std::sync::atomic::Ordering::Release, code) };
-        let once = native::once_at(guard.addr());
+        let once = native::once_at(guard.addr(), code);
         at(code, || once.done());
     }
 
@@ -53,19 +61,44 @@ export! {
             return real!(__cxa_guard_abort(guard): fn(*mut u8));
         }
         let (code, _closed) = (code(), close());
-        let once = native::once_at(guard.addr());
+        let once = native::once_at(guard.addr(), code);
         at(code, || once.fail());
     }
 }
 
-/// Runs the initialiser, or waits for whoever does.
+/// Runs the initialiser, or waits for the thread that does. If it is left by an exception or because its thread ends, the next
+/// caller runs it again.
 fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
-    let once = native::once_at(control);
+    if image::is_compilers(control) {
+        return library_once(control, initialise);
+    }
+    let once = native::once_at(control, code);
     if let Entry::Initialise { .. } = at(code, || once.enter()) {
-        {
-            // SAFETY: the program gave the function.
-            unsafe { gate::run(threads::own_pointer(), initialise as usize, [0; 3]) };
-        }
+        let attempt = Attempt { once, code };
+        // SAFETY: the program gave the function.
+        unsafe { gate::run(threads::own_pointer(), initialise as usize, [0; 3]) };
+        std::mem::forget(attempt);
         at(code, || once.done());
+    }
+}
+
+/// An initialiser that runs.
+struct Attempt {
+    once: runtime::Once,
+    code: usize,
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        at(self.code, || self.once.fail());
+    }
+}
+
+/// A library of the compiler sets itself up, for its unwinder or its streams. This shares nothing with the program, runs without
+/// a hook, and so is no event: who comes first is no matter of the program's.
+fn library_once(control: usize, initialise: extern "C-unwind" fn()) {
+    if native::begins_library_once(control) {
+        // SAFETY: the library gave the function.
+        unsafe { gate::run(threads::own_pointer(), initialise as usize, [0; 3]) };
     }
 }

@@ -46,13 +46,13 @@ pub(crate) fn abandon_all() {
         let mutex = std::ptr::with_exposed_provenance_mut(address);
         // SAFETY: a mutex that the thread holds is there.
         unsafe { hold(mutex, 0, 0) };
-        native::mutex_at(address).abandon();
+        native::inner_mutex_at(address).abandon();
     }
 }
 
 /// The thread that runs, which holds the mutex, says that what it guards is consistent again.
-pub(crate) fn repair(mutex: *mut pthread_mutex_t) -> c_int {
-    match native::mutex_at(mutex.addr()).repair() {
+pub(crate) fn repair(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
+    match native::mutex_at(mutex.addr(), code).repair() {
         true => 0,
         false => libc::EINVAL,
     }

@@ -1,6 +1,8 @@
 //! Reader-writer locks of POSIX.
 
+use crate::clock;
 use crate::gate::{self, Own, close, code, is_inside};
+use crate::lifetime::RWLOCK;
 use crate::tries::{code_of, tries};
 use libc::{c_int, c_void, clockid_t, pthread_rwlock_t, timespec};
 use report::FailureKind;
@@ -35,6 +37,20 @@ fn hold(lock: usize, place: Place) -> c_int {
     0
 }
 
+/// Where the C library keeps the kind of a lock, in words.
+const KIND: usize = 12;
+
+/// `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`; locks of all other kinds prefer readers.
+const PREFERS_WRITERS: u32 = 2;
+
+/// The lock that the program uses, which must be there.
+fn rwlock_of(lock: *mut pthread_rwlock_t, code: usize) -> runtime::RwLock {
+    RWLOCK.check(lock.expose_provenance(), code);
+    // SAFETY: the program gave the lock.
+    let kind = unsafe { *lock.cast::<u32>().add(KIND) };
+    native::rwlock_at(lock.addr(), kind != PREFERS_WRITERS, code)
+}
+
 macro_rules! rwlocks {
     ($($(#[$meta:meta])* $kind:ident $name:ident($($argument:ident: $type:ty),*) $failed:expr, |$lock:ident, $frame:ident| $take:expr;)*) => {
         export! {
@@ -44,7 +60,7 @@ macro_rules! rwlocks {
                         return real!($name(lock $(, $argument)*): fn(*mut pthread_rwlock_t $(, $type)*) -> c_int);
                     }
                     let ($frame, _closed) = (gate::frame(), close());
-                    let $lock = native::rwlock_at(lock.addr());
+                    let $lock = rwlock_of(lock, code_of($frame));
                     match $take {
                         Some(place) => hold(lock.addr(), place),
                         None => $failed,
@@ -56,9 +72,11 @@ macro_rules! rwlocks {
 }
 
 /// A try that may be repeated until its time is over.
-fn timed(place: Option<Place>) -> Option<Place> {
+fn timed(place: Option<Place>, until: *const timespec) -> Option<Place> {
     if place.is_none() {
         runtime::expire();
+        // SAFETY: the program gave the time.
+        unsafe { clock::reach(until) };
     }
     place
 }
@@ -69,20 +87,20 @@ rwlocks! {
     compared pthread_rwlock_tryrdlock() libc::EBUSY, |lock, frame| tries(frame, || lock.try_read());
     compared pthread_rwlock_trywrlock() libc::EBUSY, |lock, frame| tries(frame, || lock.try_write());
     compared pthread_rwlock_timedrdlock(until: *const timespec) libc::ETIMEDOUT,
-        |lock, frame| timed(tries(frame, || lock.try_read()));
+        |lock, frame| timed(tries(frame, || lock.try_read()), until);
     compared pthread_rwlock_timedwrlock(until: *const timespec) libc::ETIMEDOUT,
-        |lock, frame| timed(tries(frame, || lock.try_write()));
+        |lock, frame| timed(tries(frame, || lock.try_write()), until);
     compared pthread_rwlock_clockrdlock(clock: clockid_t, until: *const timespec) libc::ETIMEDOUT,
-        |lock, frame| timed(tries(frame, || lock.try_read()));
+        |lock, frame| timed(tries(frame, || lock.try_read()), until);
     compared pthread_rwlock_clockwrlock(clock: clockid_t, until: *const timespec) libc::ETIMEDOUT,
-        |lock, frame| timed(tries(frame, || lock.try_write()));
+        |lock, frame| timed(tries(frame, || lock.try_write()), until);
 }
 
 export! {
     placed fn pthread_rwlock_init(lock: *mut pthread_rwlock_t, attributes: *const c_void) -> c_int {
         if is_inside() {
-            let _closed = close();
-            native::forget(lock.addr());
+            let (code, _closed) = (code(), close());
+            RWLOCK.begins(lock.expose_provenance(), code);
         }
         real!(pthread_rwlock_init(lock, attributes): fn(*mut pthread_rwlock_t, *const c_void) -> c_int)
     }
@@ -91,8 +109,8 @@ export! {
         if !is_inside() {
             return real!(pthread_rwlock_destroy(lock): fn(*mut pthread_rwlock_t) -> c_int);
         }
-        let _closed = close();
-        native::forget(lock.addr());
+        let (code, _closed) = (code(), close());
+        RWLOCK.ends(lock.expose_provenance(), code);
         0
     }
 
@@ -108,7 +126,7 @@ export! {
             native::fail(code, FailureKind::Misuse, message);
         };
         let (.., place) = HELD.get().swap_remove(position);
-        let lock = native::rwlock_at(lock.addr());
+        let lock = rwlock_of(lock, code);
         at(code, || lock.release(&place));
         0
     }

@@ -1,26 +1,34 @@
 //! Semaphores of POSIX.
 
-use crate::cancel;
 use crate::gate::{self, Closed, close, code, is_inside};
+use crate::lifetime::SEMAPHORE;
 use crate::tries::{code_of, tries};
+use crate::{cancel, clock};
 use libc::{c_int, c_uint, clockid_t, sem_t, timespec};
 use runtime::native::{self, at};
 
+/// `SEM_VALUE_MAX`.
+const MOST: usize = c_int::MAX as usize;
+
 export! {
     placed fn sem_init(semaphore: *mut sem_t, shared: c_int, permits: c_uint) -> c_int {
-        if is_inside() {
-            let _closed = close();
-            native::forget(semaphore.addr());
+        if is_inside() && permits as usize <= MOST {
+            let (code, _closed) = (code(), close());
+            SEMAPHORE.begins(semaphore.expose_provenance(), code);
         }
-        real!(sem_init(semaphore, shared, permits): fn(*mut sem_t, c_int, c_uint) -> c_int)
+        let result = real!(sem_init(semaphore, shared, permits): fn(*mut sem_t, c_int, c_uint) -> c_int);
+        if result == 0 {
+            SEMAPHORE.has_begun(semaphore.expose_provenance());
+        }
+        result
     }
 
     placed fn sem_destroy(semaphore: *mut sem_t) -> c_int {
         if !is_inside() {
             return real!(sem_destroy(semaphore): fn(*mut sem_t) -> c_int);
         }
-        let _closed = close();
-        native::forget(semaphore.addr());
+        let (code, _closed) = (code(), close());
+        SEMAPHORE.ends(semaphore.expose_provenance(), code);
         0
     }
 
@@ -29,7 +37,7 @@ export! {
             return real!(sem_wait(semaphore): fn(*mut sem_t) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        let semaphore = semaphore_of(semaphore);
+        let semaphore = semaphore_of(semaphore, code_of(frame));
         cancel::wait(frame, || at(code_of(frame), || semaphore.acquire()));
         0
     }
@@ -39,7 +47,7 @@ export! {
             return real!(sem_trywait(semaphore): fn(*mut sem_t) -> c_int);
         }
         let (frame, mut closed) = (gate::frame(), close());
-        let semaphore = semaphore_of(semaphore);
+        let semaphore = semaphore_of(semaphore, code_of(frame));
         match tries(frame, || semaphore.try_acquire()) {
             true => 0,
             false => failing(&mut closed, libc::EAGAIN),
@@ -51,10 +59,14 @@ export! {
             return real!(sem_timedwait(semaphore, until): fn(*mut sem_t, *const timespec) -> c_int);
         }
         let (frame, mut closed) = (gate::frame(), close());
-        let semaphore = semaphore_of(semaphore);
+        let semaphore = semaphore_of(semaphore, code_of(frame));
         match cancel::wait(frame, || tries(frame, || semaphore.acquire_timed())) {
             true => 0,
-            false => failing(&mut closed, libc::ETIMEDOUT),
+            false => {
+                // SAFETY: the program gave the time.
+                unsafe { clock::reach(until) };
+                failing(&mut closed, libc::ETIMEDOUT)
+            }
         }
     }
 
@@ -63,10 +75,14 @@ export! {
             return real!(sem_clockwait(semaphore, clock, until): fn(*mut sem_t, clockid_t, *const timespec) -> c_int);
         }
         let (frame, mut closed) = (gate::frame(), close());
-        let semaphore = semaphore_of(semaphore);
+        let semaphore = semaphore_of(semaphore, code_of(frame));
         match cancel::wait(frame, || tries(frame, || semaphore.acquire_timed())) {
             true => 0,
-            false => failing(&mut closed, libc::ETIMEDOUT),
+            false => {
+                // SAFETY: the program gave the time.
+                unsafe { clock::reach(until) };
+                failing(&mut closed, libc::ETIMEDOUT)
+            }
         }
     }
 
@@ -74,10 +90,12 @@ export! {
         if !is_inside() {
             return real!(sem_post(semaphore): fn(*mut sem_t) -> c_int);
         }
-        let (code, _closed) = (code(), close());
-        let semaphore = semaphore_of(semaphore);
-        at(code, || semaphore.release());
-        0
+        let (code, mut closed) = (code(), close());
+        let semaphore = semaphore_of(semaphore, code);
+        match at(code, || semaphore.release_below(MOST)) {
+            true => 0,
+            false => failing(&mut closed, libc::EOVERFLOW),
+        }
     }
 
     compared fn sem_getvalue(semaphore: *mut sem_t, value: *mut c_int) -> c_int {
@@ -85,7 +103,7 @@ export! {
             return real!(sem_getvalue(semaphore, value): fn(*mut sem_t, *mut c_int) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        let semaphore = semaphore_of(semaphore);
+        let semaphore = semaphore_of(semaphore, code_of(frame));
         let permits = tries(frame, || semaphore.permits());
         // SAFETY: the program gave the pointer.
         unsafe { *value = c_int::try_from(permits).unwrap_or(c_int::MAX) };
@@ -94,10 +112,11 @@ export! {
 }
 
 /// The semaphore at an address, with the permits that the C library's initialisation wrote there.
-fn semaphore_of(semaphore: *mut sem_t) -> runtime::Semaphore {
+fn semaphore_of(semaphore: *mut sem_t, code: usize) -> runtime::Semaphore {
+    SEMAPHORE.check(semaphore.expose_provenance(), code);
     // SAFETY: the first word of a semaphore is the number of its permits.
     let permits = unsafe { *semaphore.cast::<c_uint>() };
-    native::semaphore_at(semaphore.addr(), permits as usize)
+    native::semaphore_at(semaphore.addr(), permits as usize, code)
 }
 
 /// Fails as functions of the C library do.

@@ -47,6 +47,10 @@ impl SourceMap for Names {
         callers::own_call(code, stack_top)
     }
 
+    fn continues_release_sequences(&self, code: usize) -> bool {
+        images().continues_release_sequences(code as u64 - 1)
+    }
+
     fn variable(&self, address: usize, length: usize) -> String {
         if heap::block(address).is_some() {
             return in_heap(address, length);

@@ -1,23 +1,52 @@
 //! Spin locks of POSIX.
 
 use crate::gate::{self, close, code, is_inside};
-use crate::tries::tries;
+use crate::tries::{code_of, tries};
 use libc::c_int;
+use report::FailureKind;
+use runtime::Mutex;
 use runtime::native::{self, at};
+
+/// What the C library writes into a lock that it initialises, on x86-64.
+const INITIALISED: c_int = 1;
+const DESTROYED: c_int = -2;
+
+/// The lock that the program uses, which must be there: it has no static initialiser.
+fn lock_at(lock: *mut c_int, code: usize) -> Mutex {
+    check(lock, code);
+    native::mutex_at(lock.addr(), code)
+}
+
+fn check(lock: *mut c_int, code: usize) {
+    // SAFETY: the program gave the lock.
+    let what = match unsafe { *lock } {
+        INITIALISED => return,
+        DESTROYED => "destroyed",
+        _ => "never initialised",
+    };
+    let message = format!("a spin lock is used that was {what}");
+    native::fail(code, FailureKind::Misuse, message)
+}
 
 export! {
     placed fn pthread_spin_init(lock: *mut c_int, shared: c_int) -> c_int {
         if is_inside() {
-            let _closed = close();
-            native::forget(lock.addr());
+            let (code, _closed) = (code(), close());
+            native::initialise(lock.addr(), code);
         }
         real!(pthread_spin_init(lock, shared): fn(*mut c_int, c_int) -> c_int)
     }
 
     placed fn pthread_spin_destroy(lock: *mut c_int) -> c_int {
         if is_inside() {
-            let _closed = close();
-            native::forget(lock.addr());
+            let (code, _closed) = (code(), close());
+            check(lock, code);
+            native::destroy(lock.addr(), code);
+            // SAFETY: the program gave the lock.
+            unsafe {
+                native::changes(lock.addr(), size_of::<c_int>());
+                *lock = DESTROYED;
+            }
         }
         0
     }
@@ -27,7 +56,7 @@ export! {
             return real!(pthread_spin_lock(lock): fn(*mut c_int) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        let lock = native::mutex_at(lock.addr());
+        let lock = lock_at(lock, code);
         at(code, || lock.lock());
         0
     }
@@ -37,7 +66,7 @@ export! {
             return real!(pthread_spin_trylock(lock): fn(*mut c_int) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        let lock = native::mutex_at(lock.addr());
+        let lock = lock_at(lock, code_of(frame));
         match tries(frame, || lock.try_lock()) {
             true => 0,
             false => libc::EBUSY,
@@ -49,7 +78,7 @@ export! {
             return real!(pthread_spin_unlock(lock): fn(*mut c_int) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        let lock = native::mutex_at(lock.addr());
+        let lock = lock_at(lock, code);
         at(code, || lock.unlock());
         0
     }

@@ -11,7 +11,7 @@ pub(crate) use table::{
 
 use crate::gate::{self, close, code, is_inside};
 use crate::tries::{code_of, tries};
-use crate::{blocks, cancel, ending, keys, robust};
+use crate::{blocks, cancel, clock, ending, keys, robust};
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use report::FailureKind;
 use runtime::native::{self, Frame};
@@ -47,10 +47,15 @@ fn create(
     start: Option<Start>,
     argument: *mut c_void,
     returns_int: bool,
+    stack: usize,
     code: usize,
 ) -> pthread_t {
     let child = runtime::upcoming_child(0);
     native::privately(|| prepare(child.index(), start, argument, returns_int));
+    at(child.index()).clock = own().clock;
+    if stack > 0 {
+        runtime::ask_for_stack(stack);
+    }
     native::spawn(code, run, child.index());
     native::clean_stack();
     handle(child.index())
@@ -132,7 +137,10 @@ fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
     }
     let joined = at(index);
     joined.is_joined = true;
-    Ok(joined.result)
+    let (clock, result) = (joined.clock, joined.result);
+    let own = own();
+    own.clock = own.clock.max(clock);
+    Ok(result)
 }
 
 /// The thread that is to be joined, which must not be joined otherwise.
@@ -191,11 +199,18 @@ unsafe fn try_join(thread: pthread_t, result: *mut *mut c_void, frame: *const Fr
 /// # Safety
 ///
 /// As for [`try_join`].
-unsafe fn join_timed(thread: pthread_t, result: *mut *mut c_void, frame: *const Frame) -> c_int {
+unsafe fn join_timed(
+    thread: pthread_t,
+    result: *mut *mut c_void,
+    until: *const timespec,
+    frame: *const Frame,
+) -> c_int {
     // SAFETY: as promised by the caller.
     match unsafe { try_join(thread, result, frame) } {
         libc::EBUSY => {
             runtime::expire();
+            // SAFETY: the program gave the time.
+            unsafe { clock::reach(until) };
             libc::ETIMEDOUT
         }
         other => other,
@@ -239,6 +254,19 @@ pub(crate) unsafe fn is_detached(attributes: *const pthread_attr_t) -> bool {
     state == libc::PTHREAD_CREATE_DETACHED
 }
 
+/// Bytes of the stack that attributes ask for; 0 without attributes.
+///
+/// # Safety
+///
+/// As for [`is_detached`].
+unsafe fn stack_size(attributes: *const pthread_attr_t) -> usize {
+    let mut size = 0;
+    if !attributes.is_null() {
+        real!(pthread_attr_getstacksize(attributes, &raw mut size): fn(*const pthread_attr_t, *mut usize) -> c_int);
+    }
+    size
+}
+
 export! {
     placed fn pthread_create(
         thread: *mut pthread_t, attributes: *const pthread_attr_t, start: Start, argument: *mut c_void,
@@ -248,7 +276,9 @@ export! {
                 fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        let created = create(Some(start), argument, false, code);
+        // SAFETY: the attributes are those that the program gave.
+        let stack = unsafe { stack_size(attributes) };
+        let created = create(Some(start), argument, false, stack, code);
         // SAFETY: the program gave the pointers.
         unsafe {
             if is_detached(attributes) {
@@ -290,7 +320,7 @@ export! {
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the pointer.
-        cancel::wait(frame, || unsafe { join_timed(thread, result, frame) })
+        cancel::wait(frame, || unsafe { join_timed(thread, result, until, frame) })
     }
 
     compared fn pthread_clockjoin_np(
@@ -302,7 +332,7 @@ export! {
         }
         let (frame, _closed) = (gate::frame(), close());
         // SAFETY: the program gave the pointer.
-        cancel::wait(frame, || unsafe { join_timed(thread, result, frame) })
+        cancel::wait(frame, || unsafe { join_timed(thread, result, until, frame) })
     }
 
     placed fn pthread_detach(thread: pthread_t) -> c_int {
@@ -336,7 +366,7 @@ export! {
         }
         let (code, _closed) = (code(), close());
         // SAFETY: the program gave the pointer.
-        unsafe { give(thread, create(Some(start), argument, true, code)) };
+        unsafe { give(thread, create(Some(start), argument, true, 0, code)) };
         0
     }
 

@@ -70,7 +70,7 @@ export! {
     placed fn __VERIFIER_atomic_begin() {
         if is_inside() {
             let (code, _closed) = (code(), close());
-            let lock = native::mutex_at(ATOMIC);
+            let lock = native::inner_mutex_at(ATOMIC);
             native::at(code, || lock.lock());
         } else if enforced::is_on() {
             enforce::blocking::Side::lock(ATOMIC);
@@ -80,7 +80,7 @@ export! {
     placed fn __VERIFIER_atomic_end() {
         if is_inside() {
             let (code, _closed) = (code(), close());
-            let lock = native::mutex_at(ATOMIC);
+            let lock = native::inner_mutex_at(ATOMIC);
             native::at(code, || lock.unlock());
         } else if enforced::is_on() {
             enforce::blocking::Side::unlock(ATOMIC);

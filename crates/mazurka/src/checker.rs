@@ -69,7 +69,6 @@ pub struct Checker {
     pub(crate) accepted: Vec<Omission>,
     /// What is left out whatever the program does.
     pub(crate) left_out: Vec<LeftOut>,
-    pub(crate) spurious: u32,
     pub(crate) waits_alone: u32,
     pub(crate) max_threads: usize,
     pub(crate) explores: bool,
@@ -110,7 +109,6 @@ impl Checker {
             is_commanded: false,
             accepted: Vec::new(),
             left_out: Vec::new(),
-            spurious: 0,
             waits_alone: 0,
             max_threads: usize::MAX,
             explores: true,
@@ -223,7 +221,7 @@ impl Checker {
     /// How often per thread a weak compare-exchange fails, or a wait for a condition variable or [`park`](crate::thread::park) ends, for
     /// no reason: a choice each time (default 0).
     pub fn spurious(mut self, times: u32) -> Checker {
-        self.spurious = times;
+        self.conditions.spurious = times;
         self
     }
 

@@ -86,6 +86,8 @@ fn clang_flags(version: u32) -> Vec<&'static str> {
         "-fsanitize=thread",
         "-mllvm",
         "-tsan-instrument-func-entry-exit=0",
+        // Names the standard of the language, as gcc does anyway.
+        "-grecord-command-line",
     ];
     if version >= 11 {
         // Older ones lose the read of `g += x`, and cannot tell volatile accesses apart.

@@ -12,6 +12,7 @@ mod information;
 mod locals;
 mod location;
 mod stack;
+mod standard;
 mod symbols;
 mod table;
 mod types;
@@ -217,6 +218,17 @@ impl Names {
     fn function_start(&self, instruction: u64) -> Option<u64> {
         let table = self.table(self.information.as_ref()?);
         Some(table.function(instruction)?.code.start)
+    }
+
+    /// Whether the code of a unit is C, or C++ before C++20: there a relaxed store continues the release sequence of its
+    /// thread. False where nothing is known.
+    pub fn continues_release_sequences(&self, instruction: u64) -> bool {
+        self.information.as_ref().is_some_and(|information| {
+            let function = self.table(information).function(instruction);
+            function.is_some_and(|function| {
+                standard::continues_release_sequences(information, function.entry.unit)
+            })
+        })
     }
 
     fn unwind(&self, registers: &Registers, memory: Memory<'_>) -> Option<Unwound> {

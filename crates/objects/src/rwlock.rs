@@ -2,7 +2,8 @@
 //!
 //! A reader queues behind a writer that merely waits. Where an implementation lets it pass, the
 //! execution with the reader's request first is the same; only a deadlock may be owed to this order
-//! ([`is_overtaking`](RwLock::is_overtaking) tells). A try is one event here: the results of two-step
+//! ([`is_overtaking`](RwLock::is_overtaking) tells). A try to read passes waiting writers if the lock prefers readers; then
+//! the order of this try and of releases matters, so it is a write ([`try_read_form`](RwLock::try_read_form)). A try is one event here: the results of two-step
 //! tries would not commute. Hence, once a lock is tried, releases have an access (`tried`).
 
 use crate::{Form, Ticket};
@@ -19,6 +20,10 @@ pub struct RwLock {
     last_write_release: Option<EventId>,
     /// Releases of readers since the last release of a writer.
     read_releases: Vec<EventId>,
+    /// Readers pass writers that wait.
+    prefers_readers: bool,
+    /// Readers that hold the lock and have passed a waiting writer.
+    passing: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +31,7 @@ struct Place {
     thread: ThreadId,
     is_writer: bool,
     is_free: bool,
+    is_passing: bool,
 }
 
 impl RwLock {
@@ -40,7 +46,13 @@ impl RwLock {
     /// Waits until the writer's place is granted.
     pub const WRITE_WAIT: Form = Form::none(OpKind::WriteWait);
     /// [`try_read`](RwLock::try_read).
-    pub const TRY_READ: Form = Form::read(OpKind::TryRead, 0);
+    pub const fn try_read_form(prefers_readers: bool) -> Form {
+        match prefers_readers {
+            true => Form::write(OpKind::TryRead, 0),
+            false => Form::read(OpKind::TryRead, 0),
+        }
+    }
+
     /// [`try_write`](RwLock::try_write).
     pub const TRY_WRITE: Form = Form::write(OpKind::TryWrite, 0);
 
@@ -62,6 +74,16 @@ impl RwLock {
         }
     }
 
+    /// Whether readers pass writers that wait. Only before the lock is used.
+    pub fn prefer_readers(&mut self, prefers_readers: bool) {
+        self.prefers_readers = prefers_readers;
+    }
+
+    /// Whether readers pass writers that wait.
+    pub fn prefers_readers(&self) -> bool {
+        self.prefers_readers
+    }
+
     /// Takes a reader's place.
     pub fn read_request(&mut self, thread: ThreadId) -> Ticket {
         self.take(thread, false)
@@ -72,14 +94,24 @@ impl RwLock {
         self.take(thread, true)
     }
 
-    /// Takes a reader's place if no writer holds or waits.
+    /// Takes a reader's place if no writer holds or waits; if readers are preferred, if no writer holds.
     pub fn try_read(&mut self, thread: ThreadId) -> Option<Ticket> {
-        (self.first_writer == self.places.len()).then(|| self.take(thread, false))
+        if self.first_writer == self.places.len() {
+            return Some(self.take(thread, false));
+        }
+        let passes = self.prefers_readers && !self.is_granted(Ticket::at(self.first_writer));
+        passes.then(|| {
+            let ticket = self.take(thread, false);
+            self.places[ticket.index()].is_passing = true;
+            self.passing += 1;
+            ticket
+        })
     }
 
     /// Takes a writer's place if nobody holds or waits.
     pub fn try_write(&mut self, thread: ThreadId) -> Option<Ticket> {
-        (self.head == self.places.len()).then(|| self.take(thread, true))
+        let is_free = self.head == self.places.len() && self.passing == 0;
+        is_free.then(|| self.take(thread, true))
     }
 
     /// Whether it is a writer's place.
@@ -89,10 +121,11 @@ impl RwLock {
 
     /// Whether no writer is before this reader, nobody before this writer.
     pub fn is_granted(&self, ticket: Ticket) -> bool {
-        if self.places[ticket.index()].is_writer {
-            self.head == ticket.index()
+        let place = self.places[ticket.index()];
+        if place.is_writer {
+            self.head == ticket.index() && self.passing == 0
         } else {
-            self.first_writer >= ticket.index()
+            place.is_passing || self.first_writer >= ticket.index()
         }
     }
 
@@ -110,6 +143,7 @@ impl RwLock {
         debug_assert!(self.is_granted(ticket), "only a holder releases");
         let place = &mut self.places[ticket.index()];
         place.is_free = true;
+        self.passing -= usize::from(place.is_passing);
         if place.is_writer {
             self.last_write_release = Some(at);
             self.read_releases.clear();
@@ -140,7 +174,9 @@ impl RwLock {
     /// it pass, so a deadlock with it depends on the policy of the lock.
     pub fn is_overtaking(&self, ticket: Ticket) -> bool {
         let index = ticket.index();
-        !self.places[index].is_writer && !self.is_granted(ticket) && self.first_writer != self.head
+        !self.places[index].is_writer
+            && !self.is_granted(ticket)
+            && !self.is_granted(Ticket::at(self.first_writer))
     }
 
     /// As new.
@@ -150,6 +186,8 @@ impl RwLock {
         self.first_writer = 0;
         self.last_write_release = None;
         self.read_releases.clear();
+        self.prefers_readers = false;
+        self.passing = 0;
     }
 
     fn take(&mut self, thread: ThreadId, is_writer: bool) -> Ticket {
@@ -157,6 +195,7 @@ impl RwLock {
             thread,
             is_writer,
             is_free: false,
+            is_passing: false,
         });
         self.advance();
         Ticket::at(self.places.len() - 1)
@@ -233,6 +272,24 @@ mod tests {
         lock.release(second, EventId(1));
         lock.release(writer, EventId(2));
         assert!(lock.try_write(ThreadId(1)).is_some());
+    }
+
+    #[test]
+    fn a_try_to_read_passes_a_waiting_writer_if_readers_are_preferred() {
+        let mut lock = RwLock::default();
+        lock.prefer_readers(true);
+        let first = lock.read_request(ThreadId(0));
+        let writer = lock.write_request(ThreadId(1));
+        let passing = lock.try_read(ThreadId(2)).expect("no writer holds");
+        let late = lock.read_request(ThreadId(2));
+        lock.release(first, EventId(4));
+        assert!(!lock.is_granted(writer) && lock.is_granted(passing));
+        assert!(lock.is_overtaking(late));
+        assert!(lock.try_write(ThreadId(0)).is_none());
+        lock.release(passing, EventId(5));
+        assert!(lock.is_granted(writer) && !lock.is_overtaking(late));
+        assert!(lock.try_read(ThreadId(2)).is_none());
+        assert_eq!(edges(&lock, writer), [EventId(4), EventId(5)]);
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub struct Order {
     pub seed: Option<u64>,
     /// Expired timed operations per thread.
     pub timeouts: Option<u32>,
+    /// Wakeups of condition variables per thread that no signal causes.
+    #[serde(default)]
+    pub spurious: Option<u32>,
     /// Operations per thread.
     pub max_events: Option<u32>,
     /// Rounds of a loop per thread.

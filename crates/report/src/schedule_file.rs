@@ -78,6 +78,9 @@ pub struct Conditions {
     pub max_events: u32,
     /// A thread stops at the timed operation after as many expired ones.
     pub timeouts: u32,
+    /// So many operations of a thread may fail, or wake up, for no reason.
+    #[serde(default)]
+    pub spurious: u32,
     /// Each panic is a failure, also one that the program observes.
     pub panics_fail: bool,
     /// Threads may still wait when the main thread has returned.
@@ -98,6 +101,7 @@ impl Default for Conditions {
         Conditions {
             max_events: 10_000,
             timeouts: 2,
+            spurious: 0,
             panics_fail: false,
             waiting_after_main: false,
             interleaves_plain: false,

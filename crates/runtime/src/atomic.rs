@@ -354,7 +354,7 @@ fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
     if engine.watch.races {
         engine
             .happens_before
-            .store(engine.running, engine.op.object, order);
+            .store(engine.running, engine.op.object, order, false);
     }
     engine.record_values([value], |name, [value]| format!("{name}.store({value})"));
 }

@@ -39,6 +39,22 @@ impl Inborn for Condvar {
     }
 }
 
+/// What a report of a native program says that waits for condition variables.
+const NO_SPURIOUS_WAKEUPS: &str = "no wait for a condition variable ended without a signal, which POSIX and the standards of C \
+     and C++ allow: check with --spurious 1, too";
+
+impl Engine {
+    /// A thread waits for a condition variable.
+    fn warn_of_waits(&mut self) {
+        if self.config.native.is_some() && self.config.spurious == 0 {
+            let warnings = self.warnings.get_mut();
+            if !warnings.contains(NO_SPURIOUS_WAKEUPS) {
+                warnings.insert(NO_SPURIOUS_WAKEUPS.to_owned());
+            }
+        }
+    }
+}
+
 impl Condvar {
     /// The condition variable of a native program at this address.
     pub(crate) fn at(engine: &mut Engine, address: usize) -> Condvar {
@@ -80,9 +96,14 @@ impl Condvar {
         mutex.lock();
     }
 
-    /// Like `wait`, for some time; whether it was signalled.
+    /// Like `wait`, for some time; whether it woke before the end of that.
     #[track_caller]
     pub fn wait_timed(&self, mutex: &Mutex) -> bool {
+        if spurious() {
+            self.wait_some_time(mutex);
+            mutex.lock();
+            return true;
+        }
         let is_signalled = self.wait_some_time(mutex);
         if !is_signalled {
             expire();
@@ -113,6 +134,7 @@ impl Condvar {
             Location::caller(),
             |engine| {
                 let thread = engine.running;
+                engine.warn_of_waits();
                 engine.objects.condvars.get_mut(self.number).enqueue(thread)
             },
         );

@@ -249,6 +249,7 @@ impl Engine {
             Outcome::Deadlock | Outcome::Stuck if may_wait => self.completed(),
             Outcome::Deadlock if self.only_servers_wait() => self.completed(),
             Outcome::Deadlock if self.is_excused() => Outcome::Halted,
+            Outcome::Deadlock | Outcome::Stuck if self.is_passed_over() => self.completed(),
             Outcome::Completed => self.completed(),
             other => other,
         }

@@ -3,8 +3,10 @@
 //! It has clocks of its own, which know less than those of the exploration: relaxed accesses, failed
 //! tries, requests and the capacity of channels order nothing here.
 //!
-//! 1. A release store heads a release sequence that every read-modify-write continues, and that any
-//!    other store ends, one of the same thread included (C++20).
+//! 1. A release store heads a release sequence. Read-modify-writes continue it. Later stores of the same
+//!    thread continue it, too, in C and in C++ before C++20 (`continues`). Any other store ends it.
+//!    Variables are objects where all accesses have one place and size (`Variable`), else the bytes that
+//!    are accessed: an access of one byte orders nothing for its neighbour.
 //! 2. Fences: a release fence makes later relaxed stores releases, an acquire fence makes earlier
 //!    relaxed loads acquires. A sequentially consistent fence is both.
 //! 3. Objects: an event that others come after (unlock, send, arrival, done, release of a permit)
@@ -12,6 +14,7 @@
 //!    last sender, which the standard library does not promise but every implementation does.
 
 use explore::{EventId, ObjectId, ThreadId};
+use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering;
 
 /// An entry per thread; those beyond the end are 0.
@@ -64,6 +67,8 @@ pub(crate) struct HappensBefore {
     threads: Vec<Known>,
     /// Indexed by atomic variable: the clock of the release sequence that its value belongs to.
     variables: Vec<Sequence>,
+    /// The same for memory that is accessed in several sizes: by granule, for disjoint sets of its bytes.
+    bytes: FxHashMap<usize, Vec<(u8, Sequence)>>,
     /// Clocks that events left behind, sorted by event.
     left: Vec<(EventId, Clock)>,
     /// Clocks to be used again.
@@ -82,17 +87,69 @@ struct Known {
     unparked: Clock,
 }
 
+/// What an atomic access is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Variable {
+    /// An object that is always accessed as a whole.
+    Object(ObjectId),
+    /// Memory from this address on, of this length.
+    Bytes(usize, usize),
+}
+
+impl From<ObjectId> for Variable {
+    fn from(object: ObjectId) -> Variable {
+        Variable::Object(object)
+    }
+}
+
+/// Bytes of a granule.
+const GRANULE: usize = 8;
+
 #[derive(Clone, Default)]
 struct Sequence {
+    /// What an acquire of the value takes up: the join of the heads.
     clock: Clock,
+    /// What each thread has published into the sequence.
+    heads: Vec<(ThreadId, Clock)>,
     /// The clock is of this execution.
     execution: u64,
+}
+
+impl Sequence {
+    fn clear(&mut self) {
+        self.clock.clear();
+        self.heads.clear();
+    }
+
+    /// A store of the thread follows: its own part of the sequence stays if it continues that.
+    fn store(&mut self, thread: ThreadId, continues: bool) {
+        let heads = std::mem::take(&mut self.heads);
+        self.clock.clear();
+        let mut heads = heads.into_iter().filter(|&(head, _)| head == thread);
+        if continues && let Some((_, clock)) = heads.next() {
+            self.clock.copy_from(&clock);
+            self.heads.push((thread, clock));
+        }
+    }
+
+    /// The thread publishes a clock.
+    fn publish(&mut self, thread: ThreadId, published: &Clock) {
+        if published.0.is_empty() {
+            return;
+        }
+        self.clock.join(published);
+        match self.heads.iter_mut().find(|(head, _)| *head == thread) {
+            Some((_, clock)) => clock.join(published),
+            None => self.heads.push((thread, published.clone())),
+        }
+    }
 }
 
 impl HappensBefore {
     /// Forgets the execution.
     pub(crate) fn clear(&mut self) {
         self.execution += 1;
+        self.bytes.clear();
         for (_, clock) in self.left.drain(..) {
             self.spare.push(clock);
         }
@@ -162,49 +219,87 @@ impl HappensBefore {
         now.join(unparked);
     }
 
-    /// The sequence that the value of a variable belongs to.
-    fn sequence(&mut self, variable: ObjectId) -> &mut Clock {
-        if self.variables.len() <= variable.index() {
-            self.variables
-                .resize_with(variable.index() + 1, Sequence::default);
+    /// Does something with each sequence that a part of the variable belongs to.
+    fn for_each(
+        &mut self,
+        thread: ThreadId,
+        variable: Variable,
+        mut does: impl FnMut(&mut Known, &mut Sequence),
+    ) {
+        self.known(thread);
+        let known = &mut self.threads[thread.index()];
+        match variable {
+            Variable::Object(object) => {
+                if self.variables.len() <= object.index() {
+                    self.variables
+                        .resize_with(object.index() + 1, Sequence::default);
+                }
+                let sequence = &mut self.variables[object.index()];
+                if sequence.execution != self.execution {
+                    sequence.execution = self.execution;
+                    sequence.clear();
+                }
+                does(known, sequence);
+            }
+            Variable::Bytes(address, length) => {
+                for (granule, bytes) in granules(address, length) {
+                    let parts = self.bytes.entry(granule).or_default();
+                    split(parts, bytes);
+                    for (_, sequence) in parts.iter_mut().filter(|(own, _)| own & bytes != 0) {
+                        does(known, sequence);
+                    }
+                }
+            }
         }
-        let sequence = &mut self.variables[variable.index()];
-        if sequence.execution != self.execution {
-            sequence.execution = self.execution;
-            sequence.clock.clear();
-        }
-        &mut sequence.clock
     }
 
     /// An atomic load.
-    pub(crate) fn load(&mut self, thread: ThreadId, variable: ObjectId, order: Ordering) {
-        let sequence = std::mem::take(self.sequence(variable));
-        let known = self.known(thread);
-        if acquires(order) {
-            known.now.join(&sequence);
-        } else {
-            known.met.join(&sequence);
-        }
-        *self.sequence(variable) = sequence;
+    pub(crate) fn load(
+        &mut self,
+        thread: ThreadId,
+        variable: impl Into<Variable>,
+        order: Ordering,
+    ) {
+        self.for_each(thread, variable.into(), |known, sequence| {
+            match acquires(order) {
+                true => known.now.join(&sequence.clock),
+                false => known.met.join(&sequence.clock),
+            };
+        });
     }
 
-    /// An atomic store that is no read-modify-write.
-    pub(crate) fn store(&mut self, thread: ThreadId, variable: ObjectId, order: Ordering) {
-        self.sequence(variable).clear();
+    /// An atomic store that is no read-modify-write. `continues`: it continues the release sequence of its thread.
+    pub(crate) fn store(
+        &mut self,
+        thread: ThreadId,
+        variable: impl Into<Variable>,
+        order: Ordering,
+        continues: bool,
+    ) {
+        let variable = variable.into();
+        self.for_each(thread, variable, |_, sequence| {
+            sequence.store(thread, continues);
+        });
         self.publish(thread, variable, order);
     }
 
     /// The store of a read-modify-write, after its load.
-    pub(crate) fn publish(&mut self, thread: ThreadId, variable: ObjectId, order: Ordering) {
-        let mut sequence = std::mem::take(self.sequence(variable));
-        let known = self.known(thread);
+    pub(crate) fn publish(
+        &mut self,
+        thread: ThreadId,
+        variable: impl Into<Variable>,
+        order: Ordering,
+    ) {
+        self.for_each(thread, variable.into(), |known, sequence| {
+            let published = match releases(order) {
+                true => &known.now,
+                false => &known.released,
+            };
+            sequence.publish(thread, published);
+        });
         if releases(order) {
-            sequence.join(&known.now);
-            known.now.tick(thread);
-        } else {
-            sequence.join(&known.released);
+            self.known(thread).now.tick(thread);
         }
-        *self.sequence(variable) = sequence;
     }
 
     /// A fence.
@@ -235,6 +330,36 @@ impl HappensBefore {
     }
 }
 
+/// The granules of memory, each with the set of its bytes that belong to it.
+fn granules(address: usize, length: usize) -> impl Iterator<Item = (usize, u8)> {
+    let end = address + length;
+    (address / GRANULE..end.div_ceil(GRANULE)).map(move |granule| {
+        let start = address.max(granule * GRANULE);
+        let bytes = end.min((granule + 1) * GRANULE) - start;
+        (
+            granule,
+            ((0xff_u16 >> (GRANULE - bytes)) << (start % GRANULE)) as u8,
+        )
+    })
+}
+
+/// Makes sequences for a set of bytes, so that each sequence has bytes of the set only, or none of it.
+fn split(parts: &mut Vec<(u8, Sequence)>, bytes: u8) {
+    let mut rest = bytes;
+    for index in 0..parts.len() {
+        let own = parts[index].0;
+        rest &= !own;
+        if own & bytes != 0 && own & !bytes != 0 {
+            parts[index].0 = own & !bytes;
+            let part = (own & bytes, parts[index].1.clone());
+            parts.push(part);
+        }
+    }
+    if rest != 0 {
+        parts.push((rest, Sequence::default()));
+    }
+}
+
 /// Whether a load with this ordering is an acquire. An ordering that is added to the language is the
 /// strongest.
 fn acquires(order: Ordering) -> bool {
@@ -252,7 +377,7 @@ mod tests {
 
     const MAIN: ThreadId = ThreadId(0);
     const OTHER: ThreadId = ThreadId(1);
-    const FLAG: ObjectId = ObjectId(3);
+    const FLAG: Variable = Variable::Object(ObjectId(3));
 
     fn two_threads() -> HappensBefore {
         let mut clocks = HappensBefore::default();
@@ -267,7 +392,7 @@ mod tests {
         let mut clocks = two_threads();
         let written = clocks.now(OTHER);
         assert!(!clocks.knows(MAIN, written));
-        clocks.store(OTHER, FLAG, Ordering::Release);
+        clocks.store(OTHER, FLAG, Ordering::Release, false);
         clocks.load(MAIN, FLAG, Ordering::Acquire);
         assert!(clocks.knows(MAIN, written));
         let later = clocks.now(OTHER);
@@ -278,11 +403,11 @@ mod tests {
     fn a_relaxed_store_publishes_nothing_without_a_fence() {
         let mut clocks = two_threads();
         let written = clocks.now(OTHER);
-        clocks.store(OTHER, FLAG, Ordering::Relaxed);
+        clocks.store(OTHER, FLAG, Ordering::Relaxed, false);
         clocks.load(MAIN, FLAG, Ordering::Acquire);
         assert!(!clocks.knows(MAIN, written));
         clocks.fence(OTHER, Ordering::Release);
-        clocks.store(OTHER, FLAG, Ordering::Relaxed);
+        clocks.store(OTHER, FLAG, Ordering::Relaxed, false);
         clocks.load(MAIN, FLAG, Ordering::Relaxed);
         assert!(!clocks.knows(MAIN, written));
         clocks.fence(MAIN, Ordering::Acquire);
@@ -295,12 +420,12 @@ mod tests {
         let third = ThreadId(2);
         clocks.born(third, Some(MAIN));
         let written = clocks.now(OTHER);
-        clocks.store(OTHER, FLAG, Ordering::Release);
+        clocks.store(OTHER, FLAG, Ordering::Release, false);
         clocks.load(third, FLAG, Ordering::Relaxed);
         clocks.publish(third, FLAG, Ordering::Relaxed);
         clocks.load(MAIN, FLAG, Ordering::Acquire);
         assert!(clocks.knows(MAIN, written));
-        clocks.store(third, FLAG, Ordering::Relaxed);
+        clocks.store(third, FLAG, Ordering::Relaxed, false);
         let mut late = two_threads();
         late.load(MAIN, FLAG, Ordering::Acquire);
         assert!(!late.knows(MAIN, written));
@@ -315,5 +440,52 @@ mod tests {
         assert!(!clocks.knows(MAIN, written));
         clocks.take_up(MAIN, &[EventId(4)]);
         assert!(clocks.knows(MAIN, written));
+    }
+
+    #[test]
+    fn a_relaxed_store_of_the_same_thread_continues_a_release_sequence_before_cpp20() {
+        for continues in [false, true] {
+            let mut clocks = two_threads();
+            let third = ThreadId(2);
+            clocks.born(third, Some(MAIN));
+            let written = clocks.now(OTHER);
+            clocks.store(OTHER, FLAG, Ordering::Release, continues);
+            // A read-modify-write of another thread heads a sequence of its own.
+            let late = clocks.now(third);
+            clocks.load(third, FLAG, Ordering::Relaxed);
+            clocks.publish(third, FLAG, Ordering::Release);
+            clocks.store(OTHER, FLAG, Ordering::Relaxed, continues);
+            clocks.load(MAIN, FLAG, Ordering::Acquire);
+            assert_eq!(clocks.knows(MAIN, written), continues);
+            assert!(!clocks.knows(MAIN, late));
+            clocks.store(third, FLAG, Ordering::Relaxed, continues);
+            let mut other = clocks.clone();
+            other.born(ThreadId(3), None);
+            other.load(ThreadId(3), FLAG, Ordering::Acquire);
+            assert!(!other.knows(ThreadId(3), written) && !other.knows(ThreadId(3), late));
+        }
+    }
+
+    #[test]
+    fn bytes_have_clocks_of_their_own() {
+        let (first, second) = (Variable::Bytes(16, 1), Variable::Bytes(17, 1));
+        let whole = Variable::Bytes(14, 4);
+        let mut clocks = two_threads();
+        clocks.load(MAIN, whole, Ordering::Relaxed);
+        let written = clocks.now(OTHER);
+        clocks.store(OTHER, first, Ordering::Release, false);
+        clocks.store(OTHER, second, Ordering::Relaxed, false);
+        clocks.load(MAIN, second, Ordering::Acquire);
+        assert!(!clocks.knows(MAIN, written));
+        let mut wide = clocks.clone();
+        wide.load(MAIN, whole, Ordering::Acquire);
+        assert!(wide.knows(MAIN, written));
+        clocks.load(MAIN, first, Ordering::Acquire);
+        assert!(clocks.knows(MAIN, written));
+        clocks.store(MAIN, whole, Ordering::Relaxed, false);
+        let third = ThreadId(2);
+        clocks.born(third, None);
+        clocks.load(third, first, Ordering::Acquire);
+        assert!(!clocks.knows(third, written));
     }
 }

@@ -8,6 +8,7 @@ mod annotations;
 mod atomics;
 mod copies;
 mod debugging;
+mod ended_frames;
 mod foreign;
 mod futex;
 mod laps;
@@ -27,6 +28,7 @@ pub use annotations::{acquire_at, expect_races, ignore, release_at};
 pub use atomics::{compare_exchange, fence, load, modify, modify_within, store};
 pub use copies::{copy, copy_at_once, fill};
 pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};
+pub use ended_frames::{FRAME, is_in_ended_frame};
 pub use foreign::changes;
 pub(crate) use foreign::meet_stack;
 pub use futex::{Futex, futex_wait, futex_wake};
@@ -34,7 +36,8 @@ pub(crate) use laps::Laps;
 pub use laps::{Frame, HAS_CALLED_UNKNOWN};
 pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
-    at, barrier_at, condvar_at, forget, mutex_at, once_at, rwlock_at, semaphore_at, try_at,
+    at, barrier_at, begins_library_once, condvar_at, destroy, initialise, inner_mutex_at,
+    is_waited_for, mutex_at, once_at, rwlock_at, semaphore_at, try_at,
 };
 pub use own::{WIPES, reads_own, writes_own};
 pub(crate) use ownership::Ownership;
@@ -56,6 +59,7 @@ pub use threads::{
 pub use crate::trap::{Epilogue, Prologue};
 
 use explore::ThreadId;
+use rustc_hash::FxHashMap;
 use std::fmt;
 
 /// How a program in machine code is run.
@@ -116,6 +120,8 @@ pub(crate) struct State {
     /// Data races are looked for, and what is known of the order of threads by starts, ends and locks does not
     /// suffice: what atomic accesses order counts, too.
     pub(crate) is_ordering: bool,
+    /// Whether a store at a place in the code continues the release sequence of its thread.
+    pub(crate) continuing: FxHashMap<usize, bool>,
     /// How many threads have been joined.
     pub(crate) joined: usize,
     pub(crate) objects: Objects,

@@ -310,7 +310,10 @@ unsafe fn switch(engine: NonNull<Engine>) {
         }
     }
     // SAFETY: the suspender is that of the running coroutine, which is suspended by nobody else.
-    unsafe { (*(*engine.as_ptr()).suspender).suspend(()) };
+    unsafe {
+        (*engine.as_ptr()).note_frame();
+        (*(*engine.as_ptr()).suspender).suspend(());
+    }
     forget_registers();
 }
 

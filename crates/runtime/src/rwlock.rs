@@ -6,7 +6,7 @@ use crate::perform::{self, perform, silently};
 use crate::settle::Inborn;
 use crate::source;
 use crate::waiting::Wait;
-use explore::ObjectId;
+use explore::{ObjectId, Pending, ThreadId};
 use objects::{Coarsening, RwLock as Order, Ticket};
 use std::panic::Location;
 
@@ -17,6 +17,8 @@ pub struct RwLock {
     number: u32,
     /// Known to be used with tries.
     is_tried: bool,
+    /// Readers pass writers that wait.
+    prefers_readers: bool,
 }
 
 /// The place of a holder: give it back by `release`.
@@ -50,6 +52,23 @@ impl Place {
 }
 
 impl Engine {
+    /// Whether a reader waits behind a writer that waits, too, at a lock that lets readers pass: the execution in which the reader
+    /// came first shows what happens then.
+    pub(crate) fn is_passed_over(&self) -> bool {
+        let is_waiting =
+            |thread: ThreadId| matches!(self.pending[thread.index()], Pending::Waiting(_));
+        let waits = self.born().iter().filter(|&&thread| is_waiting(thread));
+        waits
+            .filter_map(|&thread| self.wait_of(thread))
+            .any(|wait| match wait {
+                Wait::RwLock(lock, ticket) => {
+                    let lock = self.objects.rwlocks.get(lock);
+                    lock.prefers_readers() && lock.is_overtaking(ticket)
+                }
+                _ => false,
+            })
+    }
+
     /// The thread that runs comes after those who gave up the lock before.
     fn hold_place(&mut self, lock: u32, ticket: Ticket) {
         self.take_effect();
@@ -83,15 +102,18 @@ impl Inborn for RwLock {
 
 impl RwLock {
     /// The lock of a native program at this address.
-    pub(crate) fn at(engine: &mut Engine, address: usize) -> RwLock {
+    pub(crate) fn at(engine: &mut Engine, address: usize, prefers_readers: bool) -> RwLock {
         let object = engine.names.object_at(address as u64, Order::PARTS);
         engine.name_object_at(object, address, 56);
         let number = engine.objects.rwlocks.add(Order::clear, Order::default);
+        let lock = engine.objects.rwlocks.get_mut(number);
+        lock.prefer_readers(prefers_readers);
         let is_tried = engine.names.is_coarse(object, Coarsening::Tried);
         RwLock {
             object,
             number,
             is_tried,
+            prefers_readers,
         }
     }
 
@@ -115,6 +137,7 @@ impl RwLock {
             object,
             number,
             is_tried,
+            prefers_readers: false,
         }
     }
 
@@ -168,7 +191,7 @@ impl RwLock {
     pub fn try_read(&self) -> Option<Place> {
         self.note_try();
         let ticket = perform(
-            Order::TRY_READ.on(self.object),
+            Order::try_read_form(self.prefers_readers).on(self.object),
             Location::caller(),
             |engine| {
                 let thread = engine.running;

@@ -11,6 +11,9 @@ use explore::{ObjectId, Op, OpKind};
 use objects::{Coarsening, Form, Semaphore as Order, Ticket};
 use std::panic::Location;
 
+/// A semaphore of a native program with more permits than this at the beginning may come to its limit.
+const NEAR_LIMIT: usize = 1 << 30;
+
 /// A counting semaphore, one permit at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Semaphore {
@@ -62,6 +65,9 @@ impl Semaphore {
         engine.name_object_at(object, address, 32);
         let semaphores = &mut engine.objects.semaphores;
         let number = semaphores.add(|order| order.clear(permits), || Order::new(permits));
+        if permits > NEAR_LIMIT {
+            engine.coarsen(object, Coarsening::Tried);
+        }
         let is_counted = engine.names.is_coarse(object, Coarsening::Tried);
         Semaphore {
             object,
@@ -152,17 +158,25 @@ impl Semaphore {
     /// Adds a permit.
     #[track_caller]
     pub fn release(&self) {
+        self.release_below(usize::MAX);
+    }
+
+    /// Adds a permit unless there are this many; whether it did.
+    #[track_caller]
+    pub fn release_below(&self, most: usize) -> bool {
         perform(self.op(Order::RELEASE), Location::caller(), |engine| {
             let event = engine.event();
-            engine
-                .objects
-                .semaphores
-                .get_mut(self.number)
-                .release(event);
-            if engine.watch.races {
-                engine.happens_before.leave(engine.running, event);
+            let semaphore = engine.objects.semaphores.get_mut(self.number);
+            // Far below the limit requests and releases are not ordered, so the number is not known.
+            let is_full = self.is_counted && semaphore.available() >= most;
+            if !is_full {
+                semaphore.release(event);
+                if engine.watch.races {
+                    engine.happens_before.leave(engine.running, event);
+                }
             }
-        });
+            !is_full
+        })
     }
 
     /// The number of permits that nobody asked for. From the first time on, requests and releases of the semaphore are one

@@ -13,6 +13,7 @@ const HEAD: &str = "
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
 static sem_t permits;
+__attribute__((constructor)) static void begin(void) { sem_init(&permits, 0, 0); }
 static int is_ready, handled, destroyed, reached;
 static pthread_t start(void *(*run)(void *), void *argument) {
     pthread_t thread;

@@ -19,6 +19,7 @@ mod inputs;
 mod library;
 mod many_threads;
 mod names;
+mod operations;
 mod prevention;
 mod random;
 mod refusals;

@@ -26,7 +26,6 @@ pub(crate) struct Task {
     conditions: Conditions,
     keeps_going: bool,
     leaks_fail: bool,
-    spurious: u32,
     explores: bool,
 }
 
@@ -57,7 +56,6 @@ impl Task {
             conditions: checker.conditions,
             keeps_going: checker.keeps_going,
             leaks_fail: checker.leaks_fail,
-            spurious: checker.spurious,
             explores: checker.explores,
         }
     }
@@ -71,7 +69,6 @@ impl Task {
             conditions,
             keeps_going,
             leaks_fail,
-            spurious,
             explores,
         } = self;
         let name = match program.as_str() {
@@ -134,7 +131,7 @@ impl Task {
             ("verdict on leaks", either(*leaks_fail, "a bug", "no bug")),
             (
                 "limit of spurious failures and wakeups of a thread",
-                count((*spurious).into()),
+                count(conditions.spurious.into()),
             ),
             (
                 "beginning of the exploration",

@@ -32,6 +32,9 @@ impl Checker {
         if let Some(timeouts) = order.timeouts {
             checker = checker.timeouts(timeouts);
         }
+        if let Some(spurious) = order.spurious {
+            checker = checker.spurious(spurious);
+        }
         if let Some(events) = order.max_events {
             checker = checker.max_events(events);
         }

@@ -439,7 +439,7 @@ fn config_of(checker: &Checker) -> Config {
         panics_fail: checker.conditions.panics_fail,
         waiting_after_main: checker.conditions.waiting_after_main,
         leaks_fail: checker.leaks_fail,
-        spurious: checker.spurious,
+        spurious: checker.conditions.spurious,
         waits_alone: checker.waits_alone,
         is_enforceable: checker.conditions.is_enforceable,
         max_threads: checker.max_threads,

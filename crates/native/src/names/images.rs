@@ -60,6 +60,12 @@ impl Images {
             .unwrap_or_default()
     }
 
+    /// As [`Names::continues_release_sequences`].
+    pub fn continues_release_sequences(&self, instruction: u64) -> bool {
+        self.at(instruction)
+            .is_some_and(|(names, base)| names.continues_release_sequences(instruction - base))
+    }
+
     /// As [`Names::variable`].
     pub fn variable(&self, address: u64, size: u64) -> Option<Variable> {
         let (names, base) = self.at(address)?;

@@ -61,6 +61,7 @@ impl Engine {
         thread.place = None;
         thread.code = 0;
         thread.laps.begin();
+        thread.frame = 0;
         thread.locals.begin();
         thread.making = None;
         self.objects.parks[id.index()].clear();

@@ -56,6 +56,8 @@ pub(crate) struct Thread {
     /// The address of the code that does what the thread does; 0 where the source is known.
     pub(crate) code: usize,
     pub(crate) laps: Laps,
+    /// Where its code called when it was suspended last: below are no frames of the program. 0 if it never was.
+    pub(crate) frame: usize,
     /// Its plain accesses of its own stack are no events.
     pub(crate) has_private_stack: bool,
     /// It stands where it never goes on: its coroutine has to begin again.
@@ -131,6 +133,7 @@ impl Thread {
             place: None,
             code: 0,
             laps: Laps::default(),
+            frame: 0,
             has_private_stack: false,
             is_lost: false,
             run: 0,

@@ -4,6 +4,7 @@ use super::Frame;
 use super::ranges::{bytes_of, memory_seen, token, touch};
 use crate::atomic::Value;
 use crate::engine::Engine;
+use crate::names::Range;
 use crate::perform::perform_when;
 use explore::{Access, Op, OpKind, Request};
 use std::cell::Cell;
@@ -41,7 +42,7 @@ pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const F
         engine.note(token, token);
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
-            engine.loaded_at(pointer, value, order);
+            engine.loaded_at(pointer, value, range, order);
         }
         value
     })
@@ -77,7 +78,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
         }
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
-            engine.stored_at(pointer, value, order);
+            engine.stored_at(pointer, value, range, order);
         }
     });
 }
@@ -155,7 +156,7 @@ unsafe fn modify_unless<V: Value>(
         }
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
-            engine.modified_at(pointer, name, (old, new), order);
+            engine.modified_at((pointer, range), name, (old, new), order);
         }
         old
     })
@@ -219,7 +220,7 @@ pub unsafe fn compare_exchange<V: Value>(
         engine.note(before, after);
         engine.own_atomically(pointer.addr(), size_of::<V>());
         if engine.watch.is_on() {
-            engine.exchanged_at(pointer, [old, expected, new], is_equal, orders);
+            engine.exchanged_at((pointer, range), [old, expected, new], is_equal, orders);
         }
         if is_equal { Ok(old) } else { Err(old) }
     })
@@ -237,6 +238,17 @@ impl Engine {
         self.watch.races && self.native.is_ordering
     }
 
+    /// Whether a store of the code that runs continues the release sequence of its thread, as in C and in C++ before C++20.
+    /// Each unit of the program has a language of its own.
+    fn continues_release_sequences(&mut self) -> bool {
+        let Some(native) = self.config.native else {
+            return false;
+        };
+        let code = self.thread().code;
+        let known = self.native.continuing.entry(code);
+        *known.or_insert_with(|| native.source_map.continues_release_sequences(code))
+    }
+
     /// What an atomic access orders: where plain ones interleave, all are sequentially consistent.
     pub(super) fn effective(&self, order: Ordering) -> Ordering {
         match self.races_plain() {
@@ -247,8 +259,7 @@ impl Engine {
 
     #[cold]
     #[inline(never)]
-    fn loaded_at<V: Value>(&mut self, pointer: *const V, value: V, order: Ordering) {
-        let object = self.op.object;
+    fn loaded_at<V: Value>(&mut self, pointer: *const V, value: V, range: Range, order: Ordering) {
         // SAFETY: the program has read it just now.
         self.see(unsafe { memory_seen(pointer.addr(), size_of::<V>()) });
         if self.watch.races {
@@ -256,7 +267,8 @@ impl Engine {
         }
         if self.is_ordering() {
             let order = self.effective(order);
-            self.happens_before.load(self.running, object, order);
+            let variable = range.variable(pointer.addr(), size_of::<V>());
+            self.happens_before.load(self.running, variable, order);
         }
         self.record_memory(pointer.addr(), &[bytes_of(&value)], |name, [value]| {
             format!("{name}.load() -> {value}")
@@ -265,14 +277,16 @@ impl Engine {
 
     #[cold]
     #[inline(never)]
-    fn stored_at<V: Value>(&mut self, pointer: *const V, value: V, order: Ordering) {
+    fn stored_at<V: Value>(&mut self, pointer: *const V, value: V, range: Range, order: Ordering) {
         if self.watch.races {
             self.shadow_atomic(pointer.addr(), size_of::<V>(), Access::Write);
         }
         if self.is_ordering() {
             let order = self.effective(order);
+            let continues = order == Ordering::Relaxed && self.continues_release_sequences();
+            let variable = range.variable(pointer.addr(), size_of::<V>());
             self.happens_before
-                .store(self.running, self.op.object, order);
+                .store(self.running, variable, order, continues);
         }
         self.record_memory(pointer.addr(), &[bytes_of(&value)], |name, [value]| {
             format!("{name}.store({value})")
@@ -283,12 +297,11 @@ impl Engine {
     #[inline(never)]
     fn modified_at<V: Value>(
         &mut self,
-        pointer: *const V,
+        (pointer, range): (*const V, Range),
         operation: &str,
         (old, new): (V, V),
         order: Ordering,
     ) {
-        let object = self.op.object;
         if old == new {
             // SAFETY: the program has read it just now.
             self.see(unsafe { memory_seen(pointer.addr(), size_of::<V>()) });
@@ -298,8 +311,9 @@ impl Engine {
         }
         if self.is_ordering() {
             let order = self.effective(order);
-            self.happens_before.load(self.running, object, order);
-            self.happens_before.publish(self.running, object, order);
+            let variable = range.variable(pointer.addr(), size_of::<V>());
+            self.happens_before.load(self.running, variable, order);
+            self.happens_before.publish(self.running, variable, order);
         }
         let values = [bytes_of(&old), bytes_of(&new)];
         self.record_memory(pointer.addr(), &values, |name, [old, new]| {
@@ -312,12 +326,11 @@ impl Engine {
     #[inline(never)]
     fn exchanged_at<V: Value>(
         &mut self,
-        pointer: *const V,
+        (pointer, range): (*const V, Range),
         values: [V; 3],
         is_equal: bool,
         [success, failure]: [Ordering; 2],
     ) {
-        let object = self.op.object;
         if !is_equal {
             // SAFETY: the program has read it just now.
             self.see(unsafe { memory_seen(pointer.addr(), size_of::<V>()) });
@@ -332,9 +345,10 @@ impl Engine {
         }
         if self.is_ordering() {
             let order = self.effective(if is_equal { success } else { failure });
-            self.happens_before.load(self.running, object, order);
+            let variable = range.variable(pointer.addr(), size_of::<V>());
+            self.happens_before.load(self.running, variable, order);
             if is_equal {
-                self.happens_before.publish(self.running, object, order);
+                self.happens_before.publish(self.running, variable, order);
             }
         }
         let bytes = [

@@ -82,8 +82,8 @@ pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const 
             range,
         });
         if engine.watch.is_on() {
-            engine.order_plain(OpKind::Load, from, length);
-            engine.order_plain(OpKind::Store, to, length);
+            engine.order_plain(OpKind::Load, from, length, range);
+            engine.order_plain(OpKind::Store, to, length, range);
         }
     });
 }

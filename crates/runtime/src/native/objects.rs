@@ -4,8 +4,10 @@ use super::Frame;
 use super::annotations::Annotations;
 use crate::engine::Engine;
 use crate::perform::{perform_when, silently};
+use crate::step::MOST_PARTS;
 use crate::{Barrier, Condvar, Mutex, Once, RwLock, Semaphore};
-use rustc_hash::FxHashMap;
+use explore::ObjectId;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The objects of the execution by their addresses.
 #[derive(Default)]
@@ -17,6 +19,8 @@ pub(crate) struct Objects {
     barriers: FxHashMap<usize, Barrier>,
     onces: FxHashMap<usize, Once>,
     pub(super) annotations: Annotations,
+    /// What the libraries of the compiler have done once.
+    library_onces: FxHashSet<usize>,
 }
 
 impl Objects {
@@ -29,6 +33,7 @@ impl Objects {
         self.barriers.clear();
         self.onces.clear();
         self.annotations.clear();
+        self.library_onces.clear();
     }
 
     /// Becomes like the other.
@@ -40,6 +45,27 @@ impl Objects {
         copy_table(&mut self.barriers, &other.barriers);
         copy_table(&mut self.onces, &other.onces);
         self.annotations.clone_from(&other.annotations);
+        if self.library_onces.len() != other.library_onces.len() {
+            self.library_onces.clone_from(&other.library_onces);
+        }
+    }
+
+    fn forget(&mut self, address: usize) {
+        self.mutexes.remove(&address);
+        self.condvars.remove(&address);
+        self.rwlocks.remove(&address);
+        self.semaphores.remove(&address);
+        self.barriers.remove(&address);
+        self.onces.remove(&address);
+    }
+
+    /// What the condition variable, semaphore, barrier or lock at an address is called in events.
+    fn object_at(&self, address: usize) -> Option<ObjectId> {
+        let condvar = self.condvars.get(&address).map(|known| known.object);
+        let semaphore = self.semaphores.get(&address).map(|known| known.object);
+        let barrier = self.barriers.get(&address).map(|known| known.object);
+        let rwlock = self.rwlocks.get(&address).map(|known| known.object);
+        condvar.or(semaphore).or(barrier).or(rwlock)
     }
 }
 
@@ -56,27 +82,37 @@ macro_rules! objects_at {
         $(
             $(#[$doc])*
             #[inline]
-            pub fn $function(address: usize, $($argument: $type)?) -> $object {
+            pub fn $function(address: usize, $($argument: $type,)? code: usize) -> $object {
                 silently(|engine| {
-                    if let Some(&object) = engine.native.objects.$table.get(&address) {
-                        return object;
-                    }
-                    let object = $object::at(engine, address, $($argument)?);
-                    engine.native.objects.$table.insert(address, object);
-                    object
+                    engine.shadow_use(address, code);
+                    engine.$function(address, $($argument)?)
                 })
             }
         )*
+
+        impl Engine {
+            $(
+                #[inline]
+                fn $function(&mut self, address: usize, $($argument: $type)?) -> $object {
+                    if let Some(&object) = self.native.objects.$table.get(&address) {
+                        return object;
+                    }
+                    let object = $object::at(self, address, $($argument)?);
+                    self.native.objects.$table.insert(address, object);
+                    object
+                }
+            )*
+        }
     };
 }
 
 objects_at! {
-    /// The mutex at an address.
+    /// The mutex at an address, used by the program at `code`.
     mutex_at, mutexes, Mutex ();
     /// The condition variable at an address.
     condvar_at, condvars, Condvar ();
-    /// The reader-writer lock at an address.
-    rwlock_at, rwlocks, RwLock ();
+    /// The reader-writer lock at an address, which may prefer readers to writers that wait.
+    rwlock_at, rwlocks, RwLock (prefers_readers: bool);
     /// The semaphore at an address, with so many permits if it is used for the first time.
     semaphore_at, semaphores, Semaphore (permits: usize);
     /// The barrier at an address, for so many threads if it is used for the first time.
@@ -85,23 +121,48 @@ objects_at! {
     once_at, onces, Once ();
 }
 
-/// The number of the condition variable at an address.
-pub(crate) fn condvar_number(address: usize) -> u32 {
-    condvar_at(address).number
+/// The mutex of an operation that is carried out under a lock of the checker's, or whose owner has ended.
+pub fn inner_mutex_at(address: usize) -> Mutex {
+    silently(|engine| engine.mutex_at(address))
 }
 
-/// An object of this kind is made anew at the address: what was there is gone.
-pub fn forget(address: usize) {
+/// The number of the queue of a futex. Its word may be gone already: to wake threads at memory that was freed is allowed.
+pub(crate) fn condvar_number(address: usize) -> u32 {
+    silently(|engine| engine.condvar_at(address)).number
+}
+
+/// The program initialises an object at the address: what was there is gone.
+pub fn initialise(address: usize, code: usize) {
     silently(|engine| {
         engine.thread().laps.take_effect();
-        let objects = &mut engine.native.objects;
-        objects.mutexes.remove(&address);
-        objects.condvars.remove(&address);
-        objects.rwlocks.remove(&address);
-        objects.semaphores.remove(&address);
-        objects.barriers.remove(&address);
-        objects.onces.remove(&address);
+        engine.shadow_initialise(address, code);
+        engine.native.objects.forget(address);
     });
+}
+
+/// The program destroys the object at the address.
+pub fn destroy(address: usize, code: usize) {
+    silently(|engine| {
+        engine.thread().laps.take_effect();
+        engine.shadow_destroy(address, code);
+        engine.native.objects.forget(address);
+    });
+}
+
+/// Whether a thread waits for the object at the address.
+pub fn is_waited_for(address: usize) -> bool {
+    silently(|engine| {
+        let object = engine.native.objects.object_at(address);
+        let is_about = |about: ObjectId| {
+            object.is_some_and(|object| about.0.wrapping_sub(object.0) < MOST_PARTS)
+        };
+        engine.waiting.iter().any(|&(_, about)| is_about(about))
+    })
+}
+
+/// Whether a library of the compiler does at this address what it does once, for the first time in the execution.
+pub fn begins_library_once(control: usize) -> bool {
+    silently(|engine| engine.native.objects.library_onces.insert(control))
 }
 
 /// Does something that the program does at this place.

@@ -36,7 +36,10 @@ pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
         return false;
     };
     engine.thread().code = code;
-    engine.passes(address, length) && engine.visits(code) && engine.begin_passing()
+    !is_below_frame(address)
+        && engine.passes(address, length)
+        && engine.visits(code)
+        && engine.begin_passing()
 }
 
 /// The same for a plain write.
@@ -46,12 +49,22 @@ pub fn writes_own(address: usize, length: usize, code: usize) -> bool {
     let Some(engine) = (unsafe { ENGINE.load(Relaxed).as_mut() }) else {
         return false;
     };
-    let is_own = engine.passes(address, length) && engine.takes_effect_simply(address);
-    let is_own = is_own && engine.begin_passing();
+    let is_own = !is_below_frame(address) && engine.passes(address, length);
+    let is_own = is_own && engine.takes_effect_simply(address) && engine.begin_passing();
     if is_own {
         engine.thread().code = code;
     }
     is_own
+}
+
+/// Whether a function that has returned may have had its frame here, on the stack of the thread that runs.
+#[inline(always)]
+fn is_below_frame(address: usize) -> bool {
+    /// Frames of more bytes together are rare.
+    const NEAR: usize = 1 << 20;
+    // SAFETY: the hook that runs has written it.
+    let frame = unsafe { super::FRAME }.addr();
+    frame.wrapping_sub(address) < NEAR
 }
 
 impl Engine {

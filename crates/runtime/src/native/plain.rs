@@ -96,7 +96,7 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
             range,
         });
         if engine.watch.is_on() {
-            engine.order_plain(OpKind::Store, address, length);
+            engine.order_plain(OpKind::Store, address, length, range);
         }
     });
 }
@@ -138,8 +138,9 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
         engine.own_atomically(address, length);
         if engine.watch.races {
             engine.shadow_atomic(address, length, Access::Write);
-            let (object, order) = (engine.op.object, engine.effective(Ordering::Relaxed));
-            engine.happens_before.store(engine.running, object, order);
+            let order = engine.effective(Ordering::Relaxed);
+            let (thread, variable) = (engine.running, range.variable(address, length));
+            engine.happens_before.store(thread, variable, order, false);
         }
     });
 }
@@ -241,7 +242,7 @@ impl Engine {
         if self.watch.is_on() {
             // SAFETY: as promised by the caller.
             self.see(unsafe { memory_seen(address, length) });
-            self.order_plain(OpKind::Load, address, length);
+            self.order_plain(OpKind::Load, address, length, range);
             // SAFETY: as promised by the caller.
             unsafe { self.record_read(address, length) };
         }
@@ -280,18 +281,25 @@ impl Engine {
 
     /// A plain access that is an event is ordered with others like an atomic one, and races only with the end of its memory.
     #[cold]
-    pub(super) fn order_plain(&mut self, kind: OpKind, address: usize, length: usize) {
+    pub(super) fn order_plain(
+        &mut self,
+        kind: OpKind,
+        address: usize,
+        length: usize,
+        range: Range,
+    ) {
         if !self.watch.races {
             return;
         }
-        let (thread, object, code) = (self.running, self.op.object, self.thread().code);
-        self.happens_before.load(thread, object, Ordering::SeqCst);
+        let (thread, code) = (self.running, self.thread().code);
+        let variable = range.variable(address, length);
+        self.happens_before.load(thread, variable, Ordering::SeqCst);
         if kind == OpKind::Load {
             self.shadow_read(address, length, code);
         } else {
             self.shadow_write(address, length, code);
             self.happens_before
-                .publish(thread, object, Ordering::SeqCst);
+                .publish(thread, variable, Ordering::SeqCst);
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::atomic::Value;
 use crate::await_rule::Seen;
 use crate::engine::Engine;
+use crate::happens_before::Variable;
 use crate::names::Range;
 use explore::{Access, ObjectId, Op, OpKind, Request, Token};
 use rustc_hash::FxHasher;
@@ -106,6 +107,17 @@ impl Engine {
         let name = native.source_map.variable(address, values[0].len());
         let values = values.map(|bytes| native.source_map.value(address, bytes));
         self.record(|_| text(&name, values));
+    }
+}
+
+impl Range {
+    /// What an access of this memory, a part of the range, is of: to order one byte is not to order its neighbour.
+    #[inline]
+    pub(super) fn variable(self, address: usize, length: usize) -> Variable {
+        match self.is_merged {
+            true => Variable::Bytes(address, length),
+            false => Variable::Object(self.object),
+        }
     }
 }
 

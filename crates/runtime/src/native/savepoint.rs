@@ -129,6 +129,7 @@ struct SavedThread {
     place: Option<Place>,
     code: usize,
     laps: Laps,
+    frame: usize,
     is_lost: bool,
 }
 
@@ -426,6 +427,7 @@ impl SavedThread {
             place: None,
             code: 0,
             laps: Laps::default(),
+            frame: 0,
             is_lost: false,
         };
         saved.save(thread, below);
@@ -453,6 +455,7 @@ impl SavedThread {
         self.is_lost = thread.is_lost;
         self.run = thread.run;
         thread.fibre.save(&mut self.fibre, below);
+        self.frame = thread.frame;
         self.laps.copy(&thread.laps);
     }
 
@@ -479,6 +482,7 @@ impl SavedThread {
         thread.heap.reset();
         thread.run = self.run;
         thread.fibre.restore(&self.fibre);
+        thread.frame = self.frame;
         thread.laps.copy(&self.laps);
     }
 }

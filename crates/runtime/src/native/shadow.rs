@@ -16,6 +16,9 @@ use rustc_hash::FxHashMap;
 
 const GRANULE: usize = 8;
 
+/// These bytes of a synchronisation object stand for the whole: none is smaller.
+const OBJECT: usize = 4;
+
 /// The accesses of the execution.
 #[derive(Default)]
 pub(crate) struct Shadow {
@@ -56,6 +59,10 @@ enum Kind {
     AtomicRead,
     AtomicWrite,
     Release,
+    /// Of a synchronisation object.
+    Use,
+    Initialise,
+    Destroy,
 }
 
 impl Kind {
@@ -66,21 +73,28 @@ impl Kind {
             Kind::AtomicRead => "atomic read",
             Kind::AtomicWrite => "atomic write",
             Kind::Release => "free",
+            Kind::Use => "use",
+            Kind::Initialise => "initialisation",
+            Kind::Destroy => "destruction",
         }
     }
 
     fn writes(self) -> bool {
-        !matches!(self, Kind::Read | Kind::AtomicRead)
+        !matches!(self, Kind::Read | Kind::AtomicRead | Kind::Use)
+    }
+
+    /// Whether memory, or an object in it, begins or ends.
+    fn bounds_life(self) -> bool {
+        matches!(self, Kind::Release | Kind::Initialise | Kind::Destroy)
     }
 
     fn is_atomic(self) -> bool {
-        matches!(self, Kind::AtomicRead | Kind::AtomicWrite)
+        matches!(self, Kind::AtomicRead | Kind::AtomicWrite | Kind::Use)
     }
 
-    /// Whether the two must be ordered. Where plain accesses interleave, only the end of memory must be.
+    /// Whether the two must be ordered. Where plain accesses interleave, only beginnings and ends must be.
     fn conflicts(self, other: Kind, is_raced: bool) -> bool {
-        let ends = self == Kind::Release || other == Kind::Release;
-        (is_raced || ends)
+        (is_raced || self.bounds_life() || other.bounds_life())
             && (self.writes() || other.writes())
             && !(self.is_atomic() && other.is_atomic())
     }
@@ -177,6 +191,28 @@ impl Engine {
         self.shadow(address, length, Kind::Release);
     }
 
+    /// The thread that runs uses the synchronisation object at the address.
+    #[inline]
+    pub(crate) fn shadow_use(&mut self, address: usize, code: usize) {
+        self.shadow_object(address, Kind::Use, code);
+    }
+
+    /// The thread that runs initialises it.
+    pub(crate) fn shadow_initialise(&mut self, address: usize, code: usize) {
+        self.shadow_object(address, Kind::Initialise, code);
+    }
+
+    /// The thread that runs destroys it.
+    pub(crate) fn shadow_destroy(&mut self, address: usize, code: usize) {
+        self.shadow_object(address, Kind::Destroy, code);
+    }
+
+    #[inline]
+    fn shadow_object(&mut self, address: usize, kind: Kind, code: usize) {
+        self.thread().code = code;
+        self.shadow(address, OBJECT, kind);
+    }
+
     /// The thread that runs reads or writes plain memory that is known to be its own, so that there is nothing to note.
     #[inline(always)]
     pub(crate) fn is_unshared(&self, address: usize, length: usize) -> bool {
@@ -264,7 +300,12 @@ impl Engine {
         match kind {
             Kind::Read => annotations.ignore(self.running, false),
             Kind::Write => annotations.ignore(self.running, true),
-            Kind::AtomicRead | Kind::AtomicWrite | Kind::Release => false,
+            Kind::AtomicRead
+            | Kind::AtomicWrite
+            | Kind::Release
+            | Kind::Use
+            | Kind::Initialise
+            | Kind::Destroy => false,
         }
     }
 

@@ -12,6 +12,9 @@ pub trait SourceMap {
         code
     }
 
+    /// Whether the code is C, or C++ before C++20, where a store continues the release sequence of its thread.
+    fn continues_release_sequences(&self, code: usize) -> bool;
+
     /// The variable, or the part of one, that this many bytes at the address are: `queue.nodes[2].next`.
     fn variable(&self, address: usize, length: usize) -> String;
 

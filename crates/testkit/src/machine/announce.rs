@@ -154,7 +154,7 @@ impl Machine {
         match phase {
             phase::RwLock::ReadRequest => RwLock::READ_REQUEST,
             phase::RwLock::WriteRequest => RwLock::WRITE_REQUEST,
-            phase::RwLock::TryRead => RwLock::TRY_READ,
+            phase::RwLock::TryRead => RwLock::try_read_form(false),
             phase::RwLock::TryWrite => RwLock::TRY_WRITE,
             phase::RwLock::Release => {
                 let (_, ticket) = self.threads[number].held(lock);

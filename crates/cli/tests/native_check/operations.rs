@@ -1,0 +1,297 @@
+//! Operations of POSIX, C and C++ with what their standards say of them: each wrong program with its corrected twin.
+
+use crate::toolchain::Toolchain;
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+const HEAD: &str = "#define _GNU_SOURCE
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <time.h>
+static pthread_t thread;
+static void start(void *(*run)(void *)) { pthread_create(&thread, 0, run, 0); }
+static void join(void) { pthread_join(thread, 0); }
+";
+
+/// The verdict on a program, and the first error.
+#[track_caller]
+fn checked(name: &str, source: &str, options: &[&str]) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let head = if name.ends_with(".c") { HEAD } else { "" };
+    fs::write(folder.path().join(name), format!("{head}{source}")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    Toolchain::first().stands_behind(&mut command);
+    let output = command
+        .args(["check", name, "--no-output", "--format", "json"])
+        .args(options)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let report: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{errors}"));
+    let error = &report["errors"][0];
+    let kind = error["kind"].as_str().unwrap_or_default();
+    let message = error["message"].as_str().unwrap_or_default();
+    let verdict = report["verdict"].as_str().unwrap().to_owned();
+    (verdict, format!("{kind}: {message}"))
+}
+
+#[track_caller]
+fn verified(name: &str, source: &str, options: &[&str]) {
+    let (verdict, error) = checked(name, source, options);
+    assert_eq!(verdict, "verified", "{error}");
+}
+
+#[track_caller]
+fn bug(part: &str, name: &str, source: &str, options: &[&str]) {
+    let (verdict, error) = checked(name, source, options);
+    assert_eq!(verdict, "bug");
+    assert!(error.contains(part), "{error}");
+}
+
+#[test]
+fn initialisation_and_destruction_race_with_uses() {
+    let program = |before: &str, after: &str| {
+        format!(
+            "static sem_t s; static pthread_mutex_t m;
+             static void *run(void *p) {{ pthread_mutex_lock(&m); pthread_mutex_unlock(&m); sem_post(&s); return p; }}
+             int main(void) {{ {before} start(run); {after} join(); }}"
+        )
+    };
+    let (init, wait) = ("sem_init(&s, 0, 0);", "sem_wait(&s);");
+    verified(
+        "right.c",
+        &program(
+            init,
+            &format!("{wait} pthread_mutex_destroy(&m); sem_destroy(&s);"),
+        ),
+        &[],
+    );
+    bug(
+        "initialisation",
+        "late.c",
+        &program("", &format!("{init} {wait}")),
+        &[],
+    );
+    bug("destr", "early.c", &program(init, "sem_destroy(&s);"), &[]);
+    bug(
+        "destroyed",
+        "reuse.c",
+        &program(init, "join(); sem_destroy(&s); sem_wait(&s); start(run);"),
+        &[],
+    );
+    bug(
+        "",
+        "mutex.c",
+        &program(init, "pthread_mutex_destroy(&m);"),
+        &[],
+    );
+}
+
+#[test]
+fn what_was_destroyed_may_be_initialised_again_and_objects_on_the_stack_begin_anew() {
+    let source = "static void use(void) {
+            pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+            pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+            pthread_mutex_lock(&m); pthread_cond_signal(&c); pthread_mutex_unlock(&m);
+            pthread_rwlock_rdlock(&l); pthread_rwlock_unlock(&l);
+            pthread_mutex_destroy(&m); pthread_cond_destroy(&c); pthread_rwlock_destroy(&l);
+        }
+        static void *run(void *p) { use(); use(); return p; }
+        int main(void) {
+            pthread_barrier_t b;
+            start(run); use(); use(); join();
+            for (int i = 0; i < 2; i++) { pthread_barrier_init(&b, 0, 1); pthread_barrier_wait(&b); pthread_barrier_destroy(&b); }
+        }";
+    verified("again.c", source, &[]);
+    let never = "int main(void) { static pthread_barrier_t b; pthread_barrier_wait(&b); }";
+    bug("never initialised", "never.c", never, &[]);
+}
+
+#[test]
+fn the_last_user_of_a_mutex_may_destroy_it() {
+    let program = |right: bool| {
+        let (first, second) = match right {
+            true => ("", "pthread_mutex_unlock(&m);"),
+            false => ("pthread_mutex_unlock(&m);", ""),
+        };
+        format!(
+            "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static int users = 2;
+             static void *run(void *p) {{
+                 pthread_mutex_lock(&m); {first} int last = --users == 0; {second}
+                 if (last) pthread_mutex_destroy(&m);
+                 return p;
+             }}
+             int main(void) {{ start(run); run(0); join(); }}"
+        )
+    };
+    verified("right.c", &program(true), &[]);
+    bug("data_race", "wrong.c", &program(false), &[]);
+}
+
+#[test]
+fn a_wait_that_expires_has_reached_its_deadline_and_need_not_expire() {
+    let program = |after: &str| {
+        format!(
+            "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+             static sem_t s; static struct timespec until; static int done;
+             static void *run(void *p) {{ pthread_mutex_lock(&m); done = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m); return p; }}
+             static void *expire(void *p) {{ assert(sem_timedwait(&s, &until) == -1 && errno == ETIMEDOUT); return p; }}
+             int main(void) {{
+                 struct timespec now; int result = 0;
+                 sem_init(&s, 0, 0); clock_gettime(CLOCK_REALTIME, &until); until.tv_sec += 5;
+                 start(run); pthread_mutex_lock(&m);
+                 while (!done && !result) result = pthread_cond_timedwait(&c, &m, &until);
+                 pthread_mutex_unlock(&m); join();
+                 clock_gettime(CLOCK_REALTIME, &now); int late = now.tv_sec >= until.tv_sec;
+                 {after}
+             }}"
+        )
+    };
+    verified(
+        "both.c",
+        &program("assert(late == (result == ETIMEDOUT));"),
+        &[],
+    );
+    bug("assertion", "expires.c", &program("assert(!result);"), &[]);
+    bug("assertion", "signalled.c", &program("assert(result);"), &[]);
+    let joined = "start(expire); join(); clock_gettime(CLOCK_REALTIME, &now); assert(now.tv_sec >= until.tv_sec);";
+    verified("joined.c", &program(joined), &[]);
+}
+
+#[test]
+fn wakeups_without_a_signal_are_explored_where_they_are_asked_for() {
+    let program = |how: &str| {
+        format!(
+            "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static pthread_cond_t c = PTHREAD_COND_INITIALIZER; static int ready;
+             static void *run(void *p) {{ pthread_mutex_lock(&m); ready = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m); return p; }}
+             int main(void) {{ start(run); pthread_mutex_lock(&m); {how} (!ready) pthread_cond_wait(&c, &m); assert(ready); pthread_mutex_unlock(&m); join(); }}"
+        )
+    };
+    verified("if.c", &program("if"), &[]);
+    bug("assertion", "if.c", &program("if"), &["--spurious", "1"]);
+    verified("while.c", &program("while"), &["--spurious", "2"]);
+}
+
+#[test]
+fn release_sequences_continue_in_c_and_in_cpp_before_cpp20() {
+    let body = "static int x; static std::atomic<int> y;
+        int main() {
+            std::thread t([] { x = 1; y.store(1, std::memory_order_release); y.store(2, std::memory_order_relaxed); });
+            if (y.load(std::memory_order_acquire) == 2) x = 2;
+            t.join();
+        }";
+    let source = format!("#include <atomic>\n#include <thread>\n{body}");
+    verified("old.cpp", &source, &["--", "-std=c++17"]);
+    bug("data_race", "new.cpp", &source, &["--", "-std=c++20"]);
+}
+
+#[test]
+fn a_wider_access_changes_no_verdict_on_its_bytes() {
+    let program = |wide: &str, acquired: usize, between: &str| {
+        format!(
+            "static union {{ _Atomic unsigned char b[2]; _Atomic unsigned short h; }} u; static int d, seen;
+             static void *run(void *p) {{ d = 1; atomic_store_explicit(&u.b[0], 1, memory_order_release); {between} return p; }}
+             int main(void) {{
+                 {wide} start(run);
+                 if (atomic_load_explicit(&u.b[0], memory_order_relaxed)) {{
+                     atomic_load_explicit(&u.b[{acquired}], memory_order_acquire); seen = d;
+                 }}
+                 join();
+             }}"
+        )
+    };
+    let relaxed = "atomic_store_explicit(&u.b[1], 1, memory_order_relaxed);";
+    for wide in ["", "atomic_load(&u.h);"] {
+        verified("own.c", &program(wide, 0, relaxed), &[]);
+        bug("data_race", "neighbour.c", &program(wide, 1, ""), &[]);
+    }
+}
+
+#[test]
+fn readers_pass_waiting_writers_unless_the_lock_prefers_writers() {
+    let program = |kind: &str| {
+        format!(
+            "static pthread_rwlock_t l;
+             static void *run(void *p) {{ pthread_rwlock_wrlock(&l); pthread_rwlock_unlock(&l); return p; }}
+             int main(void) {{
+                 pthread_rwlockattr_t a; pthread_rwlockattr_init(&a);
+                 pthread_rwlockattr_setkind_np(&a, PTHREAD_RWLOCK_PREFER_{kind}_NP); pthread_rwlock_init(&l, &a);
+                 pthread_rwlock_rdlock(&l); start(run);
+                 if (pthread_rwlock_tryrdlock(&l) == 0) pthread_rwlock_unlock(&l); else assert(!\"no place\");
+                 pthread_rwlock_rdlock(&l); pthread_rwlock_unlock(&l); pthread_rwlock_unlock(&l); join();
+             }}"
+        )
+    };
+    verified("readers.c", &program("READER"), &[]);
+    let writers = program("WRITER_NONRECURSIVE");
+    bug("", "writers.c", &writers, &[]);
+    let tried = "if (pthread_rwlock_tryrdlock(&l) == 0) pthread_rwlock_unlock(&l); else assert(!\"no place\");";
+    bug("deadlock", "again.c", &writers.replace(tried, ""), &[]);
+}
+
+#[test]
+fn a_local_variable_ends_with_its_function() {
+    let program = |before: &str| {
+        format!(
+            "static _Atomic(int *) p; static atomic_int done;
+             static void publish(void) {{ int local = 42; atomic_store(&p, &local); {before} }}
+             static void *run(void *a) {{ publish(); return a; }}
+             int main(void) {{ start(run); int *q = atomic_load(&p), v = q ? *q : 0; atomic_store(&done, 1); join(); return v & 0; }}"
+        )
+    };
+    verified(
+        "waits.c",
+        &program("while (!atomic_load(&done));"),
+        &["--", "-w"],
+    );
+    bug("has returned", "returns.c", &program(""), &["--", "-w"]);
+}
+
+#[test]
+fn a_semaphore_has_a_greatest_value() {
+    let source = "static sem_t s;
+        static void *run(void *p) { sem_wait(&s); return p; }
+        int main(void) {
+            assert(sem_init(&s, 0, SEM_VALUE_MAX + 1u) == -1 && errno == EINVAL);
+            sem_init(&s, 0, SEM_VALUE_MAX); start(run);
+            int result = sem_post(&s);
+            assert(ASSERTED);
+            join();
+        }";
+    let or_full = "result == 0 || errno == EOVERFLOW";
+    verified("either.c", &source.replace("ASSERTED", or_full), &[]);
+    bug(
+        "assertion",
+        "fits.c",
+        &source.replace("ASSERTED", "result == 0"),
+        &[],
+    );
+    bug(
+        "assertion",
+        "full.c",
+        &source.replace("ASSERTED", "result == -1"),
+        &[],
+    );
+}
+
+#[test]
+fn what_is_done_once_is_tried_again_after_an_exception_and_throwing_is_no_event() {
+    let source = "#include <cassert>\n#include <mutex>\n#include <thread>
+        static std::once_flag flag; static int tries, done;
+        static void call() { try { std::call_once(flag, [] { if (++tries == 1) throw 1; ++done; }); } catch (int) {} }
+        int main() { std::thread t(call); call(); t.join(); assert(done == ASSERTED); }";
+    verified("once.cpp", &source.replace("ASSERTED", "1"), &[]);
+    bug(
+        "assertion",
+        "never.cpp",
+        &source.replace("ASSERTED", "0"),
+        &[],
+    );
+}

@@ -1,0 +1,99 @@
+//! Initialisation and destruction of synchronisation objects of POSIX.
+//!
+//! Both are writes of the object. They race with uses by other threads that nothing orders. Whether an object was initialised by
+//! a call, or destroyed, is written into the object itself, where the C library keeps nothing. A static initialiser overwrites
+//! the mark, and so makes a new object of one that was destroyed.
+
+use report::FailureKind;
+use runtime::native;
+
+/// A kind of object.
+pub(crate) struct Kind {
+    name: &'static str,
+    /// Bytes of an object.
+    size: usize,
+    /// Where the C library keeps nothing, in bytes from the beginning of an object.
+    offset: usize,
+    /// There is a static initialiser: an object need not be initialised by a call.
+    is_static: bool,
+}
+
+pub(crate) const CONDVAR: Kind = Kind {
+    name: "condition variable",
+    size: 48,
+    offset: 40,
+    is_static: true,
+};
+
+pub(crate) const RWLOCK: Kind = Kind {
+    name: "reader-writer lock",
+    size: 56,
+    offset: 40,
+    is_static: true,
+};
+
+pub(crate) const SEMAPHORE: Kind = Kind {
+    name: "semaphore",
+    size: 32,
+    offset: 24,
+    is_static: false,
+};
+
+pub(crate) const BARRIER: Kind = Kind {
+    name: "barrier",
+    size: 32,
+    offset: 24,
+    is_static: false,
+};
+
+/// Marks of an object that was initialised by a call, and of one that was destroyed.
+const INITIALISED: u64 = 0x6d61_7a75_726b_6131;
+const DESTROYED: u64 = 0x6d61_7a75_726b_6132;
+
+impl Kind {
+    fn mark(&self, object: usize) -> *mut u64 {
+        std::ptr::with_exposed_provenance_mut(object + self.offset)
+    }
+
+    /// The program is about to initialise an object.
+    pub(crate) fn begins(&self, object: usize, code: usize) {
+        native::initialise(object, code);
+        // SAFETY: there is memory for an object of this kind.
+        unsafe { native::changes(object, self.size) };
+    }
+
+    /// The C library has initialised an object.
+    pub(crate) fn has_begun(&self, object: usize) {
+        // SAFETY: there is an object of this kind.
+        unsafe { self.mark(object).write_unaligned(INITIALISED) };
+    }
+
+    /// The program destroys an object.
+    pub(crate) fn ends(&self, object: usize, code: usize) {
+        self.check(object, code);
+        if native::is_waited_for(object) {
+            let message = format!("a {} is destroyed while a thread waits for it", self.name);
+            native::fail(code, FailureKind::Misuse, message);
+        }
+        native::destroy(object, code);
+        // SAFETY: there is an object of this kind.
+        unsafe {
+            native::changes(object, self.size);
+            self.mark(object).write_unaligned(DESTROYED);
+        }
+    }
+
+    /// The program uses an object, which must be there.
+    pub(crate) fn check(&self, object: usize, code: usize) {
+        // SAFETY: there is memory for an object of this kind.
+        let mark = unsafe { self.mark(object).read_unaligned() };
+        let what = match mark {
+            DESTROYED => "destroyed",
+            INITIALISED => return,
+            _ if self.is_static => return,
+            _ => "never initialised",
+        };
+        let message = format!("a {} is used that was {what}", self.name);
+        native::fail(code, FailureKind::Misuse, message)
+    }
+}
