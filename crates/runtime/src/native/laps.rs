@@ -215,6 +215,10 @@ impl Engine {
             is_event,
         };
         self.thread().laps.forget_before_effect();
+        // What was compared before its last effect is of no use any more.
+        if !self.thread().laps.is_watched() {
+            self.native.segment.forget();
+        }
         let mut state = std::mem::take(&mut self.native.state);
         state.clear();
         if place.is_loop {
