@@ -4,6 +4,7 @@ mod outside;
 
 use crate::gate::{close, code, frame, is_inside};
 use crate::heap;
+use crate::hooks::Call;
 use explore::OpKind;
 use libc::c_int;
 use runtime::native;
@@ -54,26 +55,14 @@ macro_rules! atomics {
                     pointer: *mut $type, expected: *mut $type, new: $type, success: c_int, failure: c_int,
                 ) -> bool {
                     // SAFETY: the program gave the pointers, and the frame is that of its call.
-                    unsafe {
-                        let result = exchange::<$type>(pointer, (*expected, new), [success, failure], outside::$atomic::compare_exchange);
-                        if let Err(found) = result {
-                            *expected = found;
-                        }
-                        result.is_ok()
-                    }
+                    unsafe { exchange_in_memory(pointer, expected, new, [success, failure], outside::$atomic::compare_exchange) }
                 }
 
                 compared fn $weak(
                     pointer: *mut $type, expected: *mut $type, new: $type, success: c_int, failure: c_int,
                 ) -> bool {
                     // SAFETY: the program gave the pointers, and the frame is that of its call.
-                    unsafe {
-                        let result = exchange::<$type>(pointer, (*expected, new), [success, failure], outside::$atomic::compare_exchange);
-                        if let Err(found) = result {
-                            *expected = found;
-                        }
-                        result.is_ok()
-                    }
+                    unsafe { exchange_in_memory(pointer, expected, new, [success, failure], outside::$atomic::compare_exchange) }
                 }
 
                 compared fn $value(
@@ -165,6 +154,32 @@ unsafe fn exchange<V: runtime::Value>(
             [order(success), order(failure)],
             frame,
         )
+    }
+}
+
+/// A compare-exchange whose expected value is in memory: the program reads it plainly, and writes it if the exchange fails.
+///
+/// # Safety
+///
+/// As for [`exchange`].
+unsafe fn exchange_in_memory<V: runtime::Value>(
+    pointer: *mut V,
+    expected: *mut V,
+    new: V,
+    orders: [c_int; 2],
+    outside: unsafe fn(*mut V, V, V) -> Result<V, V>,
+) -> bool {
+    let (call, memory) = (Call::here(), expected.cast());
+    // SAFETY: as promised by the caller.
+    unsafe {
+        call.reads(memory, size_of::<V>());
+        let values = (expected.read_unaligned(), new);
+        let result = exchange::<V>(pointer, values, orders, outside);
+        if let Err(found) = result {
+            call.writes(memory, size_of::<V>());
+            expected.write_unaligned(found);
+        }
+        result.is_ok()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::gate::{self, close, code, frame, is_inside};
 use crate::{copies, enforced, heap};
 use explore::OpKind;
 use libc::{c_int, c_void, size_t};
-use runtime::native;
+use runtime::native::{self, Frame};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A plain read.
@@ -111,6 +111,80 @@ unsafe fn write_shared(pointer: *const c_void, length: usize) {
     }
     // SAFETY: as above.
     unsafe { native::write(pointer.expose_provenance(), length, code) };
+}
+
+/// A call of the program, which accesses memory besides what it is for: plain accesses at one place.
+#[derive(Clone, Copy)]
+pub(crate) struct Call {
+    frame: *const Frame,
+    is_inside: bool,
+}
+
+impl Call {
+    /// The one at hand. Called by an exported function that noted the frame.
+    pub(crate) fn here() -> Call {
+        Call {
+            frame: frame(),
+            is_inside: is_inside(),
+        }
+    }
+
+    /// Whether the program under check calls.
+    pub(crate) fn is_inside(self) -> bool {
+        self.is_inside
+    }
+
+    /// A plain read of so many bytes, which happens when this returns.
+    ///
+    /// # Safety
+    ///
+    /// The program gave the memory to the call, which has not returned yet. The gate is as it was when the call began.
+    pub(crate) unsafe fn reads(self, pointer: *const c_void, length: usize) {
+        if length == 0 {
+            return;
+        }
+        if !self.is_inside {
+            return enforce::plain_read(pointer.addr());
+        }
+        if !heap::contains(pointer.addr()) && native::reads_on_own(pointer.addr(), length) {
+            return gate::pass();
+        }
+        let _closed = close();
+        heap::check(pointer.addr(), length, self.frame);
+        // SAFETY: as promised by the caller.
+        unsafe { native::read_on(pointer.expose_provenance(), length, (*self.frame).code()) };
+        self.goes_on();
+    }
+
+    /// A plain write of so many bytes, which happens when this returns.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Call::reads`].
+    pub(crate) unsafe fn writes(self, pointer: *const c_void, length: usize) {
+        if length == 0 {
+            return;
+        }
+        if !self.is_inside {
+            return enforce::plain_write(pointer.addr());
+        }
+        // SAFETY: the frame of the call is there until it returns.
+        let code = unsafe { (*self.frame).code() };
+        if !heap::contains(pointer.addr()) && native::writes_own(pointer.addr(), length, code) {
+            return gate::pass();
+        }
+        let _closed = close();
+        heap::check(pointer.addr(), length, self.frame);
+        // SAFETY: as promised by the caller.
+        unsafe { native::write(pointer.expose_provenance(), length, code) };
+        self.goes_on();
+    }
+
+    /// Others may have run: the call is the program's last one again.
+    fn goes_on(self) {
+        // SAFETY: the one thread that runs the program writes it.
+        unsafe { gate::FRAME = self.frame };
+    }
 }
 
 macro_rules! plain {

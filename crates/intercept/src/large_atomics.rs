@@ -3,9 +3,11 @@
 
 use crate::enforced;
 use crate::gate::{self, close, code, is_inside};
+use crate::hooks::Call;
 use enforce::blocking::Side;
 use libc::{c_int, c_void, size_t};
 use runtime::native::{self, Frame, at};
+use std::mem::MaybeUninit;
 use std::sync::Mutex;
 
 macro_rules! sixteen {
@@ -100,42 +102,106 @@ unsafe fn write(
     }
 }
 
+/// The most bytes of an atomic variable: a thread keeps a value on its stack while others run.
+const MOST: usize = 1024;
+
+/// What a thread keeps of a value.
+type Kept = [MaybeUninit<u8>; MOST];
+
+/// Room for a value of this size.
+fn room(size: size_t, call: Call) -> Kept {
+    if size > MOST && call.is_inside() {
+        let (code, _closed) = (code(), close());
+        let reason = format!("the program accesses {size} bytes atomically; at most {MOST} can be checked");
+        native::refuse(code, reason);
+    }
+    assert!(size <= MOST, "an atomic access has at most {MOST} bytes");
+    [MaybeUninit::uninit(); MOST]
+}
+
+/// The program gives a value, which is read plainly.
+///
+/// # Safety
+///
+/// It gave the pointer.
+unsafe fn take(value: *const c_void, size: size_t, call: Call) -> Kept {
+    let mut kept = room(size, call);
+    // SAFETY: as promised by the caller, and there is room.
+    unsafe {
+        call.reads(value, size);
+        kept.as_mut_ptr().cast::<u8>().copy_from(value.cast(), size);
+    }
+    kept
+}
+
+/// The program is given a value, which is written plainly.
+///
+/// # Safety
+///
+/// It gave the pointer, and the value has as many bytes.
+unsafe fn give(result: *mut c_void, value: &Kept, size: size_t, call: Call) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        call.writes(result, size);
+        result.cast::<u8>().copy_from(value.as_ptr().cast(), size);
+    }
+}
+
 export! {
     compared fn __atomic_load(size: size_t, variable: *const c_void, result: *mut c_void, _order: c_int) {
+        let call = Call::here();
+        let mut found = room(size, call);
         // SAFETY: the program gave the pointers.
-        locked(variable.addr(), |frame| unsafe { read(variable, result, size, frame) });
+        unsafe {
+            locked(variable.addr(), |frame| read(variable, found.as_mut_ptr().cast(), size, frame));
+            give(result, &found, size, call);
+        }
     }
 
     compared fn __atomic_store(size: size_t, variable: *mut c_void, value: *const c_void, _order: c_int) {
         // SAFETY: the program gave the pointers.
-        locked(variable.addr(), |frame| unsafe { write(variable, value, size, frame) });
+        unsafe {
+            let new = take(value, size, Call::here());
+            locked(variable.addr(), |frame| write(variable, new.as_ptr().cast(), size, frame));
+        }
     }
 
     compared fn __atomic_exchange(
         size: size_t, variable: *mut c_void, value: *const c_void, result: *mut c_void, _order: c_int,
     ) {
+        let call = Call::here();
         // SAFETY: the program gave the pointers.
-        locked(variable.addr(), |frame| unsafe {
-            read(variable, result, size, frame);
-            write(variable, value, size, frame);
-        });
+        unsafe {
+            let new = take(value, size, call);
+            let mut found = room(size, call);
+            locked(variable.addr(), |frame| {
+                read(variable, found.as_mut_ptr().cast(), size, frame);
+                write(variable, new.as_ptr().cast(), size, frame);
+            });
+            give(result, &found, size, call);
+        }
     }
 
     compared fn __atomic_compare_exchange(
         size: size_t, variable: *mut c_void, expected: *mut c_void, new: *const c_void, _success: c_int, _failure: c_int,
     ) -> bool {
+        let call = Call::here();
         // SAFETY: the program gave the pointers.
-        locked(variable.addr(), |frame| unsafe {
-            match frame {
-                Some(frame) => native::read(variable.expose_provenance(), size, frame),
-                None => enforce::plain_read(variable.addr()),
-            }
-            let is_equal = libc::memcmp(variable, expected, size) == 0;
-            match is_equal {
-                true => write(variable, new, size, frame),
-                false => expected.cast::<u8>().copy_from(variable.cast(), size),
+        unsafe {
+            let (wanted, new) = (take(expected, size, call), take(new, size, call));
+            let mut found = room(size, call);
+            let is_equal = locked(variable.addr(), |frame| {
+                read(variable, found.as_mut_ptr().cast(), size, frame);
+                let is_equal = libc::memcmp(found.as_ptr().cast(), wanted.as_ptr().cast(), size) == 0;
+                if is_equal {
+                    write(variable, new.as_ptr().cast(), size, frame);
+                }
+                is_equal
+            });
+            if !is_equal {
+                give(expected, &found, size, call);
             }
             is_equal
-        })
+        }
     }
 }

@@ -26,7 +26,7 @@ mod threads;
 
 pub use annotations::{acquire_at, expect_races, ignore, release_at};
 pub use atomics::{compare_exchange, fence, load, modify, modify_within, store};
-pub use copies::{copy, copy_at_once, fill};
+pub use copies::{copy, copy_at_once, fill, read_on};
 pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};
 pub use ended_frames::{FRAME, is_in_ended_frame};
 pub use foreign::changes;
@@ -39,7 +39,7 @@ pub use objects::{
     at, barrier_at, begins_library_once, condvar_at, destroy, initialise, inner_mutex_at,
     is_waited_for, mutex_at, once_at, rwlock_at, semaphore_at, try_at,
 };
-pub use own::{WIPES, reads_own, writes_own};
+pub use own::{WIPES, reads_on_own, reads_own, writes_own};
 pub(crate) use ownership::Ownership;
 pub(crate) use plain::Written;
 pub use plain::{begin_allocation, read, release, take_effect, write, write_volatile};

@@ -2,7 +2,7 @@
 
 use super::Frame;
 use super::plain::{Written, read, write};
-use super::ranges::content_of;
+use super::ranges::{content_of, touch};
 use crate::engine::Engine;
 use crate::names::Range;
 use crate::perform::{perform_when, silently};
@@ -90,14 +90,19 @@ pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const 
 
 const WORD: usize = 8;
 
-/// Reads the next word of a copy: the thread is where it was, and gets on all the same.
+/// A further plain read of the operation at this place: the await rule does not compare the thread's state here.
 ///
 /// # Safety
 ///
 /// As for [`read`].
-unsafe fn read_on(address: usize, length: usize, code: usize) {
+pub unsafe fn read_on(address: usize, length: usize, code: usize) {
+    // SAFETY: the program is about to read it.
+    unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
+        if engine.races_plain() {
+            return engine.goes_on_racing(|engine| engine.shadow_read(address, length, code));
+        }
         if engine.is_on_private_stack(address, length) {
             return engine.accesses_privately(OpKind::Load, code);
         }
@@ -110,6 +115,7 @@ unsafe fn read_on(address: usize, length: usize, code: usize) {
         unsafe {
             match met.get() {
                 Some(range) => engine.has_read(address, length, range),
+                None if engine.races_plain() => {}
                 None => engine.record_read(address, length),
             }
         }

@@ -42,6 +42,14 @@ pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
         && engine.begin_passing()
 }
 
+/// The same for [`read_on`](super::read_on).
+#[inline(always)]
+pub fn reads_on_own(address: usize, length: usize) -> bool {
+    // SAFETY: as above.
+    let engine = unsafe { ENGINE.load(Relaxed).as_mut() };
+    engine.is_some_and(|engine| engine.passes(address, length) && engine.begin_passing())
+}
+
 /// The same for a plain write.
 #[inline(always)]
 pub fn writes_own(address: usize, length: usize, code: usize) -> bool {

@@ -221,7 +221,7 @@ impl Engine {
     }
 
     /// The thread that runs performs a plain access, which is no event, unless that is one too many; whether it goes on.
-    fn goes_on_racing(&mut self, performs: impl FnOnce(&mut Engine)) -> bool {
+    pub(super) fn goes_on_racing(&mut self, performs: impl FnOnce(&mut Engine)) -> bool {
         let goes_on = self.begin_raced_access();
         match goes_on {
             true => performs(self),
