@@ -2,7 +2,7 @@
 //! hook has returned, volatile ones, copies, and ends of functions. `atomics` has the others.
 
 use crate::gate::{self, close, code, frame, is_inside};
-use crate::{copies, enforced, heap};
+use crate::{copies, enforced, heap, unhooked};
 use explore::OpKind;
 use libc::{c_int, c_void, size_t};
 use runtime::native::{self, Frame};
@@ -106,6 +106,10 @@ unsafe fn write_shared(pointer: *const c_void, length: usize) {
     heap::check(pointer.addr(), length, frame);
     // SAFETY: the program is about to write here; the frame is that of its call.
     let code = unsafe { (*frame).code() };
+    if unhooked::is_read_first(code) {
+        // SAFETY: as above.
+        return unsafe { native::read_on(pointer.expose_provenance(), length, code) };
+    }
     if copies::begin(pointer.expose_provenance(), length, code) {
         return;
     }

@@ -112,7 +112,8 @@ type Kept = [MaybeUninit<u8>; MOST];
 fn room(size: size_t, call: Call) -> Kept {
     if size > MOST && call.is_inside() {
         let (code, _closed) = (code(), close());
-        let reason = format!("the program accesses {size} bytes atomically; at most {MOST} can be checked");
+        let reason =
+            format!("the program accesses {size} bytes atomically; at most {MOST} can be checked");
         native::refuse(code, reason);
     }
     assert!(size <= MOST, "an atomic access has at most {MOST} bytes");

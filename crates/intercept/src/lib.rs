@@ -4,6 +4,7 @@
 //!
 //! * `gate`: whether the code that runs is the program's or the checker's.
 //! * `hooks`, `atomics`: accesses to memory, as the compiler announces them.
+//! * `unhooked`: accesses that the compiler does not announce.
 //! * `threads`, `mutex`, …: the functions of libraries that are ours while the program is checked. In all other
 //!   moments they pass on to the library that would have been called.
 //! * `enforced`: the functions of programs that run under a safe trace.
@@ -58,6 +59,7 @@ mod spin;
 mod start;
 mod threads;
 mod tries;
+mod unhooked;
 mod unknown_calls;
 mod verifier;
 mod watch;

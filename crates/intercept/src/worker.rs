@@ -6,7 +6,7 @@ use crate::source_map::Names;
 use crate::start::Program;
 use crate::{
     block_numbers, blocks, copies, ending, gate, heap, image, input, inputs, leaks, rwlock,
-    threads, unknown_calls, watch,
+    threads, unhooked, unknown_calls, watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -66,6 +66,7 @@ pub(crate) fn work(program: Program) -> i32 {
     heap::save();
     image::save();
     blocks::save();
+    let left = unhooked::install(order.interleaves_plain);
     if order.is_fatal {
         say(&before_last(&order, program));
         // SAFETY: ends the process.

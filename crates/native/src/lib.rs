@@ -5,6 +5,7 @@
 //! * [`Binary`] tells whether a program can be checked.
 //! * [`Names`] and [`Images`] tell what its addresses are called: lines, functions, variables, values.
 //! * [`is_confined`] tells whether it changes anything but its memory, [`has_unseen_writes`] whether it has functions change that.
+//! * [`unhooked`] finds accesses that no hook announces; [`Patch`] redirects them to an announcement.
 //! * [`Unseen`] tells which of its code a check does not see.
 //! * [`Worker`] is the process in which a program checks itself, as an [`Order`] says; [`Debugger`] runs it in gdb.
 //!
@@ -30,6 +31,7 @@ mod patience;
 mod result;
 mod runtime_library;
 mod scratch;
+mod unhooked;
 mod unseen;
 mod unseen_writes;
 mod worker;
@@ -53,6 +55,10 @@ pub use patience::Patience;
 pub use report::{Answer, ORDER, Order, Verify};
 pub use result::reads_result;
 pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};
+pub use unhooked::{
+    ANNOUNCE_SPACE, Access, Effect, Hook, Operand, Patch, Patches, Surroundings, TEMPORARY_SPACE,
+    Unhooked, functions, unhooked,
+};
 pub use unseen::Unseen;
 pub use unseen_writes::has_unseen_writes;
 pub use worker::{Answers, Worker, ending};

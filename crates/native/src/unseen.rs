@@ -281,7 +281,7 @@ fn atomic_instructions(image: &Path) -> Result<Vec<u64>, NamesError> {
 }
 
 /// An exchange with memory is atomic without being told so.
-fn is_atomic(instruction: &Instruction) -> bool {
+pub(crate) fn is_atomic(instruction: &Instruction) -> bool {
     let has_memory = || {
         (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory)
     };

@@ -1,0 +1,361 @@
+//! Accesses for which the compiler has no hook: when a check begins, their instructions are redirected to code that
+//! announces them as plain accesses.
+
+mod announce;
+
+use crate::image::{self, is_left_alone};
+use announce::ANNOUNCED;
+use libc::{c_int, c_void};
+use native::{
+    Effect, Hook, Patch, Patches, Surroundings, Unhooked, functions, has_hooks, unhooked,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ffi::{CStr, CString, OsStr};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// An image that may have these accesses.
+struct Image {
+    file: PathBuf,
+    /// What its addresses are relative to.
+    base: usize,
+    addresses: Range<usize>,
+}
+
+/// Where the program goes on from instructions for which there is no room for a jump.
+static TRAMPOLINES: OnceLock<FxHashMap<u64, u64>> = OnceLock::new();
+
+/// Where hooks of writes return to, behind which the place is first read.
+static LATE: OnceLock<FxHashSet<u64>> = OnceLock::new();
+
+/// Memory of images, and the parts of it that the program writes.
+static MEMORY: OnceLock<(Vec<Range<usize>>, Vec<Range<usize>>)> = OnceLock::new();
+
+/// Whether what the hook of a write announces, which returns here, is first read.
+#[inline]
+pub(crate) fn is_read_first(code: usize) -> bool {
+    LATE.get().is_some_and(|late| late.contains(&(code as u64)))
+}
+
+/// Redirects the instructions. Gives the places of those that cannot be.
+pub(crate) fn install(are_events: bool) -> Vec<u64> {
+    let images = images();
+    let all = images.iter().map(|image| image.addresses.clone());
+    let written = image::parts().into_iter();
+    let written = written.map(|(start, length)| start..start + length);
+    MEMORY.get_or_init(|| (all.collect(), written.collect()));
+    let (mut late, mut trampolines, mut left) =
+        (FxHashSet::default(), FxHashMap::default(), Vec::new());
+    let mut announced = Vec::new();
+    let around = Process::new();
+    for image in images.iter().filter(|image| has_hooks(&image.file)) {
+        let found = find(image, &around, are_events);
+        late.extend(found.iter().flat_map(|function| &function.late).copied());
+        let patches = redirect(image, &found, announced.len());
+        left.extend(patches.left);
+        for patch in &patches.patches {
+            trampolines.insert(patch.place.start, patch.trampoline);
+        }
+        announced.extend(patches.accesses);
+    }
+    if !are_events {
+        late.clear();
+    }
+    if announced.is_empty() && late.is_empty() {
+        return left;
+    }
+    LATE.get_or_init(|| late);
+    ANNOUNCED.get_or_init(|| announced);
+    TRAMPOLINES.get_or_init(|| trampolines);
+    announce::prepare();
+    catch_undefined();
+    left
+}
+
+/// Whether this is memory of an image that the program does not write.
+pub(crate) fn is_constant(address: usize) -> bool {
+    MEMORY.get().is_some_and(|(all, written)| {
+        let has = |ranges: &[Range<usize>]| ranges.iter().any(|range| range.contains(&address));
+        has(all) && !has(written)
+    })
+}
+
+fn find(image: &Image, around: &Process, are_events: bool) -> Vec<Unhooked> {
+    let functions = functions(&image.file).unwrap_or_default();
+    let mut found = Vec::new();
+    for (address, size) in functions {
+        let (start, length) = (image.base + address as usize, size as usize);
+        if !image.addresses.contains(&start) || !image.addresses.contains(&(start + length - 1)) {
+            continue;
+        }
+        // SAFETY: code of an image that stays loaded.
+        let code =
+            unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(start), length) };
+        let Some(mut function) = unhooked(code, start as u64, around) else {
+            continue;
+        };
+        if !are_events {
+            function.accesses.retain(|access| !access.is_late);
+        }
+        found.push(function);
+    }
+    found
+}
+
+/// Room for the code of one access, more than it takes.
+const ROOM: usize = 160;
+
+fn redirect(image: &Image, found: &[Unhooked], first: usize) -> Patches {
+    let mut patches = Patches::default();
+    let count: usize = found.iter().map(|function| function.accesses.len()).sum();
+    if count == 0 {
+        return patches;
+    }
+    let size = (count * ROOM + 16).next_multiple_of(4096);
+    let Some(room) = room_near(&image.addresses, size) else {
+        let all = found.iter().flat_map(|function| &function.accesses);
+        patches.left = all.map(native::Access::place).collect();
+        return patches;
+    };
+    for function in found {
+        patches.add(function, room as u64 + 16, room as u64, first);
+    }
+    assert!(
+        patches.code.len() + 16 <= size,
+        "there is room for all code"
+    );
+    let code = std::ptr::with_exposed_provenance_mut::<u8>(room);
+    // SAFETY: the room is ours and as long, and the instructions are whole ones of code that does not run.
+    unsafe {
+        code.cast::<usize>()
+            .write(announce::enter as *const () as usize);
+        code.add(16)
+            .copy_from(patches.code.as_ptr(), patches.code.len());
+        let access = libc::PROT_READ | libc::PROT_EXEC;
+        libc::mprotect(code.cast(), size, access);
+        for patch in &patches.patches {
+            overwrite(patch);
+        }
+    }
+    patches
+}
+
+/// # Safety
+///
+/// The place is code that does not run.
+unsafe fn overwrite(patch: &Patch) {
+    let page = 4095;
+    let start = patch.place.start as usize & !page;
+    let length = (patch.place.end as usize + page & !page) - start;
+    let access = libc::PROT_READ | libc::PROT_EXEC;
+    let pages = std::ptr::with_exposed_provenance_mut::<c_void>(start);
+    let place = std::ptr::with_exposed_provenance_mut::<u8>(patch.place.start as usize);
+    // SAFETY: as promised by the caller; the pages are code of an image, and become so again.
+    unsafe {
+        if libc::mprotect(pages, length, access | libc::PROT_WRITE) == 0 {
+            place.copy_from(patch.bytes.as_ptr(), patch.bytes.len());
+            libc::mprotect(pages, length, access);
+        }
+    }
+}
+
+/// Memory that jumps from the image reach.
+fn room_near(image: &Range<usize>, size: usize) -> Option<usize> {
+    const STEP: usize = 1 << 16;
+    let below = (1..4096).filter_map(|step| {
+        (image.start & !(STEP - 1)).checked_sub(size.next_multiple_of(STEP) + step * STEP)
+    });
+    let above = (1..4096).map(|step| image.end.next_multiple_of(STEP) + step * STEP);
+    let mut places = below.chain(above).filter(|&place| place >= STEP);
+    places.find(|&place| {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+        // SAFETY: a fresh private mapping where nothing is.
+        let mapped = unsafe { libc::mmap(place as *mut c_void, size, access, flags, -1, 0) };
+        mapped as usize == place
+    })
+}
+
+/// The hooks of this library, by their addresses.
+struct Process {
+    hooks: FxHashMap<u64, Hook>,
+}
+
+impl Process {
+    fn new() -> Process {
+        let mut hooks = FxHashMap::default();
+        let mut add = |name: String, hook: Hook| {
+            let Ok(name) = CString::new(name) else { return };
+            // SAFETY: a name of C.
+            let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+            if !address.is_null() {
+                hooks.insert(address as u64, hook);
+            }
+        };
+        for (word, effect) in [
+            ("read", Effect::Read),
+            ("write", Effect::Write),
+            ("read_write", Effect::Both),
+        ] {
+            for length in [1, 2, 4, 8, 16] {
+                for prefix in ["", "unaligned_", "volatile_", "unaligned_volatile_"] {
+                    let hook = Hook {
+                        effect,
+                        length: Some(length),
+                        is_volatile: prefix.contains("volatile"),
+                    };
+                    add(format!("__tsan_{prefix}{word}{length}"), hook);
+                }
+            }
+            let hook = Hook {
+                effect,
+                length: None,
+                is_volatile: false,
+            };
+            add(format!("__tsan_{word}_range"), hook);
+        }
+        let pointer = |effect| Hook {
+            effect,
+            length: Some(8),
+            is_volatile: false,
+        };
+        for bits in [8, 16, 32, 64, 128] {
+            // Clang leaves the load behind its hook, and does not use what it finds.
+            let hook = Hook { effect: Effect::Read, length: Some(bits / 8), is_volatile: true };
+            add(format!("__tsan_atomic{bits}_load"), hook);
+        }
+        add("__tsan_vptr_read".to_owned(), pointer(Effect::Read));
+        add("__tsan_vptr_update".to_owned(), pointer(Effect::Write));
+        Process { hooks }
+    }
+}
+
+impl Surroundings for Process {
+    fn hook(&self, function: u64) -> Option<Hook> {
+        let direct = self.hooks.get(&function).copied();
+        direct.or_else(|| {
+            let slot = slot_of_stub(function as usize)?;
+            self.hooks.get(&self.slot(slot as u64)?).copied()
+        })
+    }
+
+    fn slot(&self, address: u64) -> Option<u64> {
+        let is_known = is_in_image(address as usize) && address.is_multiple_of(8);
+        // SAFETY: a word of an image, which the loader has filled.
+        is_known
+            .then(|| unsafe { std::ptr::with_exposed_provenance::<u64>(address as usize).read() })
+    }
+
+    fn is_constant(&self, address: u64) -> bool {
+        is_constant(address as usize)
+    }
+}
+
+fn is_in_image(address: usize) -> bool {
+    MEMORY.get().is_some_and(|(all, _)| {
+        all.iter()
+            .any(|range| range.contains(&address) && range.contains(&(address + 15)))
+    })
+}
+
+/// The slot through which a stub of the linker jumps: `[endbr64] [bnd] jmp [rip + distance]`.
+fn slot_of_stub(stub: usize) -> Option<usize> {
+    if !is_in_image(stub) {
+        return None;
+    }
+    // SAFETY: code of an image.
+    let code = unsafe { &*std::ptr::with_exposed_provenance::<[u8; 16]>(stub) };
+    let start = if code.starts_with(&[0xf3, 0x0f, 0x1e, 0xfa]) {
+        4
+    } else {
+        0
+    };
+    let start = start + usize::from(code[start] == 0xf2);
+    let (opcode, rest) = code[start..].split_at(2);
+    let distance = i32::from_le_bytes(rest[..4].try_into().ok()?);
+    (opcode == [0xff, 0x25]).then(|| (stub + start + 6).wrapping_add_signed(distance as isize))
+}
+
+/// The images that the program's own state is in.
+fn images() -> Vec<Image> {
+    let mut images: Vec<Image> = Vec::new();
+    // SAFETY: the callback gets what it is given here.
+    unsafe { libc::dl_iterate_phdr(Some(add_image), (&raw mut images).cast()) };
+    images
+}
+
+unsafe extern "C" fn add_image(
+    info: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    data: *mut c_void,
+) -> c_int {
+    // SAFETY: the loader passes what is valid, and our own data.
+    let (info, images) = unsafe { (&*info, &mut *data.cast::<Vec<Image>>()) };
+    if is_left_alone(info) {
+        return 0;
+    }
+    // SAFETY: the loader passes as many headers; a name is a string of C.
+    let (headers, name) = unsafe {
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
+        (headers, CStr::from_ptr(info.dlpi_name).to_bytes())
+    };
+    let base = info.dlpi_addr as usize;
+    let loaded = headers
+        .iter()
+        .filter(|header| header.p_type == libc::PT_LOAD);
+    let ranges = loaded.map(|header| {
+        let start = base + header.p_vaddr as usize;
+        start..start + header.p_memsz as usize
+    });
+    if let Some(addresses) =
+        ranges.reduce(|one, other| one.start.min(other.start)..one.end.max(other.end))
+    {
+        let file = if name.is_empty() {
+            OsStr::new("/proc/self/exe")
+        } else {
+            OsStr::from_bytes(name)
+        };
+        let file = PathBuf::from(file);
+        images.push(Image {
+            file,
+            base,
+            addresses,
+        });
+    }
+    0
+}
+
+/// What was done at an undefined instruction before.
+static PREVIOUS: OnceLock<usize> = OnceLock::new();
+
+type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+fn catch_undefined() {
+    // SAFETY: all arguments are valid; the handler has the signature that the flags ask for.
+    unsafe {
+        let mut previous: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGILL, std::ptr::null(), &raw mut previous);
+        PREVIOUS.get_or_init(|| previous.sa_sigaction);
+        let mut action = previous;
+        action.sa_sigaction = on_undefined as *const () as usize;
+        action.sa_flags |= libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+        libc::sigaction(libc::SIGILL, &raw const action, std::ptr::null_mut());
+    }
+}
+
+extern "C" fn on_undefined(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes a valid context.
+    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    let place = registers[libc::REG_RIP as usize] as u64;
+    if let Some(&trampoline) = TRAMPOLINES.get().and_then(|known| known.get(&place)) {
+        registers[libc::REG_RIP as usize] = trampoline as i64;
+        return;
+    }
+    if let Some(&previous) = PREVIOUS.get().filter(|&&previous| previous > 1) {
+        // SAFETY: the crash handler of the runtime, which has this signature.
+        let previous: Handler = unsafe { std::mem::transmute(previous) };
+        previous(signal, info, context);
+    }
+}

@@ -1,0 +1,487 @@
+//! Which accesses of a function no hook announces.
+
+use super::values::{Operand, State, THREAD, Terms, Value};
+use super::{Access, Effect, Hook, Surroundings, Unhooked};
+use iced_x86::{
+    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
+    OpAccess, OpKind, Register,
+};
+use std::collections::{BTreeSet, HashMap};
+
+/// A hook was called, and the access comes.
+#[derive(Clone, PartialEq)]
+struct Announced {
+    address: Value,
+    length: usize,
+    hook: Hook,
+    /// Where the hook returned to.
+    code: u64,
+    /// The bytes that have been written, of the first 64.
+    written: u64,
+    is_used: bool,
+    /// The place is read before it is written.
+    is_late: bool,
+}
+
+/// What is known at one place.
+#[derive(Clone, PartialEq)]
+struct Known {
+    state: State,
+    announced: Vec<Announced>,
+}
+
+struct Function<'s> {
+    around: &'s dyn Surroundings,
+    terms: Terms,
+    factory: InstructionInfoFactory,
+    instructions: Vec<Instruction>,
+    /// The first instruction of each block, in order.
+    starts: Vec<usize>,
+    found: Unhooked,
+}
+
+/// The accesses of a function, whose code begins at this address, that no hook announces. None if it has atomic
+/// instructions of its own: what it does beside them cannot be told from what they protect.
+pub fn unhooked(code: &[u8], start: u64, around: &dyn Surroundings) -> Option<Unhooked> {
+    let decoder = Decoder::with_ip(64, code, start, DecoderOptions::NONE);
+    let instructions: Vec<Instruction> = decoder.into_iter().collect();
+    if instructions.iter().any(crate::unseen::is_atomic) {
+        return None;
+    }
+    let mut function = Function {
+        around,
+        terms: Terms::new(),
+        factory: InstructionInfoFactory::new(),
+        starts: starts(&instructions),
+        instructions,
+        found: Unhooked::default(),
+    };
+    let known = function.follow();
+    for (block, known) in known.into_iter().enumerate() {
+        function.run(block, known, true);
+    }
+    let mut found = function.found;
+    found.leaders = function
+        .starts
+        .iter()
+        .map(|&start| function.instructions[start].ip())
+        .collect();
+    found.instructions = function.instructions;
+    found.late.sort_unstable();
+    found.late.dedup();
+    Some(found)
+}
+
+fn ends_block(instruction: &Instruction) -> bool {
+    !matches!(
+        instruction.flow_control(),
+        FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall
+    )
+}
+
+fn target(instruction: &Instruction) -> Option<u64> {
+    let is_near = matches!(
+        instruction.flow_control(),
+        FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
+    );
+    is_near.then(|| instruction.near_branch_target())
+}
+
+fn starts(instructions: &[Instruction]) -> Vec<usize> {
+    let position = |address: u64| {
+        let found = instructions.binary_search_by_key(&address, Instruction::ip);
+        found.ok()
+    };
+    let mut starts = BTreeSet::from([0]);
+    for (index, instruction) in instructions.iter().enumerate() {
+        if ends_block(instruction) && index + 1 < instructions.len() {
+            starts.insert(index + 1);
+        }
+        if instruction.code() == Code::Endbr64 {
+            starts.insert(index);
+        }
+        starts.extend(target(instruction).and_then(position));
+    }
+    starts.into_iter().collect()
+}
+
+impl Function<'_> {
+    /// What is known at the beginning of each block.
+    fn follow(&mut self) -> Vec<Known> {
+        let mut known: HashMap<usize, Known> = HashMap::new();
+        let entry = State::entry(&mut self.terms);
+        let mut waiting = BTreeSet::from([0]);
+        known.insert(
+            0,
+            Known {
+                state: entry,
+                announced: Vec::new(),
+            },
+        );
+        let mut unreached = 1..self.starts.len();
+        // What is known where the function jumps by a table, and the blocks that this may lead to.
+        let (mut jumped, mut seeded): (Option<State>, Vec<usize>) = (None, Vec::new());
+        // At the end of the prologue, which is in the first block.
+        let has_frame_pointer = self.instructions.iter().take(4).any(|instruction| {
+            instruction.mnemonic() == Mnemonic::Mov
+                && instruction.op0_register() == Register::RBP
+                && instruction.op1_register() == Register::RSP
+        });
+        loop {
+            while let Some(block) = waiting.pop_first() {
+                let after = self.run(block, known[&block].clone(), false);
+                let mut next = self.next(block);
+                if self.jumps_by_table(block) {
+                    match &mut jumped {
+                        None => jumped = Some(after.state.clone()),
+                        Some(before) => {
+                            before.merge(&after.state, &mut self.terms, self.starts.len());
+                        }
+                    }
+                    next.extend_from_slice(&seeded);
+                }
+                for next in next {
+                    let changes = match known.get_mut(&next) {
+                        None => {
+                            known.insert(next, after.clone());
+                            true
+                        }
+                        Some(before) => before.merge(&after, &mut self.terms, next),
+                    };
+                    if changes {
+                        waiting.insert(next);
+                    }
+                }
+            }
+            // Reached by a table of jumps, or by an exception.
+            let Some(block) = unreached.find(|block| !known.contains_key(block)) else {
+                break;
+            };
+            let state = jumped
+                .clone()
+                .unwrap_or_else(|| State::unknown(&mut self.terms, block, has_frame_pointer));
+            let announced = Vec::new();
+            known.insert(block, Known { state, announced });
+            seeded.push(block);
+            waiting.insert(block);
+        }
+        (0..self.starts.len())
+            .map(|block| known.remove(&block).expect("every block was followed"))
+            .collect()
+    }
+
+    fn range(&self, block: usize) -> std::ops::Range<usize> {
+        let end = self.starts.get(block + 1).copied();
+        self.starts[block]..end.unwrap_or(self.instructions.len())
+    }
+
+    fn jumps_by_table(&self, block: usize) -> bool {
+        let last = self.range(block).next_back();
+        last.is_some_and(|last| {
+            self.instructions[last].flow_control() == FlowControl::IndirectBranch
+        })
+    }
+
+    fn next(&self, block: usize) -> Vec<usize> {
+        let Some(last) = self.range(block).next_back() else {
+            return Vec::new();
+        };
+        let last = &self.instructions[last];
+        let jump = target(last).and_then(|target| {
+            let at = |&start: &usize| self.instructions[start].ip();
+            self.starts.binary_search_by_key(&target, at).ok()
+        });
+        let falls_through =
+            !ends_block(last) || last.flow_control() == FlowControl::ConditionalBranch;
+        let following = (falls_through && block + 1 < self.starts.len()).then_some(block + 1);
+        jump.into_iter().chain(following).collect()
+    }
+
+    /// Follows a block; the last time notes what is found.
+    fn run(&mut self, block: usize, mut known: Known, notes: bool) -> Known {
+        for index in self.range(block) {
+            let instruction = self.instructions[index];
+            self.step(&instruction, &mut known, notes);
+        }
+        known
+    }
+
+    fn step(&mut self, instruction: &Instruction, known: &mut Known, notes: bool) {
+        let is_call = matches!(
+            instruction.flow_control(),
+            FlowControl::Call | FlowControl::IndirectCall
+        );
+        if is_call {
+            return self.call(instruction, known);
+        }
+        if instruction.mnemonic() == Mnemonic::Nop || instruction.is_invalid() {
+            return;
+        }
+        let info = self.factory.info(instruction);
+        let memory = info.used_memory().to_vec();
+        let registers = info.used_registers().to_vec();
+        let moves = instruction.flow_control() == FlowControl::Next;
+        let mut stores = Vec::new();
+        for used in &memory {
+            let effect = match used.access() {
+                OpAccess::Read | OpAccess::CondRead => Effect::Read,
+                OpAccess::Write | OpAccess::CondWrite => Effect::Write,
+                OpAccess::ReadWrite | OpAccess::ReadCondWrite => Effect::Both,
+                OpAccess::None | OpAccess::NoMemAccess => continue,
+            };
+            let length = used.memory_size().size();
+            let operand = Operand::of(
+                [used.base(), used.index(), used.segment()],
+                used.scale(),
+                used.displacement(),
+            );
+            let Some(operand) = operand else {
+                if notes {
+                    self.found.unknown.push(instruction.ip());
+                }
+                continue;
+            };
+            let address = self.terms.address(&known.state, operand);
+            if self.terms.is_stack(address) {
+                if effect.writes() {
+                    stores.push((address, length));
+                }
+                continue;
+            }
+            let is_control_block = address.base == THREAD && address.offset >= 0;
+            if !moves || is_control_block || self.around.is_constant(address.offset as u64) {
+                continue;
+            }
+            if is_string(instruction) {
+                if !known.covers_start(address, effect) && notes {
+                    self.note_string(instruction);
+                }
+                continue;
+            }
+            let late = match known.covers(address, length, effect) {
+                Coverage::Full => continue,
+                Coverage::Late(code) => Some(code),
+                Coverage::None => None,
+            };
+            if let (Some(code), true) = (late, notes) {
+                self.found.late.push(code);
+            }
+            // The hook itself stands for the read.
+            if notes && !(late.is_some() && effect == Effect::Read) {
+                self.note(instruction, effect, length, late.is_some());
+            }
+        }
+        for (address, length) in stores {
+            known
+                .state
+                .store(&mut self.terms, address, length, instruction);
+        }
+        let written = registers.iter().filter(|used| {
+            used.register().is_gpr()
+                && !matches!(used.access(), OpAccess::Read | OpAccess::CondRead)
+        });
+        let left: Vec<(usize, Value)> = written
+            .map(|used| {
+                let register = used.register().full_register().number();
+                let state = &mut known.state;
+                (
+                    register,
+                    state.computed(&mut self.terms, instruction, register),
+                )
+            })
+            .collect();
+        for (register, value) in left {
+            known.state.registers[register] = value;
+        }
+    }
+
+    fn call(&mut self, instruction: &Instruction, known: &mut Known) {
+        let hook = self
+            .callee(instruction)
+            .and_then(|function| self.around.hook(function));
+        if let Some(hook) = hook {
+            let [address, length] = [7, 6].map(|register| known.state.registers[register]);
+            let length = hook.length.unwrap_or(match length.base {
+                super::values::ABSOLUTE => length.offset as usize,
+                _ => usize::MAX >> 2,
+            });
+            known.announced.retain(|announced| !announced.is_used);
+            if self.terms.is_stack(address) {
+                known.state.forget(address, length);
+            }
+            known.announced.push(Announced {
+                address,
+                length,
+                hook,
+                code: instruction.next_ip(),
+                written: 0,
+                is_used: false,
+                is_late: false,
+            });
+        } else {
+            known.announced.clear();
+        }
+        known.state.call(&mut self.terms, instruction);
+    }
+
+    /// The function that is called, if it is fixed.
+    fn callee(&self, instruction: &Instruction) -> Option<u64> {
+        if instruction.flow_control() == FlowControl::Call {
+            return Some(instruction.near_branch_target());
+        }
+        let is_slot = instruction.op0_kind() == OpKind::Memory
+            && instruction.memory_base() == Register::RIP
+            && instruction.memory_index() == Register::None;
+        is_slot
+            .then(|| self.around.slot(instruction.memory_displacement64()))
+            .flatten()
+    }
+
+    fn note(&mut self, instruction: &Instruction, effect: Effect, length: usize, is_late: bool) {
+        let operand = Operand::explicit(instruction);
+        let is_one = instruction
+            .op_kinds()
+            .filter(|&kind| kind == OpKind::Memory)
+            .count()
+            == 1;
+        if length == 0 || operand.is_none() || !is_one || instruction.is_vsib() {
+            return self.found.unknown.push(instruction.ip());
+        }
+        self.found.accesses.push(Access {
+            instruction: *instruction,
+            effect,
+            operand,
+            length,
+            is_late,
+            is_on_copy: false,
+        });
+    }
+
+    fn note_string(&mut self, instruction: &Instruction) {
+        let length = instruction.memory_size().size();
+        let effect = match instruction.mnemonic() {
+            Mnemonic::Stosb | Mnemonic::Stosw | Mnemonic::Stosd | Mnemonic::Stosq => Effect::Write,
+            Mnemonic::Movsb | Mnemonic::Movsw | Mnemonic::Movsd | Mnemonic::Movsq => Effect::Both,
+            _ => return self.found.unknown.push(instruction.ip()),
+        };
+        let is_known = |access: &Access| access.instruction.ip() == instruction.ip();
+        if !self.found.accesses.last().is_some_and(is_known) {
+            self.found.accesses.push(Access {
+                instruction: *instruction,
+                effect,
+                operand: None,
+                length,
+                is_late: false,
+                is_on_copy: false,
+            });
+        }
+    }
+}
+
+fn is_string(instruction: &Instruction) -> bool {
+    instruction.op_kinds().any(|kind| {
+        matches!(
+            kind,
+            OpKind::MemoryESRDI
+                | OpKind::MemoryESEDI
+                | OpKind::MemorySegRSI
+                | OpKind::MemorySegESI
+                | OpKind::MemorySegRDI
+        )
+    })
+}
+
+/// Whether an access was announced.
+enum Coverage {
+    Full,
+    /// As a write, which comes after it; with the place behind the hook.
+    Late(u64),
+    None,
+}
+
+impl Known {
+    fn merge(&mut self, other: &Known, terms: &mut Terms, block: usize) -> bool {
+        let before = self.announced.len();
+        self.announced
+            .retain(|announced| other.announced.contains(announced));
+        self.state.merge(&other.state, terms, block) || before != self.announced.len()
+    }
+
+    /// Whether hooks announced something of this kind that begins here.
+    fn covers_start(&mut self, address: Value, effect: Effect) -> bool {
+        let found = self.announced.iter_mut().find(|announced| {
+            announced.address == address
+                && (!effect.reads() || announced.hook.effect.reads())
+                && (!effect.writes() || announced.hook.effect.writes())
+        });
+        found.map(|announced| announced.is_used = true).is_some()
+    }
+
+    fn covers(&mut self, address: Value, length: usize, effect: Effect) -> Coverage {
+        let mut late = None;
+        for announced in &mut self.announced {
+            let Some(distance) = announced.distance(address) else {
+                continue;
+            };
+            let (reads, writes) = (
+                announced.hook.effect.reads(),
+                announced.hook.effect.writes(),
+            );
+            let is_volatile = announced.hook.is_volatile;
+            match effect {
+                // Compilers load more than they need where it is there.
+                Effect::Read if reads || is_volatile => {
+                    announced.is_used = true;
+                    return Coverage::Full;
+                }
+                Effect::Write | Effect::Both
+                    if writes && (reads || is_volatile || effect == Effect::Write) =>
+                {
+                    if distance + length > announced.length {
+                        continue;
+                    }
+                    let bytes = bits(distance, length);
+                    if bytes != 0 && announced.written & bytes == bytes {
+                        continue;
+                    }
+                    announced.written |= bytes;
+                    announced.is_used = true;
+                    return match announced.is_late {
+                        true => Coverage::Late(announced.code),
+                        false => Coverage::Full,
+                    };
+                }
+                Effect::Read | Effect::Both if writes && announced.written == 0 => {
+                    late = Some(announced);
+                }
+                Effect::Read | Effect::Write | Effect::Both => {}
+            }
+        }
+        let Some(announced) = late else {
+            return Coverage::None;
+        };
+        announced.is_used = true;
+        announced.is_late = true;
+        if effect == Effect::Both {
+            announced.written = u64::MAX;
+        }
+        Coverage::Late(announced.code)
+    }
+}
+
+impl Announced {
+    /// How far the address is behind the beginning, if it is inside.
+    fn distance(&self, address: Value) -> Option<usize> {
+        let distance = address.offset.wrapping_sub(self.address.offset);
+        let is_inside =
+            address.base == self.address.base && (0..self.length as i64).contains(&distance);
+        is_inside.then_some(distance as usize)
+    }
+}
+
+/// Bytes as bits, as far as there are bits.
+fn bits(start: usize, length: usize) -> u64 {
+    (start..start + length)
+        .filter(|&byte| byte < 64)
+        .fold(0, |bits, byte| bits | 1 << byte)
+}

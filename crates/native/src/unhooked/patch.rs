@@ -1,0 +1,227 @@
+//! Redirects instructions to code that announces their accesses first, and then performs them.
+
+use super::{Access, Effect, Unhooked};
+use iced_x86::{Encoder, FlowControl, Instruction, Register};
+use std::ops::Range;
+
+/// Bytes below the program's stack that announcing leaves alone: its red zone.
+pub const ANNOUNCE_SPACE: usize = 128;
+/// Bytes below those, where an instruction that reads and writes finds a copy of its operand.
+pub const TEMPORARY_SPACE: usize = 16;
+
+/// A jump takes so many bytes.
+const JUMP: usize = 5;
+/// An undefined instruction, where there is no room for a jump.
+const UNDEFINED: [u8; 2] = [0x0f, 0x0b];
+
+/// What takes the place of some instructions.
+#[derive(Clone, Debug)]
+pub struct Patch {
+    /// Where they are.
+    pub place: Range<u64>,
+    /// What is there instead.
+    pub bytes: Vec<u8>,
+    /// Where the program goes on from there: by a jump, or by the handler of a signal.
+    pub trampoline: u64,
+}
+
+/// What redirects all accesses of some functions.
+#[derive(Clone, Debug, Default)]
+pub struct Patches {
+    /// One for each place.
+    pub patches: Vec<Patch>,
+    /// The code that they lead to.
+    pub code: Vec<u8>,
+    /// What is announced, by the numbers that the code gives.
+    pub accesses: Vec<(Access, u64)>,
+    /// Instructions that cannot be redirected.
+    pub left: Vec<u64>,
+}
+
+impl Patches {
+    /// Adds a function. The code will be at `start`, and calls the function whose address is at `announce`; accesses
+    /// are numbered from `first`.
+    pub fn add(&mut self, function: &Unhooked, start: u64, announce: u64, first: usize) {
+        self.left.extend_from_slice(&function.unknown);
+        let instructions = &function.instructions;
+        let jumps_anywhere = instructions
+            .iter()
+            .any(|instruction| instruction.flow_control() == FlowControl::IndirectBranch);
+        let access = |instruction: &Instruction| {
+            let is_it = |access: &&Access| access.instruction.ip() == instruction.ip();
+            function.accesses.iter().find(is_it)
+        };
+        let mut index = 0;
+        while index < instructions.len() {
+            if access(&instructions[index]).is_none() {
+                index += 1;
+                continue;
+            }
+            let mut end = index + 1;
+            let length =
+                |end: usize| (instructions[end - 1].next_ip() - instructions[index].ip()) as usize;
+            while length(end) < JUMP
+                && !jumps_anywhere
+                && instructions.get(end).is_some_and(|next| {
+                    next.flow_control() == FlowControl::Next
+                        && function.leaders.binary_search(&next.ip()).is_err()
+                })
+            {
+                end += 1;
+            }
+            if length(end) < JUMP {
+                end = index + 1;
+            }
+            let group = &instructions[index..end];
+            if self
+                .redirect(group, access, start, announce, first)
+                .is_none()
+            {
+                self.left.push(group[0].ip());
+            }
+            index = end;
+        }
+    }
+
+    fn redirect<'a>(
+        &mut self,
+        group: &[Instruction],
+        access: impl Fn(&Instruction) -> Option<&'a Access>,
+        start: u64,
+        announce: u64,
+        first: usize,
+    ) -> Option<()> {
+        let place = group.first()?.ip()..group.last()?.next_ip();
+        let length = (place.end - place.start) as usize;
+        let trampoline = start + self.code.len() as u64;
+        let mut code = Assembler {
+            start: trampoline,
+            bytes: Vec::new(),
+            announce,
+        };
+        let mut accesses = Vec::new();
+        for instruction in group {
+            let Some(access) = access(instruction) else {
+                code.instruction(instruction)?;
+                continue;
+            };
+            let number = first + self.accesses.len() + accesses.len();
+            if access.effect == Effect::Both && access.operand.is_some() {
+                let effects = [Effect::Read, Effect::Write];
+                accesses.extend(effects.map(|effect| {
+                    let part = Access {
+                        effect,
+                        is_on_copy: true,
+                        ..access.clone()
+                    };
+                    (part, instruction.next_ip())
+                }));
+                code.on_a_copy(instruction, access.length, number)?;
+            } else {
+                accesses.push((access.clone(), instruction.next_ip()));
+                code.announced(instruction, number)?;
+            }
+        }
+        code.jump(place.end)?;
+        let mut bytes = match length {
+            JUMP.. => {
+                let mut jump = Assembler {
+                    start: place.start,
+                    bytes: Vec::new(),
+                    announce,
+                };
+                jump.jump(trampoline)?;
+                jump.bytes
+            }
+            2.. => UNDEFINED.to_vec(),
+            _ => return None,
+        };
+        bytes.resize(length, 0x90);
+        self.code.extend_from_slice(&code.bytes);
+        self.accesses.extend(accesses);
+        self.patches.push(Patch {
+            place,
+            bytes,
+            trampoline,
+        });
+        Some(())
+    }
+}
+
+struct Assembler {
+    start: u64,
+    bytes: Vec<u8>,
+    announce: u64,
+}
+
+impl Assembler {
+    fn end(&self) -> u64 {
+        self.start + self.bytes.len() as u64
+    }
+
+    /// `lea rsp, [rsp + by]`, which leaves the flags alone.
+    fn move_stack(&mut self, by: i32) {
+        self.bytes.extend_from_slice(&[0x48, 0x8d, 0xa4, 0x24]);
+        self.bytes.extend_from_slice(&by.to_le_bytes());
+    }
+
+    /// Calls the announcing function with a number on the stack, which is left there.
+    fn announce(&mut self, number: usize) -> Option<()> {
+        self.bytes.push(0x68);
+        self.bytes
+            .extend_from_slice(&i32::try_from(number).ok()?.to_le_bytes());
+        self.bytes.extend_from_slice(&[0xff, 0x15]);
+        self.distance(self.announce)
+    }
+
+    /// The distance to an address, from behind itself.
+    fn distance(&mut self, address: u64) -> Option<()> {
+        let distance = address.wrapping_sub(self.end() + 4) as i64;
+        self.bytes
+            .extend_from_slice(&i32::try_from(distance).ok()?.to_le_bytes());
+        Some(())
+    }
+
+    fn jump(&mut self, address: u64) -> Option<()> {
+        self.bytes.push(0xe9);
+        self.distance(address)
+    }
+
+    fn instruction(&mut self, instruction: &Instruction) -> Option<()> {
+        let mut encoder = Encoder::new(64);
+        encoder.encode(instruction, self.end()).ok()?;
+        self.bytes.extend_from_slice(&encoder.take_buffer());
+        Some(())
+    }
+
+    fn announced(&mut self, instruction: &Instruction, number: usize) -> Option<()> {
+        self.move_stack(-(ANNOUNCE_SPACE as i32));
+        self.announce(number)?;
+        self.move_stack(ANNOUNCE_SPACE as i32 + 8);
+        self.instruction(instruction)
+    }
+
+    /// An instruction that reads and writes works on a copy, which is read and written back at two different times.
+    fn on_a_copy(&mut self, instruction: &Instruction, length: usize, number: usize) -> Option<()> {
+        let space = (ANNOUNCE_SPACE + TEMPORARY_SPACE) as i32;
+        let uses_stack = (0..instruction.op_count())
+            .any(|operand| instruction.op_register(operand).full_register() == Register::RSP);
+        if length > TEMPORARY_SPACE || uses_stack {
+            return None;
+        }
+        self.move_stack(-space);
+        self.announce(number)?;
+        self.move_stack(8);
+        let mut copied = *instruction;
+        copied.set_segment_prefix(Register::None);
+        copied.set_memory_base(Register::RSP);
+        copied.set_memory_index(Register::None);
+        copied.set_memory_index_scale(1);
+        copied.set_memory_displacement64(0);
+        copied.set_memory_displ_size(0);
+        self.instruction(&copied)?;
+        self.announce(number + 1)?;
+        self.move_stack(space + 8);
+        Some(())
+    }
+}
