@@ -4,11 +4,14 @@
 mod announce;
 
 use crate::image::{self, is_left_alone};
+use crate::source_map;
 use announce::ANNOUNCED;
 use libc::{c_int, c_void};
 use native::{
     Effect, Hook, Patch, Patches, Surroundings, Unhooked, functions, has_hooks, unhooked,
 };
+use report::Omission;
+use runtime::native as model;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ffi::{CStr, CString, OsStr};
 use std::ops::Range;
@@ -39,8 +42,22 @@ pub(crate) fn is_read_first(code: usize) -> bool {
     LATE.get().is_some_and(|late| late.contains(&(code as u64)))
 }
 
-/// Redirects the instructions. Gives the places of those that cannot be.
-pub(crate) fn install(are_events: bool) -> Vec<u64> {
+/// Instructions that cannot be redirected.
+static LEFT: OnceLock<Vec<u64>> = OnceLock::new();
+
+/// An execution begins: what it leaves out.
+pub(crate) fn tell() {
+    for &place in LEFT.get().into_iter().flatten() {
+        let place = source_map::place(place as usize + 1).unwrap_or_else(|| format!("{place:#x}"));
+        let what = format!(
+            "an access of memory that no hook announces ({place}): what it does is not seen"
+        );
+        model::leave_out(Omission::Unseen, &what);
+    }
+}
+
+/// Redirects the instructions.
+pub(crate) fn install(are_events: bool) {
     let images = images();
     let all = images.iter().map(|image| image.addresses.clone());
     let written = image::parts().into_iter();
@@ -63,15 +80,15 @@ pub(crate) fn install(are_events: bool) -> Vec<u64> {
     if !are_events {
         late.clear();
     }
+    LEFT.get_or_init(|| left);
     if announced.is_empty() && late.is_empty() {
-        return left;
+        return;
     }
     LATE.get_or_init(|| late);
     ANNOUNCED.get_or_init(|| announced);
     TRAMPOLINES.get_or_init(|| trampolines);
     announce::prepare();
     catch_undefined();
-    left
 }
 
 /// Whether this is memory of an image that the program does not write.
@@ -223,7 +240,11 @@ impl Process {
         };
         for bits in [8, 16, 32, 64, 128] {
             // Clang leaves the load behind its hook, and does not use what it finds.
-            let hook = Hook { effect: Effect::Read, length: Some(bits / 8), is_volatile: true };
+            let hook = Hook {
+                effect: Effect::Read,
+                length: Some(bits / 8),
+                is_volatile: true,
+            };
             add(format!("__tsan_atomic{bits}_load"), hook);
         }
         add("__tsan_vptr_read".to_owned(), pointer(Effect::Read));

@@ -66,7 +66,7 @@ pub(crate) fn work(program: Program) -> i32 {
     heap::save();
     image::save();
     blocks::save();
-    let left = unhooked::install(order.interleaves_plain);
+    unhooked::install(order.interleaves_plain);
     if order.is_fatal {
         say(&before_last(&order, program));
         // SAFETY: ends the process.
@@ -177,6 +177,7 @@ fn run(program: Program) {
         block_numbers::begin();
         ending::begin();
     });
+    unhooked::tell();
     runtime::native::clean_stack();
     let code = program.main as usize + 1;
     let leaving = Leaving {
