@@ -34,7 +34,9 @@ static TRAMPOLINES: OnceLock<FxHashMap<u64, u64>> = OnceLock::new();
 static LATE: OnceLock<FxHashSet<u64>> = OnceLock::new();
 
 /// Memory of images, and the parts of it that the program writes.
-static MEMORY: OnceLock<(Vec<Range<usize>>, Vec<Range<usize>>)> = OnceLock::new();
+static MEMORY: OnceLock<(Ranges, Ranges)> = OnceLock::new();
+
+type Ranges = Vec<Range<usize>>;
 
 /// Whether what the hook of a write announces, which returns here, is first read.
 #[inline]
@@ -125,19 +127,23 @@ fn find(image: &Image, around: &Process, are_events: bool) -> Vec<Unhooked> {
 const ROOM: usize = 160;
 
 fn redirect(image: &Image, found: &[Unhooked], first: usize) -> Patches {
-    let mut patches = Patches::default();
     let count: usize = found.iter().map(|function| function.accesses.len()).sum();
-    if count == 0 {
-        return patches;
-    }
     let size = (count * ROOM + 16).next_multiple_of(4096);
-    let Some(room) = room_near(&image.addresses, size) else {
-        let all = found.iter().flat_map(|function| &function.accesses);
-        patches.left = all.map(native::Access::place).collect();
+    let room = (count > 0)
+        .then(|| room_near(&image.addresses, size))
+        .flatten();
+    let start = room.unwrap_or_default() as u64;
+    let mut patches = Patches::new(start + 16, start, first);
+    let Some(room) = room else {
+        for function in found {
+            patches.left.extend_from_slice(&function.unknown);
+            let places = function.accesses.iter().map(native::Access::place);
+            patches.left.extend(places);
+        }
         return patches;
     };
     for function in found {
-        patches.add(function, room as u64 + 16, room as u64, first);
+        patches.add(function);
     }
     assert!(
         patches.code.len() + 16 <= size,
@@ -165,7 +171,7 @@ fn redirect(image: &Image, found: &[Unhooked], first: usize) -> Patches {
 unsafe fn overwrite(patch: &Patch) {
     let page = 4095;
     let start = patch.place.start as usize & !page;
-    let length = (patch.place.end as usize + page & !page) - start;
+    let length = ((patch.place.end as usize + page) & !page) - start;
     let access = libc::PROT_READ | libc::PROT_EXEC;
     let pages = std::ptr::with_exposed_provenance_mut::<c_void>(start);
     let place = std::ptr::with_exposed_provenance_mut::<u8>(patch.place.start as usize);

@@ -26,8 +26,14 @@ pub struct Patch {
 }
 
 /// What redirects all accesses of some functions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Patches {
+    /// Where the code will be.
+    start: u64,
+    /// Where the address of the function is that announces.
+    announce: u64,
+    /// The number of the first access.
+    first: usize,
     /// One for each place.
     pub patches: Vec<Patch>,
     /// The code that they lead to.
@@ -39,9 +45,22 @@ pub struct Patches {
 }
 
 impl Patches {
-    /// Adds a function. The code will be at `start`, and calls the function whose address is at `announce`; accesses
-    /// are numbered from `first`.
-    pub fn add(&mut self, function: &Unhooked, start: u64, announce: u64, first: usize) {
+    /// None yet. The code will be at `start`, and calls the function whose address is at `announce`; accesses are numbered
+    /// from `first`.
+    pub fn new(start: u64, announce: u64, first: usize) -> Patches {
+        Patches {
+            start,
+            announce,
+            first,
+            patches: Vec::new(),
+            code: Vec::new(),
+            accesses: Vec::new(),
+            left: Vec::new(),
+        }
+    }
+
+    /// Adds a function.
+    pub fn add(&mut self, function: &Unhooked) {
         self.left.extend_from_slice(&function.unknown);
         let instructions = &function.instructions;
         let jumps_anywhere = instructions
@@ -73,10 +92,7 @@ impl Patches {
                 end = index + 1;
             }
             let group = &instructions[index..end];
-            if self
-                .redirect(group, access, start, announce, first)
-                .is_none()
-            {
+            if self.redirect(group, access).is_none() {
                 self.left.push(group[0].ip());
             }
             index = end;
@@ -87,13 +103,11 @@ impl Patches {
         &mut self,
         group: &[Instruction],
         access: impl Fn(&Instruction) -> Option<&'a Access>,
-        start: u64,
-        announce: u64,
-        first: usize,
     ) -> Option<()> {
         let place = group.first()?.ip()..group.last()?.next_ip();
         let length = (place.end - place.start) as usize;
-        let trampoline = start + self.code.len() as u64;
+        let announce = self.announce;
+        let trampoline = self.start + self.code.len() as u64;
         let mut code = Assembler {
             start: trampoline,
             bytes: Vec::new(),
@@ -105,7 +119,7 @@ impl Patches {
                 code.instruction(instruction)?;
                 continue;
             };
-            let number = first + self.accesses.len() + accesses.len();
+            let number = self.first + self.accesses.len() + accesses.len();
             if access.effect == Effect::Both && access.operand.is_some() {
                 let effects = [Effect::Read, Effect::Write];
                 accesses.extend(effects.map(|effect| {

@@ -341,10 +341,11 @@ impl State {
             (Mnemonic::Mov, _) if instruction.op1_kind() == OpKind::Memory => {
                 return self.loaded(terms, instruction, unknown);
             }
-            (Mnemonic::Mov, _) if is_immediate(instruction.op1_kind()) => {
-                if is_whole || instruction.op0_register().is_gpr32() {
-                    return constant(instruction.immediate(1) as i64);
-                }
+            (Mnemonic::Mov, _)
+                if is_immediate(instruction.op1_kind())
+                    && (is_whole || instruction.op0_register().is_gpr32()) =>
+            {
+                return constant(instruction.immediate(1) as i64);
             }
             (Mnemonic::Xor, _)
                 if instruction.op1_kind() == OpKind::Register
