@@ -58,8 +58,9 @@ pub(crate) fn tell() {
     }
 }
 
-/// Redirects the instructions.
-pub(crate) fn install(are_events: bool) {
+/// Redirects the instructions, unless threads are to count the same events where the program is enforced, which sees none
+/// of these.
+pub(crate) fn install(are_events: bool, is_enforced: bool) {
     let images = images();
     let all = images.iter().map(|image| image.addresses.clone());
     let written = image::parts().into_iter();
@@ -72,14 +73,14 @@ pub(crate) fn install(are_events: bool) {
     for image in images.iter().filter(|image| has_hooks(&image.file)) {
         let found = find(image, &around, are_events);
         late.extend(found.iter().flat_map(|function| &function.late).copied());
-        let patches = redirect(image, &found, announced.len());
+        let patches = redirect(image, &found, announced.len(), !is_enforced);
         left.extend(patches.left);
         for patch in &patches.patches {
             trampolines.insert(patch.place.start, patch.trampoline);
         }
         announced.extend(patches.accesses);
     }
-    if !are_events {
+    if !are_events || is_enforced {
         late.clear();
     }
     LEFT.get_or_init(|| left);
@@ -126,10 +127,10 @@ fn find(image: &Image, around: &Process, are_events: bool) -> Vec<Unhooked> {
 /// Room for the code of one access, more than it takes.
 const ROOM: usize = 160;
 
-fn redirect(image: &Image, found: &[Unhooked], first: usize) -> Patches {
+fn redirect(image: &Image, found: &[Unhooked], first: usize, redirects: bool) -> Patches {
     let count: usize = found.iter().map(|function| function.accesses.len()).sum();
     let size = (count * ROOM + 16).next_multiple_of(4096);
-    let room = (count > 0)
+    let room = (redirects && count > 0)
         .then(|| room_near(&image.addresses, size))
         .flatten();
     let start = room.unwrap_or_default() as u64;

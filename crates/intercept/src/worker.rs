@@ -66,7 +66,8 @@ pub(crate) fn work(program: Program) -> i32 {
     heap::save();
     image::save();
     blocks::save();
-    unhooked::install(order.interleaves_plain);
+    let is_enforced = order.interleaves_plain && order.verify.is_some();
+    unhooked::install(order.interleaves_plain, is_enforced);
     if order.is_fatal {
         say(&before_last(&order, program));
         // SAFETY: ends the process.

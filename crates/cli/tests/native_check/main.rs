@@ -28,6 +28,7 @@ mod robust;
 mod savepoints;
 mod stacks;
 mod toolchain;
+mod unhooked;
 mod verdicts;
 mod verification;
 mod waits;
