@@ -194,7 +194,18 @@ impl Maker<'_> {
                     value,
                     is_loop: self.random.chance(75),
                 };
-                vec![wait, Statement::Read { place, into }]
+                // Registers tell in which order threads wait.
+                let count = Place { offset: 8, ..place };
+                let order = self.register();
+                vec![
+                    Statement::Increment { place: count },
+                    Statement::Read {
+                        place: count,
+                        into: order,
+                    },
+                    wait,
+                    Statement::Read { place, into },
+                ]
             }
             2 => vec![Statement::Increment { place }, signal],
             3 => vec![signal],
