@@ -6,16 +6,21 @@
 //! thread-local memory are spared that.
 
 use crate::gate::{self, Own, thread_pointer};
-use crate::{image, threads};
+use crate::{image, own_memory, threads};
 use libc::{c_int, c_void, pthread_attr_t, pthread_t};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// The thread-local memory of an image, as a thread finds it when it starts.
+/// The thread-local memory of an image.
 struct Block {
     /// How far below the thread pointer it begins.
     below: usize,
+    /// As a thread finds it when it starts.
     content: Vec<u8>,
+    /// As the program's `main` finds it.
+    main: Vec<u8>,
+    /// The image is a library of the system: what a thread finds is known when there is one.
+    is_of_system: bool,
     /// An address in the image.
     image: usize,
 }
@@ -25,30 +30,46 @@ static BLOCKS: Own<Vec<Block>> = Own::new(Vec::new());
 /// Bytes of the stack of a thread that sleeps.
 const STACK: usize = 64 * 1024;
 
-/// Notes what there is.
-pub(crate) fn save() {
+/// Notes what there is. What the program has in `errno` is 0 when it starts.
+pub(crate) fn save(uses_thread_state: bool) {
+    // SAFETY: errno is always there.
+    unsafe { *libc::__errno_location() = 0 };
     let mut blocks: Vec<Block> = Vec::new();
     // SAFETY: the callback gets what it is given here.
     unsafe { libc::dl_iterate_phdr(Some(add_image), (&raw mut blocks).cast()) };
+    *ARE_THERE.get() = blocks.iter().any(|block| !block.is_of_system) || uses_thread_state;
     *BLOCKS.get() = blocks;
 }
 
-/// Whether the program has thread-local memory.
+/// Whether the program has thread-local memory, or uses what the C library has for each thread (but for `errno`).
 pub(crate) fn are_there() -> bool {
-    !BLOCKS.get().is_empty()
+    *ARE_THERE.get()
+}
+
+static ARE_THERE: Own<bool> = Own::new(false);
+
+/// Thread pointers of threads that sleep and have not been used yet.
+static SPARE: Own<Vec<usize>> = Own::new(Vec::new());
+
+/// Starts some threads that sleep, for use.
+pub(crate) fn park_some() {
+    if are_there() {
+        let some = [park(), park()];
+        SPARE.get().extend(some);
+    }
 }
 
 /// The thread-local memory at this thread pointer is as new.
 pub(crate) fn begin(pointer: usize) {
     for block in BLOCKS.get() {
         let start = pointer - block.below;
+        let content = match pointer == gate::checker() {
+            true => &block.main,
+            false => &block.content,
+        };
         // SAFETY: the memory belongs to a thread of the program that has not begun.
         unsafe {
-            std::ptr::copy_nonoverlapping(
-                block.content.as_ptr(),
-                start as *mut u8,
-                block.content.len(),
-            );
+            std::ptr::copy_nonoverlapping(content.as_ptr(), start as *mut u8, content.len());
         }
     }
 }
@@ -108,8 +129,13 @@ pub(crate) fn within(address: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// The thread pointer of a fresh thread that sleeps.
-pub(crate) fn park() -> usize {
+/// The thread pointer of a thread that sleeps and is not used.
+pub(crate) fn take_parked() -> usize {
+    SPARE.get().pop().unwrap_or_else(park)
+}
+
+/// The thread pointer of a fresh thread that sleeps. Its stack is the checker's memory.
+fn park() -> usize {
     let slot = AtomicUsize::new(0);
     let mut thread: pthread_t = 0;
     let mut attributes = MaybeUninit::<pthread_attr_t>::uninit();
@@ -120,7 +146,9 @@ pub(crate) fn park() -> usize {
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
         libc::pthread_attr_init(attributes.as_mut_ptr());
-        libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK);
+        let stack = own_memory::allocate_aligned(4096, STACK);
+        assert!(!stack.is_null(), "no memory for one more thread");
+        libc::pthread_attr_setstack(attributes.as_mut_ptr(), stack, STACK);
     }
     let argument = (&raw const slot).cast_mut().cast();
     // The slot outlives the wait for it.
@@ -135,7 +163,14 @@ pub(crate) fn park() -> usize {
     while slot.load(SeqCst) == 0 {
         std::thread::yield_now();
     }
-    slot.load(SeqCst)
+    let pointer = slot.load(SeqCst);
+    for block in BLOCKS.get().iter_mut().filter(|block| block.is_of_system) {
+        let start = pointer - block.below;
+        // SAFETY: the memory of a thread that sleeps for good.
+        let fresh = unsafe { std::slice::from_raw_parts(start as *const u8, block.main.len()) };
+        block.content.copy_from_slice(fresh);
+    }
+    pointer
 }
 
 extern "C" fn sleep(slot: *mut c_void) -> *mut c_void {
@@ -154,7 +189,7 @@ unsafe extern "C" fn add_image(
 ) -> c_int {
     // SAFETY: the loader passes what is valid, and our own data.
     let (info, blocks) = unsafe { (&*info, &mut *data.cast::<Vec<Block>>()) };
-    if image::is_left_alone(info) || info.dlpi_tls_data.is_null() {
+    if image::is_own(info) || info.dlpi_tls_data.is_null() {
         return 0;
     }
     // SAFETY: the loader passes as many headers.
@@ -165,9 +200,14 @@ unsafe extern "C" fn add_image(
         let initial = unsafe { std::slice::from_raw_parts(start, header.p_filesz as usize) };
         let mut content = initial.to_vec();
         content.resize(header.p_memsz as usize, 0);
+        // SAFETY: the memory of this thread, of which nothing runs meanwhile.
+        let main =
+            unsafe { std::slice::from_raw_parts(info.dlpi_tls_data.cast::<u8>(), content.len()) };
         blocks.push(Block {
             below: thread_pointer() - info.dlpi_tls_data as usize,
             content,
+            main: main.to_vec(),
+            is_of_system: image::is_of_system(info),
             image: start as usize,
         });
     }

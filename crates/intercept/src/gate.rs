@@ -274,6 +274,12 @@ pub(crate) fn begin() {
     ERRNO_OFFSET.store(errno.wrapping_sub(thread_pointer()), Relaxed);
 }
 
+/// Whether a thread with this thread pointer runs the program, or the checker in between.
+#[inline(always)]
+pub(crate) fn is_runner(pointer: usize) -> bool {
+    pointer == CHECKER.load(Relaxed) || pointer == INSIDE.load(Relaxed)
+}
+
 /// The thread pointer of the checker.
 pub(crate) fn checker() -> usize {
     CHECKER.load(Relaxed)

@@ -7,6 +7,7 @@ use libc::c_void;
 use report::FailureKind;
 use runtime::native::{self, Frame};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The arenas begin here, one after the other.
@@ -232,6 +233,12 @@ pub(crate) fn restore_from(copy: &Saved) {
 unsafe fn bytes<'m>(start: usize, length: usize) -> &'m [u8] {
     // SAFETY: as promised by the caller.
     unsafe { std::slice::from_raw_parts(start as *const u8, length) }
+}
+
+/// The memory of the heap and of its states.
+pub(crate) fn regions() -> [Range<usize>; 2] {
+    let states = STATES..STATES + ARENA * ARENAS / GRANULE;
+    [REGION..REGION + ARENA * ARENAS, states]
 }
 
 #[inline(always)]

@@ -1,14 +1,17 @@
-//! The writable memory of the program, saved when its `main` begins, and put back before each execution.
+//! The writable memory of the program and its libraries, saved when its `main` begins, and put back before each
+//! execution. That of the system's libraries is in `pages`.
 
-use crate::gate::Own;
+use crate::gate::{Own, thread_pointer};
 use std::ffi::{CStr, OsStr};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// Libraries whose state is left alone: those that the checker itself uses, and that do not keep what the
-/// program gives them.
-const LEFT_ALONE: [&str; 8] = [
-    "libmazurka_intercept.so",
+/// This library.
+const OWN: &str = "libmazurka_intercept.so";
+
+/// The libraries of the system for C.
+const SYSTEM: [&str; 7] = [
     "libc.so",
     "ld-linux",
     "libm.so",
@@ -17,6 +20,9 @@ const LEFT_ALONE: [&str; 8] = [
     "libdl.so",
     "linux-vdso",
 ];
+
+/// Further libraries of the system whose state the kernel does not write to, so that its pages can be write-protected.
+const PROTECTED: [&str; 2] = ["libatomic.so", "libstdc++.so"];
 
 /// A part of the memory, and what it held.
 struct Part {
@@ -40,9 +46,58 @@ pub(crate) fn save() {
 }
 
 /// The writable memory, each part by its first address and its length.
-pub(crate) fn parts() -> Vec<(usize, usize)> {
+pub(crate) fn parts() -> impl Iterator<Item = (usize, usize)> {
     let parts = PARTS.get().iter();
-    parts.map(|part| (part.start, part.content.len())).collect()
+    parts.map(|part| (part.start, part.content.len()))
+}
+
+/// The writable memory of this library.
+pub(crate) fn own_parts() -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    // SAFETY: the callback gets what it is given here.
+    unsafe { libc::dl_iterate_phdr(Some(add_own), (&raw mut parts).cast()) };
+    parts
+}
+
+unsafe extern "C" fn add_own(
+    info: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    data: *mut libc::c_void,
+) -> libc::c_int {
+    // SAFETY: the loader passes what is valid, and our own data.
+    let (info, parts) = unsafe { (&*info, &mut *data.cast::<Vec<Range<usize>>>()) };
+    if file_of(info).starts_with(OWN) {
+        parts.extend(writable_segments(info).map(|(start, end)| start..end));
+    }
+    0
+}
+
+/// The thread-local memory of the calling thread, and what the C library knows of the thread.
+pub(crate) fn thread_block() -> Range<usize> {
+    let mut start = thread_pointer();
+    // SAFETY: the callback gets what it is given here.
+    unsafe { libc::dl_iterate_phdr(Some(find_thread_block), (&raw mut start).cast()) };
+    /// More than the description of a thread takes in any version.
+    const DESCRIPTION: u32 = 2432;
+    // SAFETY: a valid name; the C library has the size there for debuggers.
+    let size = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_thread_db_sizeof_pthread".as_ptr()) };
+    // SAFETY: as above.
+    let size = unsafe { size.cast::<u32>().as_ref() };
+    start..thread_pointer() + *size.unwrap_or(&DESCRIPTION) as usize
+}
+
+unsafe extern "C" fn find_thread_block(
+    info: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    data: *mut libc::c_void,
+) -> libc::c_int {
+    // SAFETY: the loader passes what is valid, and our own data.
+    let (info, start) = unsafe { (&*info, &mut *data.cast::<usize>()) };
+    let block = info.dlpi_tls_data.addr();
+    if block != 0 && block < *start && thread_pointer() - block < 1 << 20 {
+        *start = block;
+    }
+    0
 }
 
 /// The files of the images that the program's own state is in, itself first.
@@ -60,7 +115,7 @@ unsafe extern "C" fn add_file(
 ) -> libc::c_int {
     // SAFETY: the loader passes what is valid, and our own data.
     let (info, files) = unsafe { (&*info, &mut *data.cast::<Vec<PathBuf>>()) };
-    if !is_left_alone(info) {
+    if !is_of_system(info) && !is_own(info) {
         // SAFETY: a name is a string of C.
         let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
         files.push(match name {
@@ -177,13 +232,8 @@ unsafe extern "C" fn find_library(
 ) -> libc::c_int {
     // SAFETY: the loader passes what is valid, and our own data.
     let (info, (address, found)) = unsafe { (&*info, &mut *data.cast::<(usize, bool)>()) };
-    // SAFETY: a name is a string of C.
-    let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
-    let file = name.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-    if COMPILERS
-        .iter()
-        .any(|library| file.starts_with(library.as_bytes()))
-    {
+    let file = file_of(info);
+    if COMPILERS.iter().any(|library| file.starts_with(library)) {
         // SAFETY: the loader passes as many headers.
         let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
         *found |= headers.iter().any(|header| {
@@ -195,12 +245,22 @@ unsafe extern "C" fn find_library(
     0
 }
 
-/// Whether the image keeps its state from one execution to the next.
-pub(crate) fn is_left_alone(info: &libc::dl_phdr_info) -> bool {
+/// The name of the file of an image, without its folder.
+fn file_of(info: &libc::dl_phdr_info) -> String {
     // SAFETY: a name is a string of C.
     let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
-    let file = name.rsplit('/').next().unwrap_or_default();
-    LEFT_ALONE.iter().any(|left| file.starts_with(left))
+    name.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// Whether the image is a library of the system for C.
+pub(crate) fn is_of_system(info: &libc::dl_phdr_info) -> bool {
+    let file = file_of(info);
+    SYSTEM.iter().any(|name| file.starts_with(name))
+}
+
+/// Whether the image is this library.
+pub(crate) fn is_own(info: &libc::dl_phdr_info) -> bool {
+    file_of(info).starts_with(OWN)
 }
 
 unsafe extern "C" fn add_object(
@@ -210,9 +270,16 @@ unsafe extern "C" fn add_object(
 ) -> libc::c_int {
     // SAFETY: the loader passes what is valid, and our own data.
     let (info, parts) = unsafe { (&*info, &mut *data.cast::<Vec<(usize, usize)>>()) };
-    if is_left_alone(info) {
-        return 0;
+    let file = file_of(info);
+    let is_elsewhere = PROTECTED.iter().any(|name| file.starts_with(name));
+    if !is_elsewhere && !is_of_system(info) && !is_own(info) {
+        parts.extend(writable_segments(info));
     }
+    0
+}
+
+/// The parts of an image that can be written, each by its start and its end.
+fn writable_segments(info: &libc::dl_phdr_info) -> impl Iterator<Item = (usize, usize)> {
     // SAFETY: the loader passes as many headers.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
     let base = info.dlpi_addr as usize;
@@ -222,16 +289,11 @@ unsafe extern "C" fn add_object(
     let read_only_end = read_only.map_or(0, |header| {
         (base + header.p_vaddr as usize + header.p_memsz as usize) & !4095
     });
-    for header in headers {
-        if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0 {
-            let start = base + header.p_vaddr as usize;
-            let end = start + header.p_memsz as usize;
-            let start = match (start..end).contains(&read_only_end) {
-                true => read_only_end,
-                false => start,
-            };
-            parts.push((start, end));
-        }
-    }
-    0
+    headers.iter().filter_map(move |header| {
+        let is_writable = header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0;
+        let start = base + header.p_vaddr as usize;
+        let end = start + header.p_memsz as usize;
+        let is_divided = (start..end).contains(&read_only_end);
+        is_writable.then_some((if is_divided { read_only_end } else { start }, end))
+    })
 }

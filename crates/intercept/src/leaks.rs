@@ -1,6 +1,6 @@
 //! Leaks: blocks of the heap that nothing points to when the program has ended and all its threads have.
 
-use crate::{blocks, gate, heap, image};
+use crate::{blocks, gate, heap, image, pages};
 use std::collections::BTreeSet;
 
 /// A block that is lost: where it begins.
@@ -10,7 +10,7 @@ pub(crate) fn find() -> Option<usize> {
         return None;
     }
     let mut reached: BTreeSet<usize> = BTreeSet::new();
-    let mut ranges: Vec<(usize, usize)> = image::parts();
+    let mut ranges: Vec<(usize, usize)> = image::parts().chain(pages::parts()).collect();
     ranges.extend(blocks::ranges(gate::checker()));
     ranges.extend(heap::prefix());
     while let Some((start, length)) = ranges.pop() {

@@ -8,6 +8,7 @@
 //! * `threads`, `mutex`, …: the functions of libraries that are ours while the program is checked. In all other
 //!   moments they pass on to the library that would have been called.
 //! * `enforced`: the functions of programs that run under a safe trace.
+//! * `own_calls`, `own_memory`: keep the checker apart from the program's functions and from the C library's state.
 //! * `start`: takes the place of the program's `main`; `image` puts its memory back between executions.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
@@ -19,6 +20,7 @@ mod gate;
 mod real;
 
 mod annotations;
+mod arguments;
 mod atomics;
 mod attributes;
 mod barrier;
@@ -48,6 +50,9 @@ mod mutex;
 mod new_delete;
 mod once;
 mod poll;
+mod own_calls;
+mod own_memory;
+mod pages;
 mod refused;
 mod robust;
 mod rwlock;
@@ -57,6 +62,7 @@ mod signals;
 mod source_map;
 mod spin;
 mod start;
+mod system_calls;
 mod threads;
 mod tries;
 mod unhooked;

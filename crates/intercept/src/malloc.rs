@@ -1,11 +1,13 @@
-//! `malloc` and its family: memory of the program is of its own heap, that of others of the C library.
+//! `malloc` and its family: the program has its own heap. In a check, what the C library allocates for the checker is
+//! the checker's; otherwise, and before the program's start, it comes from the C library.
 
 use crate::gate::{self, close, code, is_inside};
 use crate::heap::{self, Allocator, Asked, GRANULE};
-use crate::image;
+use crate::{image, own_memory};
 use libc::{c_int, c_void, size_t};
 use report::FailureKind;
 use runtime::native;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 unsafe extern "C" {
     fn __libc_malloc(size: size_t) -> *mut c_void;
@@ -19,6 +21,7 @@ export! {
     placed fn malloc(size: size_t) -> *mut c_void {
         match allocated(size, GRANULE) {
             Some(pointer) => or_no_memory(pointer),
+            None if is_apart() => own_memory::allocate(size),
             // SAFETY: passed on.
             None => unsafe { __libc_malloc(size) },
         }
@@ -30,6 +33,7 @@ export! {
         };
         match allocated(bytes, GRANULE) {
             Some(pointer) => or_no_memory(pointer),
+            None if is_apart() => own_memory::allocate_zeroed(count, size),
             // SAFETY: passed on.
             None => unsafe { __libc_calloc(count, size) },
         }
@@ -37,8 +41,7 @@ export! {
 
     placed fn realloc(pointer: *mut c_void, size: size_t) -> *mut c_void {
         if !is_inside() && !heap::is_constructing() {
-            // SAFETY: passed on.
-            return unsafe { __libc_realloc(pointer, size) };
+            return reallocate_outside(pointer, size);
         }
         reallocate(pointer, size)
     }
@@ -48,8 +51,7 @@ export! {
             return no_memory();
         };
         if !is_inside() && !heap::is_constructing() {
-            // SAFETY: passed on.
-            return unsafe { __libc_realloc(pointer, bytes) };
+            return reallocate_outside(pointer, bytes);
         }
         reallocate(pointer, bytes)
     }
@@ -64,24 +66,21 @@ export! {
     placed fn memalign(align: size_t, size: size_t) -> *mut c_void {
         match allocated(size, align) {
             Some(pointer) => or_no_memory(pointer),
-            // SAFETY: passed on.
-            None => unsafe { __libc_memalign(align, size) },
+            None => align_outside(align, size),
         }
     }
 
     placed fn aligned_alloc(align: size_t, size: size_t) -> *mut c_void {
         match allocated(size, align) {
             Some(pointer) => or_no_memory(pointer),
-            // SAFETY: passed on.
-            None => unsafe { __libc_memalign(align, size) },
+            None => align_outside(align, size),
         }
     }
 
     placed fn valloc(size: size_t) -> *mut c_void {
         match allocated(size, 4096) {
             Some(pointer) => or_no_memory(pointer),
-            // SAFETY: passed on.
-            None => unsafe { __libc_memalign(4096, size) },
+            None => align_outside(4096, size),
         }
     }
 
@@ -89,23 +88,24 @@ export! {
         if !align.is_power_of_two() || !align.is_multiple_of(size_of::<usize>()) {
             return libc::EINVAL;
         }
-        // SAFETY: passed on, or written as the program asked.
-        unsafe {
-            let pointer = match allocated(size, align) {
-                Some(pointer) => pointer,
-                None => __libc_memalign(align, size),
-            };
-            if pointer.is_null() {
-                return libc::ENOMEM;
-            }
-            *result = pointer;
+        let pointer = match allocated(size, align) {
+            Some(pointer) => pointer,
+            None => align_outside(align, size),
+        };
+        if pointer.is_null() {
+            return libc::ENOMEM;
         }
+        // SAFETY: as the program asked.
+        unsafe { *result = pointer };
         0
     }
 
     placed fn malloc_usable_size(pointer: *mut c_void) -> size_t {
         if heap::contains(pointer.addr()) {
             return heap::size_of_block(pointer.addr());
+        }
+        if own_memory::contains(pointer.addr()) {
+            return own_memory::usable(pointer);
         }
         real!(malloc_usable_size(pointer): fn(*mut c_void) -> size_t)
     }
@@ -145,9 +145,50 @@ fn release(pointer: *mut c_void) {
             }
         }
         (true, false) => {}
+        (false, false) if own_memory::contains(pointer.addr()) => own_memory::free(pointer),
+        // What the C library gave out before the program began belongs to its state, which stays as it is.
+        (false, false) if is_apart() => {}
         // SAFETY: passed on.
         (false, false) => unsafe { __libc_free(pointer) },
     }
+}
+
+/// Whether the allocator of the C library is left alone.
+static IS_APART: AtomicBool = AtomicBool::new(false);
+
+#[inline(always)]
+fn is_apart() -> bool {
+    IS_APART.load(Relaxed)
+}
+
+/// From now on the allocator of the C library is left alone.
+pub(crate) fn set_apart() {
+    IS_APART.store(true, Relaxed);
+}
+
+fn align_outside(align: usize, size: usize) -> *mut c_void {
+    match is_apart() {
+        true => own_memory::allocate_aligned(align, size),
+        // SAFETY: passed on.
+        false => unsafe { __libc_memalign(align, size) },
+    }
+}
+
+fn reallocate_outside(pointer: *mut c_void, size: usize) -> *mut c_void {
+    if !is_apart() {
+        // SAFETY: passed on.
+        return unsafe { __libc_realloc(pointer, size) };
+    }
+    if pointer.is_null() || own_memory::contains(pointer.addr()) {
+        return own_memory::reallocate(pointer, size);
+    }
+    let new = own_memory::allocate(size);
+    if !new.is_null() {
+        let old = real!(malloc_usable_size(pointer): fn(*mut c_void) -> size_t);
+        // SAFETY: both blocks are as long as that.
+        unsafe { new.copy_from_nonoverlapping(pointer, old.min(size)) };
+    }
+    new
 }
 
 /// What `realloc` does to the program's memory.
@@ -167,6 +208,7 @@ fn reallocate(pointer: *mut c_void, size: usize) -> *mut c_void {
     let known = heap::contains(pointer.addr());
     let old = match known {
         true => heap::size_of_block(pointer.addr()),
+        false if own_memory::contains(pointer.addr()) => own_memory::usable(pointer),
         false => real!(malloc_usable_size(pointer): fn(*mut c_void) -> size_t),
     };
     // SAFETY: both blocks are as long as that.
@@ -190,7 +232,7 @@ fn allocated(size: usize, align: usize) -> Option<*mut c_void> {
 /// Whether this is a static variable, or on the stack of the thread that runs. Null is neither.
 fn is_of_variable(address: usize) -> bool {
     let is_static = || {
-        let mut parts = image::parts().into_iter();
+        let mut parts = image::parts();
         parts.any(|(start, size)| (start..start + size).contains(&address))
     };
     native::own_stack().contains(&address) || native::privately(is_static)

@@ -1,7 +1,11 @@
-//! Which memory of the process can be read: code, stacks, data. Asked only where an execution is shown.
+//! The mappings of the process: which can be read (asked only where an execution is shown), which can be written, and
+//! which are the checker's.
 
 use crate::gate::Own;
+use crate::system_calls;
+use libc::{c_int, c_void, off_t, size_t};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// In ascending order; as they were when an address was met that was in none of them.
 static MAPPINGS: Own<Vec<Range<u64>>> = Own::new(Vec::new());
@@ -32,4 +36,56 @@ fn readable(line: &str) -> Option<Range<u64>> {
     let number = |text| u64::from_str_radix(text, 16).ok();
     rest.starts_with('r')
         .then_some(number(start)?..number(end)?)
+}
+
+/// What the checker has mapped.
+static OWN: Mutex<Vec<Range<usize>>> = Mutex::new(Vec::new());
+
+/// In the place of `mmap` where this library calls it in a check.
+pub(crate) extern "C" fn map(
+    address: *mut c_void,
+    length: size_t,
+    access: c_int,
+    flags: c_int,
+    descriptor: c_int,
+    offset: off_t,
+) -> *mut c_void {
+    let arguments = [
+        address.addr(),
+        length,
+        access as usize,
+        flags as usize,
+        descriptor as usize,
+        offset as usize,
+    ];
+    // SAFETY: as the caller promises for `mmap`.
+    let result = unsafe { system_calls::call(libc::SYS_mmap, arguments) };
+    if (-4095..0).contains(&result) {
+        // SAFETY: errno is always there.
+        unsafe { *libc::__errno_location() = -result as c_int };
+        return libc::MAP_FAILED;
+    }
+    let start = result as usize;
+    let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    own.push(start..start + length.next_multiple_of(4096));
+    std::ptr::with_exposed_provenance_mut(start)
+}
+
+/// What the checker has mapped. Some of it may be given back by now.
+pub(crate) fn own() -> Vec<Range<usize>> {
+    OWN.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// The private memory that can be written, but for the stack of the first thread.
+pub(crate) fn writable() -> Vec<Range<usize>> {
+    let text = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let lines = text.lines().filter(|line| !line.ends_with("[stack]"));
+    let ranges = lines.filter_map(|line| {
+        let (range, rest) = line.split_once(' ')?;
+        let (start, end) = range.split_once('-')?;
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        (rest.starts_with("rw") && rest.as_bytes().get(3) == Some(&b'p'))
+            .then_some(number(start)?..number(end)?)
+    });
+    ranges.collect()
 }

@@ -1,7 +1,7 @@
 //! What an execution changes outside the runtime, copied in the middle of it and put back.
 
 use crate::gate::{self, Own};
-use crate::{blocks, cancel, ending, heap, image, keys, rwlock, threads};
+use crate::{blocks, cancel, ending, heap, image, keys, pages, rwlock, threads};
 use native::{has_unseen_writes, is_confined};
 use runtime::ThreadId;
 use runtime::native::Memory;
@@ -15,6 +15,7 @@ pub(crate) struct ProgramMemory;
 #[derive(Default)]
 struct Copy {
     image: Vec<u8>,
+    pages: Vec<u8>,
     heap: heap::Saved,
     /// Thread-local memory, one thread's after the other's.
     blocks: Vec<u8>,
@@ -37,6 +38,11 @@ fn is_confined_program() -> bool {
         .get_or_insert_with(|| is_so(is_confined) == Some(true))
 }
 
+/// Whether the program uses what the C library has for each thread.
+pub(crate) fn uses_thread_state() -> bool {
+    is_so(native::uses_thread_state) != Some(false)
+}
+
 /// Asks of the program and its libraries.
 fn is_so(question: fn(&Path, &[PathBuf]) -> bool) -> Option<bool> {
     let program = std::env::current_exe().ok()?;
@@ -46,7 +52,7 @@ fn is_so(question: fn(&Path, &[PathBuf]) -> bool) -> Option<bool> {
 impl Memory for ProgramMemory {
     fn size(&self) -> Option<usize> {
         let blocks = blocks::size() * threads::count();
-        is_confined_program().then(|| image::size() + heap::size() + blocks)
+        is_confined_program().then(|| image::size() + pages::size() + heap::size() + blocks)
     }
 
     fn has_unseen_writes(&self) -> bool {
@@ -69,6 +75,7 @@ impl Memory for ProgramMemory {
         let old = old.and_then(|old| old.downcast::<Copy>().ok());
         let mut copy = old.unwrap_or_default();
         image::save_to(&mut copy.image);
+        pages::save_to(&mut copy.pages);
         heap::save_to(&mut copy.heap);
         threads::save_to(&mut copy.threads);
         copy.blocks.clear();
@@ -85,6 +92,7 @@ impl Memory for ProgramMemory {
     fn restore(&self, copy: &dyn Any) {
         let copy: &Copy = copy.downcast_ref().expect("a copy is one of ours");
         image::restore_from(&copy.image);
+        pages::restore_from(&copy.pages);
         heap::restore_from(&copy.heap);
         threads::restore_from(&copy.threads);
         let mut blocks = &copy.blocks[..];

@@ -1,6 +1,6 @@
 //! The start of the program: with an order in its environment it is checked, or enforced, instead of being run.
 
-use crate::{enforced, heap, input, malloc, worker};
+use crate::{arguments, enforced, heap, input, malloc, worker};
 use libc::{c_char, c_int, c_ulong, c_void};
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -35,11 +35,13 @@ unsafe extern "C-unwind" fn __libc_start_main(
     loader_fini: Option<Initialiser>,
     stack_end: *mut c_void,
 ) -> c_int {
-    let mut main = main;
+    let (mut main, mut arguments) = (main, arguments);
     if std::env::var_os(native::ORDER).is_some() {
         if let Err(reason) = fix_addresses(arguments).and_then(|()| prepare()) {
             worker::refuse(&reason);
         }
+        // SAFETY: those of this process.
+        arguments = unsafe { arguments::move_away(count, arguments) };
         MAIN.get_or_init(|| main);
         main = checked_main;
         heap::construct(true);
@@ -75,6 +77,7 @@ fn prepare() -> Result<(), String> {
         return Err(reason.to_owned());
     }
     heap::reserve()?;
+    malloc::set_apart();
     input::replace().map_err(|error| format!("cannot redirect the program's input: {error}"))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::source_map;
 use crate::worker::refuse_now;
-use crate::{gate, input};
+use crate::{gate, input, pages};
 use libc::c_int;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
@@ -94,7 +94,10 @@ fn is_runner(signal: c_int) -> bool {
 }
 
 /// A signal came: the checker's code follows if it ends a thread.
-fn on_signal(signal: i32) -> bool {
+fn on_signal(signal: i32, address: usize) -> bool {
+    if signal == libc::SIGSEGV && pages::admit(address) {
+        return false;
+    }
     static SEEN: AtomicU64 = AtomicU64::new(0);
     if signal == RUNNING.signal {
         if !is_runner(signal) {

@@ -1,17 +1,18 @@
 //! Checks the program in its own process, as the order in the environment says, and answers on what was the
 //! standard output.
 
+use crate::gate::Own;
 use crate::savepoint::ProgramMemory;
 use crate::source_map::Names;
 use crate::start::Program;
 use crate::{
-    block_numbers, blocks, copies, ending, gate, heap, image, input, inputs, leaks, rwlock,
-    threads, unhooked, unknown_calls, watch,
+    block_numbers, blocks, copies, ending, gate, heap, image, input, inputs, leaks, pages, rwlock,
+    savepoint, threads, unhooked, unknown_calls, watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
 use report::{FailureKind, Input, Progress, Snapshot};
-use runtime::native::privately;
+use runtime::native::{ControlWords, privately};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -65,7 +66,11 @@ pub(crate) fn work(program: Program) -> i32 {
     ending::save();
     heap::save();
     image::save();
-    blocks::save();
+    blocks::save(savepoint::uses_thread_state());
+    pages::save();
+    pages::leave_out(blocks::park_some);
+    *WORDS.get() = ControlWords::now();
+    IS_DEBUGGED.store(order.answers.is_some(), Relaxed);
     let is_enforced = order.interleaves_plain && order.verify.is_some();
     unhooked::install(order.interleaves_plain, is_enforced);
     if order.is_fatal {
@@ -167,10 +172,18 @@ fn checker(order: &Order) -> Checker {
         .observer(Progress::every(INTERVAL, tell))
 }
 
+/// How the program computes with floating-point numbers when its `main` begins.
+static WORDS: Own<ControlWords> = Own::new(ControlWords::new());
+
+/// Whether a debugger sees each signal.
+static IS_DEBUGGED: AtomicBool = AtomicBool::new(false);
+
 /// One execution, from the program's memory as it was when `main` began.
 fn run(program: Program) {
     privately(|| {
+        pages::protect(IS_DEBUGGED.load(Relaxed));
         image::restore();
+        pages::restore();
         heap::restore();
         blocks::begin(gate::checker());
         threads::begin();
@@ -179,6 +192,7 @@ fn run(program: Program) {
         ending::begin();
     });
     unhooked::tell();
+    WORDS.get().set();
     runtime::native::clean_stack();
     let code = program.main as usize + 1;
     let leaving = Leaving {

@@ -83,6 +83,24 @@ pub fn is_confined(program: &Path, libraries: &[PathBuf]) -> bool {
     ask_only_for(is_harmless, program, libraries)
 }
 
+/// Functions of the C library that keep something for each thread, besides `errno`.
+const OF_THREADS: [&str; 8] = [
+    "__h_errno_location",
+    "__res_state",
+    "dlerror",
+    "dlopen",
+    "strerror",
+    "strerror_l",
+    "strsignal",
+    "uselocale",
+];
+
+/// Whether a program, or a library that is loaded with it, uses what the C library keeps for each thread, besides `errno`.
+/// True if one of them cannot be read.
+pub fn uses_thread_state(program: &Path, libraries: &[PathBuf]) -> bool {
+    !ask_only_for(|name| !OF_THREADS.contains(&name), program, libraries)
+}
+
 /// Whether a program and the libraries that are loaded with it, but for those of the system, ask other images only for such
 /// names. False if one of them cannot be read.
 pub(crate) fn ask_only_for(

@@ -37,6 +37,7 @@ mod cell;
 mod channel;
 mod choice;
 mod condvar;
+mod control_words;
 mod coroutine;
 mod current;
 mod deciding;

@@ -1,5 +1,6 @@
 //! The program: a closure that is run again and again.
 
+use crate::control_words::ControlWords;
 use crate::coroutine::Fibre;
 use crate::engine::Engine;
 use crate::failure::Wanted;
@@ -250,9 +251,12 @@ impl Model {
     #[inline(always)]
     fn run(&mut self, thread: ThreadId, fibre: *mut Fibre) {
         trap::enter(self.engine);
+        let words = ControlWords::now();
         // SAFETY: the fibre stays where it is until the model is dropped. No reference to the engine
         // is left while the coroutine uses it.
-        if !unsafe { (*fibre).resume() } {
+        let is_suspended = unsafe { (*fibre).resume() };
+        words.set();
+        if !is_suspended {
             self.trapped(thread);
         }
     }

@@ -56,6 +56,7 @@ pub use threads::{
     return_from_thread, spawn, warn,
 };
 
+pub use crate::control_words::ControlWords;
 pub use crate::trap::{Epilogue, Prologue};
 
 use explore::ThreadId;

@@ -6,6 +6,7 @@
 //! `current` points to the engine exactly while code of the program under test runs. So the allocator
 //! and the panic hook know whom they serve, and operations elsewhere are noticed.
 
+use crate::control_words::ControlWords;
 use crate::current::{load, store};
 use crate::end_of_statics;
 use crate::engine::Engine;
@@ -309,11 +310,13 @@ unsafe fn switch(engine: NonNull<Engine>) {
             (*engine.as_ptr()).end_segment();
         }
     }
+    let words = ControlWords::now();
     // SAFETY: the suspender is that of the running coroutine, which is suspended by nobody else.
     unsafe {
         (*engine.as_ptr()).note_frame();
         (*(*engine.as_ptr()).suspender).suspend(());
     }
+    words.set();
     forget_registers();
 }
 

@@ -33,9 +33,9 @@ pub(crate) struct Crash {
     pub(crate) is_sent: bool,
 }
 
-/// Called first in a signal handler, with the signal: prepares for code of the checker, and tells whether the
-/// signal is to end the thread.
-pub type Prologue = fn(i32) -> bool;
+/// Called first in a signal handler, with the signal and the address that could not be accessed (for the signals that have
+/// one): prepares for code of the checker, and tells whether the signal is to end the thread.
+pub type Prologue = fn(i32, usize) -> bool;
 
 /// Called last in a signal handler that ends no thread, though its [`Prologue`] said so: the program goes on.
 pub type Epilogue = fn();
@@ -145,7 +145,12 @@ mod linux {
     }
 
     extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-        if NATIVE.get().is_some_and(|(prologue, _)| !prologue(signal)) {
+        // SAFETY: the kernel passes a valid pointer; the field is there for the signals that it is used for.
+        let address = unsafe { (*info).si_addr() } as usize;
+        if NATIVE
+            .get()
+            .is_some_and(|(prologue, _)| !prologue(signal, address))
+        {
             return;
         }
         // SAFETY: the kernel passes valid pointers to a handler with SA_SIGINFO.

@@ -4,7 +4,7 @@ use super::{Destructor, Start};
 use crate::gate::{self, Own};
 use crate::{blocks, cancel};
 use libc::{c_int, c_void};
-use runtime::native;
+use runtime::native::{self, ControlWords};
 use std::ptr;
 
 /// A thread of the program. Plain data: it is copied often.
@@ -20,6 +20,8 @@ pub(crate) struct Thread {
     /// It unwinds itself to its end.
     is_ending: bool,
     pub(super) cancel_state: c_int,
+    /// How it computes with floating-point numbers when it starts: as its creator does.
+    pub(super) words: ControlWords,
     /// Its clock, in nanoseconds.
     pub(super) clock: u64,
     /// What the clock was when the thread looked at it last.
@@ -272,6 +274,7 @@ pub(super) fn prepare(
         is_joined: false,
         is_ending: false,
         cancel_state: CANCEL_ENABLE,
+        words: ControlWords::now(),
         clock: 0,
         looked_at: 0,
         random: index as u64 + 1,
@@ -292,7 +295,7 @@ pub(super) fn prepare(
     }
     let pointer = &mut POINTERS.get()[index];
     if index > 0 && *pointer == gate::checker() && blocks::are_there() {
-        *pointer = blocks::park();
+        *pointer = blocks::take_parked();
     }
     cancel::begin(index);
 }

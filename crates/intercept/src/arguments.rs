@@ -1,0 +1,63 @@
+//! The arguments and the environment of the program, moved from the stack of the first thread to pages of their own, so
+//! that they are put back like other memory.
+
+use crate::system_calls;
+use libc::{c_char, c_int};
+use std::ffi::CStr;
+
+/// Where they are moved to: the same place in every process.
+const PLACE: usize = 1 << 38;
+
+unsafe extern "C" {
+    static mut environ: *mut *mut c_char;
+}
+
+/// Moves them; gives where the arguments are now.
+///
+/// # Safety
+///
+/// They are those that the system gave to the process.
+pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mut *mut c_char {
+    // SAFETY: behind the arguments comes a null, then the environment with a null, then the auxiliary vector.
+    unsafe {
+        let environment = arguments.add(count as usize + 1);
+        let mut end = environment;
+        while !(*end).is_null() {
+            end = end.add(1);
+        }
+        end = end.add(1);
+        while !(*end).is_null() {
+            end = end.add(2);
+        }
+        let start = arguments.addr();
+        let words = end.add(2).offset_from_unsigned(arguments);
+        // Strings that come behind the words, in one piece, as the system lays them out.
+        let mut last = end.add(2).addr();
+        for index in 0..words {
+            let string = *arguments.add(index);
+            let is_string =
+                arguments.add(index) < end && string.addr() >= last && string.addr() - last < 4096;
+            if is_string {
+                last = string.addr() + CStr::from_ptr(string).to_bytes().len() + 1;
+            }
+        }
+        let size = last - start;
+        if !system_calls::map_at(PLACE, size.next_multiple_of(4096)) {
+            return arguments;
+        }
+        let moved = std::ptr::with_exposed_provenance_mut::<*mut c_char>(PLACE);
+        moved
+            .cast::<u8>()
+            .copy_from_nonoverlapping(arguments.cast(), size);
+        for index in 0..words {
+            let place = moved.add(index);
+            if (start..last).contains(&(*place).addr()) {
+                *place = (*place).map_addr(|address| address - start + PLACE);
+            }
+        }
+        if environ == environment {
+            environ = moved.add(count as usize + 1);
+        }
+        moved
+    }
+}
