@@ -37,9 +37,52 @@ pub(crate) fn save(uses_thread_state: bool) {
     let mut blocks: Vec<Block> = Vec::new();
     // SAFETY: the callback gets what it is given here.
     unsafe { libc::dl_iterate_phdr(Some(add_image), (&raw mut blocks).cast()) };
+    blocks.extend(in_description());
     *ARE_THERE.get() = blocks.iter().any(|block| !block.is_of_system) || uses_thread_state;
     *BLOCKS.get() = blocks;
 }
+
+/// What functions of the C library keep in its description of a thread, and the table of the thread's thread-local memory.
+/// Where that is depends on the version, so the functions are called and what they change is looked for.
+fn in_description() -> Vec<Block> {
+    /// The place of the table, by the ABI of x86-64.
+    const TABLE: usize = 8;
+    const NO_ERROR: c_int = 54_321;
+    unsafe extern "C" {
+        fn strsignal(signal: c_int) -> *mut libc::c_char;
+    }
+    let (start, end) = (thread_pointer(), image::thread_block().end);
+    let words = (end - start) / 8;
+    // SAFETY: the description of this thread; the functions give strings that nobody uses.
+    unsafe {
+        let description = std::ptr::with_exposed_provenance_mut::<usize>(start);
+        let read = || -> Vec<usize> {
+            (0..words)
+                .map(|word| description.add(word).read_volatile())
+                .collect()
+        };
+        let before = read();
+        libc::strerror(NO_ERROR);
+        strsignal(NO_ERROR);
+        let after = read();
+        let changed = (0..words).filter(|&word| before[word] != after[word] || word * 8 == TABLE);
+        let blocks = changed.map(|word| {
+            description.add(word).write_volatile(before[word]);
+            Block {
+                below: 0usize.wrapping_sub(word * 8),
+                content: vec![0; 8],
+                main: before[word].to_ne_bytes().to_vec(),
+                is_of_system: true,
+                image: 0,
+            }
+        });
+        blocks.collect()
+    }
+}
+
+/// The tables of the thread-local memory of threads that sleep, as they were when these were started: by thread pointer,
+/// address and content.
+static TABLES: Own<Vec<(usize, usize, Vec<u8>)>> = Own::new(Vec::new());
 
 /// Whether the program has thread-local memory, or uses what the C library has for each thread (but for `errno`).
 pub(crate) fn are_there() -> bool {
@@ -62,7 +105,7 @@ pub(crate) fn park_some() {
 /// The thread-local memory at this thread pointer is as new.
 pub(crate) fn begin(pointer: usize) {
     for block in BLOCKS.get() {
-        let start = pointer - block.below;
+        let start = pointer.wrapping_sub(block.below);
         let content = match pointer == gate::checker() {
             true => &block.main,
             false => &block.content,
@@ -71,6 +114,11 @@ pub(crate) fn begin(pointer: usize) {
         unsafe {
             std::ptr::copy_nonoverlapping(content.as_ptr(), start as *mut u8, content.len());
         }
+    }
+    let mut tables = TABLES.get().iter();
+    if let Some((_, table, content)) = tables.find(|(owner, ..)| *owner == pointer) {
+        // SAFETY: as above.
+        unsafe { (*table as *mut u8).copy_from_nonoverlapping(content.as_ptr(), content.len()) };
     }
 }
 
@@ -113,7 +161,7 @@ pub(crate) fn restore_from(pointer: usize, mut copy: &[u8]) -> &[u8] {
 /// The thread-local memory at this thread pointer.
 pub(crate) fn ranges(pointer: usize) -> impl Iterator<Item = (usize, usize)> {
     let blocks = BLOCKS.get().iter();
-    blocks.map(move |block| (pointer - block.below, block.content.len()))
+    blocks.map(move |block| (pointer.wrapping_sub(block.below), block.content.len()))
 }
 
 /// The image that has a thread-local address, by an address in it, and where in its part of the memory that is.
@@ -121,7 +169,7 @@ pub(crate) fn within(address: usize) -> Option<(usize, usize)> {
     let pointers = std::iter::once(gate::checker()).chain(threads::pointers());
     let mut starts = pointers.flat_map(|pointer| {
         let blocks = BLOCKS.get().iter();
-        blocks.map(move |block| (pointer - block.below, block))
+        blocks.map(move |block| (pointer.wrapping_sub(block.below), block))
     });
     starts.find_map(|(start, block)| {
         let offset = address.checked_sub(start)?;
@@ -164,8 +212,16 @@ fn park() -> usize {
         std::thread::yield_now();
     }
     let pointer = slot.load(SeqCst);
+    // SAFETY: the table of a thread that sleeps: in front of its first entry is the number of entries, of two words each.
+    unsafe {
+        let table = *std::ptr::with_exposed_provenance::<usize>(pointer + 8);
+        let entries = *std::ptr::with_exposed_provenance::<usize>(table - 16) + 1;
+        let content =
+            std::slice::from_raw_parts(std::ptr::with_exposed_provenance(table), entries * 16);
+        TABLES.get().push((pointer, table, content.to_vec()));
+    }
     for block in BLOCKS.get().iter_mut().filter(|block| block.is_of_system) {
-        let start = pointer - block.below;
+        let start = pointer.wrapping_sub(block.below);
         // SAFETY: the memory of a thread that sleeps for good.
         let fresh = unsafe { std::slice::from_raw_parts(start as *const u8, block.main.len()) };
         block.content.copy_from_slice(fresh);

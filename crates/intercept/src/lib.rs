@@ -63,6 +63,7 @@ mod source_map;
 mod spin;
 mod start;
 mod system_calls;
+mod system_state;
 mod threads;
 mod tries;
 mod unhooked;

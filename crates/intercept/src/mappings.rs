@@ -13,8 +13,7 @@ static MAPPINGS: Own<Vec<Range<u64>>> = Own::new(Vec::new());
 /// Notes the mappings, if this address is not in one that is known.
 pub(crate) fn refresh_for(address: u64) {
     if !MAPPINGS.get().iter().any(|known| known.contains(&address)) {
-        let text = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-        *MAPPINGS.get() = text.lines().filter_map(readable).collect();
+        *MAPPINGS.get() = shown().lines().filter_map(readable).collect();
     }
 }
 
@@ -78,14 +77,34 @@ pub(crate) fn own() -> Vec<Range<usize>> {
 
 /// The private memory that can be written, but for the stack of the first thread.
 pub(crate) fn writable() -> Vec<Range<usize>> {
-    let text = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let text = shown();
     let lines = text.lines().filter(|line| !line.ends_with("[stack]"));
     let ranges = lines.filter_map(|line| {
-        let (range, rest) = line.split_once(' ')?;
-        let (start, end) = range.split_once('-')?;
-        let number = |text| usize::from_str_radix(text, 16).ok();
-        (rest.starts_with("rw") && rest.as_bytes().get(3) == Some(&b'p'))
-            .then_some(number(start)?..number(end)?)
+        let (place, rest) = line.split_once(' ')?;
+        let is_writable = rest.starts_with("rw") && rest.as_bytes().get(3) == Some(&b'p');
+        is_writable.then(|| range(place)).flatten()
     });
     ranges.collect()
+}
+
+/// The mappings as the system shows them.
+pub(crate) fn shown() -> String {
+    std::fs::read_to_string("/proc/self/maps").unwrap_or_default()
+}
+
+/// All of these mappings but those of the kernel and the stack of the first thread.
+pub(crate) fn all(shown: &str) -> Vec<Range<usize>> {
+    let lines = shown
+        .lines()
+        .filter(|line| !line.ends_with(']') || line.ends_with("[heap]"));
+    lines
+        .filter_map(|line| range(line.split_once(' ')?.0))
+        .collect()
+}
+
+/// `7f12a000-7f12c000`
+fn range(text: &str) -> Option<Range<usize>> {
+    let (start, end) = text.split_once('-')?;
+    let number = |text| usize::from_str_radix(text, 16).ok();
+    Some(number(start)?..number(end)?)
 }

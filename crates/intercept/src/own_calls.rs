@@ -10,20 +10,10 @@
 
 use crate::{mappings, own_memory, system_calls};
 use std::ffi::{c_char, c_int};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 #[used]
 #[unsafe(link_section = ".init_array.00001")]
 static BIND: unsafe extern "C" fn(c_int, *const usize, *const usize) = bind;
-
-/// Whether the program is checked.
-static IS_CHECKED: AtomicBool = AtomicBool::new(false);
-
-/// Whether there is an order to check the program.
-#[inline(always)]
-pub(crate) fn is_checked() -> bool {
-    IS_CHECKED.load(Relaxed)
-}
 
 /// How files of libraries are called whose functions are meant.
 const LIBRARIES: [&str; 6] = [
@@ -110,7 +100,6 @@ unsafe extern "C" fn bind(_count: c_int, _arguments: *const usize, environment: 
             return;
         }
         let is_checked = is_checked && own_memory::reserve();
-        IS_CHECKED.store(is_checked, Relaxed);
         let linker = Image::of(linker, dynamic_section(linker));
         // The maps are the second word of the structure.
         let Some(debug) = linker.find(c"_r_debug".as_ptr().cast()) else {

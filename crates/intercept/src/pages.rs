@@ -6,7 +6,7 @@
 use crate::gate::Own;
 use crate::{heap, image, mappings, own_memory, system_calls};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
 const PAGE: usize = 4096;
 
@@ -119,15 +119,27 @@ pub(crate) fn protect(is_debugged: bool) {
     }
 }
 
-/// A write to this address failed. Whether that was the first one to a page, which can be written now.
+/// A write to this address failed. Whether that was the first one to a page, which can be written now. Other threads of the
+/// checker may be here, too.
 pub(crate) fn admit(address: usize) -> bool {
-    if !IS_PROTECTED.load(Relaxed) || !note(address) {
+    static IS_LOCKED: AtomicBool = AtomicBool::new(false);
+    /// The page that was let through last: another thread may have found it closed at the same time.
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    if !IS_PROTECTED.load(Relaxed) {
         return false;
     }
+    while IS_LOCKED.swap(true, Acquire) {
+        std::hint::spin_loop();
+    }
     let start = address & !(PAGE - 1);
-    // SAFETY: the page was writable before `protect`.
-    unsafe { system_calls::protect(start, start + PAGE, libc::PROT_READ | libc::PROT_WRITE) };
-    true
+    let is_new = note(address);
+    if is_new {
+        // SAFETY: the page was writable before `protect`.
+        unsafe { system_calls::protect(start, start + PAGE, libc::PROT_READ | libc::PROT_WRITE) };
+    }
+    let last = LAST.swap(if is_new { start } else { 0 }, Relaxed);
+    IS_LOCKED.store(false, Release);
+    is_new || last == start
 }
 
 /// Notes that the page with this address is written; whether that is new.

@@ -32,7 +32,7 @@ static IS_CONFINED: Own<Option<bool>> = Own::new(None);
 /// Whether functions that it calls write to its memory unseen; likewise.
 static HAS_UNSEEN_WRITES: Own<Option<bool>> = Own::new(None);
 
-fn is_confined_program() -> bool {
+pub(crate) fn is_confined_program() -> bool {
     *IS_CONFINED
         .get()
         .get_or_insert_with(|| is_so(is_confined) == Some(true))

@@ -1,6 +1,7 @@
 //! Signals: those that the checker needs stay its own, a crash that the program asks for is one, and others are refused.
 
 use crate::gate::{close, code, is_inside};
+use crate::system_state;
 use libc::{c_int, pid_t, pthread_t, sighandler_t, sigset_t};
 use runtime::native;
 
@@ -100,12 +101,20 @@ export! {
             }
             return 0;
         }
+        if is_inside() && !new.is_null() {
+            let _closed = close();
+            native::privately(|| system_state::note_action(signal));
+        }
         real!(sigaction(signal, new, old): fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int)
     }
 
     placed fn signal(signal: c_int, handler: sighandler_t) -> sighandler_t {
         if is_inside() && is_ours(signal) {
             return libc::SIG_DFL;
+        }
+        if is_inside() {
+            let _closed = close();
+            native::privately(|| system_state::note_action(signal));
         }
         real!(signal(signal, handler): fn(c_int, sighandler_t) -> sighandler_t)
     }

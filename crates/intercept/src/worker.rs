@@ -7,7 +7,7 @@ use crate::source_map::Names;
 use crate::start::Program;
 use crate::{
     block_numbers, blocks, copies, ending, gate, heap, image, input, inputs, leaks, pages, rwlock,
-    savepoint, threads, unhooked, unknown_calls, watch,
+    savepoint, system_state, threads, unhooked, unknown_calls, watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -184,6 +184,7 @@ fn run(program: Program) {
         pages::protect(IS_DEBUGGED.load(Relaxed));
         image::restore();
         pages::restore();
+        system_state::begin(savepoint::is_confined_program);
         heap::restore();
         blocks::begin(gate::checker());
         threads::begin();
@@ -259,14 +260,13 @@ fn take_output(order: &Order) -> io::Result<PathBuf> {
     Ok(answers)
 }
 
-/// What the C library allocates once and keeps is allocated now, and is not the program's.
+/// The buffers of the standard streams are not the program's.
 fn warm_up() {
     unsafe extern "C" {
         static stdin: *mut libc::FILE;
         static stdout: *mut libc::FILE;
         static stderr: *mut libc::FILE;
         static mut __libc_single_threaded: libc::c_char;
-        fn tzset();
     }
     let size = libc::BUFSIZ as usize;
     // SAFETY: the buffers live as long as the process.
@@ -275,7 +275,6 @@ fn warm_up() {
             let buffer = Vec::<u8>::with_capacity(size).leak();
             libc::setvbuf(file, buffer.as_mut_ptr().cast(), libc::_IOLBF, size);
         }
-        tzset();
         // The C++ library leaves out atomic operations where it believes that there is one thread.
         __libc_single_threaded = 0;
     }

@@ -27,6 +27,7 @@ mod releases;
 mod robust;
 mod savepoints;
 mod stacks;
+mod state;
 mod toolchain;
 mod unhooked;
 mod verdicts;

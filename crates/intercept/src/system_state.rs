@@ -1,0 +1,166 @@
+//! What the system keeps for the process: descriptors, the folder, limits, mappings. Put back before each execution of
+//! programs that may change it.
+
+use crate::gate::Own;
+use crate::{heap, mappings, own_memory, system_calls};
+use libc::{c_int, c_void, mode_t, rlimit, stack_t};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// As the program's `main` finds it.
+struct State {
+    /// Descriptors, in ascending order; copies of the first three.
+    descriptors: Vec<c_int>,
+    standard: [c_int; 3],
+    folder: c_int,
+    mask: mode_t,
+    limits: Vec<rlimit>,
+    signal_stack: stack_t,
+    end_of_data: usize,
+    mappings: Vec<Range<usize>>,
+}
+
+static STATE: Own<Option<State>> = Own::new(None);
+
+/// The mappings after the last execution, as the system shows them.
+static SHOWN: Own<String> = Own::new(String::new());
+
+/// Actions for signals that the program has set in this execution, with those before.
+static ACTIONS: Own<Vec<(c_int, libc::sigaction)>> = Own::new(Vec::new());
+
+/// Descriptors of copies begin here, where the limit allows it.
+const COPIES: c_int = 200;
+
+/// Kinds of limits.
+const LIMITS: u32 = 16;
+
+/// The program sets what is to be done at a signal, which is not one of ours.
+pub(crate) fn note_action(signal: c_int) {
+    let is_noted = |&(noted, _): &(c_int, libc::sigaction)| noted == signal;
+    if !ACTIONS.get().iter().any(is_noted) {
+        let mut before = MaybeUninit::<libc::sigaction>::zeroed();
+        real!(sigaction(signal, std::ptr::null(), before.as_mut_ptr()):
+            fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int);
+        // SAFETY: zero is valid, and the call fills it.
+        ACTIONS
+            .get()
+            .push((signal, unsafe { before.assume_init() }));
+    }
+}
+
+/// An execution begins.
+pub(crate) fn begin(is_confined: impl FnOnce() -> bool) {
+    for (signal, action) in ACTIONS.get().drain(..) {
+        real!(sigaction(signal, &raw const action, std::ptr::null_mut()):
+            fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int);
+    }
+    if let Some(state) = STATE.get() {
+        state.put_back();
+    } else if !is_confined() {
+        *STATE.get() = Some(State::now());
+    }
+}
+
+impl State {
+    fn now() -> State {
+        let mut limits = Vec::new();
+        let mut signal_stack = MaybeUninit::<stack_t>::zeroed();
+        let (folder, mask, standard, end_of_data);
+        // SAFETY: system calls with valid arguments.
+        unsafe {
+            folder = libc::open(c".".as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
+            mask = libc::umask(0);
+            libc::umask(mask);
+            for kind in 0..LIMITS {
+                let mut limit = MaybeUninit::<rlimit>::zeroed();
+                libc::getrlimit(kind, limit.as_mut_ptr());
+                limits.push(limit.assume_init());
+            }
+            standard = [0, 1, 2].map(|descriptor| {
+                match libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, COPIES) {
+                    ..0 => libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 3),
+                    copy => copy,
+                }
+            });
+            libc::sigaltstack(std::ptr::null(), signal_stack.as_mut_ptr());
+            end_of_data = system_calls::call(libc::SYS_brk, [0; 6]) as usize;
+        }
+        let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let mut descriptors: Vec<c_int> = names.collect();
+        // SAFETY: asks of a number. The one of the folder that was read is closed by now.
+        descriptors.retain(|&descriptor| unsafe { libc::fcntl(descriptor, libc::F_GETFD) } >= 0);
+        descriptors.sort_unstable();
+        *SHOWN.get() = mappings::shown();
+        State {
+            descriptors,
+            standard,
+            folder,
+            mask,
+            limits,
+            // SAFETY: zero is valid, and the call fills it.
+            signal_stack: unsafe { signal_stack.assume_init() },
+            end_of_data,
+            mappings: mappings::all(SHOWN.get()),
+        }
+    }
+
+    fn put_back(&self) {
+        // SAFETY: system calls with valid arguments; what is closed and unmapped is the program's of an execution that has
+        // ended.
+        unsafe {
+            for (kind, limit) in (0..LIMITS).zip(&self.limits) {
+                libc::setrlimit(kind, limit);
+            }
+            let mut from = 0;
+            for &descriptor in self.descriptors.iter().chain(&[c_int::MAX]) {
+                if from < descriptor {
+                    libc::syscall(libc::SYS_close_range, from, descriptor - 1, 0);
+                }
+                from = descriptor.saturating_add(1);
+            }
+            for (descriptor, &copy) in self.standard.iter().enumerate() {
+                libc::dup2(copy, descriptor as c_int);
+            }
+            libc::fchdir(self.folder);
+            libc::umask(self.mask);
+            libc::sigaltstack(&raw const self.signal_stack, std::ptr::null_mut());
+            system_calls::call(libc::SYS_brk, [self.end_of_data, 0, 0, 0, 0, 0]);
+        }
+        self.unmap();
+    }
+
+    /// Takes away what the program has mapped and not given back.
+    fn unmap(&self) {
+        let shown = mappings::shown();
+        if shown == *SHOWN.get() {
+            return;
+        }
+        let mut known = self.mappings.clone();
+        known.extend(mappings::own());
+        known.extend(heap::regions());
+        let (start, end) = own_memory::region();
+        known.push(start..end);
+        for mapping in mappings::all(&shown) {
+            let mut from = mapping.start;
+            // What is left of it when all that is known is taken out.
+            while from < mapping.end {
+                let around = known.iter().find(|known| known.contains(&from));
+                if let Some(around) = around {
+                    from = around.end;
+                    continue;
+                }
+                let starts = known
+                    .iter()
+                    .map(|known| known.start)
+                    .filter(|&start| start > from);
+                let to = starts.min().unwrap_or(mapping.end).min(mapping.end);
+                let place = std::ptr::with_exposed_provenance_mut::<c_void>(from);
+                // SAFETY: the mapping is the program's.
+                unsafe { libc::munmap(place, to - from) };
+                from = to;
+            }
+        }
+        *SHOWN.get() = mappings::shown();
+    }
+}
