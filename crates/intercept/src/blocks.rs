@@ -45,8 +45,6 @@ pub(crate) fn save(uses_thread_state: bool) {
 /// What functions of the C library keep in its description of a thread, and the table of the thread's thread-local memory.
 /// Where that is depends on the version, so the functions are called and what they change is looked for.
 fn in_description() -> Vec<Block> {
-    /// The place of the table, by the ABI of x86-64.
-    const TABLE: usize = 8;
     const NO_ERROR: c_int = 54_321;
     unsafe extern "C" {
         fn strsignal(signal: c_int) -> *mut libc::c_char;
@@ -80,6 +78,9 @@ fn in_description() -> Vec<Block> {
     }
 }
 
+/// Where the description of a thread has the address of that table, by the ABI of x86-64.
+const TABLE: usize = 8;
+
 /// The tables of the thread-local memory of threads that sleep, as they were when these were started: by thread pointer,
 /// address and content.
 static TABLES: Own<Vec<(usize, usize, Vec<u8>)>> = Own::new(Vec::new());
@@ -104,9 +105,15 @@ pub(crate) fn park_some() {
 
 /// The thread-local memory at this thread pointer is as new.
 pub(crate) fn begin(pointer: usize) {
-    for block in BLOCKS.get() {
+    let is_main = pointer == gate::checker();
+    // Each thread has a table of its own.
+    for block in BLOCKS
+        .get()
+        .iter()
+        .filter(|block| is_main || block.below != TABLE.wrapping_neg())
+    {
         let start = pointer.wrapping_sub(block.below);
-        let content = match pointer == gate::checker() {
+        let content = match is_main {
             true => &block.main,
             false => &block.content,
         };
@@ -118,7 +125,10 @@ pub(crate) fn begin(pointer: usize) {
     let mut tables = TABLES.get().iter();
     if let Some((_, table, content)) = tables.find(|(owner, ..)| *owner == pointer) {
         // SAFETY: as above.
-        unsafe { (*table as *mut u8).copy_from_nonoverlapping(content.as_ptr(), content.len()) };
+        unsafe {
+            *std::ptr::with_exposed_provenance_mut(pointer + TABLE) = *table;
+            (*table as *mut u8).copy_from_nonoverlapping(content.as_ptr(), content.len());
+        }
     }
 }
 
@@ -214,7 +224,7 @@ fn park() -> usize {
     let pointer = slot.load(SeqCst);
     // SAFETY: the table of a thread that sleeps: in front of its first entry is the number of entries, of two words each.
     unsafe {
-        let table = *std::ptr::with_exposed_provenance::<usize>(pointer + 8);
+        let table = *std::ptr::with_exposed_provenance::<usize>(pointer + TABLE);
         let entries = *std::ptr::with_exposed_provenance::<usize>(table - 16) + 1;
         let content =
             std::slice::from_raw_parts(std::ptr::with_exposed_provenance(table), entries * 16);

@@ -60,9 +60,13 @@ static RUNNERS: Heap = Heap::new(REGION, REGION + SIZE - OTHERS);
 static SHARED: Heap = Heap::new(REGION + SIZE - OTHERS, REGION + SIZE);
 static IS_LOCKED: AtomicBool = AtomicBool::new(false);
 
-/// Reserves the region. Runs before anything else of this library.
+/// Reserves the region, unless that was done; whether it is there. Runs before anything else of this library.
 pub(crate) fn reserve() -> bool {
-    system_calls::map_at(REGION, SIZE)
+    static IS_RESERVED: AtomicBool = AtomicBool::new(false);
+    if !IS_RESERVED.load(Relaxed) {
+        IS_RESERVED.store(system_calls::map_at(REGION, SIZE), Relaxed);
+    }
+    IS_RESERVED.load(Relaxed)
 }
 
 /// Whether the block is one of these.

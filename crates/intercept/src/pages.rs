@@ -93,8 +93,10 @@ pub(crate) fn leave_out(does: impl FnOnce()) {
         let words = tracked.now().chunks_exact(8).zip(before.chunks_exact(8));
         for (index, _) in words.enumerate().filter(|(_, (now, before))| now != before) {
             let start = tracked.start + index * 8;
-            LEFT_OUT.get().push(start..start + 8);
-            note(start);
+            if !LEFT_OUT.get().iter().any(|range| range.contains(&start)) {
+                LEFT_OUT.get().push(start..start + 8);
+                note(start);
+            }
         }
     }
     LEFT_OUT.get().sort_by_key(|range| range.start);
@@ -124,7 +126,8 @@ pub(crate) fn protect(is_debugged: bool) {
 pub(crate) fn admit(address: usize) -> bool {
     static IS_LOCKED: AtomicBool = AtomicBool::new(false);
     /// The page that was let through last: another thread may have found it closed at the same time.
-    static LAST: AtomicUsize = AtomicUsize::new(0);
+    static LAST: AtomicUsize = AtomicUsize::new(NONE);
+    const NONE: usize = usize::MAX;
     if !IS_PROTECTED.load(Relaxed) {
         return false;
     }
@@ -137,7 +140,7 @@ pub(crate) fn admit(address: usize) -> bool {
         // SAFETY: the page was writable before `protect`.
         unsafe { system_calls::protect(start, start + PAGE, libc::PROT_READ | libc::PROT_WRITE) };
     }
-    let last = LAST.swap(if is_new { start } else { 0 }, Relaxed);
+    let last = LAST.swap(if is_new { start } else { NONE }, Relaxed);
     IS_LOCKED.store(false, Release);
     is_new || last == start
 }

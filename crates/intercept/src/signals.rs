@@ -16,12 +16,13 @@ const CRASHES: [c_int; 6] = [
 ];
 
 /// Those that end checks, watch threads and tell of interruptions.
-const OWN: [c_int; 5] = [
+const OWN: [c_int; 6] = [
     libc::SIGVTALRM,
     libc::SIGALRM,
     libc::SIGURG,
     libc::SIGINT,
     libc::SIGTERM,
+    libc::SIGXCPU,
 ];
 
 fn is_ours(signal: c_int) -> bool {

@@ -1,6 +1,6 @@
 //! The start of the program: with an order in its environment it is checked, or enforced, instead of being run.
 
-use crate::{arguments, enforced, heap, input, malloc, worker};
+use crate::{arguments, enforced, heap, input, malloc, own_memory, worker};
 use libc::{c_char, c_int, c_ulong, c_void};
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -77,6 +77,9 @@ fn prepare() -> Result<(), String> {
         return Err(reason.to_owned());
     }
     heap::reserve()?;
+    if !own_memory::reserve() {
+        return Err("cannot reserve addresses for the checker's own memory".to_owned());
+    }
     malloc::set_apart();
     input::replace().map_err(|error| format!("cannot redirect the program's input: {error}"))
 }

@@ -228,7 +228,7 @@ unsafe extern "C" fn add_image(
         .iter()
         .filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0);
     let code: Vec<Range<usize>> = code.map(range).collect();
-    let is_own = !image::is_left_alone(info);
+    let is_own = !image::is_of_system(info) && !image::is_own(info);
     // SAFETY: a name is a string of C.
     let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
     let file = name.rsplit('/').next().unwrap_or_default();

@@ -283,7 +283,7 @@ fn warm_up() {
 /// Set when the search is to end early with what it has.
 static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// SIGINT and SIGTERM end the search early. If the command that gave the order ends, so does this process.
+/// SIGINT, SIGTERM and the soft limit of CPU time end the search early. If the command that gave the order ends, so does this process.
 fn listen_to_owner() {
     STOP.get_or_init(Arc::default);
     let handler: extern "C" fn(libc::c_int) = stop;
@@ -292,7 +292,7 @@ fn listen_to_owner() {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as usize;
         action.sa_flags = libc::SA_ONSTACK | libc::SA_RESTART;
-        for signal in [libc::SIGINT, libc::SIGTERM] {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGXCPU] {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);

@@ -61,3 +61,10 @@ fn functions_of_the_program_may_be_called_as_those_of_the_c_library() {
         is_correct(compiler, "own-names.c", &["-w", "-fno-builtin"], &[], 2);
     }
 }
+
+#[test]
+fn volatile_locals_keep_their_values_when_a_thread_jumps_back() {
+    for compiler in ["gcc", "clang"] {
+        is_correct(compiler, "jumps.c", &[], &[], 50);
+    }
+}
