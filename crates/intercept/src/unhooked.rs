@@ -3,7 +3,7 @@
 
 mod announce;
 
-use crate::image::{self, is_left_alone};
+use crate::image::{self, is_of_system, is_own};
 use crate::source_map;
 use announce::ANNOUNCED;
 use libc::{c_int, c_void};
@@ -321,7 +321,7 @@ unsafe extern "C" fn add_image(
 ) -> c_int {
     // SAFETY: the loader passes what is valid, and our own data.
     let (info, images) = unsafe { (&*info, &mut *data.cast::<Vec<Image>>()) };
-    if is_left_alone(info) {
+    if is_of_system(info) || is_own(info) {
         return 0;
     }
     // SAFETY: the loader passes as many headers; a name is a string of C.

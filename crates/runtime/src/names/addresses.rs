@@ -18,6 +18,8 @@ pub(super) struct Addresses {
     objects: BTreeMap<(u64, u32), ObjectId>,
     /// Code to which threads came back without an effect in between.
     loops: BTreeSet<u64>,
+    /// Code at which threads come back with the same state.
+    spins: BTreeSet<u64>,
     /// Threads came back to what they had read or tried before.
     #[serde(default)]
     has_retries: bool,
@@ -150,6 +152,16 @@ impl Names {
     /// A thread came back here without an effect in between.
     pub(crate) fn meet_loop(&mut self, code: u64) {
         self.addresses.loops.insert(code);
+    }
+
+    /// Whether threads are known to come back here with the same state.
+    pub(crate) fn is_spin(&self, code: u64) -> bool {
+        self.addresses.spins.contains(&code)
+    }
+
+    /// A thread came back here with the same state.
+    pub(crate) fn meet_spin(&mut self, code: u64) {
+        self.addresses.spins.insert(code);
     }
 
     /// Whether threads are known to read or try the same thing again at the same place, without an effect in between.

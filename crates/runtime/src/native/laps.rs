@@ -11,6 +11,11 @@
 //! Before the thread has come to one of those places, hooks tell of writes to memory, and each counts as an effect. A loop that writes what is
 //! there already is noticed by the number of its rounds.
 //!
+//! Comparing memory costs more than the rest. So a place at which threads come back begins as a *loop*, where registers and
+//! stack are kept. It becomes a *spin loop* when a thread is found there with the state of an earlier visit, or by the number of
+//! its rounds without a sure effect. Only spin loops have memory compared, and only there a thread stops. The exploration
+//! starts again each time that one is met.
+//!
 //! Frames of the program have bytes that it has not written, as calls left them that were there before. What hooks leave
 //! would make the rule depend on how the checker was compiled. So hooks wipe the stack behind them, from the first time that
 //! a thread reads or tries again what it has read or tried; loops over many things never end by this rule.
@@ -61,6 +66,11 @@ pub(crate) struct Laps {
     states: Vec<Vec<u8>>,
     /// Whether the thread has changed anything since.
     has_effect: bool,
+    /// Its effects so far, without plain writes: those may write what is there already.
+    sure_effects: u32,
+    /// How often it came by each place since its last sure effect, and how many of these there were. Counted where it has
+    /// performed many operations.
+    rounds_without_effect: FxHashMap<usize, (u32, u32)>,
     /// Whether it has come to a place since to which threads come back. Then its writes count by what they change.
     is_watched: bool,
     /// What it learnt since.
@@ -89,6 +99,8 @@ struct Place {
     code: usize,
     /// Threads come back to it without an effect.
     is_loop: bool,
+    /// They come back to it with the same state.
+    is_spin: bool,
     /// What it does is an event.
     is_event: bool,
 }
@@ -99,6 +111,7 @@ impl Laps {
         self.has_effect = true;
         self.learnt.clear();
         self.rounds.clear();
+        self.rounds_without_effect.clear();
         self.forget_foreign();
         self.comes_back_to = None;
     }
@@ -121,6 +134,13 @@ impl Laps {
     #[inline(always)]
     pub(crate) fn take_effect(&mut self) {
         self.has_effect = true;
+        self.sure_effects = self.sure_effects.wrapping_add(1);
+    }
+
+    /// The thread writes to memory, perhaps what is there already.
+    #[inline(always)]
+    pub(crate) fn write_plainly(&mut self) {
+        self.has_effect = true;
     }
 
     /// Whether changes of memory are found by comparing it.
@@ -133,6 +153,11 @@ impl Laps {
     #[inline]
     pub(crate) fn copy(&mut self, other: &Laps) {
         self.has_effect = other.has_effect;
+        self.sure_effects = other.sure_effects;
+        if !self.rounds_without_effect.is_empty() || !other.rounds_without_effect.is_empty() {
+            self.rounds_without_effect
+                .clone_from(&other.rounds_without_effect);
+        }
         self.is_watched = other.is_watched;
         // Who had an effect last has nothing to come back to.
         if !other.has_effect {
@@ -175,6 +200,8 @@ enum Lap {
     GoesOn,
     /// It came back without an effect, where that is not known to happen.
     IsLoop,
+    /// It came back with the same state, where that is not known to happen.
+    IsSpin,
     /// In vain; it learnt this since.
     Vain(usize),
     TooMany,
@@ -212,8 +239,12 @@ impl Engine {
         let place = Place {
             code,
             is_loop: self.is_loop(code),
+            is_spin: self.names.is_spin(code as u64),
             is_event,
         };
+        if is_event && !place.is_spin && self.thread().operations >= MANY_OPERATIONS {
+            self.counts_round(code);
+        }
         self.thread().laps.forget_before_effect();
         // What was compared before its last effect is of no use any more.
         if !self.thread().laps.is_watched() {
@@ -237,6 +268,10 @@ impl Engine {
             Lap::GoesOn => false,
             Lap::IsLoop => {
                 self.meet_loop(code);
+                false
+            }
+            Lap::IsSpin => {
+                self.meet_spin(code);
                 false
             }
             Lap::Vain(start) => {
@@ -270,12 +305,12 @@ impl Engine {
         }
     }
 
-    /// The thread that runs comes by a place. If it does so again and again, that is a loop.
+    /// The thread that runs comes by a place. If it does so again and again without a sure effect, it may spin there.
     #[cold]
     #[inline(never)]
     fn counts_round(&mut self, code: usize) {
-        if self.thread().laps.counts_more(code, MANY_ROUNDS) {
-            self.meet_loop(code);
+        if self.thread().laps.counts_round_without_effect(code) {
+            self.meet_spin(code);
         }
     }
 
@@ -308,7 +343,16 @@ impl Engine {
         }
     }
 
-    /// The executions so far did not stop threads here.
+    /// The executions so far did not compare memory here.
+    #[cold]
+    fn meet_spin(&mut self, code: usize) {
+        self.meet_loop(code);
+        if !self.config.without.contains(&Shortcut::AwaitRule) {
+            self.names.meet_spin(code as u64);
+        }
+    }
+
+    /// The executions so far did not compare states here.
     #[cold]
     fn meet_loop(&mut self, code: usize) {
         if self.config.without.contains(&Shortcut::AwaitRule) {
@@ -348,9 +392,12 @@ impl Laps {
             visit.code == code && visit.digest == digest && self.states[*index] == state
         };
         if let Some((_, visit)) = self.visits.iter().enumerate().find(is_same) {
-            return Lap::Vain(visit.learnt);
+            return match place.is_spin {
+                true => Lap::Vain(visit.learnt),
+                false => Lap::IsSpin,
+            };
         }
-        self.is_watched = true;
+        self.is_watched |= place.is_spin;
         self.comes_back_to = last.map(|last| self.visits[last].learnt);
         let visit = Visit {
             code,
@@ -429,6 +476,17 @@ impl Laps {
         self.states[visit].extend_from_slice(state);
     }
 
+    /// Whether the thread has come by the place often since its last sure effect.
+    fn counts_round_without_effect(&mut self, code: usize) -> bool {
+        let now = self.sure_effects;
+        let (rounds, effects) = self.rounds_without_effect.entry(code).or_insert((0, now));
+        if *effects != now {
+            (*rounds, *effects) = (0, now);
+        }
+        *rounds += 1;
+        *rounds > MANY_ROUNDS
+    }
+
     fn counts_more(&mut self, code: usize, most: u32) -> bool {
         let rounds = self.rounds.entry(code).or_default();
         *rounds += 1;
@@ -452,6 +510,7 @@ mod tests {
     const PLACE: Place = Place {
         code: 7,
         is_loop: true,
+        is_spin: true,
         is_event: true,
     };
 

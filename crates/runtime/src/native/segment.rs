@@ -1,8 +1,8 @@
 //! What a thread changes in memory, found by comparing values.
 //!
 //! Between two switches only one thread runs. So what differs at the end of this segment from what was there at its
-//! beginning, that thread has changed. This is asked only of threads that have come to a place to which
-//! threads come back without an effect, and have had none since.
+//! beginning, that thread has changed. This is asked only of threads that have come to a spin loop, and have had no
+//! effect since.
 
 use super::laps::HAS_CALLED_UNKNOWN;
 use crate::engine::Engine;
@@ -89,7 +89,9 @@ impl Engine {
     /// The thread that runs writes here, not to its own stack. This is an effect if it would not be found by a comparison.
     #[inline(always)]
     pub(super) fn writes_memory(&mut self, address: usize) {
-        if !self.thread().laps.is_watched() || !self.is_looked_at(address) {
+        if !self.thread().laps.is_watched() {
+            self.thread().laps.write_plainly();
+        } else if !self.is_looked_at(address) {
             self.thread().laps.take_effect();
         }
     }
