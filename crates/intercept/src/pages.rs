@@ -44,13 +44,17 @@ pub(crate) fn save() {
     for mapping in mappings::writable() {
         let mut page = mapping.start;
         while page < mapping.end {
-            let is_other = |page: usize| {
-                others
-                    .iter()
-                    .any(|other| other.start < page + PAGE && page < other.end)
+            let other_at = |page: usize| {
+                let mut others = others.iter();
+                others.find(|other| other.start < page + PAGE && page < other.end)
             };
+            // Some of the others are huge.
+            if let Some(other) = other_at(page) {
+                page = other.end.next_multiple_of(PAGE);
+                continue;
+            }
             let start = page;
-            while page < mapping.end && !is_other(page) {
+            while page < mapping.end && other_at(page).is_none() {
                 page += PAGE;
             }
             if start < page {
@@ -63,7 +67,6 @@ pub(crate) fn save() {
                     is_written: vec![false; (page - start) / PAGE],
                 });
             }
-            page += PAGE;
         }
     }
     let pages = tracked
