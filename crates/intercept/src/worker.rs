@@ -70,7 +70,7 @@ pub(crate) fn work(program: Program) -> i32 {
     pages::save();
     pages::leave_out(blocks::park_some);
     *WORDS.get() = ControlWords::now();
-    IS_DEBUGGED.store(order.answers.is_some(), Relaxed);
+    IS_DEBUGGED.store(order.is_debugged, Relaxed);
     let is_enforced = order.interleaves_plain && order.verify.is_some();
     unhooked::install(order.interleaves_plain, is_enforced);
     if order.is_fatal {
