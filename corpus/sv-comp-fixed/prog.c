@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 extern void __VERIFIER_assume(int);
-extern int __VERIFIER_nondet_int(void);
+extern _Bool __VERIFIER_nondet_bool(void);
 extern void __VERIFIER_atomic_begin(void);
 extern void __VERIFIER_atomic_end(void);
 extern void reach_error(void);
@@ -21,8 +21,8 @@ static void *increment(void *unused) {
 }
 
 int main(void) {
-    int start = __VERIFIER_nondet_int();
-    __VERIFIER_assume(0 <= start && start < 100);
+    int start = __VERIFIER_nondet_bool() ? 41 : 7;
+    __VERIFIER_assume(0 < start);
     counter = start;
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)

@@ -119,7 +119,9 @@ fn a_search_that_begins_anew_keeps_its_bugs_and_its_count() {
     assert_eq!((report.verdict, report.executions), (Verdict::Bug, 1));
     assert_eq!(
         report.bounds,
-        ["stopped after 4 executions, 3 of them before the search began anew"]
+        [
+            "stopped after 4 executions, 3 of them before the search began anew; raise with max_executions"
+        ]
     );
     let bug = &report.errors[0];
     assert_eq!(bug.execution, 3);
@@ -280,7 +282,10 @@ fn a_schedule_that_permits_no_operation_is_refused() {
 #[test]
 fn one_execution_is_told_in_the_singular() {
     let report = Checker::new().max_executions(1).check(|| no_update_lost(3));
-    assert_eq!(report.bounds, ["stopped after 1 execution"]);
+    assert_eq!(
+        report.bounds,
+        ["stopped after 1 execution; raise with max_executions"]
+    );
 }
 
 #[test]

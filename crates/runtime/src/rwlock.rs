@@ -53,8 +53,11 @@ impl Place {
 
 impl Engine {
     /// Whether a reader waits behind a writer that waits, too, at a lock that lets readers pass: the execution in which the reader
-    /// came first shows what happens then.
+    /// came first shows what happens then. Locks of enforced programs let no reader pass, so there it is a deadlock.
     pub(crate) fn is_passed_over(&self) -> bool {
+        if self.config.is_enforceable {
+            return false;
+        }
         let is_waiting =
             |thread: ThreadId| matches!(self.pending[thread.index()], Pending::Waiting(_));
         let waits = self.born().iter().filter(|&&thread| is_waiting(thread));

@@ -79,7 +79,7 @@ struct Source<'a> {
 }
 
 const HEAD: &str = "\
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -102,7 +102,8 @@ const DECLARATIONS: [(Sort, &str, &str); 7] = [
     (
         Sort::RwLock,
         "pthread_rwlock_t",
-        " = PTHREAD_RWLOCK_INITIALIZER",
+        // First come, first served, as the oracle has it. The C library's default lets readers pass waiting writers.
+        " = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP",
     ),
     (
         Sort::Condvar,

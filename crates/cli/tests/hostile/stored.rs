@@ -120,7 +120,7 @@ fn change<T: serde::Serialize + DeserializeOwned>(file: &T, mut used: impl FnMut
 
 #[test]
 fn no_changed_schedule_leads_astray() {
-    for name in ["lost-update", "try-lock-panic", "abba-deadlock"] {
+    for name in ["lost-update", "failing-try-lock", "abba-deadlock"] {
         let Ok(program) = corpus::parse(name) else {
             continue;
         };
@@ -196,7 +196,9 @@ fn recording() -> Recording {
 #[test]
 fn no_changed_safe_trace_or_record_leads_astray() {
     change(&trace(), |trace: SafeTrace| {
-        let trace = SafeTrace::from_json(&trace.to_json()).unwrap();
+        let Ok(trace) = SafeTrace::from_json(&trace.to_json()) else {
+            return;
+        };
         for text in [
             trace.text(),
             trace.dot(),

@@ -418,7 +418,7 @@ fn what_threads_do_at_their_ends_is_enforced_however_they_end() {
         .concat(),
     );
     let trace = SafeTrace::load(&folder.join("safe.trace")).unwrap();
-    assert_eq!(trace.cases[0].events_of_execution, 10);
+    assert_eq!(trace.cases[0].events_of_execution, 7);
     ran_as(folder, &["./program"], &trace.cases[0]).unwrap();
 }
 
