@@ -124,13 +124,15 @@ pub(crate) fn protect(is_debugged: bool) {
     }
 }
 
-/// A write to this address failed. Whether that was the first one to a page, which can be written now. Other threads of the
-/// checker may be here, too.
+/// A write to this address failed. Whether it can be tried again, since the page can be written now. Other threads of the
+/// checker may be here, too, and may have let the page through since the write failed.
 pub(crate) fn admit(address: usize) -> bool {
     static IS_LOCKED: AtomicBool = AtomicBool::new(false);
-    /// The page that was let through last: another thread may have found it closed at the same time.
-    static LAST: AtomicUsize = AtomicUsize::new(NONE);
-    const NONE: usize = usize::MAX;
+    /// The address that was here last, and how often in a row.
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    static REPEATS: AtomicUsize = AtomicUsize::new(0);
+    /// What fails more often is no write that was let through: a jump into data, say.
+    const MOST_REPEATS: usize = 64;
     if !IS_PROTECTED.load(Relaxed) {
         return false;
     }
@@ -143,9 +145,21 @@ pub(crate) fn admit(address: usize) -> bool {
         // SAFETY: the page was writable before `protect`.
         unsafe { system_calls::protect(start, start + PAGE, libc::PROT_READ | libc::PROT_WRITE) };
     }
-    let last = LAST.swap(if is_new { start } else { NONE }, Relaxed);
+    let repeats = match LAST.swap(address, Relaxed) == address {
+        true => REPEATS.load(Relaxed) + 1,
+        false => 0,
+    };
+    REPEATS.store(repeats, Relaxed);
     IS_LOCKED.store(false, Release);
-    is_new || last == start
+    is_new || repeats < MOST_REPEATS && is_written(address)
+}
+
+/// Whether the page with this address is known to be written.
+fn is_written(address: usize) -> bool {
+    TRACKED.get().iter().any(|tracked| {
+        let page = address.wrapping_sub(tracked.start) / PAGE;
+        tracked.is_written.get(page) == Some(&true)
+    })
 }
 
 /// Notes that the page with this address is written; whether that is new.

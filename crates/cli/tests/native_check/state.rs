@@ -26,7 +26,7 @@ fn is_correct(compiler: &str, source: &str, flags: &[&str], options: &[&str], ex
 }
 
 /// Seven threads with an atomic operation each have 5,040 interleavings.
-const MANY: &[&str] = &["-w", "-DTHREADS=7", "-lm"];
+const MANY: &[&str] = &["-w", "-DTHREADS=7", "-Wl,--no-as-needed", "-lm"];
 const SOME: &[&str] = &["--max-executions", "1200"];
 
 #[test]

@@ -3,6 +3,7 @@
 use super::condvars::{deadline, realtime};
 use super::refuse;
 use crate::ending::{THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT};
+use crate::image;
 use enforce::blocking::{Barrier, Entry, Mutex, Once, Refused, Side};
 use libc::{c_int, clockid_t, pthread_barrier_t, pthread_mutex_t, timespec};
 
@@ -53,6 +54,11 @@ impl Drop for Failing<'_> {
 }
 
 fn once(control: *mut c_int, initialise: extern "C-unwind" fn()) {
+    // What libraries of the compiler do once is no event of the program.
+    if image::is_compilers(control.addr()) {
+        original!(pthread_once(control, initialise): fn(*mut c_int, extern "C-unwind" fn()) -> c_int);
+        return;
+    }
     // SAFETY: the program gave it; all functions for it are ours.
     let once = unsafe { Once::at(control) };
     if once.enter() == Entry::Initialise {
@@ -162,6 +168,9 @@ enforced! {
     }
 
     fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
+        if image::is_compilers(guard.addr()) {
+            return original!(__cxa_guard_acquire(guard): fn(*mut u8) -> c_int);
+        }
         match guarded(guard).enter() {
             Entry::Initialise => 1,
             Entry::Done => 0,
@@ -169,12 +178,18 @@ enforced! {
     }
 
     fn __cxa_guard_release(guard: *mut u8) {
+        if image::is_compilers(guard.addr()) {
+            return original!(__cxa_guard_release(guard): fn(*mut u8));
+        }
         // SAFETY: the first byte of a guard tells whether it is done.
         unsafe { crate::atomics::store_byte(guard, 1) };
         guarded(guard).done();
     }
 
     fn __cxa_guard_abort(guard: *mut u8) {
+        if image::is_compilers(guard.addr()) {
+            return original!(__cxa_guard_abort(guard): fn(*mut u8));
+        }
         guarded(guard).fail();
     }
 }
