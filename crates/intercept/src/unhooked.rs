@@ -63,7 +63,7 @@ pub(crate) fn tell() {
 pub(crate) fn install(are_events: bool, is_enforced: bool) {
     let images = images();
     let all = images.iter().map(|image| image.addresses.clone());
-    let written = image::parts().into_iter();
+    let written = image::parts();
     let written = written.map(|(start, length)| start..start + length);
     MEMORY.get_or_init(|| (all.collect(), written.collect()));
     let (mut late, mut trampolines, mut left) =
