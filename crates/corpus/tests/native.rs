@@ -20,6 +20,7 @@ const VERIFIER: &str = "
     void __VERIFIER_atomic_end(void) { pthread_mutex_unlock(&atomic_block); }
     void __VERIFIER_assume(int holds) { if (!holds) exit(0); }
     int __VERIFIER_nondet_int(void) { return 0; }
+    _Bool __VERIFIER_nondet_bool(void) { return 1; }
     void reach_error(void) { abort(); }
     unsigned mazurka_choose(unsigned alternatives) { (void)alternatives; return 0; }
     void mazurka_assume(int holds) { if (!holds) exit(0); }
