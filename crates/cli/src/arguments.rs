@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use crate::refusal::Refusal;
 use crate::stop_when::StopWhen;
 use crate::time_limit::TimeLimit;
 use crate::{REFUSED, terminal};
@@ -7,7 +8,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueP
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use explore::Algorithm;
-use report::{Input, Omission, Shortcut};
+use report::{Input, Omission, Shortcut, Suppression};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -62,7 +63,7 @@ Exit codes: 0 all constraints were kept, 1 one was broken, 2 a file cannot be us
 pub enum Command {
     /// Check a program in C or C++, or one of the corpus
     #[command(after_help = CHECK_EXAMPLES)]
-    Check(CheckOptions),
+    Check(Box<CheckOptions>),
     /// Compile C for a check: in place of the compiler, as CC="mazurka cc"
     #[command(name = "cc")]
     Cc(WrapperOptions),
@@ -201,6 +202,12 @@ pub struct CheckOptions {
     /// Count a program as verified although this was not explored: unseen, asm, libraries, inputs
     #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
     pub accept: Vec<Omission>,
+    /// Findings that are no bugs to you: race, leak, exit-status, deadlock, …
+    #[arg(long, value_name = "KIND", value_parser = Suppression::of_kind, value_delimiter = ',')]
+    pub allow: Vec<Suppression>,
+    /// The same for some places: a file with lines like race:FUNCTION and leak:FILE
+    #[arg(long, value_name = "FILE")]
+    pub suppressions: Option<PathBuf>,
     /// Save the state of the search to this file after every execution
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
@@ -466,6 +473,22 @@ fn input(text: &str) -> Result<Input, String> {
     match parsed {
         Some(input) if input.lowest <= input.highest && !input.name.is_empty() => Ok(input),
         Some(_) | None => Err("an input is a name and its values: n=1..4".to_owned()),
+    }
+}
+
+impl CheckOptions {
+    /// What is no bug to the user, everywhere or at places that a file names.
+    pub fn suppressed(&self) -> Result<Vec<Suppression>, Refusal> {
+        let mut all = self.allow.clone();
+        if let Some(path) = &self.suppressions {
+            let refused = |reason| Refusal::Suppressions {
+                path: path.clone(),
+                reason,
+            };
+            let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+            all.extend(Suppression::read(&text).map_err(refused)?);
+        }
+        Ok(all)
     }
 }
 

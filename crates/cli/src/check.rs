@@ -48,6 +48,7 @@ fn search(options: &CheckOptions, instance: &Instance) -> Result<Report, Refusal
         interruption::at_end_of_input(&stop);
     }
     let checker = checker(options)
+        .suppress(options.suppressed()?)
         .name(&instance.to_string())
         .stop(stop)
         .observer(line.observer());

@@ -165,6 +165,8 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
         deadlocks: counts.deadlocks,
         errors,
         warnings: Vec::new(),
+        suppressions: order.suppressions.clone(),
+        suppressed: Vec::new(),
         accepted: Vec::new(),
         goals: Vec::new(),
         bounds: vec![why],

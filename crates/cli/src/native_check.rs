@@ -34,7 +34,7 @@ struct Task<'a> {
 pub fn search(options: &CheckOptions, program: &NativeProgram) -> Result<Report, Refusal> {
     let task = Task {
         program,
-        order: order(options, program),
+        order: order(options, program)?,
         is_quiet: options.quiet,
         is_leashed: options.leashed,
     };
@@ -292,8 +292,8 @@ fn trail_of(schedule: &ScheduleFile) -> Trailed {
     }
 }
 
-fn order(options: &CheckOptions, program: &NativeProgram) -> Order {
-    Order {
+fn order(options: &CheckOptions, program: &NativeProgram) -> Result<Order, Refusal> {
+    Ok(Order {
         name: program.name(),
         algorithm: options.algorithm.name().to_owned(),
         keep_going: options.keep_going,
@@ -307,12 +307,13 @@ fn order(options: &CheckOptions, program: &NativeProgram) -> Order {
         max_events: options.max_events,
         unroll: options.unroll,
         accept: options.accept.clone(),
+        suppressions: options.suppressed()?,
         interleaves_plain: options.plain == Some(Plain::Sc),
         without: options.without.clone(),
         checkpoint: options.checkpoint.as_deref().map(absolute),
         resume: options.resume.as_deref().map(absolute),
         ..Order::default()
-    }
+    })
 }
 
 /// The program may change its folder.

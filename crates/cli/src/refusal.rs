@@ -150,6 +150,14 @@ pub enum Refusal {
     /// A file would be written where there is no directory.
     #[error("{}: there is no such directory to write to; create it or choose another place", .0.display())]
     NoDirectory(PathBuf),
+    /// A file of suppressions cannot be used.
+    #[error("{}: {reason}", path.display())]
+    Suppressions {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// A file would be written over a directory.
     #[error("{}: this is a directory; choose a file to write to", .0.display())]
     Directory(PathBuf),

@@ -43,6 +43,11 @@ impl SourceMap for Names {
         place(code)
     }
 
+    fn functions(&self, code: usize) -> Vec<String> {
+        let frames = images().frames((code as u64).saturating_sub(1));
+        frames.into_iter().filter_map(|own| own.function).collect()
+    }
+
     fn caller(&self, code: usize, stack_top: usize) -> usize {
         callers::own_call(code, stack_top)
     }

@@ -23,7 +23,9 @@ pub use verification::{Preference, Verified};
 
 use checkpoint::CONTRADICTORY;
 use explore::{Algorithm, Observer, Options, States};
-use report::{Conditions, Interleaving, LeftOut, Omission, Report, ScheduleFile, Shortcut};
+use report::{
+    Conditions, Interleaving, LeftOut, Omission, Report, ScheduleFile, Shortcut, Suppression,
+};
 use runtime::contained;
 use runtime::native::{Memory, SourceMap};
 use search::Search;
@@ -67,6 +69,7 @@ pub struct Checker {
     /// The options are those of the command.
     pub(crate) is_commanded: bool,
     pub(crate) accepted: Vec<Omission>,
+    pub(crate) suppressions: Vec<Suppression>,
     /// What is left out whatever the program does.
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) waits_alone: u32,
@@ -108,6 +111,7 @@ impl Checker {
             leaks_fail: true,
             is_commanded: false,
             accepted: Vec::new(),
+            suppressions: Vec::new(),
             left_out: Vec::new(),
             waits_alone: 0,
             max_threads: usize::MAX,
@@ -139,6 +143,12 @@ impl Checker {
             is_commanded: true,
             ..self
         }
+    }
+
+    /// Findings that are no bugs: the report counts them.
+    pub fn suppress(mut self, suppressions: impl IntoIterator<Item = Suppression>) -> Checker {
+        self.suppressions.extend(suppressions);
+        self
     }
 
     /// How to search. `random` and `pct` try 10,000 executions unless a limit is set.

@@ -27,6 +27,7 @@ mod safe_trace;
 mod schedule_file;
 pub mod special_file;
 mod stored_file;
+mod suppression;
 mod text;
 mod trail;
 
@@ -46,4 +47,5 @@ pub use replacement::Replacement;
 pub use safe_trace::{Case, Choice, Constraint, Described, Input, Point, SafeTrace};
 pub use schedule_file::{Conditions, Recipe, SavedStep, ScheduleFile};
 pub use stored_file::{Kind, StoredFileError, StoredProblem};
+pub use suppression::{Suppressed, Suppression};
 pub use trail::{Counts, Sighted, Trail, Trailed};

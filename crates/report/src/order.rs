@@ -3,6 +3,7 @@
 
 use crate::{
     Case, FailureKind, Input, Inputs, Interleaving, LeftOut, Omission, Report, ScheduleFile,
+    Suppression,
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -49,6 +50,9 @@ pub struct Order {
     /// What may be left out.
     #[serde(default)]
     pub accept: Vec<Omission>,
+    /// Findings that are no bugs to the user.
+    #[serde(default)]
+    pub suppressions: Vec<Suppression>,
     /// What is known to be left out before the program runs.
     #[serde(default)]
     pub left_out: Vec<LeftOut>,

@@ -1,6 +1,6 @@
 //! The result of a search.
 
-use crate::{Coverage, Interleaving, LeftOut, Omission, ScheduleFile};
+use crate::{Coverage, Interleaving, LeftOut, Omission, ScheduleFile, Suppressed, Suppression};
 use explore::{Algorithm, Bound};
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +51,12 @@ pub struct Report {
     /// The same for programs, in the same order.
     #[serde(default)]
     pub limits: Vec<Limit>,
+    /// Findings that the user has turned off.
+    #[serde(default)]
+    pub suppressions: Vec<Suppression>,
+    /// Distinct findings that they cover.
+    #[serde(default)]
+    pub suppressed: Vec<Suppressed>,
     /// What was left out and the user accepts: it is no limit.
     #[serde(default)]
     pub accepted: Vec<LeftOut>,

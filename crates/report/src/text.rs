@@ -39,6 +39,7 @@ impl Report {
         text.push_str(&self.missed(style));
         let remarks = self.warned(style).into_iter().chain(self.bounded(style));
         let remarks = remarks.chain(self.accepted(style));
+        let remarks = remarks.chain(self.suppressed(style));
         for line in remarks.chain(self.numbers(style)) {
             text.push_str(&line);
             text.push('\n');
@@ -54,8 +55,12 @@ impl Report {
         };
         match (self.verdict, self.errors.as_slice()) {
             (Verdict::Verified, _) => {
+                let but = match self.turned_off() {
+                    Some(kinds) => format!(" other than those turned off ({kinds})"),
+                    None => String::new(),
+                };
                 format!(
-                    "{} no interleaving of {name} has a bug",
+                    "{} no interleaving of {name} has a bug{but}",
                     style.paint(Ink::Good, "verified:")
                 )
             }
@@ -275,6 +280,8 @@ mod tests {
             goals: Vec::new(),
             bounds: Vec::new(),
             limits: Vec::new(),
+            suppressions: Vec::new(),
+            suppressed: Vec::new(),
             accepted: Vec::new(),
             probes: 0,
             extra: 0,

@@ -8,7 +8,8 @@ use crate::trace::Shown;
 use crate::trap::{Crash, Trap};
 use crate::waiting::Wait;
 use explore::{Access, Halt, OpKind, Outcome, Pending, Request, ThreadId};
-use report::FailureKind;
+use report::{FailureKind, Suppressed, Suppression};
+use std::collections::BTreeSet;
 use std::ptr::NonNull;
 
 /// What is told of a thread that waits for another one in the operating system.
@@ -44,6 +45,9 @@ pub(crate) struct Failures {
     shown: Vec<Shown>,
     /// The one to tell, where there are several.
     wanted: Option<Wanted>,
+    pub(crate) suppressions: Vec<Suppression>,
+    /// What was suppressed, in all executions.
+    pub(crate) suppressed: BTreeSet<Suppressed>,
 }
 
 impl Failures {
@@ -51,9 +55,39 @@ impl Failures {
         self.shown.clear();
     }
 
-    pub(crate) fn push(&mut self, shown: Shown) {
+    /// Whether any failure may be suppressed.
+    pub(crate) fn may_suppress(&self) -> bool {
+        !self.suppressions.is_empty()
+    }
+
+    /// Whether the user has turned off this failure, which has these places, functions and variables.
+    pub(crate) fn suppresses(&mut self, shown: &Shown, names: &[String]) -> bool {
+        let place = shown.location.as_deref().unwrap_or_default();
+        let mut texts = vec![place];
+        texts.extend(names.iter().map(String::as_str));
+        // The message of a race has words that would match many patterns: write, main.
+        if shown.kind != FailureKind::DataRace {
+            texts.push(&shown.message);
+        }
+        let mut all = self.suppressions.iter();
+        let is_covered = all.any(|own| own.covers(shown.kind, &texts));
+        if is_covered {
+            self.suppressed.insert(Suppressed {
+                kind: shown.kind,
+                location: shown.location.clone(),
+            });
+        }
+        is_covered
+    }
+
+    /// Takes note of a failure, unless it is suppressed; whether it did.
+    pub(crate) fn push(&mut self, shown: Shown) -> bool {
+        if self.may_suppress() && self.suppresses(&shown, &[]) {
+            return false;
+        }
         crate::native::stop_for_debugger(&shown.message);
         self.shown.push(shown);
+        true
     }
 
     /// The one that is wanted, or the first one.
@@ -86,9 +120,11 @@ impl Engine {
         if let Some(cause) = self.cause_of(&shown, id) {
             shown.message = format!("{} ({cause})", shown.message);
         }
-        self.failures.push(shown);
-        if id == ThreadId::MAIN {
-            return Pending::Failed;
+        let is_kept = self.failures.push(shown);
+        match is_kept {
+            true if id == ThreadId::MAIN => return Pending::Failed,
+            true => {}
+            false => return Pending::Halted(Halt::Assume),
         }
         self.threads[id.index()].panic = Some(panic);
         Pending::Finished
@@ -180,12 +216,15 @@ impl Engine {
             None => format!("{name} {message}"),
         };
         let location = self.shown_place_of(id);
-        self.failures.push(Shown {
+        let is_kept = self.failures.push(Shown {
             kind,
             message,
             location,
             event: Some(self.event()),
         });
+        if !is_kept {
+            self.pending[id.index()] = Pending::Halted(Halt::Assume);
+        }
     }
 
     /// A native program was ended by a signal.

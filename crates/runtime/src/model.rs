@@ -15,7 +15,7 @@ use explore::{
     Divergence, Execution, Fingerprint, Footprint, Found, Interrupt, Outcome, Pending, Performed,
     Program, Schedule, Step, ThreadId,
 };
-use report::{Goal, LeftOut, Shortcut};
+use report::{FailureKind, Goal, LeftOut, Shortcut, Suppressed, Suppression};
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -132,6 +132,33 @@ impl Model {
     /// Of executions in which several things go wrong [`failure`](Model::failure) and traces tell this one.
     pub fn want_failure(&mut self, wanted: Option<Wanted>) {
         self.engine_mut().want_failure(wanted);
+    }
+
+    /// Failures that are none from now on.
+    pub fn suppress(&mut self, suppressions: Vec<Suppression>) {
+        self.engine_mut().failures.suppressions = suppressions;
+    }
+
+    /// Whether this is no failure to the user; then it is counted as suppressed.
+    pub fn suppresses(&mut self, shown: &Shown) -> bool {
+        let failures = &mut self.engine_mut().failures;
+        failures.may_suppress() && failures.suppresses(shown, &[])
+    }
+
+    /// The distinct failures that were suppressed.
+    pub fn suppressed(&self) -> Vec<Suppressed> {
+        self.engine().failures.suppressed.iter().cloned().collect()
+    }
+
+    /// What was suppressed in executions before, which another model ran.
+    pub fn add_suppressed(&mut self, suppressed: Vec<Suppressed>) {
+        self.engine_mut().failures.suppressed.extend(suppressed);
+    }
+
+    /// Whether a data race is among them.
+    pub fn has_suppressed_a_race(&self) -> bool {
+        let mut all = self.engine().failures.suppressed.iter();
+        all.any(|own| own.kind == FailureKind::DataRace)
     }
 
     /// Whether interleavings were left out because the program asked for that ([`crate::stop_exploring`]).

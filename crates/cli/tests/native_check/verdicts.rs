@@ -312,3 +312,97 @@ fn inline_assembly_that_accesses_memory_is_a_bound_unless_it_is_accepted() {
     assert_eq!(report["verdict"], "verified", "{report}");
     assert_eq!(report["accepted"][0]["kind"], "asm", "{report}");
 }
+
+/// A race, a leak and a failing exit status, in every execution.
+const FINDINGS: &str = "static int count;
+    static void *add_one(void *p) { count++; return p; }
+    static void leave(void) { volatile char *lost = malloc(7); lost = 0; (void)lost; }
+    int main(void) {
+        pthread_t t;
+        pthread_create(&t, 0, add_one, 0);
+        add_one(0);
+        pthread_join(t, 0);
+        leave();
+        return 3;
+    }";
+
+#[test]
+fn findings_that_are_allowed_are_counted_and_no_bugs() {
+    let report = checked(FINDINGS, &["--allow", "race,leak,exit-status"]).unwrap();
+    assert_eq!(report["verdict"], "verified", "{report}");
+    let suppressed = report["suppressed"].as_array().unwrap();
+    let kinds = suppressed
+        .iter()
+        .map(|own| own["kind"].as_str().unwrap_or_default());
+    assert_eq!(
+        kinds.collect::<Vec<_>>(),
+        ["data_race", "exit_status"],
+        "{report}"
+    );
+    let warning = report["warnings"].to_string();
+    assert!(warning.contains("--plain sc"), "{report}");
+    let report = checked(FINDINGS, &["--allow", "leak,exit-status"]).unwrap();
+    assert_eq!(report["errors"][0]["kind"], "data_race", "{report}");
+    let report = checked(FINDINGS, &["--allow", "race"]).unwrap();
+    assert_eq!(report["errors"][0]["kind"], "exit_status", "{report}");
+}
+
+/// What is suppressed hides no other bug of the same execution.
+#[test]
+fn a_deadlock_behind_a_race_that_is_allowed_is_found() {
+    let source = "static int count;
+        static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+        static void *work(void *p) { count++; pthread_mutex_lock(&m); pthread_mutex_lock(&m); return p; }
+        int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); count++; pthread_join(t, 0); }";
+    let report = checked(source, &["--allow", "race"]).unwrap();
+    let errors = report["errors"].as_array().unwrap();
+    assert!(
+        errors.iter().all(|error| error["kind"] == "deadlock"),
+        "{report}"
+    );
+    assert!(
+        !errors.is_empty() && report["suppressed"][0]["kind"] == "data_race",
+        "{report}"
+    );
+}
+
+#[test]
+fn suppressions_name_functions_files_and_variables() {
+    let folder = tempfile::tempdir().unwrap();
+    built(folder.path(), FINDINGS);
+    let verdict = |lines: &str| {
+        fs::write(folder.path().join("known"), lines).unwrap();
+        let options = [
+            "check",
+            "-q",
+            "--no-output",
+            "--allow",
+            "leak,exit-status",
+            "--suppressions",
+            "known",
+            "./program",
+        ];
+        run(folder.path(), &options)
+    };
+    for known in [
+        "race:add_one",
+        "# known\nrace:^add*one$",
+        "race:program.c",
+        "race:count",
+    ] {
+        let output = verdict(known);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{known}: {text}");
+    }
+    for known in ["race:leave", "race:^one$", "leak:add_one", ""] {
+        assert_eq!(verdict(known).status.code(), Some(1), "{known}");
+    }
+    let output = verdict("race:add_one\nunknown:add_one\n");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(
+        errors.contains("known: line 2: no kind of findings is called unknown"),
+        "{errors}"
+    );
+    assert_eq!(errors.trim().lines().count(), 1, "{errors}");
+}

@@ -6,7 +6,7 @@ use super::tally::Tally;
 use super::{CheckError, Checker};
 use explore::{Algorithm, Options};
 use report::quantity::count;
-use report::{Conditions, Goal, LeftOut};
+use report::{Conditions, Goal, LeftOut, Suppressed, Suppression};
 use runtime::Names;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -27,6 +27,7 @@ pub(crate) struct Task {
     keeps_going: bool,
     leaks_fail: bool,
     explores: bool,
+    suppressions: Vec<Suppression>,
 }
 
 /// The state of a search but for that of its strategy, which follows it in the file.
@@ -39,6 +40,8 @@ pub(crate) struct State<'s> {
     pub warnings: Vec<String>,
     /// What was left out.
     pub left_out: Vec<LeftOut>,
+    /// What was suppressed.
+    pub suppressed: Vec<Suppressed>,
     /// What some execution has to come to, and whether one has.
     pub goals: Cow<'s, [Goal]>,
     /// Threads and objects by their ids, and which objects are coarse.
@@ -57,11 +60,12 @@ impl Task {
             keeps_going: checker.keeps_going,
             leaks_fail: checker.leaks_fail,
             explores: checker.explores,
+            suppressions: checker.suppressions.clone(),
         }
     }
 
     /// What is known of it, for people.
-    fn properties(&self) -> [(&'static str, String); 17] {
+    fn properties(&self) -> [(&'static str, String); 18] {
         let Task {
             program,
             algorithm,
@@ -70,7 +74,9 @@ impl Task {
             keeps_going,
             leaks_fail,
             explores,
+            suppressions,
         } = self;
+        let suppressions: Vec<String> = suppressions.iter().map(ToString::to_string).collect();
         let name = match program.as_str() {
             "" => "a nameless one".to_owned(),
             name => name.to_owned(),
@@ -136,6 +142,13 @@ impl Task {
             (
                 "beginning of the exploration",
                 either(*explores, "the first operation", "explore()"),
+            ),
+            (
+                "list of findings turned off",
+                match suppressions.as_slice() {
+                    [] => "none".to_owned(),
+                    all => all.join(", "),
+                },
             ),
         ]
     }
@@ -250,6 +263,7 @@ mod tests {
             failures: Cow::Owned(Failures::default()),
             warnings: Vec::new(),
             left_out: Vec::new(),
+            suppressed: Vec::new(),
             goals: Cow::Owned(Vec::new()),
             names: Cow::Owned(Names::default()),
             elapsed_s: 0.0,
@@ -263,7 +277,7 @@ mod tests {
             .collect();
         assert_eq!(
             (slots::MAGIC.last(), lengths),
-            (Some(&b'9'), vec![64, 49, 50, 50, 50, 55, 55, 53, 59]),
+            (Some(&b'A'), vec![66, 49, 50, 50, 50, 55, 55, 53, 59]),
             "the format has changed: raise the version in MAGIC, and write both here"
         );
     }

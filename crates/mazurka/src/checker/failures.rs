@@ -24,6 +24,16 @@ impl Symptom {
         })
     }
 
+    /// As the model shows it.
+    pub fn shown(&self) -> runtime::Shown {
+        runtime::Shown {
+            kind: self.kind,
+            message: self.message.clone(),
+            location: self.location.clone(),
+            event: None,
+        }
+    }
+
     /// What the model shows.
     pub fn of(shown: runtime::Shown) -> Symptom {
         Symptom {

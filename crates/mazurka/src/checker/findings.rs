@@ -8,10 +8,14 @@ use super::search::{Search, UntilEnded, diverged, symptom_of};
 use explore::{Interrupt, Outcome, Replay, Schedule, Strategy};
 use report::{Failure, Limit, Report, ScheduleFile, Verdict};
 
+/// What a suppressed race means for the other findings.
+const SUPPRESSED_RACE: &str = "a data race is suppressed: one order of its accesses was explored, so a value that another \
+    order leads to may be missed (--plain sc explores all orders)";
+
 impl Search {
     /// The report of a search that has ended.
     pub(super) fn take_report(&mut self) -> Result<Report, CheckError> {
-        self.is_raced_for |= self.failures.contain_a_race();
+        self.is_raced_for |= self.contains_a_race();
         let sightings = std::mem::take(&mut self.failures.sightings);
         let mut errors = Vec::new();
         for sighting in sightings {
@@ -39,6 +43,9 @@ impl Search {
         if verdict == Verdict::Verified {
             warnings.extend(self.covered.warnings(self.tally.runs(), &self.model));
         }
+        if self.model.has_suppressed_a_race() && !self.checker.conditions.interleaves_plain {
+            warnings.push(SUPPRESSED_RACE.to_owned());
+        }
         let mut report = Report {
             verdict,
             program: self.checker.name.clone(),
@@ -53,6 +60,8 @@ impl Search {
             goals: self.model.goals().to_vec(),
             bounds,
             limits,
+            suppressions: self.checker.suppressions.clone(),
+            suppressed: self.model.suppressed(),
             accepted: Vec::new(),
             probes: self.tally.probes,
             extra: self.extra,

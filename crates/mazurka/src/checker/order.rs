@@ -22,6 +22,7 @@ impl Checker {
         checker.trail.clone_from(&order.trail);
         checker.without.clone_from(&order.without);
         checker.accepted.clone_from(&order.accept);
+        checker.suppressions.clone_from(&order.suppressions);
         checker.left_out.clone_from(&order.left_out);
         if let Some(executions) = order.extra {
             checker = checker.extra(executions);

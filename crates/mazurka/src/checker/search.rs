@@ -100,7 +100,7 @@ impl Search {
             Some(path) => Some(State::load(path, &Task::of(&checker))?),
             None => None,
         };
-        let (model, strategy, tally, failures, elapsed_before_s) = match saved {
+        let (mut model, strategy, tally, failures, elapsed_before_s) = match saved {
             None => {
                 let strategy = checker.algorithm.strategy(checker.options);
                 (
@@ -121,6 +121,7 @@ impl Search {
                 model.warned(state.warnings);
                 model.leave_out(state.left_out);
                 model.met(state.goals.into_owned());
+                model.add_suppressed(state.suppressed);
                 (
                     model,
                     strategy,
@@ -130,6 +131,7 @@ impl Search {
                 )
             }
         };
+        model.suppress(checker.suppressions.clone());
         let stop = checker.stop.clone();
         let brake = Brake::new(checker.time_limit, stop, elapsed_before_s);
         let trail = checker.trail.as_deref();
@@ -301,6 +303,11 @@ impl Search {
         }
     }
 
+    /// Whether values are raced for, so that the program need not do the same after the same steps.
+    pub(super) fn contains_a_race(&self) -> bool {
+        self.failures.contain_a_race() || self.model.has_suppressed_a_race()
+    }
+
     /// Deals with an execution that did not come to its end; whether the search goes on.
     pub(super) fn broken_off(&mut self, interrupt: Interrupt) -> Result<bool, CheckError> {
         match interrupt {
@@ -320,7 +327,7 @@ impl Search {
                 self.begin_anew();
                 return Ok(true);
             }
-            Interrupt::Diverged(_) if self.failures.contain_a_race() => {
+            Interrupt::Diverged(_) if self.contains_a_race() => {
                 self.is_broken_off = true;
                 self.halt = Some(Limit::Race);
             }
@@ -405,7 +412,9 @@ impl Search {
         };
         let execution = self.tally.runs();
         for symptom in symptoms {
-            if !self.failures.contains(&symptom) {
+            // Deadlocks and what is left behind are no failures until an execution has ended.
+            let is_wanted = !self.model.suppresses(&symptom.shown());
+            if is_wanted && !self.failures.contains(&symptom) {
                 self.failures.sightings.push(Sighting {
                     symptom,
                     execution,
@@ -423,6 +432,7 @@ impl Search {
             failures: Cow::Borrowed(&self.failures),
             warnings: self.model.warnings(),
             left_out: self.model.left_out(),
+            suppressed: self.model.suppressed(),
             goals: Cow::Borrowed(self.model.goals()),
             names: Cow::Borrowed(self.model.names()),
             elapsed_s: self.brake.elapsed_s(),

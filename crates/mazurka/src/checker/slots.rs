@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Its last digit is the version of the format, of the payload's too: whoever changes either raises it.
-pub(super) const MAGIC: [u8; 8] = *b"MZK-CHK9";
+/// Its last character is the version of the format and of the payload: a change of either needs the next one.
+pub(super) const MAGIC: [u8; 8] = *b"MZK-CHKA";
 /// Why a checkpoint is not read whose format is not this one.
 pub(crate) const OTHER_VERSION: &str = "it was written by another version";
 const FILE_HEADER: u64 = 16;

@@ -405,6 +405,7 @@ impl Engine {
         });
         accesses.sort();
         let location = accesses[1].0.clone();
+        let other_location = accesses[0].0.clone();
         let [first, second] = accesses.map(|(place, thread, kind, within)| {
             let place = place.map_or_else(String::new, |place| format!(" at {place}"));
             let within = within.map_or_else(String::new, |within| format!(" (in {within})"));
@@ -416,8 +417,7 @@ impl Engine {
         } else {
             "data race"
         };
-        self.recorder.note_race(earlier.recorded, later.recorded);
-        self.failures.push(Shown {
+        let shown = Shown {
             kind: match is_use_after_free {
                 true => FailureKind::UseAfterFree,
                 false => FailureKind::DataRace,
@@ -425,6 +425,16 @@ impl Engine {
             message: format!("{what} of {name}: {first} and {second} are not ordered"),
             location,
             event: Some(self.event()),
-        });
+        };
+        if self.failures.may_suppress() {
+            let mut names = self.functions([earlier.code, later.code]);
+            names.extend(other_location);
+            names.push(name);
+            if self.failures.suppresses(&shown, &names) {
+                return;
+            }
+        }
+        self.recorder.note_race(earlier.recorded, later.recorded);
+        self.failures.push(shown);
     }
 }

@@ -5,6 +5,9 @@ pub trait SourceMap {
     /// `file:line` of an address of code.
     fn place(&self, code: usize) -> Option<String>;
 
+    /// The functions that have the code at an address: the innermost inlined one first.
+    fn functions(&self, code: usize) -> Vec<String>;
+
     /// The address that is shown for one that a library or its headers have: that of the program's own call, on the
     /// stack that ends at `stack_top`.
     fn caller(&self, code: usize, stack_top: usize) -> usize {

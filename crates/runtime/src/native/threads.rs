@@ -1,9 +1,9 @@
 //! Threads of native programs, and how they end.
 
-use crate::engine::Job;
+use crate::engine::{Engine, Job};
 use crate::perform::{self, commuting};
 use crate::trace::Shown;
-use explore::{Pending, Request, ThreadId};
+use explore::{Halt, Pending, Request, ThreadId};
 use objects::Thread;
 use report::{FailureKind, LeftOut, Omission};
 use std::panic::{Location, resume_unwind};
@@ -52,16 +52,60 @@ pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
         engine.thread().code = code;
         let spot = engine.own_spot();
         let location = engine.shown_spot(spot);
-        let event = Some(engine.event());
-        engine.recorder.mark_failed();
-        engine.failures.push(Shown {
+        let shown = Shown {
             kind,
             message,
             location,
-            event,
-        });
+            event: Some(engine.event()),
+        };
+        if engine.failures.may_suppress() {
+            let functions = engine.functions([code]);
+            if engine.failures.suppresses(&shown, &functions) {
+                return engine.end_suppressed(kind);
+            }
+        }
+        engine.recorder.mark_failed();
+        engine.failures.push(shown);
         engine.pending[engine.running.index()] = Pending::Failed;
     })
+}
+
+impl Engine {
+    /// The functions at these addresses, as far as they are known.
+    pub(super) fn functions<const N: usize>(&self, codes: [usize; N]) -> Vec<String> {
+        let native = self.config.native;
+        let functions = |code| native.map(|native| native.source_map.functions(code));
+        codes.into_iter().filter_map(functions).flatten().collect()
+    }
+
+    /// A failure that stops the thread is none to the user.
+    fn end_suppressed(&mut self, kind: FailureKind) {
+        let index = self.running.index();
+        self.pending[index] = match kind {
+            // These show when the program ends.
+            FailureKind::ExitStatus | FailureKind::Leak => {
+                self.native.has_exited = true;
+                Pending::Finished
+            }
+            // What comes after is not looked at, as behind an assumption that does not hold.
+            FailureKind::Panic
+            | FailureKind::DataRace
+            | FailureKind::Deadlock
+            | FailureKind::Stuck
+            | FailureKind::StackOverflow
+            | FailureKind::Abort
+            | FailureKind::Misuse
+            | FailureKind::UnhandledMessage
+            | FailureKind::DeadLetter
+            | FailureKind::Assertion
+            | FailureKind::Crash
+            | FailureKind::EndlessLoop
+            | FailureKind::UseAfterFree
+            | FailureKind::DoubleFree
+            | FailureKind::OutOfBounds
+            | FailureKind::Unsupported => Pending::Halted(Halt::Assume),
+        };
+    }
 }
 
 /// For others the thread that runs has ended: they may join it. What it still does is not the program's thread.
