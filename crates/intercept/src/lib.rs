@@ -32,6 +32,7 @@ mod chance;
 mod clock;
 mod condvar;
 mod copies;
+mod dead_values;
 mod ending;
 mod enforced;
 mod futex;

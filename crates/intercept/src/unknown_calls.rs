@@ -11,6 +11,7 @@ use runtime::native::HAS_CALLED_UNKNOWN;
 use rustc_hash::FxHashMap;
 use std::ffi::CStr;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// An image of the process, as the loader has it.
 struct Image {
@@ -65,6 +66,23 @@ const STEP: usize = 32;
 /// Libraries of the system whose functions change nothing but memory.
 const PURE: [&str; 2] = ["libm.", "libgcc_s."];
 
+/// The instructions for all functions.
+static STEPS: OnceLock<Range<usize>> = OnceLock::new();
+
+/// Where in the instructions for a function its address is.
+const BEHIND: usize = 20;
+
+/// The function that is called at this address.
+pub(crate) fn behind(address: usize) -> usize {
+    let is_step = STEPS.get().is_some_and(|steps| steps.contains(&address));
+    let function = (address + BEHIND) as *const usize;
+    match is_step {
+        // SAFETY: the address is that of the instructions for a function.
+        true => unsafe { function.read_unaligned() },
+        false => address,
+    }
+}
+
 /// Notes such calls from here on. All slots are filled already.
 pub(crate) fn note() -> Result<(), String> {
     let mut images: Vec<Image> = Vec::new();
@@ -103,6 +121,7 @@ pub(crate) fn note() -> Result<(), String> {
             }
         }
     }
+    STEPS.get_or_init(|| steps..steps + known.len() * STEP);
     let access = libc::PROT_READ | libc::PROT_EXEC;
     // SAFETY: the mapping is that of `make_steps`, with so many of them.
     unsafe { libc::mprotect(steps as *mut c_void, known.len() * STEP, access) };
@@ -132,7 +151,7 @@ unsafe fn write_step(step: *mut u8, function: usize) {
     code[2..10].copy_from_slice(&HAS_CALLED_UNKNOWN.as_ptr().addr().to_le_bytes());
     code[10..14].copy_from_slice(&[0x41, 0xc6, 0x03, 0x01]); // mov byte [r11], 1
     code[14..20].copy_from_slice(&[0xff, 0x25, 0, 0, 0, 0]); // jmp [rip]
-    code[20..28].copy_from_slice(&function.to_le_bytes());
+    code[BEHIND..BEHIND + 8].copy_from_slice(&function.to_le_bytes());
     // SAFETY: as promised by the caller.
     unsafe { step.copy_from_nonoverlapping(code.as_ptr(), STEP) };
 }

@@ -7,6 +7,7 @@ mod annotations;
 mod cancellation;
 mod copies;
 mod corpus;
+mod dead_values;
 mod debugging;
 mod effects;
 mod endings;
