@@ -45,6 +45,7 @@ mod keys;
 mod large_atomics;
 mod leaks;
 mod lifetime;
+mod make_ready;
 mod malloc;
 mod mappings;
 mod mutex;

@@ -29,6 +29,7 @@ mod robust;
 mod savepoints;
 mod stacks;
 mod state;
+mod thread_ends;
 mod toolchain;
 mod unhooked;
 mod verdicts;
