@@ -25,7 +25,6 @@ mod instrumentation;
 mod invocation;
 mod language;
 mod libraries;
-mod liveness;
 mod names;
 mod order;
 mod patience;
@@ -48,10 +47,8 @@ pub use instrumentation::Instrumented;
 pub use invocation::Invocation;
 pub use language::Language;
 pub use libraries::libraries;
-pub use liveness::Dead;
 pub use names::{
     Activation, Block, Content, Frame, Images, Memory, Names, NamesError, Registers, Variable,
-    Waiting,
 };
 pub use order::reachable;
 pub use patience::Patience;
