@@ -45,7 +45,7 @@ macro_rules! atomics {
                         if is_inside() {
                             let (frame, _closed) = (frame(), close());
                             heap::check(pointer.addr(), size_of::<$type>(), frame);
-                            return native::modify(pointer, ("exchange", order(how)), frame, |_| value);
+                            return native::modify(pointer, ("exchange", order(how)), frame, value, |_, value| value);
                         }
                         event(OpKind::ReadModifyWrite, || outside::$atomic::modify(pointer, |_| value))
                     }
@@ -83,7 +83,7 @@ macro_rules! atomics {
                             if is_inside() {
                                 let (frame, _closed) = (frame(), close());
                                 heap::check(pointer.addr(), size_of::<$type>(), frame);
-                                return native::modify(pointer, ($text, order(how)), frame, |old| change(old, operand));
+                                return native::modify(pointer, ($text, order(how)), frame, operand, change);
                             }
                             event(OpKind::ReadModifyWrite, || {
                                 outside::$atomic::modify(pointer, |old| change(old, operand))

@@ -150,7 +150,7 @@ fn word_of(index: usize) -> Option<*mut u32> {
 
 fn is_requested(word: *const u32, frame: *const Frame) -> bool {
     // SAFETY: the word is ours, and accessed like this only.
-    unsafe { native::load(word, Acquire, frame) & REQUESTED != 0 }
+    unsafe { native::load_within(word, Acquire, frame) & REQUESTED != 0 }
 }
 
 fn change(word: *mut u32, what: &'static str, code: usize, change: fn(u32) -> u32) -> u32 {

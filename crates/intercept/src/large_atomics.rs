@@ -74,7 +74,7 @@ unsafe fn read(
     // SAFETY: as promised by the caller.
     unsafe {
         if let Some(frame) = frame {
-            native::read(variable.expose_provenance(), size, frame);
+            native::read_within(variable.expose_provenance(), size, frame);
         } else {
             enforce::plain_read(variable.addr());
         }

@@ -5,7 +5,6 @@
 //! * `gate`: whether the code that runs is the program's or the checker's.
 //! * `hooks`, `atomics`: accesses to memory, as the compiler announces them.
 //! * `unhooked`: accesses that the compiler does not announce.
-//! * `library_calls`: accesses by functions of the system's libraries.
 //! * `threads`, `mutex`, …: the functions of libraries that are ours while the program is checked. In all other
 //!   moments they pass on to the library that would have been called.
 //! * `enforced`: the functions of programs that run under a safe trace.
@@ -33,6 +32,7 @@ mod chance;
 mod clock;
 mod condvar;
 mod copies;
+mod dead_values;
 mod ending;
 mod enforced;
 mod futex;
@@ -44,8 +44,8 @@ mod inputs;
 mod keys;
 mod large_atomics;
 mod leaks;
-mod library_calls;
 mod lifetime;
+mod make_ready;
 mod malloc;
 mod mappings;
 mod mutex;

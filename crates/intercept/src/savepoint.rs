@@ -1,7 +1,7 @@
 //! What an execution changes outside the runtime, copied in the middle of it and put back.
 
 use crate::gate::{self, Own};
-use crate::{blocks, cancel, ending, heap, image, keys, pages, rwlock, threads};
+use crate::{blocks, cancel, dead_values, ending, heap, image, keys, pages, rwlock, threads};
 use native::{has_unseen_writes, is_confined};
 use runtime::ThreadId;
 use runtime::native::Memory;
@@ -63,6 +63,10 @@ impl Memory for ProgramMemory {
 
     fn look(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
         image::look(look) && heap::look(look) && blocks::look(look)
+    }
+
+    fn clear_dead(&self, start: usize, stack: &mut [u8]) {
+        dead_values::clear(start, stack);
     }
 
     fn tell(&self, thread: ThreadId, state: &mut Vec<u8>) {

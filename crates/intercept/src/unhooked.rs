@@ -4,7 +4,7 @@
 mod announce;
 
 use crate::image::{self, is_of_system, is_own};
-use crate::source_map;
+use crate::{source_map, unknown_calls};
 use announce::ANNOUNCED;
 use libc::{c_int, c_void};
 use native::{
@@ -69,9 +69,9 @@ pub(crate) fn install(are_events: bool, is_enforced: bool) {
     let (mut late, mut trampolines, mut left) =
         (FxHashSet::default(), FxHashMap::default(), Vec::new());
     let mut announced = Vec::new();
-    let around = Process::new();
+    let around = PROCESS.get_or_init(Process::new);
     for image in images.iter().filter(|image| has_hooks(&image.file)) {
-        let found = find(image, &around, are_events);
+        let found = find(image, around, are_events);
         late.extend(found.iter().flat_map(|function| &function.late).copied());
         let patches = redirect(image, &found, announced.len(), !is_enforced);
         left.extend(patches.left);
@@ -202,10 +202,34 @@ fn room_near(image: &Range<usize>, size: usize) -> Option<usize> {
     })
 }
 
+/// Known when a check begins.
+static PROCESS: OnceLock<Process> = OnceLock::new();
+
+pub(crate) fn process() -> Option<&'static dyn Surroundings> {
+    PROCESS.get().map(|process| process as &dyn Surroundings)
+}
+
 /// The hooks of this library, by their addresses.
 struct Process {
     hooks: FxHashMap<u64, Hook>,
+    /// Functions that never return.
+    endings: FxHashSet<u64>,
 }
+
+const ENDINGS: [&CStr; 12] = [
+    c"_Exit",
+    c"_Unwind_Resume",
+    c"_ZSt9terminatev",
+    c"__assert_fail",
+    c"__cxa_rethrow",
+    c"__cxa_throw",
+    c"__stack_chk_fail",
+    c"_exit",
+    c"abort",
+    c"exit",
+    c"pthread_exit",
+    c"thrd_exit",
+];
 
 impl Process {
     fn new() -> Process {
@@ -256,7 +280,14 @@ impl Process {
         }
         add("__tsan_vptr_read".to_owned(), pointer(Effect::Read));
         add("__tsan_vptr_update".to_owned(), pointer(Effect::Write));
-        Process { hooks }
+        // SAFETY: names of C.
+        let addresses =
+            ENDINGS.map(|name| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) });
+        let endings = addresses.into_iter().filter(|address| !address.is_null());
+        Process {
+            hooks,
+            endings: endings.map(|address| address as u64).collect(),
+        }
     }
 }
 
@@ -267,6 +298,15 @@ impl Surroundings for Process {
             let slot = slot_of_stub(function as usize)?;
             self.hooks.get(&self.slot(slot as u64)?).copied()
         })
+    }
+
+    fn never_returns(&self, function: u64) -> bool {
+        let slot = slot_of_stub(function as usize);
+        let function = slot
+            .and_then(|slot| self.slot(slot as u64))
+            .unwrap_or(function);
+        let function = unknown_calls::behind(function as usize);
+        self.endings.contains(&(function as u64))
     }
 
     fn slot(&self, address: u64) -> Option<u64> {

@@ -25,6 +25,7 @@ mod instrumentation;
 mod invocation;
 mod language;
 mod libraries;
+mod liveness;
 mod names;
 mod order;
 mod patience;
@@ -47,8 +48,10 @@ pub use instrumentation::Instrumented;
 pub use invocation::Invocation;
 pub use language::Language;
 pub use libraries::libraries;
+pub use liveness::Dead;
 pub use names::{
     Activation, Block, Content, Frame, Images, Memory, Names, NamesError, Registers, Variable,
+    Waiting,
 };
 pub use order::reachable;
 pub use patience::Patience;

@@ -23,6 +23,8 @@ pub use allocation::{Block, Content};
 pub use images::{Activation, Images};
 pub use location::{Memory, Registers};
 
+use crate::Surroundings;
+use crate::liveness::{Dead, Function};
 use access_path::{Span, part};
 use information::{EntryId, Information, direct};
 use locals::{Local, Locals};
@@ -78,6 +80,24 @@ pub struct Variable {
     pub name: String,
     kind: Option<Kind>,
 }
+
+/// A function that waits for another one to return. Offsets are from where its frame ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The end is above the frame pointer (`rbp`), or else above the stack pointer.
+    pub is_by_frame: bool,
+    /// So far.
+    pub distance: i64,
+    /// Where registers of the caller are saved: `r15`, `r14`, `r13`, `r12`, `rbp`, `rbx`.
+    pub saved: [Option<i64>; 6],
+    /// What it does not read any more: registers in that order, and parts of its frame.
+    pub dead: Dead,
+}
+
+/// The number of `rbp` in the tables.
+const FRAME_POINTER: u16 = 6;
+/// Those of the registers that calls preserve.
+const SAVED: [u16; 6] = [15, 14, 13, 12, FRAME_POINTER, 3];
 
 /// Why there are no names.
 #[derive(Debug, thiserror::Error)]
@@ -213,6 +233,68 @@ impl Names {
             function: table.function(machine.registers.instruction())?,
         };
         locals.at(address, machine)
+    }
+
+    /// As [`Images::waiting`], of the image at `base`.
+    fn waiting(
+        &self,
+        returns_to: u64,
+        base: u64,
+        (code, offset): (&[u8], usize),
+        around: &dyn Surroundings,
+    ) -> Option<Waiting> {
+        let layout = self.unwinding.layout(returns_to - 1)?;
+        let (register, distance) = layout.end;
+        let is_by_frame = match register {
+            unwinding::STACK_POINTER => false,
+            FRAME_POINTER => true,
+            _ => return None,
+        };
+        let saved: Vec<i64> = layout.saved.iter().map(|&(_, place)| place).collect();
+        let variables = is_by_frame
+            .then(|| self.places(returns_to - 1, distance))
+            .flatten();
+        let returns_to = base + returns_to;
+        let function = Function {
+            code: (code, returns_to - offset as u64),
+            addresses: base + layout.function.start..base + layout.function.end,
+            variables: variables.as_deref(),
+            saved: &saved,
+            has_landing_pads: layout.has_landing_pads,
+            around,
+        };
+        let pointer = |is_here: bool| is_here.then_some(-distance);
+        let dead = function.dead_at(returns_to, pointer(!is_by_frame), pointer(is_by_frame));
+        Some(Waiting {
+            is_by_frame,
+            distance,
+            saved: SAVED.map(|number| {
+                let mut saved = layout.saved.iter();
+                saved
+                    .find(|(register, _)| *register == number)
+                    .map(|&(_, place)| place)
+            }),
+            dead: dead.unwrap_or_default(),
+        })
+    }
+
+    /// The places of the variables of a function whose frame ends so far above its frame pointer.
+    fn places(&self, instruction: u64, above_frame: i64) -> Option<Vec<Range<i64>>> {
+        const END: u64 = 1 << 40;
+        let information = self.information.as_ref()?;
+        let table = self.table(information);
+        let frame = END.wrapping_add_signed(-above_frame);
+        let locals = Locals {
+            information,
+            table,
+            function: table.function(instruction)?,
+        };
+        locals.places(&Machine {
+            registers: &Registers::new(instruction, 0, frame),
+            memory: &|_| None,
+            canonical_address: Some(END),
+            frame_base: None,
+        })
     }
 
     fn function_start(&self, instruction: u64) -> Option<u64> {

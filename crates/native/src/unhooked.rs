@@ -57,6 +57,8 @@ pub trait Surroundings {
     fn hook(&self, function: u64) -> Option<Hook>;
     /// The address that this place, through which code calls, holds.
     fn slot(&self, address: u64) -> Option<u64>;
+    /// Whether the function of this address never returns, as `abort`.
+    fn never_returns(&self, function: u64) -> bool;
     /// Whether this is memory of an image that the program does not write.
     fn is_constant(&self, address: u64) -> bool;
 }

@@ -42,6 +42,14 @@ impl Default for SavedFibre {
     }
 }
 
+/// Works on a stack of its own: that of the thread that runs may be small, and is compared afterwards.
+pub fn on_own_stack<R>(work: impl FnOnce() -> R) -> R {
+    const SIZE: usize = 1 << 20;
+    let stack = DefaultStack::new(SIZE)
+        .unwrap_or_else(|error| panic!("no memory for one more stack: {error}"));
+    corosensei::on_stack(stack, work)
+}
+
 /// Below the stack pointer of a suspended coroutine so much may be in use (the red zone of the ABI).
 const RED_ZONE: usize = 128;
 

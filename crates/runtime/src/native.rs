@@ -25,7 +25,7 @@ mod source_map;
 mod threads;
 
 pub use annotations::{acquire_at, expect_races, ignore, release_at};
-pub use atomics::{compare_exchange, fence, load, modify, modify_within, store};
+pub use atomics::{compare_exchange, fence, load, load_within, modify, modify_within, store};
 pub use copies::{copy, copy_at_once, fill, read_on};
 pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};
 pub use ended_frames::{FRAME, is_in_ended_frame};
@@ -42,7 +42,7 @@ pub use objects::{
 pub use own::{WIPES, reads_on_own, reads_own, writes_own};
 pub(crate) use ownership::Ownership;
 pub(crate) use plain::Written;
-pub use plain::{begin_allocation, read, release, take_effect, write, write_volatile};
+pub use plain::{begin_allocation, read, read_within, release, take_effect, write, write_volatile};
 pub(crate) use ranges::{Ranges, digest_at};
 pub use savepoint::Memory;
 pub(crate) use savepoint::Savepoints;
@@ -57,6 +57,7 @@ pub use threads::{
 };
 
 pub use crate::control_words::ControlWords;
+pub use crate::coroutine::on_own_stack;
 pub use crate::trap::{Epilogue, Prologue};
 
 use explore::ThreadId;

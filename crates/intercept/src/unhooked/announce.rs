@@ -188,18 +188,37 @@ unsafe fn announce(address: usize, length: usize, effect: Effect, frame: *const 
     if super::is_constant(address) || gate::is_errno(address) {
         return;
     }
-    let (call, pointer) = (Call::of(frame), std::ptr::with_exposed_provenance(address));
+    let pointer = std::ptr::with_exposed_provenance(address);
     // SAFETY: as promised by the caller.
     unsafe {
         match effect {
-            Effect::Read => call.reads_first(pointer, length),
-            Effect::Write => call.writes(pointer, length),
+            Effect::Read => read(address, length, frame),
+            Effect::Write => Call::here().writes(pointer, length),
             Effect::Both => {
-                call.reads_first(pointer, length);
-                call.writes(pointer, length);
+                read(address, length, frame);
+                Call::here().writes(pointer, length);
             }
         }
     }
+}
+
+/// # Safety
+///
+/// As for [`perform`].
+unsafe fn read(address: usize, length: usize, frame: *const Frame) {
+    // SAFETY: the frame is there.
+    let code = unsafe { (*frame).code() };
+    if !heap::contains(address) && model::reads_own(address, length, code) {
+        return gate::pass();
+    }
+    {
+        let _closed = close();
+        heap::check(address, length, frame);
+        // SAFETY: the program is about to read, and the frame is that of its code.
+        unsafe { model::read(address, length, frame) };
+    }
+    // SAFETY: others may have run.
+    unsafe { gate::FRAME = frame };
 }
 
 /// An instruction that fills or copies memory. If it counts its steps, all of them are done here.

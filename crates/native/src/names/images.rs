@@ -1,7 +1,7 @@
 //! All images of a process: names by the addresses that the process has.
 
-use super::{Frame, Memory, Names, Registers, Variable};
-use crate::RUNTIME_LIBRARY;
+use super::{Frame, Memory, Names, Registers, Variable, Waiting};
+use crate::{RUNTIME_LIBRARY, Surroundings};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -112,6 +112,17 @@ impl Images {
             false
         });
         found
+    }
+
+    /// The function that is returned into at an address, which `code` has at an offset, and what it does not read any more.
+    pub fn waiting(
+        &self,
+        returns_to: u64,
+        code: (&[u8], usize),
+        around: &dyn Surroundings,
+    ) -> Option<Waiting> {
+        let (names, base) = self.at(returns_to)?;
+        names.waiting(returns_to - base, base, code, around)
     }
 
     /// The value of a variable; an address with a name is shown by its name: `&queue.nodes[3]`.

@@ -5,6 +5,7 @@ use super::location::{Found, Machine, evaluate};
 use super::table::{Function, Table};
 use super::types::Types;
 use gimli::{AttributeValue, EntriesCursor, Unit, constants};
+use std::ops::Range;
 
 /// A local variable or parameter whose bytes contain the address that was asked for.
 pub struct Local {
@@ -65,6 +66,50 @@ impl Locals<'_> {
             }
         }
         found
+    }
+
+    /// The places of all variables in the frame, from its end, if each has one place for all of the function. This is so
+    /// where the compiler has not optimised.
+    pub fn places(&self, machine: &Machine<'_>) -> Option<Vec<Range<i64>>> {
+        let id = self.function.entry;
+        let unit = self.information.unit(id);
+        let entry = self.information.entry(id)?;
+        let (Found::Address(base) | Found::Value(base)) =
+            self.expression(unit, &entry, constants::DW_AT_frame_base, machine)?
+        else {
+            return None;
+        };
+        let machine = Machine {
+            frame_base: Some(base),
+            ..*machine
+        };
+        let types = Types {
+            information: self.information,
+            table: self.table,
+        };
+        let mut places = Vec::new();
+        let mut cursor = unit.entries_at_offset(id.offset).ok()?;
+        let depth = entry_after(&mut cursor)?.depth();
+        while let Some(entry) = entry_after(&mut cursor).filter(|entry| entry.depth() > depth) {
+            match entry.tag() {
+                constants::DW_TAG_variable | constants::DW_TAG_formal_parameter => {}
+                constants::DW_TAG_inlined_subroutine => return None,
+                _ => continue,
+            }
+            let expression = match entry.attr_value(constants::DW_AT_location) {
+                Some(AttributeValue::Exprloc(expression)) => expression,
+                None if is_without_place(&entry) => continue,
+                Some(_) | None => return None,
+            };
+            if let Found::Address(start) =
+                evaluate(self.information, unit, expression, Some(&machine))?
+            {
+                let size = types.size(self.information.type_of(id.unit, &entry)?)?;
+                let start = start.wrapping_sub(machine.canonical_address?) as i64;
+                places.push(start..start.checked_add_unsigned(size)?);
+            }
+        }
+        Some(places)
     }
 
     fn variable(
@@ -143,4 +188,10 @@ impl Locals<'_> {
 
 fn entry_after(cursor: &mut EntriesCursor<'_, Reader>) -> Option<Entry> {
     cursor.next_dfs().ok()?.cloned()
+}
+
+/// Whether the entry of a variable says that this one has no place of its own.
+fn is_without_place(entry: &Entry) -> bool {
+    let has = |attribute| entry.attr_value(attribute).is_some();
+    has(constants::DW_AT_const_value) || has(constants::DW_AT_declaration)
 }

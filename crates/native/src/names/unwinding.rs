@@ -7,6 +7,7 @@ use gimli::{
     ParsedEhFrameHdr, Register, RegisterRule, UnwindContext, UnwindSection, UnwindTableRow, Value,
 };
 use object::{Object, ObjectSection};
+use std::ops::Range;
 
 pub struct Unwinding {
     frames: EhFrame<Reader>,
@@ -21,6 +22,20 @@ pub struct Unwound {
     /// The caller's registers; its instruction is the return address less one. Nothing at the outermost frame.
     pub caller: Option<Registers>,
 }
+
+/// How a function has laid out its frame where it waits for another one to return. Offsets are from the end of the frame.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    pub function: Range<u64>,
+    /// The end is so far above what this register has.
+    pub end: (u16, i64),
+    /// Where registers of the caller are saved.
+    pub saved: Vec<(u16, i64)>,
+    pub has_landing_pads: bool,
+}
+
+/// The number of `rsp` in the tables.
+pub const STACK_POINTER: u16 = 7;
 
 /// Registers that calls preserve, and those of the stack.
 const REGISTERS: u16 = 16;
@@ -73,6 +88,44 @@ impl Unwinding {
             canonical_address,
             caller,
         })
+    }
+
+    /// How the function that is returned into has laid out its frame.
+    pub fn layout(&self, instruction: u64) -> Option<Layout> {
+        let get_cie = EhFrame::cie_from_offset;
+        let function = match self.index.as_ref().and_then(ParsedEhFrameHdr::table) {
+            Some(table) => table.fde_for_address(&self.frames, &self.bases, instruction, get_cie),
+            None => self
+                .frames
+                .fde_for_address(&self.bases, instruction, get_cie),
+        };
+        let function = function.ok()?;
+        let start = function.initial_address();
+        let mut context = UnwindContext::new();
+        // What begins in the middle is a part of another function.
+        if self.end_of_frame(self.row(&mut context, start)?)? != (STACK_POINTER, 8) {
+            return None;
+        }
+        let mut context = UnwindContext::new();
+        let row = self.row(&mut context, instruction)?;
+        let saved = (0..REGISTERS).filter_map(|number| match row.register(Register(number)) {
+            None | Some(RegisterRule::SameValue) => None,
+            Some(RegisterRule::Offset(offset)) => Some(Some((number, offset))),
+            Some(_) => Some(None),
+        });
+        Some(Layout {
+            function: start..start + function.len(),
+            end: self.end_of_frame(row)?,
+            saved: saved.collect::<Option<_>>()?,
+            has_landing_pads: function.lsda().is_some(),
+        })
+    }
+
+    fn end_of_frame(&self, row: &UnwindTableRow<usize>) -> Option<(u16, i64)> {
+        match row.cfa() {
+            CfaRule::RegisterAndOffset { register, offset } => Some((register.0, *offset)),
+            CfaRule::Expression(_) => None,
+        }
     }
 
     fn row<'a>(

@@ -1,6 +1,7 @@
 //! Atomic accesses to memory by address.
 
 use super::Frame;
+use super::laps::Given;
 use super::ranges::{bytes_of, memory_seen, token, touch};
 use crate::atomic::Value;
 use crate::engine::Engine;
@@ -17,6 +18,30 @@ use std::sync::atomic::Ordering;
 /// The program accesses the variable like this, and `frame` is that of its call.
 #[inline]
 pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
+    // SAFETY: as promised by the caller.
+    unsafe { load_given(pointer, order, frame, Some([pointer.addr() as u128, 0, 0])) }
+}
+
+/// The same in the middle of a call of the program.
+///
+/// # Safety
+///
+/// As for [`load`].
+pub unsafe fn load_within<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
+    // SAFETY: as promised by the caller.
+    unsafe { load_given(pointer, order, frame, None) }
+}
+
+/// # Safety
+///
+/// As for [`load`].
+#[inline(always)]
+unsafe fn load_given<V: Value>(
+    pointer: *const V,
+    order: Ordering,
+    frame: *const Frame,
+    given: Given,
+) -> V {
     // SAFETY: the program is about to read it.
     unsafe { touch(pointer) };
     let met = Cell::new(None);
@@ -24,7 +49,7 @@ pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const F
         let range = engine.range(pointer.addr(), size_of::<V>());
         met.set(Some(range));
         // SAFETY: as promised by the caller.
-        if unsafe { engine.stops_by(frame, true) } {
+        if unsafe { engine.stops_by(frame, true, given) } {
             return false;
         }
         // SAFETY: as promised by the caller.
@@ -83,7 +108,8 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
     });
 }
 
-/// An atomic read-modify-write. `name` is that of the operation, as `fetch_add`; gives the old value.
+/// An atomic read-modify-write. `name` is that of the operation, as `fetch_add`, which makes the new value of the old one
+/// and `operand`; gives the old value.
 ///
 /// # Safety
 ///
@@ -93,12 +119,16 @@ pub unsafe fn modify<V: Value>(
     pointer: *mut V,
     named: (&'static str, Ordering),
     frame: *const Frame,
-    change: impl FnOnce(V) -> V,
+    operand: V,
+    change: impl FnOnce(V, V) -> V,
 ) -> V {
     // SAFETY: as promised by the caller.
     unsafe {
-        let stops = |engine: &mut Engine| engine.stops_by(frame, true);
-        modify_unless(stops, pointer, named, (*frame).code(), change)
+        let given = [pointer.addr() as u128, wide(operand), 0];
+        let stops = |engine: &mut Engine| engine.stops_by(frame, true, Some(given));
+        modify_unless(stops, pointer, named, (*frame).code(), |old| {
+            change(old, operand)
+        })
     }
 }
 
@@ -177,11 +207,12 @@ pub unsafe fn compare_exchange<V: Value>(
     // SAFETY: the program is about to access it.
     unsafe { touch(pointer) };
     let met = Cell::new(None);
+    let given = [pointer.addr() as u128, wide(expected), wide(new)];
     let goes_on = |engine: &mut Engine| {
         let range = engine.range(pointer.addr(), size_of::<V>());
         met.set(Some(range));
         // SAFETY: as promised by the caller.
-        if unsafe { engine.stops_by(frame, true) } {
+        if unsafe { engine.stops_by(frame, true, Some(given)) } {
             return false;
         }
         // SAFETY: as promised by the caller.
@@ -224,6 +255,13 @@ pub unsafe fn compare_exchange<V: Value>(
         }
         if is_equal { Ok(old) } else { Err(old) }
     })
+}
+
+/// The bytes of a value.
+fn wide<V: Value>(value: V) -> u128 {
+    let mut bytes = [0; size_of::<u128>()];
+    bytes[..size_of::<V>()].copy_from_slice(bytes_of(&value));
+    u128::from_ne_bytes(bytes)
 }
 
 /// A fence of the memory model.

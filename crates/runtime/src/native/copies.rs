@@ -1,7 +1,7 @@
 //! Memory that is copied or filled as a whole.
 
 use super::Frame;
-use super::plain::{Written, read, write};
+use super::plain::{Written, read_within, write};
 use super::ranges::{content_of, touch};
 use crate::engine::Engine;
 use crate::names::Range;
@@ -22,7 +22,7 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
     if silently(|engine| engine.races_plain()) {
         // SAFETY: as promised by the caller.
         unsafe {
-            read(from, length, frame);
+            read_within(from, length, frame);
             write(to, length, code);
             target.copy_from(source, length);
         }
@@ -37,7 +37,7 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
         // SAFETY: as promised by the caller.
         unsafe {
             match index {
-                0 => read(from + start, size, frame),
+                0 => read_within(from + start, size, frame),
                 _ => read_on(from + start, size, code),
             }
             source

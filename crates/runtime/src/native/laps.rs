@@ -45,6 +45,10 @@ impl Frame {
     }
 }
 
+/// Addresses and values that the program gives to a hook: it may have them nowhere else. None if not all of them are known:
+/// then what the program does not read any more may have been made of them.
+pub(crate) type Given = Option<[u128; 3]>;
+
 /// Set by calls that the program makes to functions whose effects nobody knows: the thread that runs has had one.
 pub static HAS_CALLED_UNKNOWN: AtomicBool = AtomicBool::new(false);
 
@@ -214,7 +218,12 @@ impl Engine {
     ///
     /// The frame is at the top of the program's part of the stack of the thread that runs.
     #[inline(always)]
-    pub(crate) unsafe fn stops_by(&mut self, frame: *const Frame, is_event: bool) -> bool {
+    pub(crate) unsafe fn stops_by(
+        &mut self,
+        frame: *const Frame,
+        is_event: bool,
+        given: Given,
+    ) -> bool {
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code };
         if self.native.is_simple && self.visits(code) {
@@ -224,14 +233,14 @@ impl Engine {
             return false;
         }
         // SAFETY: as promised by the caller.
-        unsafe { self.stops_in_round(frame, is_event) }
+        unsafe { self.stops_in_round(frame, is_event, given) }
     }
 
     /// # Safety
     ///
     /// As for [`Engine::stops_by`].
     #[inline(never)]
-    unsafe fn stops_in_round(&mut self, frame: *const Frame, is_event: bool) -> bool {
+    unsafe fn stops_in_round(&mut self, frame: *const Frame, is_event: bool, given: Given) -> bool {
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code };
         let unroll = self.config.native.and_then(|native| native.unroll);
@@ -254,7 +263,7 @@ impl Engine {
         state.clear();
         if place.is_loop {
             // SAFETY: as promised by the caller.
-            unsafe { self.copy_state(frame, &mut state) };
+            unsafe { self.copy_state(frame, given, &mut state) };
         }
         let mut lap = self.thread().laps.come_by(place, &state, unroll);
         if matches!(lap, Lap::Vain(_)) && self.has_changed_memory() {
@@ -288,12 +297,13 @@ impl Engine {
         }
     }
 
-    /// What the thread that runs has for itself: registers, its stack as far as it knows it, and what its front-end keeps for it.
+    /// What the thread that runs has for itself: registers and its stack, as far as it knows them and may read them, what it
+    /// gave to the hook, and what its front-end keeps for it.
     ///
     /// # Safety
     ///
     /// As for [`Engine::stops_by`].
-    unsafe fn copy_state(&mut self, frame: *const Frame, state: &mut Vec<u8>) {
+    unsafe fn copy_state(&mut self, frame: *const Frame, given: Given, state: &mut Vec<u8>) {
         let start = frame.addr();
         let length = self.stack_top() - start;
         // SAFETY: the stack from the frame to its top is initialised as far as a comparison goes, and nobody writes to it
@@ -301,6 +311,10 @@ impl Engine {
         state.extend_from_slice(unsafe { std::slice::from_raw_parts(frame.cast(), length) });
         self.thread().laps.as_known(start, state);
         if let Some(native) = self.config.native {
+            if let Some(given) = given {
+                native.memory.clear_dead(start, state);
+                state.extend(given.into_iter().flat_map(u128::to_ne_bytes));
+            }
             native.memory.tell(self.running, state);
         }
     }

@@ -187,7 +187,7 @@ pub unsafe fn try_at<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     // SAFETY: as promised by the caller.
     let goes_on = |engine: &mut Engine| unsafe {
         engine.thread().code = (*frame).code();
-        !engine.stops_by(frame, true)
+        !engine.stops_by(frame, true, None)
     };
     perform_when(goes_on, |_| ());
     tries()

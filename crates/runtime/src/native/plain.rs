@@ -2,6 +2,7 @@
 
 use super::Frame;
 use super::foreign::may_be_stack;
+use super::laps::Given;
 use super::ranges::{bytes_at, content_of, memory_seen, touch};
 use crate::engine::Engine;
 use crate::names::Range;
@@ -25,12 +26,32 @@ pub(crate) struct Written {
 /// As for [`load`](super::load).
 #[inline]
 pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
+    let given = [address as u128, length as u128, 0];
+    // SAFETY: as promised by the caller.
+    unsafe { read_given(address, length, frame, Some(given)) }
+}
+
+/// The same in the middle of a call of the program.
+///
+/// # Safety
+///
+/// As for [`load`](super::load).
+pub unsafe fn read_within(address: usize, length: usize, frame: *const Frame) {
+    // SAFETY: as promised by the caller.
+    unsafe { read_given(address, length, frame, None) }
+}
+
+/// # Safety
+///
+/// As for [`load`](super::load).
+#[inline(always)]
+unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: Given) {
     // SAFETY: the program is about to read it.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         // SAFETY: as promised by the caller.
-        if unsafe { engine.stops_by(frame, !engine.races_plain()) } {
+        if unsafe { engine.stops_by(frame, !engine.races_plain(), given) } {
             return false;
         }
         // SAFETY: as promised by the caller.

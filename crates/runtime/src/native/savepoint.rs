@@ -34,6 +34,9 @@ pub trait Memory {
     /// and gives that.
     fn look(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool;
 
+    /// Clears what its thread does not read any more in a copy of a stack, which begins at `start` with a [`Frame`](super::Frame).
+    fn clear_dead(&self, start: usize, stack: &mut [u8]);
+
     /// Adds what this thread can find out otherwise than by reading memory.
     fn tell(&self, thread: ThreadId, state: &mut Vec<u8>);
 

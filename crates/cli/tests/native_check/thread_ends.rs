@@ -1,0 +1,117 @@
+//! What the library of C++ does at the end of a thread: results become ready, condition variables are notified.
+
+use crate::toolchain::{Toolchain, check};
+use std::fs;
+
+const SOURCE: &str = r#"
+#include <cassert>
+#include <chrono>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <pthread.h>
+#include <string>
+#include <thread>
+
+static int shared;
+static pthread_key_t key;
+static std::mutex mutex;
+static std::condition_variable condition;
+struct Last { int used = 0; ~Last() { shared += used; } };
+static thread_local Last last;
+
+// Keys that are made later are destroyed later.
+static void write_behind() {
+    pthread_key_create(&key, [](void *) { shared = 9; });
+    pthread_setspecific(key, &key);
+}
+
+static void promise(bool is_late) {
+    std::promise<int> promise;
+    auto future = promise.get_future();
+    std::thread thread([&] {
+        promise.set_value_at_thread_exit(7);
+        last.used = 1;
+        if (is_late) write_behind();
+    });
+    assert(future.get() == 7 && shared == 1);
+    thread.join();
+}
+
+static void task() {
+    std::packaged_task<int(int)> task([](int n) { return n + 1; });
+    auto future = task.get_future();
+    std::thread thread([&] { task.make_ready_at_thread_exit(6); });
+    assert(future.get() == 7);
+    thread.join();
+}
+
+static void detached() {
+    std::promise<int> promise;
+    auto future = promise.get_future();
+    std::thread([promise = std::move(promise)]() mutable { promise.set_value_at_thread_exit(3); }).detach();
+    assert(future.get() == 3);
+}
+
+static void early() {
+    std::promise<int> promise;
+    auto future = promise.get_future();
+    std::thread thread([&] { promise.set_value_at_thread_exit(7); });
+    assert(future.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
+    thread.join();
+}
+
+static void notification(bool is_late) {
+    static bool is_done;
+    std::thread thread([&] {
+        std::unique_lock<std::mutex> lock(mutex);
+        is_done = true;
+        last.used = 1;
+        std::notify_all_at_thread_exit(condition, std::move(lock));
+        if (is_late) write_behind();
+    });
+    {
+        std::unique_lock<std::mutex> lock(mutex);
+        condition.wait(lock, [] { return is_done; });
+    }
+    assert(shared == 1);
+    thread.join();
+}
+
+int main(int, char **words) {
+    std::string what = words[1];
+    if (what == "promise") promise(false);
+    if (what == "promise-race") promise(true);
+    if (what == "task") task();
+    if (what == "detached") detached();
+    if (what == "early") early();
+    if (what == "notification") notification(false);
+    if (what == "notification-race") notification(true);
+}
+"#;
+
+#[test]
+fn what_becomes_ready_at_the_end_of_a_thread_is_ordered_before_what_others_do_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.cpp");
+    let executable = folder.path().join("program");
+    fs::write(&source, SOURCE).unwrap();
+    Toolchain::first()
+        .build(&source, &["-std=c++17".to_owned()], &executable)
+        .unwrap();
+    for (what, expected) in [
+        ("promise", None),
+        ("promise-race", Some("data_race")),
+        ("task", None),
+        ("detached", None),
+        ("early", Some("assertion")),
+        ("notification", None),
+        ("notification-race", Some("data_race")),
+    ] {
+        let report = check(&[], &executable, &[what.to_owned()]).unwrap();
+        let found = report["errors"][0]["kind"].as_str();
+        assert_eq!(found, expected, "{what}: {report}");
+        let verdict = expected.map_or("verified", |_| "bug");
+        assert_eq!(report["verdict"], verdict, "{what}: {report}");
+    }
+}

@@ -1,0 +1,112 @@
+//! What lies on a thread's stack and in its registers, but is not read any more: two states that differ only there are one to
+//! the await rule.
+
+use crate::gate::Own;
+use crate::source_map::images;
+use crate::{image, unhooked};
+use native::Waiting;
+use runtime::native::on_own_stack;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Functions that wait for others, by the address that these return to.
+static WAITING: Own<Option<FxHashMap<usize, Option<Waiting>>>> = Own::new(None);
+
+/// Whether the program calls functions that return twice, so that code goes on where no path leads to.
+static RETURNS_TWICE: Own<Option<bool>> = Own::new(None);
+
+const RETURNING_TWICE: [&str; 7] = [
+    "_setjmp",
+    "setjmp",
+    "__sigsetjmp",
+    "sigsetjmp",
+    "getcontext",
+    "swapcontext",
+    "vfork",
+];
+
+/// Deeper frames count as they are.
+const DEEPEST: usize = 64;
+
+const WORD: usize = size_of::<usize>();
+const REGISTERS: usize = 6;
+/// Of the frame pointer.
+const FRAME_POINTER: usize = 4;
+
+/// Clears what is dead in a copy of a stack that begins at `start`, with registers that calls preserve and a return address (`Frame`).
+pub(crate) fn clear(start: usize, copy: &mut [u8]) {
+    if returns_twice() {
+        return;
+    }
+    let all = start..start + copy.len();
+    let mut registers: [usize; REGISTERS] = std::array::from_fn(|number| start + number * WORD);
+    let mut slot = start + REGISTERS * WORD;
+    for _ in 0..DEEPEST {
+        let stack = slot + WORD;
+        let Some(waiting) = word(slot, &all).and_then(waiting_at) else {
+            return;
+        };
+        let base = match waiting.is_by_frame {
+            true => word(registers[FRAME_POINTER], &all),
+            false => Some(stack),
+        };
+        let end = base.map(|base| base.wrapping_add_signed(waiting.distance as isize));
+        let Some(end) = end.filter(|&end| end > stack && end <= all.end) else {
+            return;
+        };
+        let slot_above = end - WORD;
+        let mut forget = |dead: Range<usize>| {
+            if all.start <= dead.start && dead.start < dead.end && dead.end <= all.end {
+                copy[dead.start - start..dead.end - start].fill(0);
+            }
+        };
+        for (&place, &is_dead) in registers.iter().zip(&waiting.dead.registers) {
+            if is_dead {
+                forget(place..place + WORD);
+            }
+        }
+        for part in &waiting.dead.frame {
+            let [from, to] =
+                [part.start, part.end].map(|offset| end.wrapping_add_signed(offset as isize));
+            forget(from.max(stack)..to.min(slot_above));
+        }
+        for (place, saved) in registers.iter_mut().zip(&waiting.saved) {
+            if let Some(offset) = saved {
+                *place = end.wrapping_add_signed(*offset as isize);
+            }
+        }
+        slot = slot_above;
+    }
+}
+
+/// A word of the stack.
+fn word(address: usize, stack: &Range<usize>) -> Option<usize> {
+    let is_there = stack.start <= address && address.checked_add(WORD)? <= stack.end;
+    // SAFETY: the memory is in the part of the stack that is in use, of the thread that runs.
+    is_there
+        .then(|| unsafe { std::ptr::with_exposed_provenance::<usize>(address).read_unaligned() })
+}
+
+/// The function that is returned into at an address.
+fn waiting_at(returns_to: usize) -> Option<&'static Waiting> {
+    let known = WAITING.get().get_or_insert_default();
+    let find = || {
+        let (code, offset) = image::code_around(returns_to.checked_sub(1)?)?;
+        images().waiting(returns_to as u64, (code, offset + 1), unhooked::process()?)
+    };
+    // The stack of the program keeps nothing of it.
+    let waiting = known
+        .entry(returns_to)
+        .or_insert_with(|| on_own_stack(find));
+    waiting.as_ref()
+}
+
+fn returns_twice() -> bool {
+    *RETURNS_TWICE.get().get_or_insert_with(|| {
+        let calls = |file: &std::path::PathBuf| {
+            let mut names = RETURNING_TWICE.iter();
+            names.any(|name| native::imports(file, name))
+        };
+        on_own_stack(|| image::files().iter().any(calls))
+    })
+}

@@ -1,0 +1,138 @@
+//! Results that a thread of C++ makes ready when it ends (`set_value_at_thread_exit`, `make_ready_at_thread_exit`).
+//!
+//! The library of C++ does this in code without hooks: no event would tell that the result is ready, and nothing would
+//! be ordered before what others do with it. So the same is done here with calls of hooks, as a compiler would have put them
+//! there. To the checker this is code of the program. The layouts are those of the ABI of libstdc++ since gcc 5.
+
+use libc::{c_int, c_uint, c_void, size_t};
+
+/// `_State_baseV2::_Make_ready`: what the library calls when the thread ends, and a `weak_ptr` to the state.
+#[repr(C)]
+struct MakeReady {
+    next: *mut c_void,
+    callback: unsafe extern "C-unwind" fn(*mut MakeReady),
+    state: *mut State,
+    counts: *mut Counts,
+}
+
+/// `_State_baseV2`: what a future shares with its promise.
+#[repr(C)]
+struct State {
+    functions: *const c_void,
+    result: *mut c_void,
+    status: c_uint,
+}
+
+/// `_Sp_counted_base`: who shares the state.
+#[repr(C)]
+struct Counts {
+    functions: *const Functions,
+    owners: c_uint,
+    observers: c_uint,
+}
+
+/// Its virtual functions.
+#[repr(C)]
+struct Functions {
+    destructors: [*const c_void; 2],
+    dispose: unsafe extern "C-unwind" fn(*mut Counts),
+    destroy: unsafe extern "C-unwind" fn(*mut Counts),
+}
+
+const READY: c_uint = 1;
+const HAS_WAITER: c_uint = 0x8000_0000;
+
+const RELAXED: c_int = 0;
+const RELEASE: c_int = 3;
+const ACQUIRE_RELEASE: c_int = 4;
+
+unsafe extern "C-unwind" {
+    fn __tsan_atomic32_load(pointer: *const c_uint, order: c_int) -> c_uint;
+    fn __tsan_atomic32_exchange(pointer: *mut c_uint, value: c_uint, order: c_int) -> c_uint;
+    fn __tsan_atomic32_fetch_sub(pointer: *mut c_uint, operand: c_uint, order: c_int) -> c_uint;
+    fn __tsan_atomic32_compare_exchange_val(
+        pointer: *mut c_uint,
+        expected: c_uint,
+        new: c_uint,
+        success: c_int,
+        failure: c_int,
+    ) -> c_uint;
+    fn _ZdlPvm(block: *mut c_void, size: size_t);
+}
+
+/// As `_Make_ready::_S_run`.
+///
+/// # Safety
+///
+/// The library calls it once, at the end of the thread that gave it.
+unsafe extern "C-unwind" fn make_ready(element: *mut MakeReady) {
+    // SAFETY: the element is as the library made it, and keeps the counts alive; the state is alive while it has an owner.
+    unsafe {
+        let MakeReady { state, counts, .. } = element.read();
+        if is_taken(counts) {
+            let status = &raw mut (*state).status;
+            if __tsan_atomic32_exchange(status, READY, RELEASE) & HAS_WAITER != 0 {
+                notify_all(status);
+            }
+            let owners = &raw mut (*counts).owners;
+            if __tsan_atomic32_fetch_sub(owners, 1, ACQUIRE_RELEASE) == 1 {
+                ((*(*counts).functions).dispose)(counts);
+                observe_no_more(counts);
+            }
+        }
+        observe_no_more(counts);
+        _ZdlPvm(element.cast(), size_of::<MakeReady>());
+    }
+}
+
+/// Wakes the threads that wait for the status, which may be gone.
+fn notify_all(status: *mut c_uint) {
+    real!(_ZNSt28__atomic_futex_unsigned_base19_M_futex_notify_allEPj(status): fn(*mut c_uint));
+}
+
+/// Adds an owner, if there is one (`weak_ptr::lock`).
+///
+/// # Safety
+///
+/// The counts are alive.
+unsafe fn is_taken(counts: *mut Counts) -> bool {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let owners = &raw mut (*counts).owners;
+        let mut count = __tsan_atomic32_load(owners, RELAXED);
+        while count != 0 {
+            let (new, order) = (count + 1, ACQUIRE_RELEASE);
+            let found = __tsan_atomic32_compare_exchange_val(owners, count, new, order, RELAXED);
+            if found == count {
+                return true;
+            }
+            count = found;
+        }
+        false
+    }
+}
+
+/// Takes an observer away. Without any the counts are gone.
+///
+/// # Safety
+///
+/// The caller has been counted.
+unsafe fn observe_no_more(counts: *mut Counts) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let observers = &raw mut (*counts).observers;
+        if __tsan_atomic32_fetch_sub(observers, 1, ACQUIRE_RELEASE) == 1 {
+            ((*(*counts).functions).destroy)(counts);
+        }
+    }
+}
+
+/// `_Make_ready::_M_set`: registers what is to be done.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn _ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv(
+    element: *mut MakeReady,
+) {
+    real!(_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv(element): fn(*mut MakeReady));
+    // SAFETY: the library has just filled it.
+    unsafe { (*element).callback = make_ready };
+}
