@@ -133,6 +133,14 @@ impl Call {
         }
     }
 
+    /// The one with this frame.
+    pub(crate) fn of(frame: *const Frame) -> Call {
+        Call {
+            frame,
+            is_inside: is_inside(),
+        }
+    }
+
     /// Whether the program under check calls.
     pub(crate) fn is_inside(self) -> bool {
         self.is_inside
@@ -157,6 +165,30 @@ impl Call {
         heap::check(pointer.addr(), length, self.frame);
         // SAFETY: as promised by the caller.
         unsafe { native::read_on(pointer.expose_provenance(), length, (*self.frame).code()) };
+        self.goes_on();
+    }
+
+    /// The first read of a call that notes all registers: a thread may have come back to it with the same state.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Call::reads`].
+    pub(crate) unsafe fn reads_first(self, pointer: *const c_void, length: usize) {
+        if length == 0 {
+            return;
+        }
+        if !self.is_inside {
+            return enforce::plain_read(pointer.addr());
+        }
+        // SAFETY: the frame of the call is there until it returns.
+        let code = unsafe { (*self.frame).code() };
+        if !heap::contains(pointer.addr()) && native::reads_own(pointer.addr(), length, code) {
+            return gate::pass();
+        }
+        let _closed = close();
+        heap::check(pointer.addr(), length, self.frame);
+        // SAFETY: as promised by the caller.
+        unsafe { native::read_within(pointer.expose_provenance(), length, self.frame) };
         self.goes_on();
     }
 
@@ -185,7 +217,7 @@ impl Call {
     }
 
     /// Others may have run: the call is the program's last one again.
-    fn goes_on(self) {
+    pub(crate) fn goes_on(self) {
         // SAFETY: the one thread that runs the program writes it.
         unsafe { gate::FRAME = self.frame };
     }
@@ -385,7 +417,7 @@ unsafe extern "C-unwind" fn __tsan_func_exit() {
 /// # Safety
 ///
 /// The program calls it like this, and the frame is that of its call.
-unsafe fn copy(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_void {
+unsafe fn copy_inside(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_void {
     let (frame, _closed) = (frame(), close());
     heap::check(to.addr(), length, frame);
     heap::check(from.addr(), length, frame);
@@ -401,31 +433,36 @@ unsafe fn copy(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_vo
     to
 }
 
+/// A copy by the program, as `memmove` does it.
+///
+/// # Safety
+///
+/// Called by a function that noted the frame, as the program called it.
+pub(crate) unsafe fn copy(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_void {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match is_inside() && length > 0 {
+            true => copy_inside(to, from, length),
+            false if enforce::counts_plain() => enforced::copy(to, from, length),
+            false => libc::memmove(to, from, length),
+        }
+    }
+}
+
 macro_rules! copies {
-    ($($name:ident, $library:ident;)*) => {
+    ($($name:ident)*) => {
         export! {
             $(
                 compared fn $name(to: *mut c_void, from: *const c_void, length: size_t) -> *mut c_void {
                     // SAFETY: as the program called it.
-                    unsafe {
-                        match is_inside() && length > 0 {
-                            true => copy(to, from, length),
-                            false if enforce::counts_plain() => enforced::copy(to, from, length),
-                            false => libc::$library(to, from, length),
-                        }
-                    }
+                    unsafe { copy(to, from, length) }
                 }
             )*
         }
     };
 }
 
-copies! {
-    __tsan_memcpy, memcpy;
-    __tsan_memmove, memmove;
-    __wrap_memcpy, memcpy;
-    __wrap_memmove, memmove;
-}
+copies! { __tsan_memcpy __tsan_memmove __wrap_memcpy __wrap_memmove }
 
 macro_rules! fills {
     ($($name:ident)*) => {

@@ -51,6 +51,35 @@ pub(crate) fn parts() -> impl Iterator<Item = (usize, usize)> {
     parts.map(|part| (part.start, part.content.len()))
 }
 
+/// Memory of images that nothing writes after the start.
+pub(crate) fn constant_parts() -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    // SAFETY: the callback gets what it is given here.
+    unsafe { libc::dl_iterate_phdr(Some(add_constant), (&raw mut parts).cast()) };
+    parts
+}
+
+unsafe extern "C" fn add_constant(
+    info: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    data: *mut libc::c_void,
+) -> libc::c_int {
+    // SAFETY: the loader passes what is valid, and our own data.
+    let (info, parts) = unsafe { (&*info, &mut *data.cast::<Vec<Range<usize>>>()) };
+    // SAFETY: the loader passes as many headers.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+    for header in headers {
+        let start = info.dlpi_addr as usize + header.p_vaddr as usize;
+        let end = start + header.p_memsz as usize;
+        match header.p_type {
+            libc::PT_LOAD if header.p_flags & libc::PF_W == 0 => parts.push(start..end),
+            libc::PT_GNU_RELRO => parts.push(start..end & !4095),
+            _ => {}
+        }
+    }
+    0
+}
+
 /// The writable memory of this library.
 pub(crate) fn own_parts() -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();

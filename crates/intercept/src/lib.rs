@@ -5,6 +5,7 @@
 //! * `gate`: whether the code that runs is the program's or the checker's.
 //! * `hooks`, `atomics`: accesses to memory, as the compiler announces them.
 //! * `unhooked`: accesses that the compiler does not announce.
+//! * `library_calls`: accesses by functions of the system's libraries.
 //! * `threads`, `mutex`, …: the functions of libraries that are ours while the program is checked. In all other
 //!   moments they pass on to the library that would have been called.
 //! * `enforced`: the functions of programs that run under a safe trace.
@@ -44,6 +45,7 @@ mod inputs;
 mod keys;
 mod large_atomics;
 mod leaks;
+mod library_calls;
 mod lifetime;
 mod make_ready;
 mod malloc;

@@ -1,6 +1,7 @@
 //! Semaphores of POSIX.
 
 use crate::gate::{self, Closed, close, code, is_inside};
+use crate::hooks::Call;
 use crate::lifetime::SEMAPHORE;
 use crate::tries::{code_of, tries};
 use crate::{cancel, clock};
@@ -102,11 +103,17 @@ export! {
         if !is_inside() {
             return real!(sem_getvalue(semaphore, value): fn(*mut sem_t, *mut c_int) -> c_int);
         }
-        let (frame, _closed) = (gate::frame(), close());
+        let call = Call::here();
+        let (frame, closed) = (gate::frame(), close());
         let semaphore = semaphore_of(semaphore, code_of(frame));
         let permits = tries(frame, || semaphore.permits());
+        drop(closed);
+        call.goes_on();
         // SAFETY: the program gave the pointer.
-        unsafe { *value = c_int::try_from(permits).unwrap_or(c_int::MAX) };
+        unsafe {
+            call.writes(value.cast(), size_of::<c_int>());
+            *value = c_int::try_from(permits).unwrap_or(c_int::MAX);
+        }
         0
     }
 }

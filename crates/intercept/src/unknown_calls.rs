@@ -1,11 +1,13 @@
-//! Calls of functions whose effects nobody knows.
+//! Calls of functions of the system's libraries: those whose effects nobody knows, and those that access memory of the program
+//! (`library_calls`).
 //!
 //! The await rule sees what such a function does to the program's memory, but not what else it changes: positions in files,
 //! what the C library remembers, masks of signals. So a call of a function of the system's libraries is an effect unless it
 //! is known to be none. Each slot through which the program and its libraries call such a function is given a few instructions
-//! that note the call and go on with the function.
+//! that note the call and go on with the function. Accesses count where the code that calls has hooks.
 
 use crate::image;
+use crate::library_calls::{self, Act, Callee};
 use libc::{c_int, c_void, size_t};
 use runtime::native::HAS_CALLED_UNKNOWN;
 use rustc_hash::FxHashMap;
@@ -25,6 +27,23 @@ struct Image {
     has_unknown: bool,
     /// Its calls are those of the program.
     is_own: bool,
+    /// It is this library.
+    is_ours: bool,
+}
+
+impl Image {
+    fn has_code(&self, address: usize) -> bool {
+        self.code.iter().any(|part| part.contains(&address))
+    }
+}
+
+/// A word through which an image calls a function of another one.
+struct Slot {
+    place: *mut usize,
+    name: &'static CStr,
+    is_read_only: bool,
+    /// The image has hooks.
+    is_hooked: bool,
 }
 
 /// An entry of the dynamic section.
@@ -61,7 +80,7 @@ const ADDRESS: u64 = 1;
 const PAGE: usize = 4096;
 
 /// Bytes of the instructions for one function.
-const STEP: usize = 32;
+const STEP: usize = 48;
 
 /// Libraries of the system whose functions change nothing but memory.
 const PURE: [&str; 2] = ["libm.", "libgcc_s."];
@@ -84,7 +103,16 @@ pub(crate) fn behind(address: usize) -> usize {
 }
 
 /// Notes such calls from here on. All slots are filled already.
-pub(crate) fn note() -> Result<(), String> {
+pub(crate) fn note(are_events: bool) -> Result<(), String> {
+    redirect(true, are_events)
+}
+
+/// Reports accesses by such calls from here on, and nothing else. Slots may be empty still.
+pub(crate) fn note_accesses() -> Result<(), String> {
+    redirect(false, true)
+}
+
+fn redirect(notes_unknown: bool, are_events: bool) -> Result<(), String> {
     let mut images: Vec<Image> = Vec::new();
     // SAFETY: the callback gets what it is given here.
     unsafe { libc::dl_iterate_phdr(Some(add_image), (&raw mut images).cast()) };
@@ -93,30 +121,31 @@ pub(crate) fn note() -> Result<(), String> {
         // SAFETY: the image is loaded, so that its dynamic section is as the ABI says.
         unsafe { find_slots(image, &mut slots) };
     }
-    let is_unknown = |address: usize| {
-        let mut unknown = images.iter().filter(|image| image.has_unknown);
-        unknown.any(|image| image.code.iter().any(|part| part.contains(&address)))
-    };
-    // SAFETY: the slots are aligned words of loaded images.
-    slots.retain(|&(slot, _)| is_unknown(unsafe { slot.read() }));
-    if slots.is_empty() {
+    let mut calls: Vec<(Slot, Step)> = Vec::new();
+    for slot in slots {
+        let step = Step::of(&slot, &images, notes_unknown);
+        calls.extend(step.map(|step| (slot, step)));
+    }
+    if calls.is_empty() {
         return Ok(());
     }
-    let steps = make_steps(slots.len())?;
-    let mut known: FxHashMap<usize, usize> = FxHashMap::default();
-    for (slot, fixed) in slots {
+    library_calls::prepare(are_events);
+    let steps = make_steps(calls.len())?;
+    let mut known: FxHashMap<Step, usize> = FxHashMap::default();
+    for (slot, call) in calls {
         // SAFETY: as above; the program does not run yet.
         unsafe {
-            let function = slot.read();
             let next = steps + known.len() * STEP;
-            let step = *known.entry(function).or_insert(next);
-            write_step(step as *mut u8, function);
-            let page = (slot.addr() & !(PAGE - 1)) as *mut c_void;
-            if fixed {
+            let step = *known.entry(call).or_insert_with_key(|call| {
+                call.write(next as *mut u8);
+                next
+            });
+            let page = (slot.place.addr() & !(PAGE - 1)) as *mut c_void;
+            if slot.is_read_only {
                 libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE);
             }
-            slot.write(step);
-            if fixed {
+            slot.place.write(step);
+            if slot.is_read_only {
                 libc::mprotect(page, PAGE, libc::PROT_READ);
             }
         }
@@ -140,28 +169,81 @@ fn make_steps(count: usize) -> Result<usize, String> {
     }
 }
 
-/// Instructions that set the flag and jump to the function. They change no register but `r11`, which no argument is in.
-///
-/// # Safety
-///
-/// So much can be written there.
-unsafe fn write_step(step: *mut u8, function: usize) {
-    let mut code = [0xcc_u8; STEP];
-    code[..2].copy_from_slice(&[0x49, 0xbb]); // mov r11, flag
-    code[2..10].copy_from_slice(&HAS_CALLED_UNKNOWN.as_ptr().addr().to_le_bytes());
-    code[10..14].copy_from_slice(&[0x41, 0xc6, 0x03, 0x01]); // mov byte [r11], 1
-    code[14..20].copy_from_slice(&[0xff, 0x25, 0, 0, 0, 0]); // jmp [rip]
-    code[BEHIND..BEHIND + 8].copy_from_slice(&function.to_le_bytes());
-    // SAFETY: as promised by the caller.
-    unsafe { step.copy_from_nonoverlapping(code.as_ptr(), STEP) };
+/// What is done on the way to a function.
+#[derive(PartialEq, Eq, Hash)]
+struct Step {
+    function: usize,
+    /// Its effects are not known.
+    is_unknown: bool,
+    is_ours: bool,
+    /// The name by which its accesses are known.
+    accesses: Option<&'static CStr>,
 }
 
-/// The slots of an image that hold addresses of functions of other images that are not known to be harmless, and whether they are read-only.
+impl Step {
+    /// That for the calls through a slot, if there is any.
+    fn of(slot: &Slot, images: &[Image], notes_unknown: bool) -> Option<Step> {
+        let acts = acts(slot.name).filter(|_| slot.is_hooked);
+        // SAFETY: the slot is an aligned word of a loaded image.
+        let mut function = unsafe { slot.place.read() };
+        let own = |image: &&Image| image.is_own && image.has_code(function);
+        if images.iter().any(|image| own(&image)) && acts.is_some() {
+            // The loader looks it up at the first call, or it is the program's.
+            // SAFETY: a name of C.
+            function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, slot.name.as_ptr()) }.addr();
+        }
+        let image = images.iter().find(|image| image.has_code(function))?;
+        let step = Step {
+            function,
+            is_ours: image.is_ours,
+            is_unknown: notes_unknown && image.has_unknown && !is_known(slot.name),
+            accesses: acts.filter(|_| !image.is_own).map(|_| slot.name),
+        };
+        (step.is_unknown || step.accesses.is_some()).then_some(step)
+    }
+
+    /// Instructions that set the flag, or report what the function accesses, and jump to it. They change no register but `r11`, which no
+    /// argument is in.
+    ///
+    /// # Safety
+    ///
+    /// So much can be written there.
+    unsafe fn write(&self, place: *mut u8) {
+        let acts = self.accesses.and_then(acts);
+        let (argument, next) = match acts {
+            Some(acts) => {
+                let callee = Callee::new(self.function, acts, self.is_unknown, self.is_ours);
+                let callee: *const Callee = Box::leak(Box::new(callee));
+                (callee.addr(), library_calls::enter as *const () as usize)
+            }
+            None => (HAS_CALLED_UNKNOWN.as_ptr().addr(), self.function),
+        };
+        let mut code = [0xcc_u8; STEP];
+        code[..2].copy_from_slice(&[0x49, 0xbb]); // mov r11, argument
+        code[2..10].copy_from_slice(&argument.to_le_bytes());
+        code[10..14].copy_from_slice(match acts {
+            Some(_) => &[0x0f, 0x1f, 0x40, 0x00], // nop
+            None => &[0x41, 0xc6, 0x03, 0x01],    // mov byte [r11], 1
+        });
+        code[14..20].copy_from_slice(&[0xff, 0x25, 8, 0, 0, 0]); // jmp [rip + 8]
+        code[BEHIND..BEHIND + 8].copy_from_slice(&self.function.to_le_bytes());
+        code[BEHIND + 8..BEHIND + 16].copy_from_slice(&next.to_le_bytes());
+        // SAFETY: as promised by the caller.
+        unsafe { place.copy_from_nonoverlapping(code.as_ptr(), STEP) };
+    }
+}
+
+/// What the function of this name accesses.
+fn acts(name: &CStr) -> Option<&'static [Act]> {
+    library_calls::acts(name.to_str().ok()?)
+}
+
+/// The slots of an image that hold addresses of functions of other images.
 ///
 /// # Safety
 ///
 /// The image is loaded.
-unsafe fn find_slots(image: &Image, slots: &mut Vec<(*mut usize, bool)>) {
+unsafe fn find_slots(image: &Image, slots: &mut Vec<Slot>) {
     let Some(dynamic) = image.dynamic else {
         return;
     };
@@ -186,6 +268,7 @@ unsafe fn find_slots(image: &Image, slots: &mut Vec<(*mut usize, bool)>) {
     let (Some(names), Some(symbols)) = (address(5), address(6)) else {
         return;
     };
+    let first = slots.len();
     for (table, size) in [(7, 8), (23, 2)] {
         let (Some(start), Some(&size)) = (address(table), tables.get(&size)) else {
             continue;
@@ -202,14 +285,22 @@ unsafe fn find_slots(image: &Image, slots: &mut Vec<(*mut usize, bool)>) {
                     GLOBAL_DATA | ADDRESS => is_function && relocation.addend == 0,
                     _ => false,
                 };
-                let name = CStr::from_ptr((names + (*symbol).name as usize) as *const _);
-                if is_slot && (*symbol).section == 0 && !is_known(name) {
-                    let slot = image.base + relocation.offset as usize;
-                    slots.push((slot as *mut usize, image.fixed.contains(&slot)));
+                if is_slot && (*symbol).section == 0 {
+                    let place = image.base + relocation.offset as usize;
+                    slots.push(Slot {
+                        place: place as *mut usize,
+                        name: CStr::from_ptr((names + (*symbol).name as usize) as *const _),
+                        is_read_only: image.fixed.contains(&place),
+                        is_hooked: false,
+                    });
                 }
             }
         }
     }
+    let found = &mut slots[first..];
+    let is_hook = |slot: &Slot| slot.name.to_bytes().starts_with(b"__tsan_");
+    let is_hooked = found.iter().any(is_hook);
+    found.iter_mut().for_each(|slot| slot.is_hooked = is_hooked);
 }
 
 /// Whether the function of this name, which is not one of ours, changes nothing but memory.
@@ -263,6 +354,7 @@ unsafe extern "C" fn add_image(
         dynamic: of_kind(libc::PT_DYNAMIC).map(|part| part.start),
         has_unknown: !is_own && !is_ours && !is_pure,
         is_own,
+        is_ours,
     });
     0
 }

@@ -58,7 +58,7 @@ pub(crate) fn work(program: Program) -> i32 {
     watch::begin(order.is_debugged);
     listen_to_owner();
     warm_up();
-    if let Err(reason) = unknown_calls::note() {
+    if let Err(reason) = unknown_calls::note(order.interleaves_plain) {
         refuse_now(&format!(
             "no memory for the calls of the C library: {reason}"
         ));

@@ -18,6 +18,7 @@ mod hooks;
 mod hostile;
 mod inputs;
 mod library;
+mod library_calls;
 mod many_threads;
 mod names;
 mod operations;

@@ -2,6 +2,7 @@
 
 use super::threads;
 use crate::start::Main;
+use crate::unknown_calls;
 use enforce::Order;
 use libc::{c_char, c_int, c_void};
 use std::sync::OnceLock;
@@ -63,6 +64,11 @@ unsafe extern "C-unwind" fn enforced_main(
         enforce::fail(&reason);
     }
     threads::keep_main();
+    if enforce::counts_plain()
+        && let Err(reason) = unknown_calls::note_accesses()
+    {
+        enforce::fail(&reason);
+    }
     let main = MAIN
         .get()
         .expect("the program's main is known since its start");

@@ -1,0 +1,137 @@
+//! What functions of the C library read and write is as much an access as what the program does itself. How much that is
+//! follows from what C and POSIX say of each function.
+
+use crate::toolchain::{Toolchain, check};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The functions, one to a line.
+const CALLS: &str = include_str!("library-calls.c");
+
+fn calls() -> Vec<&'static str> {
+    let is_call = |line: &&str| {
+        let name = line.split_once('(').map_or("", |(name, _)| name);
+        ["READS", "WRITES", "READS_OF", "WRITES_TO"].contains(&name)
+    };
+    CALLS.lines().filter(is_call).collect()
+}
+
+/// Which call an execution with this error has made: the choice of its first operation.
+fn call_of(error: &Value) -> usize {
+    let first = error["interleaving"]["rows"][0]["text"].as_str().unwrap();
+    let (_, number) = first.split_once("-> ").unwrap();
+    number.parse().unwrap()
+}
+
+fn what_is_accessed_is_known(compiler: &str, flags: &[&str]) {
+    let Some(toolchain) = Toolchain::named(compiler) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let [file, executable] = ["calls.c", "calls"].map(|name| folder.path().join(name));
+    fs::write(&file, CALLS).unwrap();
+    fs::write(folder.path().join("input"), "line1\nabc\n").unwrap();
+    std::os::unix::fs::symlink("abc", folder.path().join("link")).unwrap();
+    let flags: Vec<String> = [flags, &["-w"]]
+        .concat()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    build(toolchain, &file, &flags, &executable);
+    let place = folder.path().to_str().unwrap().to_owned();
+    let calls = calls();
+    let races = check(&[], &executable, std::slice::from_ref(&place)).unwrap();
+    let errors = races["errors"].as_array().unwrap();
+    let found = errors.iter().map(|error| {
+        assert_eq!(error["kind"], "data_race", "{compiler} {flags:?}: {error}");
+        call_of(error)
+    });
+    let found: BTreeSet<usize> = found.collect();
+    for (number, call) in calls.iter().enumerate() {
+        assert!(
+            found.contains(&number),
+            "{compiler} {flags:?}: no race: {call}"
+        );
+    }
+    let behind = check(&[], &executable, &[place, "behind".to_owned()]).unwrap();
+    let errors = behind["errors"].as_array().unwrap();
+    let none = errors
+        .iter()
+        .map(|error| (calls[call_of(error)], &error["message"]));
+    let none: Vec<_> = none.collect();
+    assert!(none.is_empty(), "{compiler} {flags:?}: {none:?}");
+    assert_eq!(behind["executions"], calls.len());
+}
+
+fn build(toolchain: &Toolchain, file: &Path, flags: &[String], executable: &Path) {
+    let flags = [flags, &["-Wl,--no-as-needed".to_owned(), "-lm".to_owned()]].concat();
+    toolchain.build(file, &flags, executable).unwrap();
+}
+
+#[test]
+fn the_last_byte_that_a_function_accesses_races_and_the_next_one_does_not() {
+    for compiler in ["gcc", "clang"] {
+        what_is_accessed_is_known(compiler, &["-O0"]);
+        what_is_accessed_is_known(compiler, &["-O2", "-D_FORTIFY_SOURCE=2"]);
+    }
+}
+
+/// A function writes while main reads the first byte: each of both orders has an outcome, which is not to be.
+const ORDERS: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static char text[24] = "b", source[24] = "a";
+static int up(const void *one, const void *other) { return *(const char *)one - *(const char *)other; }
+static void *writes(void *call) {
+    switch (*(char *)call) {
+    case '0': strcpy(text, source); break;
+    case '1': snprintf(text, sizeof text, "%c", 'a'); break;
+    case '2': sscanf("a", "%c", text); break;
+    case '3': { FILE *file = fmemopen(source, 2, "r"); fgets(text, sizeof text, file); fclose(file); break; }
+    case '4': memset(text, 'a', strlen(source)); break;
+    case '5': strcpy(text, "ba"); qsort(text, 2, 1, up); break;
+    case '6': clock_gettime(CLOCK_REALTIME, (struct timespec *)text); break;
+    case '7': while (strlen(text) == 1); text[0] = 'a'; break;
+    }
+    return 0;
+}
+int main(int count, char **words) {
+    pthread_t thread;
+    (void)count;
+    pthread_create(&thread, 0, writes, words[1]);
+    if (words[1][0] == '7') text[1] = 'c';
+    char seen = text[0];
+    pthread_join(thread, 0);
+    assert((seen == 'b') != (words[2][0] == 'b'));
+    return 0;
+}
+"#;
+
+#[test]
+fn what_functions_access_interleaves() {
+    for compiler in ["gcc", "clang"] {
+        let Some(toolchain) = Toolchain::named(compiler) else {
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let [file, executable] = ["orders.c", "orders"].map(|name| folder.path().join(name));
+        fs::write(&file, ORDERS).unwrap();
+        build(toolchain, &file, &["-w".to_owned()], &executable);
+        for call in 0..8 {
+            for outcome in ["b", "a"] {
+                let words = [call.to_string(), outcome.to_owned()];
+                let found = check(&["--plain", "sc"], &executable, &words).unwrap();
+                assert_eq!(found["verdict"], "bug", "{compiler} {words:?}: {found}");
+                let errors = found["errors"].as_array().unwrap();
+                let failed = errors.iter().all(|error| error["kind"] == "assertion");
+                assert!(failed, "{compiler} {words:?}: {errors:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Functions of the system's libraries that read or write memory of the program: these are plain accesses of the thread that calls.
+//!
+//! Each slot through which code with hooks calls one of these functions leads here first (`unknown_calls`). The accesses are
+//! reported, then the function is called. What only its result shows, such as how much `fgets` has read, is reported when
+//! it has returned. Copies are done here, so that where plain accesses interleave, each word is read when that is reported.
+
+mod entry;
+mod formatted;
+mod spans;
+mod table;
+
+pub(crate) use entry::enter;
+
+use crate::gate;
+use crate::hooks::{self, Call};
+use crate::image;
+use entry::Arguments;
+use formatted::{Printing, Scanning};
+use libc::c_void;
+use runtime::native::HAS_CALLED_UNKNOWN;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Memory: where it begins, and how many bytes it has.
+type Span = (usize, usize);
+
+/// What a function does with memory.
+#[derive(Clone, Copy)]
+pub(crate) enum Act {
+    /// It reads this.
+    Reads(fn(&Arguments) -> Span),
+    /// It writes this.
+    Writes(fn(&Arguments) -> Span),
+    /// It copies, which is all that it does. Nothing where the function must do it, which ends the program.
+    Copies(fn(&Arguments) -> Option<Copy>),
+    /// It reads arguments as a format says, and writes text.
+    Prints(Printing),
+    /// It reads text, and writes to arguments as a format says.
+    Scans(Scanning),
+    /// It returns a word that shows what it has written.
+    Results {
+        written: fn(&Arguments, usize) -> Span,
+        /// At most that; nothing where it is not known.
+        most: fn(&Arguments) -> Span,
+    },
+}
+
+/// A copy of bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Copy {
+    to: usize,
+    from: usize,
+    length: usize,
+    /// What the function returns.
+    result: usize,
+}
+
+/// A function that is called through slots.
+#[repr(C)]
+pub(crate) struct Callee {
+    function: usize,
+    acts: &'static [Act],
+    /// Its other effects are not known.
+    is_unknown: bool,
+    /// It reports the state of the thread that calls, for the await rule.
+    tells_state: bool,
+}
+
+impl Callee {
+    /// One of this library, or another one.
+    pub(crate) fn new(
+        function: usize,
+        acts: &'static [Act],
+        is_unknown: bool,
+        is_ours: bool,
+    ) -> Callee {
+        let copies = acts.iter().any(|act| matches!(act, Act::Copies(_)));
+        Callee {
+            function,
+            acts,
+            is_unknown,
+            tells_state: is_ours || copies,
+        }
+    }
+}
+
+/// What a function of the system's libraries does with memory of the program, if that is known.
+pub(crate) fn acts(name: &str) -> Option<&'static [Act]> {
+    static KNOWN: OnceLock<FxHashMap<&str, &[Act]>> = OnceLock::new();
+    let rows = || table::TABLE.iter().flat_map(|table| table.iter());
+    let names = || rows().flat_map(|(names, acts)| names.split(' ').map(|name| (name, *acts)));
+    KNOWN.get_or_init(|| names().collect()).get(name).copied()
+}
+
+/// Memory that no thread can write.
+static CONSTANT: OnceLock<Vec<Range<usize>>> = OnceLock::new();
+
+/// Whether plain accesses are events.
+static ARE_EVENTS: AtomicBool = AtomicBool::new(false);
+
+/// Calls are reported from here on.
+pub(crate) fn prepare(are_events: bool) {
+    ARE_EVENTS.store(are_events, Relaxed);
+    CONSTANT.get_or_init(image::constant_parts);
+}
+
+fn is_constant(address: usize) -> bool {
+    let parts = CONSTANT.get().into_iter().flatten();
+    parts.into_iter().any(|part| part.contains(&address))
+}
+
+/// Reports accesses of one call.
+struct Reporter {
+    call: Call,
+    /// The state of the thread has been reported.
+    has_told_state: bool,
+}
+
+impl Reporter {
+    fn reads(&mut self, (address, length): Span) {
+        if !is_program_memory(address) {
+            return;
+        }
+        let pointer = std::ptr::with_exposed_provenance(address);
+        // SAFETY: the function that the program calls reads this; the gate is open.
+        unsafe {
+            match self.has_told_state {
+                true => self.call.reads(pointer, length),
+                false => self.call.reads_first(pointer, length),
+            }
+        }
+        self.has_told_state |= length > 0;
+    }
+
+    fn writes(&mut self, (address, length): Span) {
+        if is_program_memory(address) {
+            // SAFETY: likewise.
+            unsafe {
+                self.call
+                    .writes(std::ptr::with_exposed_provenance(address), length);
+            }
+        }
+    }
+}
+
+fn is_program_memory(address: usize) -> bool {
+    address != 0 && !is_constant(address) && !gate::is_errno(address)
+}
+
+/// Reports what the call accesses. Whether the function has been performed, so that it must not be called: then its result is
+/// in the arguments.
+///
+/// # Safety
+///
+/// Called by [`enter`] for a call of the program.
+unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
+    let callee = arguments.callee();
+    if callee.is_unknown {
+        HAS_CALLED_UNKNOWN.store(true, Relaxed);
+    }
+    if !gate::is_inside() && !enforce::counts_plain() {
+        return false;
+    }
+    // SAFETY: that of the thread that runs.
+    let errno = unsafe { *libc::__errno_location() };
+    let are_events = ARE_EVENTS.load(Relaxed);
+    let mut reporter = Reporter {
+        call: Call::of(arguments.frame()),
+        has_told_state: callee.tells_state,
+    };
+    let mut is_done = false;
+    for act in callee.acts {
+        match act {
+            Act::Reads(span) => reporter.reads(span(arguments)),
+            Act::Writes(span) => reporter.writes(span(arguments)),
+            Act::Copies(copy) => {
+                if let Some(copy) = copy(arguments) {
+                    let to = std::ptr::with_exposed_provenance_mut::<c_void>(copy.to);
+                    let from = std::ptr::with_exposed_provenance(copy.from);
+                    // SAFETY: as the program called it.
+                    unsafe { hooks::copy(to, from, copy.length) };
+                    arguments.set_result(copy.result);
+                    is_done = true;
+                }
+            }
+            Act::Prints(printing) => {
+                printing.report(arguments, &mut reporter);
+            }
+            Act::Scans(scanning) => {
+                // SAFETY: that of the thread that runs.
+                unsafe { *libc::__errno_location() = errno };
+                let result = scanning.perform(arguments, &mut reporter);
+                arguments.set_result(result as usize);
+                return true;
+            }
+            Act::Results { written, most } => {
+                if are_events {
+                    reporter.writes(most(arguments));
+                }
+                // SAFETY: as the program called it, with the error that it has.
+                let result = unsafe {
+                    *libc::__errno_location() = errno;
+                    arguments.call()
+                };
+                // SAFETY: that of the thread that runs.
+                let error = unsafe { *libc::__errno_location() };
+                reporter.call.goes_on();
+                if !are_events || most(arguments).1 == 0 {
+                    reporter.writes(written(arguments, result));
+                }
+                // SAFETY: likewise.
+                unsafe { *libc::__errno_location() = error };
+                arguments.set_result(result);
+                return true;
+            }
+        }
+    }
+    // SAFETY: that of the thread that runs.
+    unsafe { *libc::__errno_location() = errno };
+    is_done
+}

@@ -1,0 +1,313 @@
+//! Formats of `printf` and `scanf`, as far as they say which memory is read and written.
+
+use super::entry::{Arguments, List};
+use super::spans::{text, wide_text};
+use super::{ARE_EVENTS, Reporter, Span};
+use libc::{c_char, c_int};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A function that prints by a format, which is this argument.
+#[derive(Clone, Copy)]
+pub(crate) struct Printing {
+    pub(super) format: usize,
+    /// The arguments are a `va_list` behind the format.
+    pub(super) is_list: bool,
+    /// It prints to the memory of its first argument: how much room that has.
+    pub(super) room: Option<fn(&Arguments) -> usize>,
+}
+
+/// A function that reads its first argument by a format, which is the second one: text, or a file.
+#[derive(Clone, Copy)]
+pub(crate) struct Scanning {
+    pub(super) is_text: bool,
+    pub(super) is_list: bool,
+}
+
+unsafe extern "C" {
+    fn vsnprintf(to: *mut c_char, size: usize, format: *const c_char, list: *mut List) -> c_int;
+    fn __isoc99_vsscanf(text: usize, format: usize, list: *mut List) -> c_int;
+    fn __isoc99_vfscanf(file: usize, format: usize, list: *mut List) -> c_int;
+}
+
+fn list(arguments: &Arguments, format: usize, is_list: bool) -> List {
+    match is_list {
+        // SAFETY: the program passes a list.
+        true => unsafe {
+            std::ptr::with_exposed_provenance::<List>(arguments.word(format + 1)).read()
+        },
+        false => arguments.list(format + 1),
+    }
+}
+
+impl Printing {
+    pub(super) fn report(&self, arguments: &Arguments, reporter: &mut Reporter) {
+        let format = arguments.word(self.format);
+        let list = list(arguments, self.format, self.is_list);
+        reporter.reads(text(format));
+        let mut rest = list;
+        for conversion in Conversions::of(format, false) {
+            // SAFETY: the program passes what the format says.
+            match unsafe { conversion.printed(&mut rest) } {
+                Printed::Nothing => {}
+                Printed::Reads(span) => reporter.reads(span),
+                Printed::Writes(span) => reporter.writes(span),
+            }
+        }
+        let Some(room) = self.room else {
+            return;
+        };
+        let room = room(arguments);
+        let mut counted = list;
+        // SAFETY: as the program calls it, but that nothing is written.
+        let length = unsafe {
+            vsnprintf(
+                std::ptr::null_mut(),
+                0,
+                std::ptr::with_exposed_provenance(format),
+                &raw mut counted,
+            )
+        };
+        reporter.call.goes_on();
+        if let Ok(length) = usize::try_from(length) {
+            reporter.writes((arguments.word(0), room.min(length + 1)));
+        }
+    }
+}
+
+impl Scanning {
+    /// Calls the function, and reports what it reads and writes. Gives its result.
+    pub(super) fn perform(&self, arguments: &Arguments, reporter: &mut Reporter) -> c_int {
+        let (source, format) = (arguments.word(0), arguments.word(1));
+        reporter.reads(text(format));
+        if self.is_text {
+            reporter.reads(text(source));
+        }
+        let list = list(arguments, 1, self.is_list);
+        // Where plain accesses are events, the memory of strings is known too late.
+        if ARE_EVENTS.load(Relaxed) {
+            scanned(format, list, usize::MAX, |span, is_fixed| {
+                if is_fixed {
+                    reporter.writes(span);
+                }
+            });
+        }
+        let mut taken = list;
+        // SAFETY: as the program calls it.
+        let count = unsafe {
+            match self.is_text {
+                true => __isoc99_vsscanf(source, format, &raw mut taken),
+                false => __isoc99_vfscanf(source, format, &raw mut taken),
+            }
+        };
+        // SAFETY: that of the thread that runs.
+        let error = unsafe { *libc::__errno_location() };
+        reporter.call.goes_on();
+        let are_events = ARE_EVENTS.load(Relaxed);
+        scanned(
+            format,
+            list,
+            usize::try_from(count).unwrap_or(0),
+            |span, is_fixed| {
+                if !(are_events && is_fixed) {
+                    reporter.writes(span);
+                }
+            },
+        );
+        // SAFETY: likewise.
+        unsafe { *libc::__errno_location() = error };
+        count
+    }
+}
+
+/// Shows what the first conversions of a format write, and whether its size does not depend on what is read.
+fn scanned(format: usize, list: List, count: usize, mut shows: impl FnMut(Span, bool)) {
+    let (mut list, mut left) = (list, count);
+    for conversion in Conversions::of(format, true) {
+        if conversion.kind == b'%' || conversion.is_suppressed {
+            continue;
+        }
+        if left == 0 {
+            return;
+        }
+        left -= usize::from(conversion.kind != b'n');
+        // SAFETY: the program passes a pointer for each conversion.
+        let to = unsafe { list.word() };
+        let is_wide = conversion.length >= 8;
+        let is_text = matches!(conversion.kind, b's' | b'S' | b'[') && !conversion.allocates;
+        if is_text && count == usize::MAX {
+            // It is not there yet.
+            continue;
+        }
+        let span = match conversion.kind {
+            _ if conversion.allocates => (to, 8),
+            b's' | b'[' if !is_wide => text(to),
+            b's' | b'S' | b'[' => wide_text(to),
+            b'c' if !is_wide => (to, conversion.width.unwrap_or(1)),
+            b'c' | b'C' => (to, 4 * conversion.width.unwrap_or(1)),
+            b'p' => (to, 8),
+            b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => (to, conversion.length.max(4)),
+            _ => (to, conversion.length.min(8)),
+        };
+        shows(span, !is_text);
+    }
+}
+
+/// What a conversion of `printf` does with memory.
+enum Printed {
+    Nothing,
+    Reads(Span),
+    Writes(Span),
+}
+
+/// A conversion of a format.
+#[derive(Clone, Copy)]
+struct Conversion {
+    kind: u8,
+    /// Bytes of a number of this kind.
+    length: usize,
+    width: Option<usize>,
+    precision: Option<usize>,
+    /// Widths and precisions that are arguments: where the precision is one, the last of them.
+    stars: usize,
+    has_precision_argument: bool,
+    is_suppressed: bool,
+    allocates: bool,
+}
+
+impl Conversion {
+    /// # Safety
+    ///
+    /// The program passes what the format says.
+    unsafe fn printed(&self, list: &mut List) -> Printed {
+        let mut precision = self.precision;
+        for star in 0..self.stars {
+            // SAFETY: as promised by the caller.
+            let argument = unsafe { list.word() } as c_int;
+            if self.has_precision_argument && star + 1 == self.stars {
+                precision = usize::try_from(argument).ok();
+            }
+        }
+        match self.kind {
+            b'%' | b'm' => {}
+            b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' if self.length == 16 => {
+                list.skip_long_double();
+            }
+            b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => list.skip_double(),
+            kind => {
+                // SAFETY: as promised by the caller.
+                let word = unsafe { list.word() };
+                let is_wide = kind == b'S' || self.length >= 8;
+                return match (kind, precision) {
+                    (b'n', _) => Printed::Writes((word, self.length.min(8))),
+                    (b's' | b'S', _) if word == 0 => Printed::Nothing,
+                    (b's' | b'S', None) if is_wide => Printed::Reads(wide_text(word)),
+                    (b's', None) => Printed::Reads(text(word)),
+                    (b's', Some(most)) if !is_wide => {
+                        Printed::Reads((word, super::spans::length_up_to(word, most)))
+                    }
+                    _ => Printed::Nothing,
+                };
+            }
+        }
+        Printed::Nothing
+    }
+}
+
+/// The conversions of a format, up to one that takes its argument by number.
+struct Conversions {
+    at: usize,
+    /// The format is one of `scanf`.
+    scans: bool,
+}
+
+impl Conversions {
+    /// Of a format at this address.
+    fn of(format: usize, scans: bool) -> Conversions {
+        Conversions { at: format, scans }
+    }
+
+    fn byte(&self) -> u8 {
+        // SAFETY: nothing behind the end of the format is read.
+        unsafe { std::ptr::with_exposed_provenance::<u8>(self.at).read() }
+    }
+
+    fn number(&mut self) -> Option<usize> {
+        let mut number = None;
+        while self.byte().is_ascii_digit() {
+            let digit = usize::from(self.byte() - b'0');
+            number = Some(number.unwrap_or(0_usize).saturating_mul(10) + digit);
+            self.at += 1;
+        }
+        number
+    }
+
+    fn takes(&mut self, byte: u8) -> bool {
+        let takes = self.byte() == byte;
+        self.at += usize::from(takes);
+        takes
+    }
+}
+
+impl Iterator for Conversions {
+    type Item = Conversion;
+
+    fn next(&mut self) -> Option<Conversion> {
+        while self.byte() != b'%' {
+            if self.byte() == 0 {
+                return None;
+            }
+            self.at += 1;
+        }
+        self.at += 1;
+        let mut found = Conversion {
+            kind: 0,
+            length: 4,
+            width: None,
+            precision: None,
+            stars: 0,
+            has_precision_argument: false,
+            is_suppressed: false,
+            allocates: false,
+        };
+        while b"-+ #0'I".contains(&self.byte()) {
+            self.at += 1;
+        }
+        if self.takes(b'*') {
+            found.stars += 1;
+            found.is_suppressed = true;
+        }
+        found.width = self.number();
+        if self.takes(b'.') {
+            found.has_precision_argument = self.takes(b'*');
+            found.stars += usize::from(found.has_precision_argument);
+            found.precision = Some(self.number().unwrap_or(0));
+        }
+        loop {
+            found.length = match (self.byte(), found.length) {
+                (b'h', 4) => 2,
+                (b'h', _) => 1,
+                (b'l' | b'q' | b'j' | b'z' | b't' | b'Z', _) => 8,
+                (b'L', _) => 16,
+                (b'm', _) if self.scans => {
+                    found.allocates = true;
+                    found.length
+                }
+                _ => break,
+            };
+            self.at += 1;
+        }
+        found.kind = self.byte();
+        if found.kind == 0 || found.kind == b'$' {
+            return None;
+        }
+        self.at += 1;
+        if found.kind == b'[' {
+            self.takes(b'^');
+            self.takes(b']');
+            while !matches!(self.byte(), 0 | b']') {
+                self.at += 1;
+            }
+        }
+        Some(found)
+    }
+}

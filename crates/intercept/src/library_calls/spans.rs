@@ -1,0 +1,237 @@
+//! Memory that arguments of a call stand for.
+
+use super::entry::Arguments;
+use super::{Copy, Span};
+use libc::c_char;
+
+/// Nothing.
+pub(super) const NONE: Span = (0, 0);
+
+fn pointer<T>(address: usize) -> *const T {
+    std::ptr::with_exposed_provenance(address)
+}
+
+/// What a function for words returns for them.
+macro_rules! word_of {
+    ($call:expr) => {
+        // SAFETY: the program calls a function that reads the same.
+        unsafe { $call }
+    };
+}
+
+/// A string with its end; nothing where there is none.
+pub(super) fn text(start: usize) -> Span {
+    match start {
+        0 => NONE,
+        _ => (start, word_of!(libc::strlen(pointer(start))) + 1),
+    }
+}
+
+/// A string of wide characters with its end.
+pub(super) fn wide_text(start: usize) -> Span {
+    match start {
+        0 => NONE,
+        _ => (start, 4 * (word_of!(libc::wcslen(pointer(start))) + 1)),
+    }
+}
+
+/// Bytes of a string that ends after so many characters at the latest.
+pub(super) fn length_up_to(start: usize, most: usize) -> usize {
+    let length = word_of!(libc::strnlen(pointer::<c_char>(start), most));
+    most.min(length.saturating_add(1))
+}
+
+/// Bytes until two sequences differ, or both end, or as many are read.
+fn compared<T: PartialEq + Default + std::marker::Copy>(
+    [one, other]: [usize; 2],
+    most: usize,
+    normal: fn(T) -> T,
+    ends: bool,
+) -> usize {
+    let (one, other) = (pointer::<T>(one), pointer::<T>(other));
+    let mut count = 0;
+    while count < most {
+        // SAFETY: the program calls a function that reads as far.
+        let [one, other] = unsafe { [one.add(count).read(), other.add(count).read()] };
+        count += 1;
+        if normal(one) != normal(other) || ends && one == T::default() {
+            break;
+        }
+    }
+    count * size_of::<T>()
+}
+
+impl Arguments {
+    /// So many bytes, which begin where an argument says.
+    pub(super) fn bytes(&self, start: usize, length: usize) -> Span {
+        (self.word(start), length)
+    }
+
+    /// As many bytes as an argument says.
+    pub(super) fn sized(&self, start: usize, length: usize) -> Span {
+        self.bytes(start, self.word(length))
+    }
+
+    /// As many wide characters.
+    pub(super) fn wide(&self, start: usize, count: usize) -> Span {
+        self.bytes(start, self.word(count).saturating_mul(4))
+    }
+
+    /// As many items of that size.
+    pub(super) fn items(&self, start: usize, count: usize, size: usize) -> Span {
+        self.bytes(start, self.word(count).saturating_mul(self.word(size)))
+    }
+
+    pub(super) fn text(&self, start: usize) -> Span {
+        text(self.word(start))
+    }
+
+    pub(super) fn wide_text(&self, start: usize) -> Span {
+        wide_text(self.word(start))
+    }
+
+    /// A string, of which the function reads at most so many bytes.
+    pub(super) fn text_up_to(&self, start: usize, most: usize) -> Span {
+        let start = self.word(start);
+        (start, length_up_to(start, self.word(most)))
+    }
+
+    /// The same of wide characters.
+    pub(super) fn wide_text_up_to(&self, start: usize, most: usize) -> Span {
+        let (start, most) = (pointer::<libc::wchar_t>(self.word(start)), self.word(most));
+        let mut count = 0;
+        // SAFETY: the program calls a function that reads as far.
+        while count < most && unsafe { start.add(count).read() } != 0 {
+            count += 1;
+        }
+        (start.addr(), 4 * most.min(count + 1))
+    }
+
+    /// A string that is compared with the other one.
+    pub(super) fn compared_text(&self, start: usize, most: usize) -> Span {
+        let length = compared::<u8>([self.word(0), self.word(1)], most, |byte| byte, true);
+        self.bytes(start, length)
+    }
+
+    /// The same without regard to case.
+    pub(super) fn caseless_text(&self, start: usize, most: usize) -> Span {
+        let normal = |byte: u8| byte.to_ascii_lowercase();
+        let length = compared([self.word(0), self.word(1)], most, normal, true);
+        self.bytes(start, length)
+    }
+
+    /// The same of wide characters.
+    pub(super) fn compared_wide_text(&self, start: usize, most: usize) -> Span {
+        let length = compared::<u32>([self.word(0), self.word(1)], most, |word| word, true);
+        self.bytes(start, length)
+    }
+
+    /// What the function looks through until it finds something: that and so many bytes, or all of it.
+    pub(super) fn searched(&self, all: Span, bytes: usize) -> Span {
+        // SAFETY: as the program calls it: such a function changes nothing.
+        let found = unsafe { self.call() };
+        match found {
+            0 => all,
+            _ => (all.0, found - all.0 + bytes),
+        }
+    }
+
+    /// The first bytes of a string, as many as the function counts, and the one behind them.
+    pub(super) fn counted(&self) -> Span {
+        // SAFETY: as the program calls it: such a function changes nothing.
+        self.bytes(0, unsafe { self.call() } + 1)
+    }
+
+    /// The number at the beginning of a string and the byte behind it, as `strtol` and the like read it.
+    pub(super) fn number(&self) -> Span {
+        let mut end = 0_usize;
+        let to_end = (&raw mut end).expose_provenance();
+        // SAFETY: as the program calls it, but for where the end is written.
+        unsafe { self.function()(self.word(0), to_end, self.word(2), 0, 0, 0) };
+        self.bytes(0, end - self.word(0) + 1)
+    }
+
+    /// The same for functions that do not say where it ends.
+    pub(super) fn integer(&self) -> Span {
+        let mut end = std::ptr::null_mut();
+        let start = self.word(0);
+        word_of!(libc::strtol(pointer(start), &raw mut end, 10));
+        self.bytes(0, end.addr() - start + 1)
+    }
+
+    pub(super) fn decimal(&self) -> Span {
+        let mut end = std::ptr::null_mut();
+        let start = self.word(0);
+        word_of!(libc::strtod(pointer(start), &raw mut end));
+        self.bytes(0, end.addr() - start + 1)
+    }
+
+    /// A copy of so many bytes, unless there is nothing to copy, or less room than an argument says.
+    pub(super) fn copy(&self, length: usize, room: Option<usize>) -> Option<Copy> {
+        let fits = room.is_none_or(|room| length <= self.word(room));
+        let [to, from] = [self.word(0), self.word(1)];
+        (fits && length > 0).then_some(Copy {
+            to,
+            from,
+            length,
+            result: to,
+        })
+    }
+
+    /// A copy of a string behind another one.
+    pub(super) fn joined(&self, room: Option<usize>) -> Option<Copy> {
+        let (before, length) = (self.text(0).1.checked_sub(1)?, self.text(1).1);
+        self.copy(length, None)?;
+        let copy = self.copy(before + length, room)?;
+        Some(Copy {
+            to: copy.to + before,
+            length,
+            ..copy
+        })
+    }
+
+    /// The part of a string that `strtok_r` and the like read next: behind delimiters, with the byte behind it.
+    pub(super) fn token(&self, start: usize, skips: bool) -> Span {
+        if start == 0 {
+            return NONE;
+        }
+        let delimiters = pointer::<c_char>(self.word(1));
+        let skipped = match skips {
+            true => word_of!(libc::strspn(pointer(start), delimiters)),
+            false => 0,
+        };
+        let length = word_of!(libc::strcspn(pointer(start + skipped), delimiters));
+        (start, skipped + length + 1)
+    }
+
+    /// The delimiter behind it, which is overwritten; nothing at the end of the string.
+    pub(super) fn end_of_token(&self, start: usize, skips: bool) -> Span {
+        let (start, length) = self.token(start, skips);
+        let end = (start + length).saturating_sub(1);
+        match start {
+            0 => NONE,
+            // SAFETY: the function reads it.
+            _ if unsafe { pointer::<u8>(end).read() } == 0 => NONE,
+            _ => (end, 1),
+        }
+    }
+
+    /// Where `strtok_r` goes on.
+    pub(super) fn token_start(&self) -> usize {
+        match self.word(0) {
+            0 => self.word_at(2),
+            start => start,
+        }
+    }
+
+    /// The word at the address that an argument is.
+    pub(super) fn word_at(&self, number: usize) -> usize {
+        // SAFETY: the function reads it.
+        unsafe { pointer::<usize>(self.word(number)).read() }
+    }
+}
+
+/// As many bytes as a function says that it has read; nothing where it has failed.
+pub(super) fn count(result: usize) -> usize {
+    (result as isize).max(0) as usize
+}
