@@ -62,6 +62,7 @@ mod robust;
 mod rwlock;
 mod savepoint;
 mod semaphore;
+mod shared_exceptions;
 mod signals;
 mod source_map;
 mod spin;

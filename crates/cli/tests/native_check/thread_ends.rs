@@ -53,6 +53,30 @@ static void detached() {
     assert(future.get() == 3);
 }
 
+struct Thrown { int n; };
+
+// Who goes last frees the exception.
+static void exception(bool is_late) {
+    std::promise<void> promise;
+    auto future = promise.get_future();
+    std::thread thread([promise = std::move(promise), is_late]() mutable {
+        auto thrown = std::make_exception_ptr(Thrown{3});
+        promise.set_exception_at_thread_exit(thrown);
+        if (is_late) {
+            pthread_key_create(&key, [](void *pointer) {
+                try { std::rethrow_exception(*(std::exception_ptr *)pointer); } catch (Thrown &thrown) { thrown.n = 4; }
+                delete (std::exception_ptr *)pointer;
+            });
+            pthread_setspecific(key, new std::exception_ptr(thrown));
+        }
+    });
+    try { future.get(); assert(false); } catch (const Thrown &thrown) {
+        int n = thrown.n;
+        assert(is_late || n == 3);
+    }
+    thread.join();
+}
+
 static void early() {
     std::promise<int> promise;
     auto future = promise.get_future();
@@ -84,6 +108,8 @@ int main(int, char **words) {
     if (what == "promise-race") promise(true);
     if (what == "task") task();
     if (what == "detached") detached();
+    if (what == "exception") exception(false);
+    if (what == "exception-race") exception(true);
     if (what == "early") early();
     if (what == "notification") notification(false);
     if (what == "notification-race") notification(true);
@@ -104,6 +130,8 @@ fn what_becomes_ready_at_the_end_of_a_thread_is_ordered_before_what_others_do_wi
         ("promise-race", Some("data_race")),
         ("task", None),
         ("detached", None),
+        ("exception", None),
+        ("exception-race", Some("data_race")),
         ("early", Some("assertion")),
         ("notification", None),
         ("notification-race", Some("data_race")),

@@ -1,0 +1,105 @@
+//! Exceptions that threads of C++ share (`exception_ptr`, `future::get`).
+//!
+//! The library of C++ counts the owners of an exception in code without hooks, so that nothing would order what one thread
+//! reads of it before another one, the last owner, frees it. So each owner that goes is an atomic access of the count here,
+//! in programs that can share exceptions. The layouts are those of the ABI of libstdc++.
+
+use crate::gate::{close, is_inside};
+use crate::image;
+use libc::{c_int, c_uint, c_void};
+use runtime::native::on_own_stack;
+use std::sync::OnceLock;
+
+/// `__cxa_exception`, or `__cxa_dependent_exception`, which refers to another one.
+#[repr(C)]
+struct Header {
+    /// Of a dependent one.
+    primary: *mut c_void,
+    unused: [usize; 4],
+    handlers: c_int,
+    rest: [c_int; 9],
+    class: u64,
+    unwinder: [usize; 3],
+}
+
+/// `__cxa_eh_globals`, of a thread.
+#[repr(C)]
+struct Globals {
+    caught: *mut Header,
+}
+
+const PRIMARY: u64 = u64::from_be_bytes(*b"GNUCC++\0");
+const DEPENDENT: u64 = u64::from_be_bytes(*b"GNUCC++\x01");
+
+/// So much before the object that was thrown its owners are counted.
+const COUNT: usize = 128;
+
+const ACQUIRE_RELEASE: c_int = 4;
+
+/// Functions that programs need to share an exception.
+const SHARING: [&str; 2] = [
+    "_ZSt17current_exceptionv",
+    "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
+];
+
+unsafe extern "C-unwind" {
+    fn __tsan_atomic32_fetch_add(pointer: *mut c_uint, operand: c_uint, order: c_int) -> c_uint;
+}
+
+fn shares_exceptions() -> bool {
+    static SHARES: OnceLock<bool> = OnceLock::new();
+    *SHARES.get_or_init(|| {
+        let _closed = is_inside().then(close);
+        on_own_stack(|| {
+            let files = image::files();
+            let mut names = SHARING.iter();
+            names.any(|name| files.iter().any(|file| native::imports(file, name)))
+        })
+    })
+}
+
+/// An owner of the exception goes.
+///
+/// # Safety
+///
+/// The object was thrown, and the caller is one of its owners.
+unsafe fn leave(object: *mut c_void) {
+    if shares_exceptions() {
+        // SAFETY: the count is before the object, and not freed before the owner has gone.
+        unsafe {
+            let count = object.byte_sub(COUNT).cast();
+            __tsan_atomic32_fetch_add(count, 0, ACQUIRE_RELEASE);
+        }
+    }
+}
+
+/// The end of a handler.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __cxa_end_catch() {
+    let globals = real!(__cxa_get_globals(): fn() -> *mut Globals);
+    // SAFETY: the library has filled them; the last handler of an exception owns it. Others than those of C++ are not looked into.
+    unsafe {
+        if let Some(header) = (*globals).caught.as_ref() {
+            match header.class {
+                PRIMARY if header.handlers == 1 => leave((*globals).caught.add(1).cast()),
+                DEPENDENT if header.handlers == 1 => leave(header.primary),
+                _ => {}
+            }
+        }
+    }
+    real!(__cxa_end_catch(): fn());
+}
+
+/// A pointer to an exception goes.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv(
+    pointer: *mut *mut c_void,
+) {
+    // SAFETY: the program gave its pointer, which is the owner of what it points to.
+    unsafe {
+        if !(*pointer).is_null() {
+            leave(*pointer);
+        }
+    }
+    real!(_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv(pointer): fn(*mut *mut c_void));
+}
