@@ -6,7 +6,7 @@
 
 use libc::c_int;
 pub(crate) use runtime::native::FRAME;
-use runtime::native::Frame;
+use runtime::native::{Frame, call_program, enter_program, leave_program};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -130,11 +130,8 @@ pub(crate) fn close() -> Closed {
     INSIDE.store(0, Relaxed);
     LEFT.store(LEFT_BY_ENGINE, Relaxed);
     pass();
-    if inside != CHECKER.load(Relaxed) && inside != 0 {
-        return Closed {
-            inside: leave_blocks(inside),
-            errno: 0,
-        };
+    if inside != SIMPLE.load(Relaxed) && inside != 0 {
+        return leave(inside);
     }
     Closed {
         inside,
@@ -153,12 +150,8 @@ impl Closed {
 impl Drop for Closed {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.inside != CHECKER.load(Relaxed) && self.inside != 0 {
-            enter_blocks(self.inside);
-            if self.errno != 0 {
-                // SAFETY: the errno of the thread pointer that is set again.
-                unsafe { *libc::__errno_location() = self.errno };
-            }
+        if self.inside != SIMPLE.load(Relaxed) && self.inside != 0 {
+            enter(self.inside, self.errno);
         } else {
             // SAFETY: as in `close`.
             unsafe { *errno() = self.errno };
@@ -167,11 +160,47 @@ impl Drop for Closed {
     }
 }
 
+/// The checker's code follows, which has thread-local memory of its own or audits the execution.
+#[inline(never)]
+fn leave(inside: usize) -> Closed {
+    let has_own = inside != CHECKER.load(Relaxed);
+    // SAFETY: the address of the errno of the checker.
+    let errno = if has_own { 0 } else { unsafe { *errno() } };
+    if has_own {
+        leave_blocks();
+    }
+    if is_audited() {
+        leave_program(Some(code()));
+    }
+    Closed { inside, errno }
+}
+
+/// And back.
+#[inline(never)]
+fn enter(inside: usize, error: c_int) {
+    if is_audited() {
+        enter_program();
+    }
+    if inside == CHECKER.load(Relaxed) {
+        // SAFETY: as in `close`.
+        unsafe { *errno() = error };
+        return;
+    }
+    enter_blocks(inside);
+    if error != 0 {
+        // SAFETY: the errno of the thread pointer that is set again.
+        unsafe { *libc::__errno_location() = error };
+    }
+}
+
 /// Open as long as this lives.
 pub(crate) struct Open(());
 
 /// Opens the gate for a thread with this thread pointer: the program's code follows.
 pub(crate) fn open(pointer: usize) -> Open {
+    if is_audited() {
+        enter_program();
+    }
     if pointer != CHECKER.load(Relaxed) {
         enter_blocks(pointer);
     }
@@ -183,7 +212,10 @@ impl Drop for Open {
     fn drop(&mut self) {
         let inside = INSIDE.swap(0, Relaxed);
         if inside != CHECKER.load(Relaxed) {
-            leave_blocks(inside);
+            leave_blocks();
+        }
+        if is_audited() {
+            leave_program(None);
         }
     }
 }
@@ -200,6 +232,9 @@ pub(crate) fn reopen(pointer: usize) {
 ///
 /// The program gave the function, which takes words, at most these, and returns one or nothing.
 pub(crate) unsafe fn run(pointer: usize, function: usize, words: [usize; 3]) -> usize {
+    if is_audited() {
+        call_program(function);
+    }
     let _open = open(pointer);
     let [first, second, third] = words;
     // SAFETY: as promised by the caller.
@@ -240,7 +275,7 @@ pub(crate) fn slam() -> bool {
     let inside = INSIDE.swap(0, Relaxed);
     SLAMMED.store(inside, Relaxed);
     if inside != 0 && inside != CHECKER.load(Relaxed) {
-        leave_blocks(inside);
+        leave_blocks();
     }
     inside != 0
 }
@@ -259,6 +294,19 @@ pub(crate) fn unslam() {
 /// The thread pointer of the checker, which the program's main thread has, too; 0 before the start.
 static CHECKER: AtomicUsize = AtomicUsize::new(0);
 
+/// Code with this thread pointer is left and entered without further ado: the same, but 0 while an execution is audited.
+static SIMPLE: AtomicUsize = AtomicUsize::new(0);
+
+/// Audits the execution that begins, or no longer.
+pub(crate) fn audit(is_on: bool) {
+    SIMPLE.store(if is_on { 0 } else { checker() }, Relaxed);
+}
+
+/// Whether the execution at hand is audited.
+pub(crate) fn is_audited() -> bool {
+    SIMPLE.load(Relaxed) == 0
+}
+
 /// Where that thread has its errno.
 static ERRNO: AtomicUsize = AtomicUsize::new(0);
 
@@ -268,6 +316,7 @@ static ERRNO_OFFSET: AtomicUsize = AtomicUsize::new(0);
 /// The calling thread is the one that runs the program.
 pub(crate) fn begin() {
     CHECKER.store(thread_pointer(), Relaxed);
+    audit(false);
     // SAFETY: errno is always there.
     let errno = unsafe { libc::__errno_location() }.expose_provenance();
     ERRNO.store(errno, Relaxed);
@@ -305,9 +354,8 @@ pub(crate) fn is_errno(address: usize) -> bool {
 
 /// From the thread-local memory of a thread of the program to that of the checker.
 #[inline(never)]
-fn leave_blocks(inside: usize) -> usize {
+fn leave_blocks() {
     set_thread_pointer(CHECKER.load(Relaxed));
-    inside
 }
 
 /// And back.

@@ -248,21 +248,32 @@ const COMPILERS: [&str; 4] = [
 
 /// Whether a library of a compiler has this address.
 pub(crate) fn is_compilers(address: usize) -> bool {
-    let mut search = (address, false);
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(find_library), (&raw mut search).cast()) };
-    search.1
+    is_in(address, is_of_compiler)
 }
 
-unsafe extern "C" fn find_library(
+/// Whether a library of a compiler or of the system has this address.
+pub(crate) fn is_in_library(address: usize) -> bool {
+    is_in(address, |info| is_of_compiler(info) || is_of_system(info))
+}
+
+/// Where is looked, whether an image counts, and what was found.
+type Member = (usize, fn(&libc::dl_phdr_info) -> bool, bool);
+
+fn is_in(address: usize, counts: fn(&libc::dl_phdr_info) -> bool) -> bool {
+    let mut search: Member = (address, counts, false);
+    // SAFETY: the callback gets what it is given here.
+    unsafe { libc::dl_iterate_phdr(Some(find_image), (&raw mut search).cast()) };
+    search.2
+}
+
+unsafe extern "C" fn find_image(
     info: *mut libc::dl_phdr_info,
     _size: libc::size_t,
     data: *mut libc::c_void,
 ) -> libc::c_int {
     // SAFETY: the loader passes what is valid, and our own data.
-    let (info, (address, found)) = unsafe { (&*info, &mut *data.cast::<(usize, bool)>()) };
-    let file = file_of(info);
-    if COMPILERS.iter().any(|library| file.starts_with(library)) {
+    let (info, (address, counts, found)) = unsafe { (&*info, &mut *data.cast::<Member>()) };
+    if counts(info) {
         // SAFETY: the loader passes as many headers.
         let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
         *found |= headers.iter().any(|header| {
@@ -272,6 +283,11 @@ unsafe extern "C" fn find_library(
         });
     }
     0
+}
+
+fn is_of_compiler(info: &libc::dl_phdr_info) -> bool {
+    let file = file_of(info);
+    COMPILERS.iter().any(|library| file.starts_with(library))
 }
 
 /// The name of the file of an image, without its folder.

@@ -24,6 +24,7 @@ mod annotations;
 mod arguments;
 mod atomics;
 mod attributes;
+mod audit;
 mod barrier;
 mod block_numbers;
 mod blocks;

@@ -1,7 +1,9 @@
 //! What an execution changes outside the runtime, copied in the middle of it and put back.
 
 use crate::gate::{self, Own};
-use crate::{blocks, cancel, dead_values, ending, heap, image, keys, pages, rwlock, threads};
+use crate::{
+    audit, blocks, cancel, dead_values, ending, heap, image, keys, pages, rwlock, threads,
+};
 use native::{has_unseen_writes, is_confined};
 use runtime::ThreadId;
 use runtime::native::Memory;
@@ -67,6 +69,18 @@ impl Memory for ProgramMemory {
 
     fn clear_dead(&self, start: usize, stack: &mut [u8]) {
         dead_values::clear(start, stack);
+    }
+
+    fn audit(&self, is_on: bool) {
+        audit::switch(is_on);
+    }
+
+    fn look_at_shared(&self, look: &mut dyn FnMut(&[u8]) -> bool) {
+        audit::look_at_shared(look);
+    }
+
+    fn is_of_system(&self, address: usize) -> bool {
+        audit::is_of_system(address)
     }
 
     fn tell(&self, thread: ThreadId, state: &mut Vec<u8>) {

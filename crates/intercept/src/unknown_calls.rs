@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use std::ffi::CStr;
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 
 /// An image of the process, as the loader has it.
 struct Image {
@@ -73,6 +74,7 @@ struct Symbol {
     size: u64,
 }
 
+const COPY: u64 = 5;
 const JUMP_SLOT: u64 = 7;
 const GLOBAL_DATA: u64 = 6;
 const ADDRESS: u64 = 1;
@@ -244,8 +246,54 @@ fn acts(name: &CStr) -> Option<&'static [Act]> {
 ///
 /// The image is loaded.
 unsafe fn find_slots(image: &Image, slots: &mut Vec<Slot>) {
+    let first = slots.len();
+    // SAFETY: as promised by the caller.
+    for (relocation, symbol, name) in unsafe { relocations(image) } {
+        let is_function = matches!(symbol.info & 0xf, 0 | 2 | 10);
+        let is_slot = match relocation.info & 0xffff_ffff {
+            JUMP_SLOT => true,
+            GLOBAL_DATA | ADDRESS => is_function && relocation.addend == 0,
+            _ => false,
+        };
+        if is_slot && symbol.section == 0 {
+            let place = image.base + relocation.offset as usize;
+            slots.push(Slot {
+                place: place as *mut usize,
+                name,
+                is_read_only: image.fixed.contains(&place),
+                is_hooked: false,
+            });
+        }
+    }
+    let found = &mut slots[first..];
+    let is_hook = |slot: &Slot| slot.name.to_bytes().starts_with(b"__tsan_");
+    let is_hooked = found.iter().any(is_hook);
+    found.iter_mut().for_each(|slot| slot.is_hooked = is_hooked);
+}
+
+/// The variables of other images that the linker has put into the program.
+pub(crate) fn copied_variables() -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for image in images().iter().filter(|image| image.is_own) {
+        // SAFETY: the image is loaded.
+        for (relocation, symbol, _) in unsafe { relocations(image) } {
+            if relocation.info & 0xffff_ffff == COPY {
+                let start = image.base + relocation.offset as usize;
+                found.push(start..start + symbol.size as usize);
+            }
+        }
+    }
+    found
+}
+
+/// The relocations of an image, each with its symbol and the name of that.
+///
+/// # Safety
+///
+/// The image is loaded, so that its dynamic section is as the ABI says.
+unsafe fn relocations(image: &Image) -> Vec<(Relocation, Symbol, &'static CStr)> {
     let Some(dynamic) = image.dynamic else {
-        return;
+        return Vec::new();
     };
     let mut tables = FxHashMap::default();
     let mut entry = dynamic as *const Entry;
@@ -266,9 +314,9 @@ unsafe fn find_slots(image: &Image, slots: &mut Vec<Slot>) {
         })
     };
     let (Some(names), Some(symbols)) = (address(5), address(6)) else {
-        return;
+        return Vec::new();
     };
-    let first = slots.len();
+    let mut found = Vec::new();
     for (table, size) in [(7, 8), (23, 2)] {
         let (Some(start), Some(&size)) = (address(table), tables.get(&size)) else {
             continue;
@@ -277,30 +325,78 @@ unsafe fn find_slots(image: &Image, slots: &mut Vec<Slot>) {
         // SAFETY: the table is as long as that; symbols and names are where it says.
         unsafe {
             let relocations = std::slice::from_raw_parts(start as *const Relocation, count);
-            for relocation in relocations {
-                let symbol = (symbols as *const Symbol).add((relocation.info >> 32) as usize);
-                let is_function = matches!((*symbol).info & 0xf, 0 | 2 | 10);
-                let is_slot = match relocation.info & 0xffff_ffff {
-                    JUMP_SLOT => true,
-                    GLOBAL_DATA | ADDRESS => is_function && relocation.addend == 0,
-                    _ => false,
-                };
-                if is_slot && (*symbol).section == 0 {
-                    let place = image.base + relocation.offset as usize;
-                    slots.push(Slot {
-                        place: place as *mut usize,
-                        name: CStr::from_ptr((names + (*symbol).name as usize) as *const _),
-                        is_read_only: image.fixed.contains(&place),
-                        is_hooked: false,
-                    });
+            for &relocation in relocations {
+                let symbol = *(symbols as *const Symbol).add((relocation.info >> 32) as usize);
+                let name = CStr::from_ptr((names + symbol.name as usize) as *const _);
+                found.push((relocation, symbol, name));
+            }
+        }
+    }
+    found
+}
+
+/// Instructions that set a flag and go on with a function of a library of a compiler, for some slots.
+pub(crate) struct Flags(Vec<(Slot, usize, usize)>);
+
+impl Flags {
+    /// For all such slots.
+    pub(crate) fn new(flag: &'static AtomicBool) -> Result<Flags, String> {
+        let mut slots = Vec::new();
+        for image in images().iter().filter(|image| image.is_own) {
+            // SAFETY: the image is loaded.
+            unsafe { find_slots(image, &mut slots) };
+        }
+        // SAFETY: the slots are aligned words of loaded images.
+        let function = |slot: &Slot| unsafe { slot.place.read() };
+        slots.retain(|slot| image::is_compilers(function(slot)));
+        if slots.is_empty() {
+            return Ok(Flags(Vec::new()));
+        }
+        let count = slots.len();
+        let start = make_steps(count)?;
+        let mut flags = Vec::new();
+        for (index, slot) in slots.into_iter().enumerate() {
+            let (function, step) = (function(&slot), start + index * STEP);
+            let mut code = [0xcc_u8; STEP];
+            code[..2].copy_from_slice(&[0x49, 0xbb]); // mov r11, flag
+            code[2..10].copy_from_slice(&flag.as_ptr().addr().to_le_bytes());
+            code[10..14].copy_from_slice(&[0x41, 0xc6, 0x03, 0x01]); // mov byte [r11], 1
+            code[14..20].copy_from_slice(&[0xff, 0x25, 0, 0, 0, 0]); // jmp [rip]
+            code[20..28].copy_from_slice(&function.to_le_bytes());
+            // SAFETY: there is room for as many.
+            unsafe { (step as *mut u8).copy_from_nonoverlapping(code.as_ptr(), STEP) };
+            flags.push((slot, function, step));
+        }
+        let access = libc::PROT_READ | libc::PROT_EXEC;
+        // SAFETY: the mapping is that of `make_steps`, with so many of them.
+        unsafe { libc::mprotect(start as *mut c_void, count * STEP, access) };
+        Ok(Flags(flags))
+    }
+
+    /// From now on calls take these steps, or no longer.
+    pub(crate) fn switch(&self, is_on: bool) {
+        for (slot, function, step) in &self.0 {
+            let page = (slot.place.addr() & !(PAGE - 1)) as *mut c_void;
+            // SAFETY: the slot is an aligned word of a loaded image, and the program does not run.
+            unsafe {
+                if slot.is_read_only {
+                    libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE);
+                }
+                slot.place.write(if is_on { *step } else { *function });
+                if slot.is_read_only {
+                    libc::mprotect(page, PAGE, libc::PROT_READ);
                 }
             }
         }
     }
-    let found = &mut slots[first..];
-    let is_hook = |slot: &Slot| slot.name.to_bytes().starts_with(b"__tsan_");
-    let is_hooked = found.iter().any(is_hook);
-    found.iter_mut().for_each(|slot| slot.is_hooked = is_hooked);
+}
+
+/// The images of the process.
+fn images() -> Vec<Image> {
+    let mut images: Vec<Image> = Vec::new();
+    // SAFETY: the callback gets what it is given here.
+    unsafe { libc::dl_iterate_phdr(Some(add_image), (&raw mut images).cast()) };
+    images
 }
 
 /// Whether the function of this name, which is not one of ours, changes nothing but memory.

@@ -6,8 +6,8 @@ use crate::savepoint::ProgramMemory;
 use crate::source_map::Names;
 use crate::start::Program;
 use crate::{
-    block_numbers, blocks, copies, ending, gate, heap, image, input, inputs, leaks, pages, rwlock,
-    savepoint, system_state, threads, unhooked, unknown_calls, watch,
+    audit, block_numbers, blocks, copies, ending, gate, heap, image, input, inputs, leaks, pages,
+    rwlock, savepoint, system_state, threads, unhooked, unknown_calls, watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -191,6 +191,7 @@ fn run(program: Program) {
         rwlock::begin();
         block_numbers::begin();
         ending::begin();
+        audit::begin();
     });
     unhooked::tell();
     WORDS.get().set();

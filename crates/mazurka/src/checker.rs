@@ -1,5 +1,6 @@
 //! The checker: what to search, how, and how far.
 
+mod audit;
 mod brake;
 mod checkpoint;
 mod coverage;

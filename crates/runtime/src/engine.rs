@@ -133,6 +133,8 @@ pub(crate) struct Watch {
     pub(crate) looks: bool,
     /// One of the two above.
     pub(crate) notes: bool,
+    /// It is audited.
+    pub(crate) audits: bool,
     /// Data races are looked for.
     pub(crate) races: bool,
     /// Somebody goes by the await rule.
@@ -148,6 +150,12 @@ impl Watch {
     #[inline(always)]
     pub(crate) fn is_on(self) -> bool {
         self.records | self.races | self.reads | self.states
+    }
+
+    /// Whether no access is too harmless to be told.
+    #[inline(always)]
+    pub(crate) fn sees_all(self) -> bool {
+        self.records | self.audits
     }
 
     /// Begins or ends to record executions.
@@ -217,6 +225,7 @@ impl Engine {
                 records: false,
                 looks: false,
                 notes: false,
+                audits: false,
                 races: names.has_plain_memory() || native.is_raced && watches_all,
                 reads: names.has_hints() || names.has_loops(),
                 stacks: names.has_hints(),

@@ -6,6 +6,7 @@
 
 mod annotations;
 mod atomics;
+mod audit;
 mod copies;
 mod debugging;
 mod ended_frames;
@@ -26,6 +27,8 @@ mod threads;
 
 pub use annotations::{acquire_at, expect_races, ignore, release_at};
 pub use atomics::{compare_exchange, fence, load, load_within, modify, modify_within, store};
+pub(crate) use audit::Audit;
+pub use audit::{HAS_CALLED_LIBRARY, call_program, enter_program, leave_program};
 pub use copies::{copy, copy_at_once, fill, read_on};
 pub use debugging::{mazurka_failed, mazurka_failure, stop_for_debugger, tell_debugger};
 pub use ended_frames::{FRAME, is_in_ended_frame};
@@ -136,6 +139,7 @@ pub(crate) struct State {
     /// A thread has ended the program.
     pub(crate) has_exited: bool,
     pub(crate) segment: Segment,
+    pub(crate) audit: Audit,
     /// The state of a thread is built here.
     pub(crate) state: Vec<u8>,
 }

@@ -200,6 +200,9 @@ impl Engine {
         }
         if self.watch.races {
             self.happens_before.joined(self.running, thread);
+            if self.watch.audits {
+                self.native.audit.joined(self.running, thread);
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod allocators;
 mod annotations;
+mod audit;
 mod cancellation;
 mod copies;
 mod corpus;

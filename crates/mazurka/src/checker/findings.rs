@@ -16,6 +16,7 @@ impl Search {
     /// The report of a search that has ended.
     pub(super) fn take_report(&mut self) -> Result<Report, CheckError> {
         self.is_raced_for |= self.contains_a_race();
+        self.audit();
         let sightings = std::mem::take(&mut self.failures.sightings);
         let mut errors = Vec::new();
         for sighting in sightings {

@@ -1,5 +1,6 @@
 //! A search from its start, or from a checkpoint, to its report.
 
+use super::audit::Samples;
 use super::brake::{Brake, Braked};
 use super::checkpoint::{Checkpoint, State, Task};
 use super::coverage::Covered;
@@ -31,6 +32,8 @@ pub(super) struct Search {
     /// Whether a value that is raced for may decide what the program does.
     pub(super) is_raced_for: bool,
     pub(super) covered: Covered,
+    /// Executions to be audited.
+    pub(super) samples: Samples,
     /// Whether an execution did not go as the first one did, for the first time.
     has_diverged: bool,
     /// Whether the last execution did not come to its end.
@@ -154,6 +157,7 @@ impl Search {
             trail,
             is_raced_for: false,
             covered: Covered::default(),
+            samples: Samples::default(),
             has_diverged: false,
             is_broken_off: false,
             beginning: Beginning::default(),
@@ -353,6 +357,7 @@ impl Search {
     pub(super) fn begin_anew(&mut self) {
         self.tally.begin_anew();
         self.covered.begin_anew();
+        self.samples.begin_anew();
         self.checker.observer.restarted();
         self.leave_trail();
     }
@@ -377,6 +382,9 @@ impl Search {
 
     fn count(&mut self, outcome: Outcome) {
         self.tally.count(outcome, self.strategy.execution().len());
+        if self.checker.native.is_some() {
+            self.samples.take(self.strategy.execution());
+        }
         if let Some(trail) = &mut self.trail {
             trail.count(&self.tally.counts());
         }

@@ -68,8 +68,11 @@ impl Engine {
         self.objects.ends[id.index()].clear();
         self.order_after_spawn(id);
         if self.watch.races {
-            self.happens_before
-                .born(id, (id != ThreadId::MAIN).then_some(self.running));
+            let parent = (id != ThreadId::MAIN).then_some(self.running);
+            self.happens_before.born(id, parent);
+            if self.watch.audits {
+                self.native.audit.born(id, parent);
+            }
         }
         self.born.push(id);
         self.live += 1;

@@ -19,7 +19,7 @@ impl Model {
         let engine = self.engine_mut();
         WIPES.store(engine.names.has_retries(), Relaxed);
         let passes = engine.native.is_simple && engine.grain == Grain::Accesses;
-        let passes = passes && !engine.watch.records;
+        let passes = passes && !engine.watch.sees_all();
         let engine = if passes { engine } else { ptr::null_mut() };
         if ENGINE.load(Relaxed) != engine {
             ENGINE.store(engine, Relaxed);

@@ -275,6 +275,9 @@ impl Engine {
     ///
     /// The memory can be read.
     pub(super) unsafe fn record_read(&mut self, address: usize, length: usize) {
+        if self.watch.audits {
+            self.audit_access(address, length, false);
+        }
         // SAFETY: as promised by the caller.
         let bytes = unsafe { bytes_at(address, length) };
         self.record_memory(address, &[bytes], |name, [value]| {

@@ -75,6 +75,9 @@ impl Engine {
 
     /// The plain write at hand, which is no event, is told when it is done, if it is a step.
     pub(super) fn tell_private_write(&mut self, address: usize, length: usize) {
+        if self.watch.audits && !self.races_plain() {
+            self.audit_access(address, length, true);
+        }
         if self.grain == Grain::Operations && !self.races_plain() {
             self.native.written = Some(Written {
                 address,

@@ -37,6 +37,16 @@ pub trait Memory {
     /// Clears what its thread does not read any more in a copy of a stack, which begins at `start` with a [`Frame`](super::Frame).
     fn clear_dead(&self, start: usize, stack: &mut [u8]);
 
+    /// From here on an execution is audited, or no longer: code of the program is entered and left by calls of
+    /// [`enter_program`](super::enter_program) and [`leave_program`](super::leave_program).
+    fn audit(&self, is_on: bool);
+
+    /// Shows the memory that hooks report accesses of, but for stacks, until `look` gives false.
+    fn look_at_shared(&self, look: &mut dyn FnMut(&[u8]) -> bool);
+
+    /// Whether the address is in memory that a library of the system has asked for.
+    fn is_of_system(&self, address: usize) -> bool;
+
     /// Adds what this thread can find out otherwise than by reading memory.
     fn tell(&self, thread: ThreadId, state: &mut Vec<u8>);
 

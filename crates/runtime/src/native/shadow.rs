@@ -270,7 +270,12 @@ impl Engine {
     }
 
     fn shadow(&mut self, address: usize, length: usize, kind: Kind) {
-        if self.is_solo() && !self.watch.records || self.is_ignored(kind) {
+        if self.watch.sees_all() {
+            self.audit_access(address, length, kind.writes());
+        } else if self.is_solo() {
+            return;
+        }
+        if self.is_ignored(kind) {
             return;
         }
         let end = address + length;
@@ -311,7 +316,7 @@ impl Engine {
 
     /// Whether an access of the granule may be a race.
     fn is_shared(&mut self, number: usize, kind: Kind) -> bool {
-        if self.watch.records {
+        if self.watch.sees_all() {
             return true;
         }
         let ownership = &mut self.native.ownership;

@@ -1,0 +1,48 @@
+//! Some executions are run once more at the end of a search, to find what no hook reports.
+
+use super::search::Search;
+use explore::{Execution, Schedule};
+use report::Limit;
+
+/// The schedules of some executions of the search: of the first ones, and then of each whose number is a power of two.
+#[derive(Default)]
+pub(super) struct Samples {
+    executions: u64,
+    schedules: Vec<Schedule>,
+}
+
+impl Samples {
+    /// An execution has ended.
+    pub fn take(&mut self, execution: &Execution) {
+        self.executions += 1;
+        if self.executions.is_power_of_two() {
+            self.schedules.push(execution.schedule());
+        }
+    }
+
+    /// The search begins anew.
+    pub fn begin_anew(&mut self) {
+        *self = Samples::default();
+    }
+}
+
+impl Search {
+    /// Compares what the program reports with what it does. Nothing is claimed of a program that has failed, and a search that is
+    /// to stop at once stops.
+    pub(super) fn audit(&mut self) {
+        let most = match self.halt {
+            _ if !self.failures.is_empty() => 0,
+            Some(Limit::Interrupted) => 0,
+            Some(Limit::Time) => 1,
+            Some(_) | None => usize::MAX,
+        };
+        let mut schedules = std::mem::take(&mut self.samples.schedules);
+        if schedules.is_empty() && self.checker.native.is_some() {
+            // The search was done when it was resumed.
+            schedules.push(self.strategy.execution().schedule());
+        }
+        for schedule in schedules.iter().take(most) {
+            self.model.audit(schedule);
+        }
+    }
+}

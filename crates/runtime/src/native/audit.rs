@@ -1,0 +1,466 @@
+//! Writes to shared memory that no hook reports.
+//!
+//! In an audited execution every hook calls the checker. While code of the program runs, exactly one thread runs. So what
+//! differs between two calls, and was not reported, that thread has written unseen: a library without hooks, code that was
+//! generated, or the system has. The write matters if another thread accesses the same bytes, and neither starts nor joins
+//! of threads order the two: then it is left out of the search.
+
+use crate::engine::{Engine, Watch};
+use crate::happens_before::{Epoch, HappensBefore};
+use crate::model::Model;
+use crate::perform::{current, silently};
+use explore::{Program, Schedule, ThreadId};
+use report::{LeftOut, Omission};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+const GRANULE: usize = 8;
+
+/// More memory than this is not compared.
+const LARGEST: usize = 1 << 20;
+
+/// The bytes that may be copied and compared in one exploration.
+const BUDGET: usize = 512 << 20;
+
+/// An access costs as much as this many bytes.
+const ACCESS: usize = 512;
+
+/// A compiler may put a write behind this many further hooks, and a function may report as many writes before them.
+const REPORTED: usize = 32;
+
+/// More writes are not told.
+const MOST_TOLD: usize = 8;
+
+/// Set when the program calls a library of a compiler in an audited execution. These libraries access no more than the objects that
+/// they are given, which code with hooks accesses, too. So what they write matters only where nothing orders it.
+pub static HAS_CALLED_LIBRARY: AtomicBool = AtomicBool::new(false);
+
+/// What is known of the audited execution.
+pub(crate) struct Audit {
+    /// How many bytes may still be copied and compared.
+    budget: usize,
+    /// What the program may write, as it was when the program was entered; none while the checker runs.
+    pieces: Vec<Range<usize>>,
+    content: Vec<u8>,
+    /// Indexed by thread.
+    threads: Vec<Audited>,
+    granules: FxHashMap<usize, Granule>,
+    told: BTreeSet<String>,
+}
+
+#[derive(Default)]
+struct Audited {
+    /// What it knows by starts and joins: an entry per thread, those beyond the end are 0.
+    clock: Vec<u32>,
+    /// The writes that it reported last.
+    reported: VecDeque<Range<usize>>,
+    /// Where it called last.
+    code: usize,
+}
+
+#[derive(Default)]
+struct Granule {
+    reported: Vec<Touch>,
+    unseen: Vec<(Touch, Place)>,
+}
+
+/// An access of some bytes of a granule. Bit i: byte i.
+#[derive(Clone, Copy)]
+struct Touch {
+    thread: ThreadId,
+    number: u32,
+    epoch: Epoch,
+    is_library: bool,
+    bytes: u8,
+}
+
+/// The calls of the thread before and after an unseen write.
+type Place = [usize; 2];
+
+impl Default for Audit {
+    fn default() -> Audit {
+        Audit {
+            budget: BUDGET,
+            pieces: Vec::new(),
+            content: Vec::new(),
+            threads: Vec::new(),
+            granules: FxHashMap::default(),
+            told: BTreeSet::new(),
+        }
+    }
+}
+
+impl Audit {
+    fn begin(&mut self) {
+        self.pieces.clear();
+        self.threads.clear();
+        self.granules.clear();
+    }
+
+    fn thread(&mut self, thread: ThreadId) -> &mut Audited {
+        if self.threads.len() <= thread.index() {
+            self.threads
+                .resize_with(thread.index() + 1, Audited::default);
+        }
+        &mut self.threads[thread.index()]
+    }
+
+    /// A thread starts its life.
+    pub(crate) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
+        let mut clock = Vec::new();
+        if let Some(parent) = parent {
+            clock.clone_from(&self.thread(parent).clock);
+            self.thread(parent).clock[parent.index()] += 1;
+        }
+        if clock.len() <= thread.index() {
+            clock.resize(thread.index() + 1, 0);
+        }
+        clock[thread.index()] = 1;
+        self.thread(thread).clock = clock;
+    }
+
+    /// `joiner` knows that `thread` has ended.
+    pub(crate) fn joined(&mut self, joiner: ThreadId, thread: ThreadId) {
+        let ended = self.thread(thread).clock.clone();
+        let clock = &mut self.thread(joiner).clock;
+        if clock.len() < ended.len() {
+            clock.resize(ended.len(), 0);
+        }
+        for (entry, &other) in clock.iter_mut().zip(&ended) {
+            *entry = (*entry).max(other);
+        }
+    }
+
+    fn touch(&mut self, epoch: Epoch, bytes: u8) -> Touch {
+        let clock = &self.thread(epoch.thread).clock;
+        let number = clock.get(epoch.thread.index());
+        Touch {
+            thread: epoch.thread,
+            number: number.copied().unwrap_or_default(),
+            epoch,
+            is_library: false,
+            bytes,
+        }
+    }
+
+    /// Whether the order of two accesses may be another one, as far as starts and joins tell.
+    fn conflicts(&self, earlier: Touch, later: Touch, order: &mut HappensBefore) -> bool {
+        let clock = &self.threads[later.thread.index()].clock;
+        let known = clock.get(earlier.thread.index()).copied();
+        let is_lenient = earlier.is_library || later.is_library;
+        earlier.thread != later.thread
+            && earlier.bytes & later.bytes != 0
+            && known.unwrap_or_default() < earlier.number
+            && !(is_lenient && order.knows(later.thread, earlier.epoch))
+    }
+
+    /// A hook reports an access of the thread. Gives the unseen writes that matter by that.
+    fn report(
+        &mut self,
+        epoch: Epoch,
+        range: Range<usize>,
+        writes: bool,
+        order: &mut HappensBefore,
+    ) -> Vec<(Range<usize>, Place)> {
+        self.budget = self.budget.saturating_sub(ACCESS);
+        let mut found = Vec::new();
+        for (number, bytes) in granules(range.clone()) {
+            let touch = self.touch(epoch, bytes);
+            let mut granule = self.granules.remove(&number).unwrap_or_default();
+            granule.unseen.retain(|&(unseen, place)| {
+                let conflicts = self.conflicts(unseen, touch, order);
+                if conflicts {
+                    found.push((bytes_of(number, unseen.bytes), place));
+                }
+                !conflicts
+            });
+            granule.note(touch);
+            self.granules.insert(number, granule);
+        }
+        if writes {
+            let reported = &mut self.thread(epoch.thread).reported;
+            if reported.len() == REPORTED {
+                reported.pop_front();
+            }
+            reported.push_back(range);
+        }
+        found
+    }
+
+    /// A thread has written bytes of a granule, of which hooks know nothing; whether that matters already.
+    fn write_unseen(
+        &mut self,
+        number: usize,
+        touch: Touch,
+        place: Place,
+        order: &mut HappensBefore,
+    ) -> bool {
+        let mut granule = self.granules.remove(&number).unwrap_or_default();
+        let unseen = granule.unseen.iter().map(|&(unseen, _)| unseen);
+        let mut others = granule.reported.iter().copied().chain(unseen);
+        let conflicts = others.any(|other| self.conflicts(other, touch, order));
+        if !conflicts {
+            let unseen = &mut granule.unseen;
+            unseen.retain(|(old, _)| {
+                old.thread != touch.thread
+                    || old.is_library != touch.is_library
+                    || old.bytes & !touch.bytes != 0
+            });
+            unseen.push((touch, place));
+        }
+        self.granules.insert(number, granule);
+        conflicts
+    }
+
+    /// The bytes of the granule at this address, which may have changed, that did and were not reported. Bit i: byte i.
+    fn unreported(&self, thread: ThreadId, address: usize, [old, new]: [&[u8]; 2]) -> u8 {
+        let mut bytes = 0;
+        for (index, _) in old.iter().zip(new).enumerate().filter(|(_, (a, b))| a != b) {
+            let byte = address + index;
+            let reported = &self.threads[thread.index()].reported;
+            if !reported.iter().any(|range| range.contains(&byte)) {
+                bytes |= 1 << (byte % GRANULE);
+            }
+        }
+        bytes
+    }
+
+    /// The thread has called the checker: gives what it has written unseen since, and what matters of that.
+    fn compare(
+        &mut self,
+        epoch: Epoch,
+        place: Place,
+        order: &mut HappensBefore,
+    ) -> Vec<Range<usize>> {
+        let is_library = HAS_CALLED_LIBRARY.load(Relaxed);
+        let mut found = Vec::new();
+        let content = std::mem::take(&mut self.content);
+        let mut rest = &content[..];
+        for piece in std::mem::take(&mut self.pieces) {
+            let (old, behind) = rest.split_at(piece.len());
+            rest = behind;
+            let start = std::ptr::with_exposed_provenance::<u8>(piece.start);
+            // SAFETY: the memory was there when it was copied, and the program cannot take it away without a call.
+            let new = unsafe { std::slice::from_raw_parts(start, piece.len()) };
+            if old == new {
+                continue;
+            }
+            let mut address = piece.start;
+            while address < piece.end {
+                let end = piece.end.min((address / GRANULE + 1) * GRANULE);
+                let both = [old, new].map(|own| &own[address - piece.start..end - piece.start]);
+                let bytes = match both[0] == both[1] {
+                    true => 0,
+                    false => self.unreported(epoch.thread, address, both),
+                };
+                let number = address / GRANULE;
+                if bytes != 0 {
+                    let mut touch = self.touch(epoch, bytes);
+                    touch.is_library = is_library;
+                    if self.write_unseen(number, touch, place, order) {
+                        add_to(&mut found, bytes_of(number, bytes));
+                    }
+                }
+                address = end;
+            }
+        }
+        self.content = content;
+        found
+    }
+}
+
+impl Granule {
+    fn note(&mut self, touch: Touch) {
+        let same = |own: &&mut Touch| own.thread == touch.thread && own.bytes == touch.bytes;
+        match self.reported.iter_mut().find(same) {
+            Some(own) => *own = touch,
+            None => self.reported.push(touch),
+        }
+    }
+}
+
+/// Adds a range of bytes, as one with the last one if that ends in the granule before.
+fn add_to(found: &mut Vec<Range<usize>>, range: Range<usize>) {
+    match found.last_mut() {
+        Some(last) if (last.end - 1) / GRANULE + 1 == range.start / GRANULE => {
+            last.end = range.end;
+        }
+        Some(_) | None => found.push(range),
+    }
+}
+
+/// The granules of a range, each with the bytes of it.
+fn granules(range: Range<usize>) -> impl Iterator<Item = (usize, u8)> {
+    let numbers = range.start / GRANULE..range.end.div_ceil(GRANULE);
+    numbers.map(move |number| {
+        let bytes = number * GRANULE..(number + 1) * GRANULE;
+        let own = bytes.enumerate().filter(|(_, byte)| range.contains(byte));
+        (number, own.fold(0, |mask, (index, _)| mask | 1 << index))
+    })
+}
+
+/// From the first to the last of these bytes of a granule.
+fn bytes_of(number: usize, bytes: u8) -> Range<usize> {
+    let start = number * GRANULE;
+    start + bytes.trailing_zeros() as usize..start + GRANULE - bytes.leading_zeros() as usize
+}
+
+/// Code of the program has called the checker at this place, which has not done anything yet, or has come to its end. To be called where
+/// an execution is audited, like the next ones.
+pub fn leave_program(code: Option<usize>) {
+    if current().is_some() {
+        silently(|engine| engine.audit_segment(code.unwrap_or_default()));
+    }
+}
+
+/// The checker is about to call a function of the program.
+pub fn call_program(function: usize) {
+    if current().is_some() {
+        silently(|engine| engine.native.audit.thread(engine.running).code = function + 1);
+    }
+}
+
+/// The checker goes on with code of the program.
+pub fn enter_program() {
+    if current().is_some() {
+        silently(Engine::begin_audited_segment);
+    }
+}
+
+impl Model {
+    /// Runs the schedule of accesses of an execution once more, and looks for writes to shared memory that no hook reports. They are
+    /// left out of the search ([`Model::left_out`]). Nothing is found in a program that goes another way this time, or is too large.
+    pub fn audit(&mut self, schedule: &Schedule) {
+        let engine = self.engine_mut();
+        let Some(native) = engine.config.native else {
+            return;
+        };
+        if engine.native.audit.budget == 0 {
+            return;
+        }
+        let before = (engine.watch, engine.native.is_ordering);
+        engine.watch_all_memory();
+        engine.watch = Watch {
+            races: true,
+            audits: true,
+            ..engine.watch
+        };
+        engine.native.audit.begin();
+        native.memory.audit(true);
+        self.step_by_accesses();
+        self.reset();
+        for &step in schedule {
+            let is_enabled = self.engine().is_enabled(step.thread);
+            if !is_enabled || self.step(step).is_err() || self.engine().native.audit.budget == 0 {
+                break;
+            }
+        }
+        native.memory.audit(false);
+        let engine = self.engine_mut();
+        (engine.watch, engine.native.is_ordering) = before;
+        engine.savepoints.forget();
+    }
+}
+
+impl Engine {
+    fn is_enabled(&self, thread: ThreadId) -> bool {
+        let pending = self.pending.get(thread.index());
+        pending.is_some_and(|pending| pending.enabled().is_some())
+    }
+
+    /// A hook reports an access of the thread that runs.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn audit_access(&mut self, address: usize, length: usize, writes: bool) {
+        if !self.watch.audits {
+            return;
+        }
+        let range = address..address + length;
+        let order = &mut self.happens_before;
+        let epoch = order.now(self.running);
+        for (range, place) in self.native.audit.report(epoch, range, writes, order) {
+            self.tell_unseen(range, place);
+        }
+    }
+
+    fn begin_audited_segment(&mut self) {
+        if !self.is_audited() {
+            return;
+        }
+        let Some(native) = self.config.native else {
+            return;
+        };
+        let mut audit = std::mem::take(&mut self.native.audit);
+        audit.pieces.clear();
+        audit.content.clear();
+        let mut copy = |piece: &[u8]| {
+            let room = LARGEST - audit.content.len();
+            let piece = &piece[..piece.len().min(room)];
+            let start = piece.as_ptr().expose_provenance();
+            audit.pieces.push(start..start + piece.len());
+            audit.content.extend_from_slice(piece);
+            audit.content.len() < LARGEST
+        };
+        native.memory.look_at_shared(&mut copy);
+        for &id in self.born().iter().filter(|&&id| id != self.running) {
+            // SAFETY: the thread is suspended, and the slice is not kept.
+            copy(unsafe { self.threads[id.index()].fibre.in_use() });
+        }
+        HAS_CALLED_LIBRARY.store(false, Relaxed);
+        audit.budget = audit.budget.saturating_sub(2 * audit.content.len());
+        self.native.audit = audit;
+    }
+
+    fn audit_segment(&mut self, code: usize) {
+        if !self.is_audited() {
+            return;
+        }
+        let thread = self.running;
+        let audit = &mut self.native.audit;
+        let place = [
+            std::mem::replace(&mut audit.thread(thread).code, code),
+            code,
+        ];
+        let order = &mut self.happens_before;
+        let epoch = order.now(thread);
+        for range in audit.compare(epoch, place, order) {
+            self.tell_unseen(range, place);
+        }
+    }
+
+    fn is_audited(&self) -> bool {
+        self.watch.audits && !self.is_tearing_down && self.native.audit.budget > 0
+    }
+
+    /// A write to shared memory that no hook reported.
+    fn tell_unseen(&mut self, range: Range<usize>, place: Place) {
+        let Some(native) = self.config.native else {
+            return;
+        };
+        if self.native.audit.told.len() >= MOST_TOLD || native.memory.is_of_system(range.start) {
+            return;
+        }
+        let name = native.source_map.variable(range.start, range.len());
+        // The write may have left some bytes as they were.
+        let name = name.split(" (byte").next().unwrap_or_default();
+        let places: Vec<String> = place
+            .iter()
+            .filter_map(|&code| native.source_map.place(code))
+            .collect();
+        let place = match &places[..] {
+            [first, second] if first != second => format!(" between {first} and {second}"),
+            [place, ..] => format!(" at {place}"),
+            [] => String::new(),
+        };
+        let what = format!(
+            "{name}, which threads share, is written{place} by code without hooks, such as a library's or the system's: \
+             this write is not explored; compile that code with `mazurka cc` if it is yours"
+        );
+        if self.native.audit.told.insert(what.clone()) {
+            let mut left_out = self.left_out.borrow_mut();
+            left_out.insert(LeftOut::new(Omission::Unseen, what));
+        }
+    }
+}
