@@ -1,7 +1,8 @@
 //! The state of the system's libraries and of the dynamic linker, page by page.
 //!
 //! Most of these pages are never written. So they are write-protected until the first write to each of them, which is
-//! caught as a signal; from then on the page is put back before each execution and is part of each savepoint.
+//! caught as a signal; from then on the page is put back before each execution and is part of each savepoint. Some are
+//! written now and then, and then are as before: they are protected again.
 
 use crate::gate::Own;
 use crate::{heap, image, mappings, own_memory, system_calls};
@@ -16,6 +17,26 @@ struct Tracked {
     content: Vec<u8>,
     /// By page: whether it was written.
     is_written: Vec<bool>,
+    /// By page: before which execution it may be protected again, of those that were begun.
+    protected_from: Vec<usize>,
+}
+
+/// A copy of the pages that were written.
+#[derive(Default)]
+pub(crate) struct Saved {
+    bytes: Vec<u8>,
+    /// Where they belong, by first address and length.
+    places: Vec<(usize, usize)>,
+    /// [`SETTLED`] at that time.
+    settled: usize,
+}
+
+/// Bytes of a page that was written, without what is left out.
+#[derive(Clone, Copy)]
+struct Piece {
+    start: usize,
+    /// What they held at first.
+    content: &'static [u8],
 }
 
 static TRACKED: Own<Vec<Tracked>> = Own::new(Vec::new());
@@ -26,7 +47,19 @@ static WRITTEN: Own<Vec<(usize, usize)>> = Own::new(Vec::new());
 /// What is not put back though it lies in these pages.
 static LEFT_OUT: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 
+/// The pieces of the pages that were written, in the order of `WRITTEN`. There is room for all.
+static PIECES: Own<Vec<Piece>> = Own::new(Vec::new());
+
 static IS_PROTECTED: AtomicBool = AtomicBool::new(false);
+
+/// In a debugger, which would stop at each first write, nothing is protected.
+static IS_DEBUGGED: AtomicBool = AtomicBool::new(false);
+
+/// Executions that were run from the beginning.
+static BEGUN: AtomicUsize = AtomicUsize::new(0);
+
+/// How often pages were protected again.
+static SETTLED: AtomicUsize = AtomicUsize::new(0);
 
 /// Saves the pages: all memory that the process can write but that is put back otherwise, or is the checker's.
 pub(crate) fn save() {
@@ -65,6 +98,7 @@ pub(crate) fn save() {
                     start,
                     content: content.to_vec(),
                     is_written: vec![false; (page - start) / PAGE],
+                    protected_from: vec![0; (page - start) / PAGE],
                 });
             }
         }
@@ -108,9 +142,17 @@ pub(crate) fn leave_out(does: impl FnOnce()) {
 /// From now on the first write to each page is noticed. In a debugger, which would stop at each of them, all pages count
 /// as written.
 pub(crate) fn protect(is_debugged: bool) {
-    if IS_PROTECTED.swap(true, Relaxed) {
+    if IS_PROTECTED.load(Relaxed) {
         return;
     }
+    let pages: usize = TRACKED
+        .get()
+        .iter()
+        .map(|tracked| tracked.is_written.len())
+        .sum();
+    *PIECES.get() = Vec::with_capacity(pages + LEFT_OUT.get().len());
+    IS_PROTECTED.store(true, Relaxed);
+    IS_DEBUGGED.store(is_debugged, Relaxed);
     for (index, tracked) in TRACKED.get().iter().enumerate() {
         for page in 0..tracked.is_written.len() {
             let start = tracked.start + page * PAGE;
@@ -122,6 +164,7 @@ pub(crate) fn protect(is_debugged: bool) {
             }
         }
     }
+    cut_all();
 }
 
 /// A write to this address failed. Whether it can be tried again, since the page can be written now. Other threads of the
@@ -170,6 +213,10 @@ fn note(address: usize) -> bool {
             && !std::mem::replace(is_written, true)
         {
             WRITTEN.get().push((index, page));
+            if IS_PROTECTED.load(Relaxed) {
+                let content = &tracked.content[page * PAGE..(page + 1) * PAGE];
+                cut(tracked.start + page * PAGE, content);
+            }
             return true;
         }
     }
@@ -198,53 +245,117 @@ pub(crate) fn parts() -> impl Iterator<Item = (usize, usize)> {
     written().map(|(start, content)| (start, content.len()))
 }
 
-/// Writes a page, but for what is left out of it.
-fn put(start: usize, content: &[u8]) {
-    let mut from = start;
+/// Bytes of the pages that were written.
+pub(crate) fn size() -> usize {
+    PIECES.get().iter().map(|piece| piece.content.len()).sum()
+}
+
+/// The pages as an execution finds them.
+pub(crate) fn restore() {
+    let begun = BEGUN.fetch_add(1, Relaxed) + 1;
+    if !IS_DEBUGGED.load(Relaxed) {
+        settle(begun);
+    }
+    for piece in PIECES.get() {
+        piece.put(piece.content);
+    }
+}
+
+/// Protects those of the written pages again that are as at the start, unless they were written again soon the last time,
+/// or the checker writes to them.
+fn settle(begun: usize) {
+    let is_shared = |start: usize| {
+        let mut left_out = LEFT_OUT.get().iter();
+        left_out.any(|range| range.start < start + PAGE && start < range.end)
+    };
+    let before = WRITTEN.get().len();
+    let tracked = TRACKED.get();
+    WRITTEN.get().retain(|&(index, page)| {
+        let range = &mut tracked[index];
+        let bytes = page * PAGE..(page + 1) * PAGE;
+        let start = range.start + bytes.start;
+        let may_be = range.protected_from[page] <= begun && !is_shared(start);
+        if !may_be || range.now()[bytes.clone()] != range.content[bytes] {
+            return true;
+        }
+        range.is_written[page] = false;
+        // If it is written again, then no sooner than after as many executions as so far.
+        range.protected_from[page] = 2 * begun;
+        // SAFETY: writes to the page are let through by `admit`.
+        unsafe { system_calls::protect(start, start + PAGE, libc::PROT_READ) };
+        false
+    });
+    if WRITTEN.get().len() < before {
+        SETTLED.fetch_add(1, Relaxed);
+        cut_all();
+    }
+}
+
+/// Copies the pages.
+pub(crate) fn save_to(copy: &mut Saved) {
+    copy.bytes.clear();
+    copy.places.clear();
+    copy.settled = SETTLED.load(Relaxed);
+    for piece in PIECES.get() {
+        copy.bytes.extend_from_slice(piece.now());
+        copy.places.push((piece.start, piece.content.len()));
+    }
+}
+
+/// Puts back what was copied. Other pages are as at the start.
+pub(crate) fn restore_from(copy: &Saved) {
+    let is_same = copy.settled == SETTLED.load(Relaxed);
+    // Pages that were written first after the copy was made come last.
+    let known = if is_same { copy.places.len() } else { 0 };
+    for piece in &PIECES.get()[known..] {
+        piece.put(piece.content);
+    }
+    let mut bytes = &copy.bytes[..];
+    for &(start, length) in &copy.places {
+        let (content, rest) = bytes.split_at(length);
+        // SAFETY: the page can be written, or its protection lets the write through; no thread of the program runs.
+        unsafe { (start as *mut u8).copy_from_nonoverlapping(content.as_ptr(), length) };
+        bytes = rest;
+    }
+}
+
+impl Piece {
+    fn now(&self) -> &[u8] {
+        // SAFETY: the page can be read; no thread of the program runs.
+        unsafe { std::slice::from_raw_parts(self.start as *const u8, self.content.len()) }
+    }
+
+    fn put(&self, content: &[u8]) {
+        // SAFETY: the page can be written; no thread of the program runs.
+        unsafe {
+            (self.start as *mut u8).copy_from_nonoverlapping(content.as_ptr(), content.len())
+        };
+    }
+}
+
+/// The pieces of all pages that were written.
+fn cut_all() {
+    PIECES.get().clear();
+    written().for_each(|(start, content)| cut(start, content));
+}
+
+/// Adds the pieces of a page.
+fn cut(start: usize, content: &'static [u8]) {
     let end = start + content.len();
     let left_out = LEFT_OUT.get();
     let first = left_out.partition_point(|range| range.end <= start);
+    let mut from = start;
     for range in left_out[first..].iter().chain(std::iter::once(&(end..end))) {
         let to = range.start.clamp(from, end);
-        // SAFETY: the page can be written; no thread of the program runs.
-        unsafe {
-            let source = content.as_ptr().add(from - start);
-            (from as *mut u8).copy_from_nonoverlapping(source, to - from);
+        if from < to {
+            PIECES.get().push(Piece {
+                start: from,
+                content: &content[from - start..to - start],
+            });
         }
         from = range.end.clamp(to, end);
         if range.start >= end {
             break;
         }
-    }
-}
-
-/// Bytes of the pages that were written.
-pub(crate) fn size() -> usize {
-    WRITTEN.get().len() * PAGE
-}
-
-/// The pages as an execution finds them.
-pub(crate) fn restore() {
-    for (start, content) in written() {
-        put(start, content);
-    }
-}
-
-/// Copies the pages.
-pub(crate) fn save_to(copy: &mut Vec<u8>) {
-    copy.clear();
-    for (start, content) in written() {
-        // SAFETY: the page can be read; no thread of the program runs.
-        copy.extend_from_slice(unsafe {
-            std::slice::from_raw_parts(start as *const u8, content.len())
-        });
-    }
-}
-
-/// Puts back what was copied. Pages that were written first after that are as at the start.
-pub(crate) fn restore_from(copy: &[u8]) {
-    let mut copies = copy.chunks_exact(PAGE);
-    for (start, content) in written() {
-        put(start, copies.next().unwrap_or(content));
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct ProgramMemory;
 #[derive(Default)]
 struct Copy {
     image: Vec<u8>,
-    pages: Vec<u8>,
+    pages: pages::Saved,
     heap: heap::Saved,
     /// Thread-local memory, one thread's after the other's.
     blocks: Vec<u8>,

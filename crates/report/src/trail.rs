@@ -143,10 +143,28 @@ impl Trail {
         }
         // An execution with more steps has no trail.
         if STEPS + self.length < TEXT {
-            let step = (thread as u64) << u32::BITS | u64::from(choice);
-            self.words[STEPS + self.length].store(step, Relaxed);
+            self.words[STEPS + self.length].store(packed(thread, choice), Relaxed);
         }
         self.set_length(self.length + 1);
+    }
+
+    /// The next execution begins like this, by threads and choices.
+    pub fn repeat(
+        &mut self,
+        steps: impl Iterator<Item = (usize, u32)>,
+        name: impl Fn(usize) -> String + Copy,
+    ) {
+        self.begin();
+        let mut length = 0;
+        // An execution with more steps has no trail.
+        for (word, (thread, choice)) in self.words[STEPS..TEXT].iter().zip(steps) {
+            if thread >= self.facts.threads.len() {
+                self.know(thread, name);
+            }
+            word.store(packed(thread, choice), Relaxed);
+            length += 1;
+        }
+        self.set_length(length);
     }
 
     #[inline]
@@ -200,6 +218,11 @@ impl Trail {
         }
         self.words[TEXT].store(length as u64, Relaxed);
     }
+}
+
+/// A step in one word.
+fn packed(thread: usize, choice: u32) -> u64 {
+    (thread as u64) << u32::BITS | u64::from(choice)
 }
 
 impl Counts {

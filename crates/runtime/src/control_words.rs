@@ -43,7 +43,13 @@ impl ControlWords {
     /// The processor computes with these from here on.
     #[inline(always)]
     pub fn set(self) {
-        if self != ControlWords::now() {
+        self.replace(ControlWords::now());
+    }
+
+    /// The same where those of the processor are known.
+    #[inline(always)]
+    pub(crate) fn replace(self, now: ControlWords) {
+        if self != now {
             self.load();
         }
     }

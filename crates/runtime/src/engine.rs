@@ -10,6 +10,7 @@ pub use birth::ACCESSES;
 pub(crate) use thread::{Job, Thread};
 
 use crate::arena::Heap;
+use crate::control_words::ControlWords;
 use crate::coroutine::Suspender;
 use crate::end_of_statics::Ending;
 use crate::exploration::Exploration;
@@ -49,6 +50,8 @@ pub(crate) struct Engine {
     /// Whose code runs.
     pub(crate) running: ThreadId,
     pub(crate) suspender: *const Suspender,
+    /// How the checker computes with floating-point numbers.
+    pub(crate) control_words: ControlWords,
     /// The heap of the thread that runs.
     pub(crate) heap: *mut Heap,
     /// Which alternative of the operation at hand is performed.
@@ -204,6 +207,7 @@ impl Engine {
             live: 0,
             running: ThreadId::MAIN,
             suspender: ptr::null(),
+            control_words: ControlWords::now(),
             heap: ptr::null_mut(),
             choice: 0,
             events: 0,

@@ -1,6 +1,5 @@
 //! The program: a closure that is run again and again.
 
-use crate::control_words::ControlWords;
 use crate::coroutine::Fibre;
 use crate::engine::Engine;
 use crate::failure::Wanted;
@@ -278,11 +277,9 @@ impl Model {
     #[inline(always)]
     fn run(&mut self, thread: ThreadId, fibre: *mut Fibre) {
         trap::enter(self.engine);
-        let words = ControlWords::now();
         // SAFETY: the fibre stays where it is until the model is dropped. No reference to the engine
         // is left while the coroutine uses it.
         let is_suspended = unsafe { (*fibre).resume() };
-        words.set();
         if !is_suspended {
             self.trapped(thread);
         }
@@ -293,6 +290,7 @@ impl Model {
     fn trapped(&mut self, thread: ThreadId) {
         perform::enter_root();
         let engine = self.engine;
+        self.engine().control_words.set();
         let trap = trap::take();
         if trap == Some(Trap::Blocked) {
             self.watch.hurry();

@@ -32,6 +32,7 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
             // SAFETY: the engine outlives its coroutines; no reference to it is held here.
             unsafe { end_of_statics::drop_statics(engine) };
         }
+        pointer().control_words.set();
         pointer().finish(panic);
         suspender.suspend(());
     }

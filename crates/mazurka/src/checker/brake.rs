@@ -130,12 +130,10 @@ impl Program for Braked<'_> {
         }
         self.kept.get_or_insert(execution.len());
         if let Some(trail) = &mut self.trail {
-            trail.begin();
             let names = self.model.names();
             let path = |thread| names.spawn_path(ThreadId::from_index(thread));
-            for (_, event) in execution.events() {
-                trail.step(event.step.thread.index(), event.step.choice, path);
-            }
+            let steps = execution.steps();
+            trail.repeat(steps.map(|step| (step.thread.index(), step.choice)), path);
         }
         self.model.repeat(execution, returns)
     }

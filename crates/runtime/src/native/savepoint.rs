@@ -78,7 +78,7 @@ pub(crate) struct Savepoints {
 const DISTANCE: usize = 6;
 /// The same where more executions begin.
 const RETURNING_DISTANCE: usize = 2;
-const BYTES_PER_STEP: usize = 4096;
+const BYTES_PER_STEP: usize = 8192;
 
 /// More points than this lie on no way.
 const MOST: usize = 32;
