@@ -319,7 +319,7 @@ impl Hunt {
         way: &Way,
     ) -> Result<&'static str, Difference> {
         let checked = tools.check(compiled, place, way).map_err(Difference)?;
-        compare::compare(&subject.behaviour, &checked, way)
+        compare::compare(&subject.behaviour, &checked, way, tools.optimises)
     }
 
     /// Shows a difference, in a smaller program if one has it, too.
