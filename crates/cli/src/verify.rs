@@ -331,6 +331,7 @@ fn reaching_bounds(report: &Report) -> Vec<String> {
         | Limit::Accesses
         | Limit::Timeouts
         | Limit::Unroll
+        | Limit::Patience
         | Limit::Exploration
         | Limit::LeftOut(_) => true,
     });

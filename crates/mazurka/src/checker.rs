@@ -3,7 +3,9 @@
 mod audit;
 mod brake;
 mod checkpoint;
+mod configuration;
 mod coverage;
+mod determinism;
 mod error;
 mod failures;
 mod findings;
@@ -17,6 +19,7 @@ mod search;
 mod shortening;
 mod slots;
 mod tally;
+mod unhinted_spin;
 mod verification;
 
 pub use error::CheckError;
@@ -350,8 +353,9 @@ impl Checker {
         }
     }
 
-    /// How long a thread may be blocked in a lock that is not of Mazurka before that is a failure (default 5 s).
-    /// Looked for on Linux with x86-64.
+    /// How long a thread may be blocked in a lock that is not of Mazurka, or run on without an operation, before that is a
+    /// failure, and how long a search may go on in which threads reach the default of [`max_events`](Checker::max_events)
+    /// (default 5 s). Threads that are blocked or run on are noticed on Linux with x86-64.
     pub fn patience(self, patience: Duration) -> Checker {
         Checker {
             patience: Some(patience),

@@ -90,7 +90,7 @@ fn random_programs_are_refused_and_do_no_harm() {
                 other.join().unwrap();
             }) {
                 Ok(_) => {}
-                Err(CheckError::Nondeterministic(_)) => refused += 1,
+                Err(CheckError::Nondeterministic(_) | CheckError::Outlived) => refused += 1,
                 Err(error) => panic!("seed {seed} with {algorithm}: {error}"),
             }
         }
@@ -158,4 +158,38 @@ fn a_failure_that_does_not_come_again_is_refused() {
         .expect_err("the program is not deterministic")
         .to_string();
     assert!(error.contains("(panic) led to none"), "{error}");
+}
+
+#[test]
+fn state_in_a_static_of_std_is_noticed_though_one_execution_is_all() {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let result = Checker::new().try_check(|| {
+        let shared = AtomicU32::new(0);
+        shared.store(COUNT.fetch_add(1, SeqCst) as u32, SeqCst);
+    });
+    let error = result.expect_err("the static goes on counting");
+    assert!(error.to_string().contains("not deterministic"), "{error}");
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let result = Checker::new().try_check(|| assert_eq!(CALLS.fetch_add(1, SeqCst), 0));
+    let error = result.expect_err("the assertion holds only once");
+    assert!(error.to_string().contains("not deterministic"), "{error}");
+    // The second execution fails, and so does every one after it.
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let result = Checker::new().try_check(|| {
+        let shared = Arc::new(AtomicU32::new(0));
+        let other = Arc::clone(&shared);
+        let other = thread::spawn(move || other.store(1, SeqCst));
+        shared.store(2, SeqCst);
+        other.join().unwrap();
+        assert_eq!(RUNS.fetch_add(1, SeqCst), 0);
+    });
+    let error = result.expect_err("the assertion holds only once");
+    assert!(error.to_string().contains("not deterministic"), "{error}");
+    // A static that is initialized once and never changes is no such state.
+    static ONCE: std::sync::OnceLock<Vec<u32>> = std::sync::OnceLock::new();
+    let report = Checker::new().check(|| {
+        let length = ONCE.get_or_init(|| vec![1, 2, 3]).len();
+        AtomicU32::new(0).store(length as u32, SeqCst);
+    });
+    assert_eq!(report.verdict, mazurka::Verdict::Verified);
 }

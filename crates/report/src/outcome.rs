@@ -125,6 +125,8 @@ pub enum Limit {
     Timeouts,
     /// A thread stopped after as many rounds of a loop.
     Unroll,
+    /// Threads reached the limit of operations, perhaps in a spin loop without a hint, for longer than was allowed.
+    Patience,
     /// The program asked to leave interleavings out.
     Exploration,
     /// The program has something that is not explored.

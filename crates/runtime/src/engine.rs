@@ -49,6 +49,8 @@ pub(crate) struct Engine {
     pub(crate) live: usize,
     /// Whose code runs.
     pub(crate) running: ThreadId,
+    /// How often a thread was made to run, in all executions.
+    pub(crate) resumes: u64,
     pub(crate) suspender: *const Suspender,
     /// How the checker computes with floating-point numbers.
     pub(crate) control_words: ControlWords,
@@ -206,6 +208,7 @@ impl Engine {
             born: Vec::new(),
             live: 0,
             running: ThreadId::MAIN,
+            resumes: 0,
             suspender: ptr::null(),
             control_words: ControlWords::now(),
             heap: ptr::null_mut(),

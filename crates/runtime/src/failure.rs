@@ -18,6 +18,17 @@ const BLOCKED: &str = "is blocked in a lock or channel that is not of mazurka, p
     system, so nobody can give it back. Use the types of mazurka::sync there, or give the lock back before the \
     operation";
 
+/// What a thread does that runs on without an operation.
+const ENDLESS: &str = "runs on without an operation of mazurka: it is in an endless loop, it waits for a variable that is \
+    not of mazurka, or it computes for longer than Checker::patience allows";
+
+/// What a thread does that ends the process.
+const EXIT: &str = "calls std::process::exit, which would end the check with the process: return from the threads of \
+    the model instead";
+
+/// The panic of a thread that calls `std::process::exit` again, when the execution is shown.
+const EXIT_AGAIN: &str = "std::process::exit called re-entrantly";
+
 /// A panic as the hook saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct Noticed {
@@ -194,6 +205,8 @@ impl Engine {
         let (kind, message) = match trap {
             Some(Trap::Abort) => (FailureKind::Abort, "aborted".to_owned()),
             Some(Trap::Blocked) => (FailureKind::Misuse, BLOCKED.to_owned()),
+            Some(Trap::Endless) => (FailureKind::EndlessLoop, ENDLESS.to_owned()),
+            Some(Trap::Exit) => (FailureKind::Misuse, EXIT.to_owned()),
             Some(Trap::Signal(crash)) => self.crashed(id, crash),
             Some(Trap::StackOverflow) | None => (FailureKind::StackOverflow, self.exhausted(id)),
         };
@@ -211,6 +224,10 @@ impl Engine {
             .noticed
             .as_ref()
             .map(|noticed| noticed.message.clone());
+        let (kind, message, why) = match why.as_deref() {
+            Some(EXIT_AGAIN) => (FailureKind::Misuse, EXIT.to_owned(), None),
+            Some(_) | None => (kind, message, why),
+        };
         let message = match why {
             Some(why) => format!("{name} {message} after a panic: {why}"),
             None => format!("{name} {message}"),

@@ -42,6 +42,8 @@ mod coroutine;
 mod current;
 mod deciding;
 mod end_of_statics;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod endless_loop;
 mod engine;
 mod exploration;
 mod failure;
@@ -72,6 +74,13 @@ mod plain;
 mod pointer;
 mod poison;
 mod pool;
+#[cfg(all(
+    target_os = "linux",
+    target_arch = "x86_64",
+    target_env = "gnu",
+    not(target_feature = "crt-static")
+))]
+mod process_exit;
 mod recorder;
 mod region;
 mod repetition;

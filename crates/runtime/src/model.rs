@@ -11,8 +11,8 @@ use crate::trap::Trap;
 use crate::watchdog::Watch;
 use crate::{panic_hook, perform, trap};
 use explore::{
-    Divergence, Execution, Fingerprint, Footprint, Found, Interrupt, Outcome, Pending, Performed,
-    Program, Schedule, Step, ThreadId,
+    Bound, Divergence, Execution, Fingerprint, Footprint, Found, Halt, Interrupt, Outcome, Pending,
+    Performed, Program, Schedule, Step, ThreadId,
 };
 use report::{FailureKind, Goal, LeftOut, Shortcut, Suppressed, Suppression};
 use std::ptr::NonNull;
@@ -81,6 +81,9 @@ impl Default for Config {
     }
 }
 
+/// The patience with a model that has blocked or run on before: it does so again when that is shown.
+const HURRIED: Duration = Duration::from_millis(150);
+
 /// A closure and the threads that it starts, as a program that can be explored.
 ///
 /// Panics where it is reset inside a model: models do not nest.
@@ -100,7 +103,7 @@ impl Model {
         assert!(perform::current().is_none(), "{NESTED}");
         panic_hook::install();
         trap::install();
-        let watch = Watch::begin(config.patience);
+        let watch = Watch::begin(config.patience, config.native.is_none());
         let engine = Box::new(Engine::new(config, names, Box::new(body)));
         Model {
             engine: NonNull::from(Box::leak(engine)),
@@ -121,6 +124,20 @@ impl Model {
     /// What went wrong in the execution at hand, where its outcome is a bug.
     pub fn failure(&self) -> Option<Shown> {
         self.engine().failure()
+    }
+
+    /// A thread that has reached the limit of operations, and the place of its last one, for people.
+    pub fn thread_at_limit(&self) -> Option<String> {
+        let engine = self.engine();
+        let is_there = |thread: &&ThreadId| {
+            engine.pending[thread.index()] == Pending::Halted(Halt::Bound(Bound::Events))
+        };
+        let &thread = engine.born.iter().find(is_there)?;
+        let name = engine.thread_name(thread);
+        Some(match engine.shown_place_of(thread) {
+            Some(place) => format!("{name} at {place}"),
+            None => name,
+        })
     }
 
     /// All that went wrong in the execution at hand, where its outcome is a bug.
@@ -292,8 +309,10 @@ impl Model {
         let engine = self.engine;
         self.engine().control_words.set();
         let trap = trap::take();
-        if trap == Some(Trap::Blocked) {
-            self.watch.hurry();
+        if matches!(trap, Some(Trap::Blocked | Trap::Endless)) {
+            let patience = &mut self.engine_mut().config.patience;
+            *patience = (*patience).min(HURRIED);
+            self.watch.hurry(HURRIED);
         }
         self.engine_mut().trapped(thread, trap, engine);
     }

@@ -17,6 +17,10 @@ pub(crate) enum Trap {
     Abort,
     /// It waited for what no other thread could do meanwhile.
     Blocked,
+    /// It ran on without an operation.
+    Endless,
+    /// It called `exit`.
+    Exit,
     /// A native program was ended by another signal.
     Signal(Crash),
 }
@@ -48,12 +52,24 @@ pub(crate) fn install_for_native(_: Prologue, _: Epilogue) {}
 
 thread_local! {
     static TRAPPED: Cell<Option<Trap>> = const { Cell::new(None) };
+    /// Whether the program under test ends the process.
+    static EXITS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A coroutine of this engine is about to run.
 #[inline(always)]
 pub(crate) fn enter(engine: NonNull<Engine>) {
     current::store_last(engine.as_ptr());
+    // SAFETY: the engine is alive, and nothing else refers to it before a coroutine runs.
+    unsafe { (*engine.as_ptr()).resumes += 1 };
+}
+
+/// The program under test ends the process: only its thread ends. Comes back where that is no coroutine.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) fn exit_process() {
+    EXITS.set(true);
+    // SAFETY: the handler of the signal was installed before code of a program under test ran.
+    unsafe { libc::raise(libc::SIGABRT) };
 }
 
 /// The engine is about to be dropped.
@@ -76,8 +92,8 @@ pub(crate) use linux::install;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux {
-    use super::{Crash, Epilogue, Prologue, TRAPPED, Trap, current};
-    use crate::watchdog;
+    use super::{Crash, EXITS, Epilogue, Prologue, TRAPPED, Trap, current};
+    use crate::{endless_loop, watchdog};
     use corosensei::trap::TrapHandlerRegs;
     use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
     use std::mem::{self, MaybeUninit};
@@ -121,6 +137,7 @@ mod linux {
     /// Installs the handlers, once for the process, and sees to it that they have a stack here.
     pub(crate) fn install() {
         give_signals_a_stack();
+        endless_loop::install();
         PREVIOUS.get_or_init(|| SIGNALS.map(take_over));
     }
 
@@ -172,8 +189,10 @@ mod linux {
         let engine = current::load_last();
         let registers = &mut context.uc_mcontext.gregs;
         // SAFETY: the engine is alive while it is noted as running.
-        let Some(fibre) = (unsafe { engine.as_ref() }).and_then(|engine| engine.running_fibre())
-        else {
+        let Some(engine) = (unsafe { engine.as_ref() }) else {
+            return false;
+        };
+        let Some(fibre) = engine.running_fibre() else {
             return false;
         };
         let stack_pointer = registers[libc::REG_RSP as usize] as usize;
@@ -185,12 +204,18 @@ mod linux {
         // SAFETY: the field is there for the signals that it is used for.
         let address = unsafe { info.si_addr() } as usize;
         let trap = if signal == libc::SIGABRT {
-            Trap::Abort
+            match EXITS.take() {
+                true => Trap::Exit,
+                false => Trap::Abort,
+            }
         } else if signal == watchdog::SIGNAL {
-            if !watchdog::is_accused(stack_pointer, instruction) {
+            if watchdog::is_accused(stack_pointer, instruction) {
+                Trap::Blocked
+            } else if NATIVE.get().is_none() && endless_loop::is_endless(engine, instruction) {
+                Trap::Endless
+            } else {
                 return false;
             }
-            Trap::Blocked
         } else if [libc::SIGSEGV, libc::SIGBUS].contains(&signal) && fibre.is_guard(address) {
             Trap::StackOverflow
         } else if NATIVE.get().is_some() {

@@ -5,6 +5,8 @@
 //! limit of time, at the same place and without a switch since the last look. Locks, channels and parking of the
 //! standard library wait like this, also for other threads of the operating system; hence the patience. Who
 //! waits for such a thread to end is not blocked for good. After that a signal ends the coroutine (see `trap`).
+//! A thread that uses much CPU time gets the signal, too: its handler finds out whether it comes any further
+//! (`endless_loop`).
 //! Elsewhere than on Linux with x86-64 nobody looks, and such a program hangs.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -21,11 +23,11 @@ mod elsewhere {
     pub(crate) struct Watch;
 
     impl Watch {
-        pub(crate) fn begin(_patience: Duration) -> Watch {
+        pub(crate) fn begin(_patience: Duration, _is_probed: bool) -> Watch {
             Watch
         }
 
-        pub(crate) fn hurry(&self) {}
+        pub(crate) fn hurry(&self, _patience: Duration) {}
     }
 }
 
@@ -43,8 +45,8 @@ mod linux {
     /// Between two looks.
     const PAUSE: Duration = Duration::from_millis(50);
 
-    /// The patience with a model that has blocked before: it does so again when it is shown.
-    const SHORT: Duration = Duration::from_millis(150);
+    /// CPU time between two signals to a thread that runs.
+    const MOST_UNPROBED: Duration = Duration::from_secs(1);
 
     /// Looks without anybody to look at before the watchdog waits to be woken.
     const IDLE_LOOKS: u32 = 20;
@@ -62,6 +64,10 @@ mod linux {
         id: u64,
         thread: libc::pid_t,
         patience: Duration,
+        /// Whether it gets signals while it runs.
+        is_probed: bool,
+        /// Its CPU time at the last of them.
+        probed_at: Duration,
         /// Where it was blocked at the last look, and since when.
         blocked: Option<(Blocked, Instant)>,
     }
@@ -80,7 +86,7 @@ mod linux {
 
     impl Watch {
         /// Watches the calling thread, which runs a model.
-        pub(crate) fn begin(patience: Duration) -> Watch {
+        pub(crate) fn begin(patience: Duration, is_probed: bool) -> Watch {
             static STARTED: Once = Once::new();
             STARTED.call_once(|| {
                 let watchdog = thread::Builder::new().name("mazurka watchdog".to_owned());
@@ -95,6 +101,8 @@ mod linux {
                 id,
                 thread,
                 patience,
+                is_probed,
+                probed_at: Duration::ZERO,
                 blocked: None,
             });
             if watched.len() == 1 {
@@ -103,11 +111,11 @@ mod linux {
             Watch(id)
         }
 
-        /// The model has blocked: next time the patience is short.
-        pub(crate) fn hurry(&self) {
+        /// From now on there is no more patience than this.
+        pub(crate) fn hurry(&self, patience: Duration) {
             let mut watched = watched();
             if let Some(own) = watched.iter_mut().find(|other| other.id == self.0) {
-                own.patience = own.patience.min(SHORT);
+                own.patience = own.patience.min(patience);
                 own.blocked = None;
             }
         }
@@ -156,6 +164,9 @@ mod linux {
     fn look(watched: &mut Watched) {
         let Some(blocked) = blocked(watched.thread) else {
             watched.blocked = None;
+            if watched.is_probed {
+                probe(watched);
+            }
             return;
         };
         match &watched.blocked {
@@ -166,6 +177,30 @@ mod linux {
             }
             Some(_) | None => watched.blocked = Some((blocked, Instant::now())),
         }
+    }
+
+    /// Sends the signal to a thread that has used some CPU time since the one before.
+    fn probe(watched: &mut Watched) {
+        let Some(used) = cpu_time(watched.thread) else {
+            return;
+        };
+        if used.saturating_sub(watched.probed_at) >= (watched.patience / 4).min(MOST_UNPROBED) {
+            watched.probed_at = used;
+            send_signal(watched.thread);
+        }
+    }
+
+    /// CPU time of a thread of this process.
+    fn cpu_time(thread: libc::pid_t) -> Option<Duration> {
+        let status = fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+        let nanoseconds = status.split_whitespace().next()?.parse().ok()?;
+        Some(Duration::from_nanos(nanoseconds))
+    }
+
+    /// A thread that is gone gets nothing.
+    fn send_signal(thread: libc::pid_t) {
+        // SAFETY: the call has no conditions.
+        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, SIGNAL) };
     }
 
     /// Where the thread waits for a futex without a limit of time, if it does.
@@ -208,8 +243,7 @@ mod linux {
         ACCUSED[1].store(blocked.stack, SeqCst);
         ACCUSED[2].store(blocked.instruction, SeqCst);
         ACCUSED[0].store(id, SeqCst);
-        // SAFETY: the call has no conditions; a thread that is gone gets nothing.
-        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, SIGNAL) };
+        send_signal(thread);
     }
 
     /// Whether the calling thread is the accused one, and still where it was. For a signal handler.

@@ -14,6 +14,11 @@ pub enum CheckError {
         told(.0)
     )]
     Nondeterministic(Divergence),
+    /// The first execution ended otherwise when it was repeated at the end of the search.
+    #[error(
+        "the program is not deterministic: its first execution ended otherwise when it was repeated after the others; take out whatever outlives an execution, such as statics of std"
+    )]
+    Outlived,
     /// The same steps failed once and then failed otherwise, or not at all.
     #[error(
         "the program is not deterministic: the steps that led to a failure ({}) led to {} when they were repeated; take out clocks, random numbers, maps with random seeds and whatever outlives an execution",

@@ -56,6 +56,7 @@ impl Search {
             }
             // These are named with what they leave out.
             Limit::LeftOut(kind) => kind.to_string(),
+            Limit::Patience => self.spin_told(),
             Limit::Unroll => {
                 let rounds = conditions.unroll.unwrap_or(0);
                 self.bound_told(rounds, Bound::Unroll, "unroll")

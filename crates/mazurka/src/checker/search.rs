@@ -3,18 +3,19 @@
 use super::audit::Samples;
 use super::brake::{Brake, Braked};
 use super::checkpoint::{Checkpoint, State, Task};
+use super::configuration::config_of;
 use super::coverage::Covered;
 use super::failures::{Failures, Sighting, Symptom};
 use super::refit::refit;
 use super::tally::Tally;
+use super::unhinted_spin::Spin;
 use super::{CheckError, Checker};
 use explore::{
-    Bound, Divergence, Found, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay,
-    Schedule, Step, Strategy,
+    Bound, Execution, Halt, Interrupt, Observer, Outcome, Pending, Program, Replay, Schedule, Step,
+    Strategy,
 };
 use report::{Limit, Report, Sighted, Trail};
-use runtime::native::{Memory, Native, PlainAccesses, SourceMap};
-use runtime::{Config, Model};
+use runtime::Model;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
@@ -35,7 +36,11 @@ pub(super) struct Search {
     /// Executions to be audited.
     pub(super) samples: Samples,
     /// Whether an execution did not go as the first one did, for the first time.
-    has_diverged: bool,
+    pub(super) has_diverged: bool,
+    /// The first execution since the search last began anew, and how it ended.
+    pub(super) first: Option<(Execution, Outcome)>,
+    /// Whether threads spin without a hint.
+    pub(super) spin: Option<Spin>,
     /// Whether the last execution did not come to its end.
     is_broken_off: bool,
     pub(super) beginning: Beginning,
@@ -159,6 +164,8 @@ impl Search {
             covered: Covered::default(),
             samples: Samples::default(),
             has_diverged: false,
+            first: None,
+            spin: None,
             is_broken_off: false,
             beginning: Beginning::default(),
             extra: 0,
@@ -190,6 +197,10 @@ impl Search {
             let has_failed = !self.failures.is_empty();
             self.shorten()?;
             if has_failed != self.failures.is_empty() {
+                self.repeat_first()?;
+                if self.repeat_first()? {
+                    continue;
+                }
                 return self.take_report();
             }
         }
@@ -230,7 +241,7 @@ impl Search {
         let limit = self.checker.limit();
         match limit.is_some_and(|limit| self.tally.runs() >= limit) {
             true => Some(Limit::Executions),
-            false => self.brake.pulled(),
+            false => self.brake.pulled().or_else(|| self.spins_too_long()),
         }
     }
 
@@ -273,6 +284,9 @@ impl Search {
             self.covered.take_up(execution, kept, &self.model.look());
         }
         self.count(outcome);
+        if self.first.is_none() && outcome.is_maximal() {
+            self.first = Some((self.strategy.execution().clone(), outcome));
+        }
         self.leaves_out_in_a_search()?;
         for schedule in ended.failed_probes {
             self.look_for_bug(schedule)?;
@@ -307,11 +321,6 @@ impl Search {
         }
     }
 
-    /// Whether values are raced for, so that the program need not do the same after the same steps.
-    pub(super) fn contains_a_race(&self) -> bool {
-        self.failures.contain_a_race() || self.model.has_suppressed_a_race()
-    }
-
     /// Deals with an execution that did not come to its end; whether the search goes on.
     pub(super) fn broken_off(&mut self, interrupt: Interrupt) -> Result<bool, CheckError> {
         match interrupt {
@@ -341,20 +350,10 @@ impl Search {
         Ok(false)
     }
 
-    /// Whether only the first execution differs from the others, perhaps: in it libraries make what they need when they are
-    /// used first, and objects may be at other places of the heap for that.
-    fn may_be_the_first(&self, divergence: &Divergence) -> bool {
-        let (Some(expected), Found::Op(found)) = (divergence.expected, &divergence.found) else {
-            return false;
-        };
-        // An object that was at another place had another name, which no other object has.
-        let is_elsewhere = expected.kind == found.kind && expected.object.0 < found.object.0;
-        is_elsewhere && !self.has_diverged && self.failures.is_empty() && self.tally.complete() <= 1
-    }
-
     /// The search begins anew: with coarser objects, or because the strategy wants it. The failures that
     /// were met are real, and what was run was run.
     pub(super) fn begin_anew(&mut self) {
+        self.first = None;
         self.tally.begin_anew();
         self.covered.begin_anew();
         self.samples.begin_anew();
@@ -392,6 +391,7 @@ impl Search {
             self.tally
                 .bounds
                 .extend(self.model.pending().iter().filter_map(bound_of));
+            self.look_for_spin();
         }
         if self.model.has_left_out() {
             self.tally.bounds.insert(Bound::Exploration);
@@ -445,50 +445,6 @@ impl Search {
             names: Cow::Borrowed(self.model.names()),
             elapsed_s: self.brake.elapsed_s(),
         }
-    }
-}
-
-/// What the model is told.
-fn config_of(checker: &Checker) -> Config {
-    let default = Config::default();
-    Config {
-        max_events: checker.conditions.max_events,
-        timeouts: checker.conditions.timeouts,
-        panics_fail: checker.conditions.panics_fail,
-        waiting_after_main: checker.conditions.waiting_after_main,
-        leaks_fail: checker.leaks_fail,
-        spurious: checker.conditions.spurious,
-        waits_alone: checker.waits_alone,
-        is_enforceable: checker.conditions.is_enforceable,
-        max_threads: checker.max_threads,
-        explores: checker.explores,
-        locations: checker.locations,
-        library: crate::sources(),
-        patience: checker.patience.unwrap_or(default.patience),
-        native: checker.native.map(|native| native_of(checker, native)),
-        without: checker.without.clone(),
-        stack_size: match checker.native {
-            Some(_) => NATIVE_STACK,
-            None => checker.stack_size.unwrap_or(default.stack_size),
-        },
-    }
-}
-
-/// Bytes of the stack of a native thread, as its system would give it; only what is used takes memory.
-const NATIVE_STACK: usize = 8 << 20;
-
-fn native_of(
-    checker: &Checker,
-    (source_map, memory): (&'static dyn SourceMap, &'static dyn Memory),
-) -> Native {
-    Native {
-        plain: match checker.conditions.interleaves_plain {
-            true => PlainAccesses::Interleaved,
-            false => PlainAccesses::Raced,
-        },
-        unroll: checker.conditions.unroll,
-        source_map,
-        memory,
     }
 }
 

@@ -1,0 +1,45 @@
+//! Whether the program does the same after the same steps.
+
+use super::CheckError;
+use super::search::Search;
+use explore::{Divergence, Found, Program};
+use report::Limit;
+
+impl Search {
+    /// Whether values are raced for, so that the program need not do the same after the same steps.
+    pub(super) fn contains_a_race(&self) -> bool {
+        self.failures.contain_a_race() || self.model.has_suppressed_a_race()
+    }
+
+    /// Repeats the first execution when the search is over. State that outlives executions, as in a static of the
+    /// standard library, shows in what the program does then. (Native programs are begun anew now and then.) Whether
+    /// the search has begun anew.
+    pub(super) fn repeat_first(&mut self) -> Result<bool, CheckError> {
+        let first = self.first.take();
+        let is_wanted = !matches!(
+            self.halt,
+            Some(Limit::Time | Limit::Interrupted | Limit::Race)
+        ) && self.checker.native.is_none()
+            && !self.contains_a_race();
+        let Some((execution, outcome)) = first.filter(|_| is_wanted) else {
+            return Ok(false);
+        };
+        match self.model.repeat(&execution, false) {
+            Err(interrupt) => self.broken_off(interrupt),
+            // A failure is repeated for the report.
+            Ok(()) if outcome.is_bug() || self.model.outcome() == outcome => Ok(false),
+            Ok(()) => Err(CheckError::Outlived),
+        }
+    }
+
+    /// Whether only the first execution differs from the others, perhaps: in it libraries make what they need when they are
+    /// used first, and objects may be at other places of the heap for that.
+    pub(super) fn may_be_the_first(&self, divergence: &Divergence) -> bool {
+        let (Some(expected), Found::Op(found)) = (divergence.expected, &divergence.found) else {
+            return false;
+        };
+        // An object that was at another place had another name, which no other object has.
+        let is_elsewhere = expected.kind == found.kind && expected.object.0 < found.object.0;
+        is_elsewhere && !self.has_diverged && self.failures.is_empty() && self.tally.complete() <= 1
+    }
+}

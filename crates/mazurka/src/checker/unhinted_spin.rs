@@ -1,0 +1,53 @@
+//! Models that spin without a hint: each execution runs to the limit of operations, and there are thousands of them. Such a
+//! search ends when the patience is over, unless the user has chosen the limit.
+
+use super::search::Search;
+use report::Limit;
+use report::quantity::count;
+use std::time::{Duration, Instant};
+
+/// The first thread that reached the limit of operations.
+pub(super) struct Spin {
+    since: Instant,
+    /// Its name and the place of its last operation.
+    thread: String,
+}
+
+impl Search {
+    /// Looks for a thread that has reached the limit of operations, in an execution that has ended.
+    pub(super) fn look_for_spin(&mut self) {
+        let is_wanted = self.spin.is_none()
+            && self.checker.native.is_none()
+            && !self.checker.is_commanded
+            && self.checker.conditions.max_events == runtime::Config::default().max_events;
+        if let Some(thread) = is_wanted.then(|| self.model.thread_at_limit()).flatten() {
+            self.spin = Some(Spin {
+                since: Instant::now(),
+                thread,
+            });
+        }
+    }
+
+    /// The limit that a search has reached which spins for longer than the patience allows.
+    pub(super) fn spins_too_long(&self) -> Option<Limit> {
+        let spin = self.spin.as_ref()?;
+        (spin.since.elapsed() >= self.patience()).then_some(Limit::Patience)
+    }
+
+    fn patience(&self) -> Duration {
+        let default = || runtime::Config::default().patience;
+        self.checker.patience.unwrap_or_else(default)
+    }
+
+    /// The limit for people.
+    pub(super) fn spin_told(&self) -> String {
+        let operations = count(self.checker.conditions.max_events.into());
+        let thread = self.spin.as_ref().map_or("", |spin| &spin.thread);
+        format!(
+            "stopped after {:?} of executions in which a thread performs {operations} operations ({thread}): if it waits \
+             for another thread in a loop, put mazurka::hint::spin_loop() or mazurka::thread::yield_now() into it; if \
+             not, raise max_events or patience",
+            self.patience()
+        )
+    }
+}

@@ -1,0 +1,109 @@
+//! Notices that a thread of a model in Rust runs on without an operation: an endless loop, or a spin on a variable of the
+//! standard library, which no other thread can change meanwhile.
+//!
+//! Operations do no work for this. The watchdog sends a signal to a thread that has used some CPU time, and the handler
+//! compares how far the model is with what it was at the signal before.
+
+use crate::current;
+use crate::engine::Engine;
+use std::cell::Cell;
+use std::fs;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// How far a model is. It changes with every operation and with every switch to another thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Progress {
+    engine: usize,
+    resumes: u64,
+    events: u32,
+    operations: u32,
+    touches: u64,
+}
+
+thread_local! {
+    /// What was seen at a signal, and the CPU time of this thread when it was seen first.
+    static SEEN: Cell<Option<(Progress, Duration)>> = const { Cell::new(None) };
+}
+
+/// Where the C library is in memory, unless it is linked statically.
+static LIBRARY: OnceLock<Option<Range<usize>>> = OnceLock::new();
+
+/// Called before the first signal: what a signal handler cannot find out.
+pub(crate) fn install() {
+    LIBRARY.get_or_init(|| {
+        let maps = fs::read_to_string("/proc/self/maps").ok()?;
+        let library = mapping(&maps, libc::malloc as *const () as usize)?;
+        let own = install as *const () as usize;
+        (!library.contains(&own)).then_some(library)
+    });
+}
+
+/// The mapping that contains an address.
+fn mapping(maps: &str, address: usize) -> Option<Range<usize>> {
+    let range = |line: &str| {
+        let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        Some(number(start)?..number(end)?)
+    };
+    let mut ranges = maps.lines().filter_map(range);
+    ranges.find(|range| range.contains(&address))
+}
+
+/// Whether the thread that runs has come no further for as long as the model has patience. For the signal handler, which
+/// has interrupted the thread at `instruction`.
+pub(crate) fn is_endless(engine: &Engine, instruction: usize) -> bool {
+    // The checker's own code runs.
+    if current::load().is_null() {
+        return false;
+    }
+    let progress = Progress {
+        engine: std::ptr::from_ref(engine).addr(),
+        resumes: engine.resumes,
+        events: engine.events,
+        operations: engine
+            .threads
+            .get(engine.running.index())
+            .map_or(0, |thread| thread.operations),
+        touches: engine.touches,
+    };
+    let now = cpu_time();
+    let since = match SEEN.get() {
+        Some((seen, since)) if seen == progress => since,
+        Some(_) | None => {
+            SEEN.set(Some((progress, now)));
+            now
+        }
+    };
+    // The thread may hold a lock of the C library, as that of the heap.
+    let is_in_library = LIBRARY
+        .get()
+        .and_then(Option::as_ref)
+        .is_some_and(|library| library.contains(&instruction));
+    now.saturating_sub(since) >= engine.config.patience && !is_in_library
+}
+
+/// CPU time of the calling thread.
+fn cpu_time() -> Duration {
+    let mut time = MaybeUninit::<libc::timespec>::zeroed();
+    // SAFETY: the call fills the structure, for which zero is valid.
+    let time = unsafe {
+        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, time.as_mut_ptr());
+        time.assume_init()
+    };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mapping_of_an_address_is_found() {
+        let maps = "1000-2000 r--p 00000000 00:00 0\n2000-3000 r-xp 00001000 00:00 0 [vdso]\n";
+        assert_eq!(mapping(maps, 0x2fff), Some(0x2000..0x3000));
+        assert_eq!(mapping(maps, 0x3000), None);
+    }
+}
