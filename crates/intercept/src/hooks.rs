@@ -304,6 +304,7 @@ unsafe fn read_volatile(pointer: *const c_void, length: usize) {
         heap::check(pointer.addr(), length, frame);
         // SAFETY: the program is about to read, and the frame is that of its call.
         unsafe {
+            native::meet_volatile(pointer.addr(), (*frame).code());
             match length {
                 1 => drop(native::load(pointer.cast::<u8>(), Relaxed, frame)),
                 2 => drop(native::load(pointer.cast::<u16>(), Relaxed, frame)),
@@ -327,7 +328,10 @@ unsafe fn write_volatile(pointer: *const c_void, length: usize) {
         let (frame, _closed) = (frame(), close());
         heap::check(pointer.addr(), length, frame);
         // SAFETY: the program is about to write here.
-        unsafe { native::write_volatile(pointer.expose_provenance(), length, (*frame).code()) };
+        unsafe {
+            native::meet_volatile(pointer.addr(), (*frame).code());
+            native::write_volatile(pointer.expose_provenance(), length, (*frame).code());
+        }
     } else {
         enforce::begin(OpKind::Store);
     }
@@ -393,7 +397,12 @@ export! {
         }
     }
 
-    placed fn __tsan_func_entry(_caller: *const c_void) {}
+    placed fn __tsan_func_entry(_caller: *const c_void) {
+        if native::IS_BOUNDED.load(Relaxed) && is_inside() {
+            let (frame, _closed) = (frame(), close());
+            native::enter_function(frame);
+        }
+    }
 
     placed fn __tsan_init() {}
 }

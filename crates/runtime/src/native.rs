@@ -24,6 +24,7 @@ mod segment;
 mod shadow;
 mod source_map;
 mod threads;
+mod unrolling;
 
 pub use annotations::{acquire_at, expect_races, ignore, release_at};
 pub use atomics::{compare_exchange, fence, load, load_within, modify, modify_within, store};
@@ -45,7 +46,9 @@ pub use objects::{
 pub use own::{WIPES, reads_on_own, reads_own, writes_own};
 pub(crate) use ownership::Ownership;
 pub(crate) use plain::Written;
-pub use plain::{begin_allocation, read, read_within, release, take_effect, write, write_volatile};
+pub use plain::{
+    begin_allocation, meet_volatile, read, read_within, release, take_effect, write, write_volatile,
+};
 pub(crate) use ranges::{Ranges, digest_at};
 pub use savepoint::Memory;
 pub(crate) use savepoint::Savepoints;
@@ -59,6 +62,8 @@ pub use threads::{
     return_from_thread, spawn, warn,
 };
 
+pub use unrolling::{IS_BOUNDED, enter_function};
+
 pub use crate::control_words::ControlWords;
 pub use crate::coroutine::on_own_stack;
 pub use crate::trap::{Epilogue, Prologue};
@@ -66,6 +71,7 @@ pub use crate::trap::{Epilogue, Prologue};
 use explore::ThreadId;
 use rustc_hash::FxHashMap;
 use std::fmt;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// How a program in machine code is run.
 #[derive(Clone, Copy)]
@@ -148,9 +154,11 @@ impl State {
     /// Of a model without threads.
     pub(crate) fn new(config: Option<Native>) -> State {
         let raced = config.filter(|native| native.plain == PlainAccesses::Raced);
+        let is_bounded = config.is_some_and(|native| native.unroll.is_some());
+        IS_BOUNDED.store(is_bounded, Relaxed);
         State {
             is_raced: raced.is_some(),
-            is_simple: config.is_some_and(|native| native.unroll.is_none()),
+            is_simple: config.is_some() && !is_bounded,
             ..State::default()
         }
     }

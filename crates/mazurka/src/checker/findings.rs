@@ -47,6 +47,12 @@ impl Search {
         if self.model.has_suppressed_a_race() && !self.checker.conditions.interleaves_plain {
             warnings.push(SUPPRESSED_RACE.to_owned());
         }
+        if let Some(path) = &self.checker.resume {
+            let path = path.display();
+            warnings.push(format!(
+                "the search went on from {path}: what was explored before is taken from there, and was not checked again"
+            ));
+        }
         let mut report = Report {
             verdict,
             program: self.checker.name.clone(),

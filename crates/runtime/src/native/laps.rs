@@ -20,6 +20,7 @@
 //! would make the rule depend on how the checker was compiled. So hooks wipe the stack behind them, from the first time that
 //! a thread reads or tries again what it has read or tried; loops over many things never end by this rule.
 
+use super::unrolling::Rounds;
 use crate::await_rule::Seen;
 use crate::engine::Engine;
 use explore::{Bound, Halt};
@@ -81,8 +82,8 @@ pub(crate) struct Laps {
     learnt: Vec<Seen>,
     /// It came back to a place: where in `learnt` that is what it read there before.
     comes_back_to: Option<usize>,
-    /// How often it came by each place; counted where that has a bound.
-    rounds: FxHashMap<usize, u32>,
+    /// The rounds of its loops, where they have a bound.
+    pub(super) rounds: Rounds,
     /// What was on its stack before other threads wrote there, since its last effect.
     pub(super) foreign: BTreeMap<usize, u8>,
 }
@@ -265,12 +266,22 @@ impl Engine {
             // SAFETY: as promised by the caller.
             unsafe { self.copy_state(frame, given, &mut state) };
         }
-        let mut lap = self.thread().laps.come_by(place, &state, unroll);
+        let is_cut = unroll.is_some_and(|most| {
+            let length = self.stack_top() - frame.addr();
+            // SAFETY: the stack from the frame to its top is initialised as far as a comparison goes, and nothing
+            // writes to it meanwhile.
+            let stack = unsafe { std::slice::from_raw_parts(frame.cast::<u8>(), length) };
+            self.thread().laps.rounds.count(code, stack, most)
+        });
+        let mut lap = match is_cut {
+            true => Lap::TooMany,
+            false => self.thread().laps.come_by(place, &state),
+        };
         if matches!(lap, Lap::Vain(_)) && self.has_changed_memory() {
             let laps = &mut self.thread().laps;
             laps.take_effect();
             laps.forget_before_effect();
-            lap = laps.come_by(place, &state, None);
+            lap = laps.come_by(place, &state);
         }
         self.native.state = state;
         match lap {
@@ -380,11 +391,8 @@ impl Engine {
 
 impl Laps {
     /// Nothing is known from before its last effect.
-    fn come_by(&mut self, place: Place, state: &[u8], unroll: Option<u32>) -> Lap {
+    fn come_by(&mut self, place: Place, state: &[u8]) -> Lap {
         let code = place.code;
-        if unroll.is_some_and(|most| self.counts_more(code, most)) {
-            return Lap::TooMany;
-        }
         let mut visits = self.visits.iter().enumerate();
         let last = visits.rfind(|(_, visit)| visit.code == code);
         let last = last.map(|(index, _)| index);
@@ -500,12 +508,6 @@ impl Laps {
         *rounds += 1;
         *rounds > MANY_ROUNDS
     }
-
-    fn counts_more(&mut self, code: usize, most: u32) -> bool {
-        let rounds = self.rounds.entry(code).or_default();
-        *rounds += 1;
-        *rounds > most
-    }
 }
 
 /// Not 0. Of the registers and the innermost frame, in which most states differ.
@@ -536,7 +538,7 @@ mod tests {
         let told = visits.map(|(round, &object)| {
             let state = [u8::try_from(round).unwrap()];
             laps.forget_before_effect();
-            laps.come_by(PLACE, &state, None);
+            laps.come_by(PLACE, &state);
             laps.learn(Seen::Value(ObjectId(object), Token::default()))
         });
         told.collect()
@@ -559,7 +561,7 @@ mod tests {
         let visits = [1_u8, 2, 3, 1].map(|state| {
             laps.forget_before_effect();
             laps.learn(Seen::Locked(u32::from(state)));
-            laps.come_by(PLACE, &[state], None)
+            laps.come_by(PLACE, &[state])
         });
         assert!(matches!(
             visits,
@@ -567,6 +569,6 @@ mod tests {
         ));
         laps.take_effect();
         laps.forget_before_effect();
-        assert!(matches!(laps.come_by(PLACE, &[1], None), Lap::GoesOn));
+        assert!(matches!(laps.come_by(PLACE, &[1]), Lap::GoesOn));
     }
 }

@@ -7,9 +7,11 @@ use super::ranges::{bytes_at, content_of, memory_seen, touch};
 use crate::engine::Engine;
 use crate::names::Range;
 use crate::perform::{perform_when, silently};
+use crate::source::Spot;
 use explore::{Access, Bound, Halt, OpKind};
 use std::cell::Cell;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{self, Relaxed};
 
 /// A plain write is done by the program after its hook.
 #[derive(Clone, Copy)]
@@ -163,6 +165,26 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
             let (thread, variable) = (engine.running, range.variable(address, length));
             engine.happens_before.store(thread, variable, order, false);
         }
+    });
+}
+
+/// Volatile memory that is not the thread's own stack is accessed while there are other threads: the report says that such
+/// accesses are not checked for races.
+pub fn meet_volatile(address: usize, code: usize) {
+    static HAS_MET: AtomicBool = AtomicBool::new(false);
+    if HAS_MET.load(Relaxed) {
+        return;
+    }
+    silently(|engine| {
+        if !engine.native.is_raced || engine.live < 2 || engine.is_on_own_stack(address) {
+            return;
+        }
+        HAS_MET.store(true, Relaxed);
+        let place = engine.shown_spot(Spot::Code(code));
+        let place = place.map_or_else(String::new, |place| format!(", the first one at {place}"));
+        engine.warnings.get_mut().insert(format!(
+            "volatile accesses{place}, are interleaved with others, but are not checked for data races"
+        ));
     });
 }
 

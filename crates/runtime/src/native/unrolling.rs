@@ -1,0 +1,136 @@
+//! The bound on rounds of a loop (`--unroll`). A loop is known by the places in it that read. A thread stops when it comes to
+//! one of them in a round beyond the bound.
+//!
+//! Rounds are counted for each time that a loop is entered, as far as that is known: an inner loop begins anew in each round
+//! of an outer one that has a place before it, and loops of a function begin anew in calls from other places, as far as
+//! functions keep frame pointers, or in each call where the compiler has hooks for the beginnings of functions.
+
+use super::laps::Frame;
+use crate::perform;
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+use std::sync::atomic::AtomicBool;
+
+/// Whether there is a bound, so that entries of functions count.
+pub static IS_BOUNDED: AtomicBool = AtomicBool::new(false);
+
+/// The rounds of the loops that a thread is in, the outermost one first.
+#[derive(Clone, Default)]
+pub(super) struct Rounds(Vec<Round>);
+
+#[derive(Clone, Copy)]
+struct Round {
+    code: usize,
+    /// Bytes of the stack.
+    depth: usize,
+    /// A digest of the calls that lead here, as far as they are known.
+    calls: u64,
+    count: u32,
+}
+
+impl Rounds {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The thread comes to a place with this stack, which begins with a [`Frame`]; whether that is once more than it may.
+    pub(super) fn count(&mut self, code: usize, stack: &[u8], most: u32) -> bool {
+        let (depth, calls) = (stack.len(), calls(stack));
+        let is_here =
+            |round: &Round| (round.code, round.depth, round.calls) == (code, depth, calls);
+        match self.0.iter().rposition(is_here) {
+            // What came after it is in the round that is over.
+            Some(index) => self.0.truncate(index + 1),
+            None => self.0.push(Round {
+                code,
+                depth,
+                calls,
+                count: 0,
+            }),
+        }
+        let round = self.0.last_mut().expect("the place has a round");
+        round.count += 1;
+        round.count > most
+    }
+
+    /// A function begins with a stack of this depth.
+    fn enter(&mut self, depth: usize) {
+        self.0.retain(|round| round.depth < depth);
+    }
+}
+
+/// A digest of the return addresses on a stack that begins with a frame, as far as functions keep frame pointers.
+fn calls(stack: &[u8]) -> u64 {
+    /// The place of the frame pointer among the registers of a frame.
+    const RBP: usize = 4;
+    const MOST: usize = 64;
+    const WORD: usize = size_of::<usize>();
+    let start = stack.as_ptr().addr();
+    let word = |offset: usize| {
+        let bytes = stack.get(offset..offset.checked_add(WORD)?)?;
+        Some(usize::from_ne_bytes(bytes.try_into().ok()?))
+    };
+    let mut hasher = FxHasher::default();
+    let (mut offset, mut next) = (0, word(RBP * WORD));
+    for _ in 0..MOST {
+        let Some(pointer) = next.and_then(|pointer| pointer.checked_sub(start)) else {
+            break;
+        };
+        let Some(caller) = word(pointer.saturating_add(WORD)).filter(|_| pointer > offset) else {
+            break;
+        };
+        hasher.write_usize(caller);
+        offset = pointer;
+        next = word(pointer);
+    }
+    hasher.finish()
+}
+
+/// A function of the program begins, with this frame at the top of its stack.
+pub fn enter_function(frame: *const Frame) {
+    perform::silently(|engine| {
+        let depth = engine.stack_top() - frame.addr();
+        engine.thread().laps.rounds.enter(depth);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a thread stops at the last of these places, which have a depth of the stack. Place 0 is the beginning of
+    /// a function.
+    fn is_cut(places: &[(usize, usize)], most: u32) -> bool {
+        let mut rounds = Rounds::default();
+        let cuts = places.iter().map(|&(code, depth)| match code {
+            0 => {
+                rounds.enter(depth);
+                false
+            }
+            code => rounds.count(code, &vec![0; depth], most),
+        });
+        let cuts: Vec<bool> = cuts.collect();
+        let (last, others) = cuts.split_last().expect("there is a place");
+        assert!(!others.contains(&true), "{places:?}");
+        *last
+    }
+
+    #[test]
+    fn a_loop_is_cut_after_its_rounds_and_an_inner_one_begins_anew() {
+        let (outer, inner, deep, call) = ((1, 64), (2, 64), (2, 96), (0, 64));
+        assert!(!is_cut(&[inner, inner], 2));
+        assert!(is_cut(&[inner, inner, inner], 2));
+        assert!(!is_cut(&[outer, inner, inner, outer, inner, inner], 2));
+        assert!(is_cut(&[outer, inner, outer, inner, outer], 2));
+        assert!(!is_cut(&[inner, deep, inner, deep], 2));
+        assert!(!is_cut(&[call, inner, inner, call, inner, inner], 2));
+        assert!(is_cut(
+            &[(3, 32), call, inner, (3, 32), call, inner, (3, 32)],
+            2
+        ));
+    }
+}
