@@ -225,5 +225,9 @@ fn read<S>(saved: &[u8], options: Options) -> Result<Box<dyn Strategy>, postcard
 where
     S: Strategy + DeserializeOwned + 'static,
 {
-    Ok(bounded(postcard::from_bytes::<S>(saved)?, options))
+    let (strategy, rest) = postcard::take_from_bytes::<S>(saved)?;
+    match rest.is_empty() {
+        true => Ok(bounded(strategy, options)),
+        false => Err(postcard::Error::SerdeDeCustom),
+    }
 }

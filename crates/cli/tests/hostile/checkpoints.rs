@@ -4,6 +4,7 @@ use crate::random::{Random, mutate, seeds};
 use mazurka::{Algorithm, CheckError, Checker, Report};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// For each algorithm and seed.
@@ -115,4 +116,36 @@ fn no_changed_checkpoint_leads_astray() {
     }
     println!("{refused} of {all} refused");
     assert!(refused > all / 4);
+}
+
+/// A byte that means one element, the first thread, some operation: data that is nested as deeply as the file is long.
+const NESTED: u8 = 1;
+
+#[test]
+fn deeply_nested_data_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let (name, executions) = PROGRAMS[0];
+    for algorithm in [Algorithm::Optimal, Algorithm::Parsimonious] {
+        let saved = checker(algorithm, name).checkpoint(&path);
+        check(saved.max_executions(executions), name).unwrap();
+        let whole = fs::read(&path).unwrap();
+        let (magic, state) = (&whole[..8], payload(&whole));
+        for kept in (0..state.len()).step_by(7) {
+            let mut nested = state[..kept].to_vec();
+            nested.resize(kept + 1_000_000, NESTED);
+            fs::write(&path, file(magic, &nested)).unwrap();
+            let error = resumed(&path, algorithm, name).unwrap_err();
+            assert!(!error.to_string().contains('\n'), "{error}");
+        }
+        let output = Command::new(env!("CARGO_BIN_EXE_mazurka"))
+            .args(["check", name, "--keep-going", "--resume"])
+            .arg(&path)
+            .args(["--algorithm", algorithm.name()])
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert_eq!(errors.trim().lines().count(), 1, "{errors}");
+    }
 }

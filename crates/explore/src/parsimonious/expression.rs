@@ -37,6 +37,7 @@ impl Executed {
 
 /// ψ = (P, x, R, inner, D, fr, v, fid)
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Layer>", into = "Vec<Layer>")]
 pub(super) struct Expression {
     /// x
     pub(super) object: ObjectId,
@@ -47,7 +48,7 @@ pub(super) struct Expression {
 }
 
 /// The rest of an expression.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 struct Rest {
     generated: Arc<Generated>,
     /// R: executed reads of x.
@@ -58,6 +59,71 @@ struct Rest {
     inner: Option<Expression>,
     /// D: executed heads of schedules that `inner` characterises.
     done: Executed,
+}
+
+/// An expression without those that it contains: a saved one is a list of these, the outermost one first.
+#[derive(Serialize, Deserialize)]
+struct Layer {
+    object: ObjectId,
+    removed: Few<u64>,
+    generated: Arc<Generated>,
+    reads: Executed,
+    conflicting: Few<(u32, Name)>,
+    done: Executed,
+}
+
+/// Schedules are inherited by far fewer schedules than this, one by the other. Expressions are dropped, and updated, by
+/// recursion.
+const DEEPEST: usize = 2_000;
+
+impl From<Expression> for Vec<Layer> {
+    fn from(expression: Expression) -> Vec<Layer> {
+        let mut layers = Vec::new();
+        let mut next = Some(&expression);
+        while let Some(Expression {
+            object,
+            removed,
+            rest,
+        }) = next
+        {
+            layers.push(Layer {
+                object: *object,
+                removed: removed.clone(),
+                generated: Arc::clone(&rest.generated),
+                reads: rest.reads.clone(),
+                conflicting: rest.conflicting.clone(),
+                done: rest.done.clone(),
+            });
+            next = rest.inner.as_ref();
+        }
+        layers
+    }
+}
+
+impl TryFrom<Vec<Layer>> for Expression {
+    type Error = &'static str;
+
+    fn try_from(layers: Vec<Layer>) -> Result<Expression, &'static str> {
+        if layers.len() > DEEPEST {
+            return Err("a sleep set is nested too deeply");
+        }
+        let nested = |inner: Option<Expression>, layer: Layer| {
+            let rest = Rest {
+                generated: layer.generated,
+                reads: layer.reads,
+                conflicting: layer.conflicting,
+                inner,
+                done: layer.done,
+            };
+            Some(Expression {
+                object: layer.object,
+                removed: layer.removed,
+                rest: Arc::new(rest),
+            })
+        };
+        let outermost = layers.into_iter().rev().fold(None, nested);
+        outermost.ok_or("a sleep set has an empty expression")
+    }
 }
 
 /// The event is characterised as explored.

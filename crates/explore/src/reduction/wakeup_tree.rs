@@ -5,7 +5,7 @@
 //! alternative, and the others follow directly behind it.
 
 use crate::execution::{Op, Step, ThreadId};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 /// An event that is to be executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -29,12 +29,12 @@ impl Planned {
 }
 
 /// What is to be explored from a node, in this order.
-#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct WakeupTree {
     branches: Vec<Branch>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 struct Branch {
     event: Planned,
     subtree: WakeupTree,
@@ -48,6 +48,62 @@ enum Relation {
     Independent,
     /// Conflicts with what comes before it.
     Conflicting,
+}
+
+/// A sequence is no longer than an execution, so that no search has a tree as deep as this.
+const DEEPEST: usize = 1_000_000;
+
+/// A tree may be as deep as an execution is long. So it is saved, read and dropped without recursion: its branches are
+/// written behind their subtrees, each with the number of branches in its own.
+impl Serialize for WakeupTree {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut written = Vec::new();
+        let mut left: Vec<(&Branch, bool)> = self.branches.iter().rev().map(entered).collect();
+        while let Some((branch, is_left)) = left.pop() {
+            let branches = &branch.subtree.branches;
+            if is_left || branches.is_empty() {
+                written.push((branch.event, branches.len()));
+            } else {
+                left.push((branch, true));
+                left.extend(branches.iter().rev().map(entered));
+            }
+        }
+        written.serialize(serializer)
+    }
+}
+
+fn entered(branch: &Branch) -> (&Branch, bool) {
+    (branch, false)
+}
+
+impl<'de> Deserialize<'de> for WakeupTree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<WakeupTree, D::Error> {
+        // Each with the depth of its subtree.
+        let mut read: Vec<(Branch, usize)> = Vec::new();
+        for (event, branches) in Vec::<(Planned, usize)>::deserialize(deserializer)? {
+            let start = read.len().checked_sub(branches);
+            let start = start.ok_or_else(|| D::Error::custom("a subtree is missing"))?;
+            let below = read.iter().skip(start).map(|(_, depth)| depth + 1);
+            let depth = below.max().unwrap_or(0);
+            if depth > DEEPEST {
+                return Err(D::Error::custom("a tree is too deep"));
+            }
+            let branches = read.drain(start..).map(|(branch, _)| branch).collect();
+            let subtree = WakeupTree { branches };
+            read.push((Branch { event, subtree }, depth));
+        }
+        let branches = read.into_iter().map(|(branch, _)| branch).collect();
+        Ok(WakeupTree { branches })
+    }
+}
+
+impl Drop for WakeupTree {
+    fn drop(&mut self) {
+        let mut left = std::mem::take(&mut self.branches);
+        while let Some(mut branch) = left.pop() {
+            left.append(&mut branch.subtree.branches);
+        }
+    }
 }
 
 impl WakeupTree {
@@ -155,4 +211,62 @@ fn relation(branch: Planned, v: &[Planned]) -> Relation {
         }
     }
     Relation::Independent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::{Access, ObjectId, OpKind};
+
+    fn planned(thread: u16) -> Planned {
+        Planned {
+            thread: ThreadId(thread),
+            choice: None,
+            op: Op {
+                kind: OpKind::Store,
+                access: Access::Write,
+                object: ObjectId(1),
+            },
+        }
+    }
+
+    fn tree(branches: Vec<(Planned, WakeupTree)>) -> WakeupTree {
+        let branches = branches.into_iter();
+        WakeupTree {
+            branches: branches
+                .map(|(event, subtree)| Branch { event, subtree })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_tree_is_read_as_it_was_saved() {
+        let leaf = WakeupTree::default;
+        let low = tree(vec![(planned(3), leaf()), (planned(4), leaf())]);
+        let whole = tree(vec![
+            (planned(1), leaf()),
+            (planned(2), low),
+            (planned(5), tree(vec![(planned(6), leaf())])),
+        ]);
+        for own in [leaf(), whole] {
+            let saved = postcard::to_allocvec(&own).unwrap();
+            assert_eq!(postcard::from_bytes::<WakeupTree>(&saved).unwrap(), own);
+        }
+    }
+
+    /// Trees that recursion on the stack of a test could not drop.
+    #[test]
+    fn a_deep_tree_is_read_and_dropped_and_one_that_is_too_deep_is_refused() {
+        let chain = |length: usize| {
+            let all = (0..length).map(|below| (planned(1), usize::from(below > 0)));
+            postcard::to_allocvec(&all.collect::<Vec<_>>()).unwrap()
+        };
+        let deep = chain(200_000);
+        let read = postcard::from_bytes::<WakeupTree>(&deep).unwrap();
+        assert_eq!(postcard::to_allocvec(&read).unwrap(), deep);
+        drop(read);
+        assert!(postcard::from_bytes::<WakeupTree>(&chain(DEEPEST + 2)).is_err());
+        let torn = postcard::to_allocvec(&vec![(planned(1), 1_usize)]).unwrap();
+        assert!(postcard::from_bytes::<WakeupTree>(&torn).is_err());
+    }
 }
