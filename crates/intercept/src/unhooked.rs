@@ -8,7 +8,7 @@ use crate::{source_map, unknown_calls};
 use announce::ANNOUNCED;
 use libc::{c_int, c_void};
 use native::{
-    Effect, Hook, Patch, Patches, Surroundings, Unhooked, functions, has_hooks, unhooked,
+    Effect, Functions, Hook, Patch, Patches, Surroundings, Unhooked, has_hooks, unhooked,
 };
 use report::Omission;
 use runtime::native as model;
@@ -47,8 +47,17 @@ pub(crate) fn is_read_first(code: usize) -> bool {
 /// Instructions that cannot be redirected.
 static LEFT: OnceLock<Vec<u64>> = OnceLock::new();
 
+/// Images with code of which the functions are not known.
+static UNKNOWN: OnceLock<Vec<String>> = OnceLock::new();
+
 /// An execution begins: what it leaves out.
 pub(crate) fn tell() {
+    for image in UNKNOWN.get().into_iter().flatten() {
+        let what = format!(
+            "{image} has code without symbols and unwinding tables: accesses that no hook announces are not found there"
+        );
+        model::leave_out(Omission::Unseen, &what);
+    }
     for &place in LEFT.get().into_iter().flatten() {
         let place = source_map::place(place as usize + 1).unwrap_or_else(|| format!("{place:#x}"));
         let what = format!(
@@ -68,10 +77,14 @@ pub(crate) fn install(are_events: bool, is_enforced: bool) {
     MEMORY.get_or_init(|| (all.collect(), written.collect()));
     let (mut late, mut trampolines, mut left) =
         (FxHashSet::default(), FxHashMap::default(), Vec::new());
-    let mut announced = Vec::new();
+    let (mut announced, mut unknown) = (Vec::new(), Vec::new());
     let around = PROCESS.get_or_init(Process::new);
     for image in images.iter().filter(|image| has_hooks(&image.file)) {
-        let found = find(image, around, are_events);
+        let functions = Functions::of(&image.file);
+        if functions.is_incomplete {
+            unknown.push(image.file.display().to_string());
+        }
+        let found = find(image, functions, around, are_events);
         late.extend(found.iter().flat_map(|function| &function.late).copied());
         let patches = redirect(image, &found, announced.len(), !is_enforced);
         left.extend(patches.left);
@@ -84,6 +97,7 @@ pub(crate) fn install(are_events: bool, is_enforced: bool) {
         late.clear();
     }
     LEFT.get_or_init(|| left);
+    UNKNOWN.get_or_init(|| unknown);
     if announced.is_empty() && late.is_empty() {
         return;
     }
@@ -102,10 +116,9 @@ pub(crate) fn is_constant(address: usize) -> bool {
     })
 }
 
-fn find(image: &Image, around: &Process, are_events: bool) -> Vec<Unhooked> {
-    let functions = functions(&image.file).unwrap_or_default();
+fn find(image: &Image, functions: Functions, around: &Process, are_events: bool) -> Vec<Unhooked> {
     let mut found = Vec::new();
-    for (address, size) in functions {
+    for (address, size) in functions.found {
         let (start, length) = (image.base + address as usize, size as usize);
         if !image.addresses.contains(&start) || !image.addresses.contains(&(start + length - 1)) {
             continue;

@@ -37,7 +37,8 @@ use std::{fs, io};
 use symbols::Symbols;
 use table::{Global, Table};
 use types::Types;
-use unwinding::{Unwinding, Unwound};
+pub(crate) use unwinding::Unwinding;
+use unwinding::Unwound;
 use value::Kind;
 
 /// The names in one image: a program or a shared library. Addresses are those that the file has: the address in the

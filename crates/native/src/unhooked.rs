@@ -6,18 +6,16 @@
 //! found besides is announced at run time: [`Patch`] redirects the instruction.
 
 mod coverage;
+mod functions;
 mod patch;
 mod values;
 
 pub use coverage::unhooked;
+pub use functions::Functions;
 pub use patch::{ANNOUNCE_SPACE, Patch, Patches, TEMPORARY_SPACE};
 pub use values::Operand;
 
-use crate::NamesError;
 use iced_x86::Instruction;
-use object::{Object, ObjectSymbol, SymbolKind};
-use std::fs;
-use std::path::Path;
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,47 +103,4 @@ pub struct Unhooked {
     pub(crate) leaders: Vec<u64>,
     /// The instructions.
     pub(crate) instructions: Vec<Instruction>,
-}
-
-/// The functions of an image that compilers have made, each by its address and its size.
-///
-/// # Errors
-/// If the file cannot be read.
-pub fn functions(image: &Path) -> Result<Vec<(u64, u64)>, NamesError> {
-    let data = fs::read(image).map_err(|error| NamesError::Unreadable {
-        path: image.to_owned(),
-        error,
-    })?;
-    let file = object::File::parse(&*data).map_err(|error| NamesError::Foreign {
-        path: image.to_owned(),
-        error,
-    })?;
-    let symbols = file.symbols().filter(|symbol| {
-        symbol.kind() == SymbolKind::Text
-            && symbol.is_definition()
-            && symbol.size() > 0
-            && !symbol.name().is_ok_and(is_of_the_linker)
-    });
-    let mut found: Vec<(u64, u64)> = symbols
-        .map(|symbol| (symbol.address(), symbol.size()))
-        .collect();
-    found.sort_unstable();
-    found.dedup_by_key(|&mut (address, _)| address);
-    Ok(found)
-}
-
-/// Functions that every program has, which run before and after it.
-fn is_of_the_linker(name: &str) -> bool {
-    const NAMES: [&str; 9] = [
-        "_start",
-        "_init",
-        "_fini",
-        "__do_global_dtors_aux",
-        "__libc_csu_init",
-        "_dl_relocate_static_pie",
-        "deregister_tm_clones",
-        "frame_dummy",
-        "register_tm_clones",
-    ];
-    NAMES.contains(&name)
 }

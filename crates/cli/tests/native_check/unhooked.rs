@@ -150,3 +150,39 @@ fn clang_without_optimisation() {
 fn clang_with_optimisation_and_checked_library_calls() {
     every_operation_is_seen("clang", &["-O2", "-D_FORTIFY_SOURCE=2"]);
 }
+
+/// Unwinding tables tell where functions are.
+#[test]
+fn stripped_by_gcc() {
+    every_operation_is_seen("gcc", &["-O1", "-s"]);
+}
+
+#[test]
+fn stripped_by_clang() {
+    every_operation_is_seen("clang", &["-O1", "-s"]);
+}
+
+#[test]
+fn a_program_without_symbols_and_unwinding_tables_is_not_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, executable] = ["program.c", "program"].map(|name| folder.path().join(name));
+    let source = "static int x; int main(int count, char **arguments) { x = count; return x - 1; }";
+    fs::write(&file, source).unwrap();
+    for (flags, verdict) in [
+        (vec!["-s"], "verified"),
+        (vec!["-fno-asynchronous-unwind-tables"], "verified"),
+        (vec!["-fno-asynchronous-unwind-tables", "-s"], "bounded"),
+    ] {
+        let flags: Vec<String> = flags.into_iter().map(str::to_owned).collect();
+        Toolchain::first()
+            .build(&file, &flags, &executable)
+            .unwrap();
+        let report = check(&[], &executable, &[]).unwrap();
+        assert_eq!(report["verdict"], verdict, "{flags:?}: {report}");
+        if verdict == "bounded" {
+            assert_eq!(report["limits"][0], "unseen", "{report}");
+            let report = check(&["--accept", "unseen"], &executable, &[]).unwrap();
+            assert_eq!(report["verdict"], "verified", "{report}");
+        }
+    }
+}

@@ -406,3 +406,81 @@ fn suppressions_name_functions_files_and_variables() {
     );
     assert_eq!(errors.trim().lines().count(), 1, "{errors}");
 }
+
+/// `executions` counts complete ones, `halted` those in which a thread was cut.
+fn counts(source: &str, options: &[&str]) -> (String, u64, u64) {
+    let report = checked(source, options).unwrap();
+    let number = |field: &str| report[field].as_u64().unwrap();
+    let verdict = report["verdict"].as_str().unwrap().to_owned();
+    (verdict, number("executions"), number("halted"))
+}
+
+#[test]
+fn a_loop_that_ends_within_its_rounds_is_not_cut_however_often_it_is_entered() {
+    let source = "#include <stdatomic.h>
+        static atomic_int x, y;
+        static int loop(void) { int sum = 0; for (int i = 0; i < 3; i++) sum += atomic_load(&x); return sum; }
+        int main(void) {
+            loop();
+            loop();
+            for (int i = 0; i < 3; i++) { atomic_load(&y); loop(); for (int j = 0; j < 3; j++) atomic_load(&y); }
+        }";
+    assert_eq!(
+        counts(source, &["--unroll", "3"]),
+        ("verified".into(), 1, 0)
+    );
+    assert_eq!(counts(source, &["--unroll", "2"]), ("bounded".into(), 0, 1));
+}
+
+/// A writer beside a reader of N values: the reader sees the write at one of its reads, or at none. With a bound of k rounds
+/// it is cut unless it has seen the write by the k-th read, so k executions are complete and one is not.
+#[test]
+fn a_loop_has_as_many_executions_as_its_rounds_allow() {
+    let source = "#include <stdatomic.h>
+        static atomic_int x;
+        static void *store(void *p) { atomic_store(&x, 1); return p; }
+        int main(void) {
+            pthread_t t;
+            pthread_create(&t, 0, store, 0);
+            int i = 0;
+            while (!atomic_load(&x) && i < 9) i++;
+            pthread_join(t, 0);
+        }";
+    assert_eq!(counts(source, &[]), ("verified".into(), 11, 0));
+    for rounds in [1, 2, 5] {
+        let bound = rounds.to_string();
+        let expected = ("bounded".into(), rounds, 1);
+        assert_eq!(counts(source, &["--unroll", &bound]), expected);
+    }
+    assert_eq!(
+        counts(source, &["--unroll", "10"]),
+        ("verified".into(), 11, 0)
+    );
+}
+
+#[test]
+fn volatile_accesses_of_several_threads_are_said_to_be_unchecked_for_races() {
+    let source = |shared: &str| {
+        format!(
+            "static {shared} flag;
+             static void *set(void *p) {{ flag = 1; return p; }}
+             int main(void) {{
+                 volatile int own = 1;
+                 pthread_t t;
+                 pthread_create(&t, 0, set, 0);
+                 own++;
+                 while (!flag) {{}}
+                 pthread_join(t, 0);
+             }}"
+        )
+    };
+    let warnings = |report: &Value| report["warnings"].to_string();
+    let report = checked(&source("volatile int"), &[]).unwrap();
+    assert!(
+        warnings(&report).contains("not checked for data races"),
+        "{report}"
+    );
+    assert!(warnings(&report).contains("program.c:"), "{report}");
+    let report = checked(&source("_Atomic int"), &[]).unwrap();
+    assert!(!warnings(&report).contains("volatile"), "{report}");
+}

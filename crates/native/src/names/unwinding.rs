@@ -3,7 +3,7 @@
 use super::information::{Reader, section};
 use super::location::{Machine, Memory, RETURN_ADDRESS, Registers};
 use gimli::{
-    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EvaluationResult, Expression, Location,
+    BaseAddresses, CfaRule, CieOrFde, EhFrame, EhFrameHdr, EvaluationResult, Expression, Location,
     ParsedEhFrameHdr, Register, RegisterRule, UnwindContext, UnwindSection, UnwindTableRow, Value,
 };
 use object::{Object, ObjectSection};
@@ -126,6 +126,20 @@ impl Unwinding {
             CfaRule::RegisterAndOffset { register, offset } => Some((register.0, *offset)),
             CfaRule::Expression(_) => None,
         }
+    }
+
+    /// The address and the size of each function that the tables know.
+    pub fn functions(&self) -> Vec<(u64, u64)> {
+        let mut entries = self.frames.entries(&self.bases);
+        let mut found = Vec::new();
+        while let Ok(Some(entry)) = entries.next() {
+            if let CieOrFde::Fde(partial) = entry
+                && let Ok(entry) = partial.parse(EhFrame::cie_from_offset)
+            {
+                found.push((entry.initial_address(), entry.len()));
+            }
+        }
+        found
     }
 
     fn row<'a>(
