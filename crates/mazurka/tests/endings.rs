@@ -81,6 +81,7 @@ fn a_process_ends_outside_of_models() {
 }
 
 #[test]
+#[allow(clippy::empty_loop, reason = "it is what is tested")]
 fn loops_without_an_operation_fail() {
     static FLAG: StdAtomicU32 = StdAtomicU32::new(0);
     let mains: [fn(); 2] = [|| loop {}, || while FLAG.load(SeqCst) == 0 {}];
