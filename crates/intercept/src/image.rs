@@ -43,7 +43,14 @@ pub(crate) fn save() {
         content: unsafe { std::slice::from_raw_parts(start as *const u8, end - start) }.to_vec(),
     });
     *PARTS.get() = saved.collect();
+    *FILES.get() = files_now();
+    note_code();
 }
+
+/// The files of the images when the program's `main` began, and their code. The dynamic linker is not asked later: a thread
+/// of the program that is suspended may hold its lock.
+static FILES: Own<Vec<PathBuf>> = Own::new(Vec::new());
+static CODE: Own<Vec<&'static [u8]>> = Own::new(Vec::new());
 
 /// The writable memory, each part by its first address and its length.
 pub(crate) fn parts() -> impl Iterator<Item = (usize, usize)> {
@@ -130,7 +137,14 @@ unsafe extern "C" fn find_thread_block(
 }
 
 /// The files of the images that the program's own state is in, itself first.
-pub(crate) fn files() -> Vec<PathBuf> {
+pub(crate) fn files() -> &'static [PathBuf] {
+    if FILES.get().is_empty() {
+        *FILES.get() = files_now();
+    }
+    FILES.get()
+}
+
+fn files_now() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = Vec::new();
     // SAFETY: the callback gets what it is given here.
     unsafe { libc::dl_iterate_phdr(Some(add_file), (&raw mut files).cast()) };
@@ -207,34 +221,41 @@ pub(crate) fn restore_from(mut copy: &[u8]) {
 
 /// The part of an image that the code is in, and where in it.
 pub(crate) fn code_around(code: usize) -> Option<(&'static [u8], usize)> {
-    let mut search = (code, None);
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(find_code), (&raw mut search).cast()) };
-    search.1
+    let is_around = |part: &&&[u8]| part.as_ptr_range().contains(&(code as *const u8));
+    let part = match CODE.get().iter().find(is_around) {
+        Some(part) => part,
+        None => {
+            // Images may have been loaded since.
+            note_code();
+            CODE.get().iter().find(is_around)?
+        }
+    };
+    Some((part, code - part.as_ptr().addr()))
 }
 
-/// What is looked for, and what was found.
-type Search = (usize, Option<(&'static [u8], usize)>);
+fn note_code() {
+    CODE.get().clear();
+    // SAFETY: the callback gets what it is given here.
+    unsafe { libc::dl_iterate_phdr(Some(add_code), std::ptr::from_mut(CODE.get()).cast()) };
+}
 
-unsafe extern "C" fn find_code(
+unsafe extern "C" fn add_code(
     info: *mut libc::dl_phdr_info,
     _size: libc::size_t,
     data: *mut libc::c_void,
 ) -> libc::c_int {
     // SAFETY: the loader passes what is valid, and our own data.
-    let (info, (code, found)) = unsafe { (&*info, &mut *data.cast::<Search>()) };
+    let (info, parts) = unsafe { (&*info, &mut *data.cast::<Vec<&'static [u8]>>()) };
     // SAFETY: the loader passes as many headers.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-    for header in headers {
+    let is_code = |header: &&libc::Elf64_Phdr| {
+        header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0
+    };
+    parts.extend(headers.iter().filter(is_code).map(|header| {
         let start = info.dlpi_addr as usize + header.p_vaddr as usize;
-        let length = header.p_memsz as usize;
-        let is_code = header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0;
-        if is_code && (start..start + length).contains(code) {
-            // SAFETY: code of an image that stays loaded.
-            let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, length) };
-            *found = Some((bytes, *code - start));
-        }
-    }
+        // SAFETY: code of an image that stays loaded.
+        unsafe { std::slice::from_raw_parts(start as *const u8, header.p_memsz as usize) }
+    }));
     0
 }
 

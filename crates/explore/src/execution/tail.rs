@@ -60,7 +60,8 @@ impl Execution {
             let id = EventId::at(self.events.len());
             self.positions[event.thread().index()].push(id);
             if event.op.is_access() {
-                self.set_last(event.op, event.previous.then(id, event.op.access));
+                // The object is known, since the event was here before.
+                self.last[event.op.object.index()] = event.previous.then(id, event.op.access);
             }
             self.events.push(*event);
         }

@@ -212,6 +212,9 @@ enum Lap {
     TooMany,
 }
 
+/// Bytes of the stacks that are compared; in larger ones no spin loop is found.
+const LARGEST_STACK: usize = 1 << 20;
+
 impl Engine {
     /// The thread that runs comes by a place that reads. True if it stops there.
     ///
@@ -245,6 +248,10 @@ impl Engine {
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code };
         let unroll = self.config.native.and_then(|native| native.unroll);
+        // A recursion comes by deeper each time; copies of its stack would take all memory.
+        if unroll.is_none() && self.stack_top() - frame.addr() > LARGEST_STACK {
+            return false;
+        }
         // All threads know at once what one of them met, or an execution would depend on those before.
         let place = Place {
             code,
