@@ -242,9 +242,11 @@ impl Conversions {
     }
 
     fn takes(&mut self, byte: u8) -> bool {
-        let takes = self.byte() == byte;
-        self.at += usize::from(takes);
-        takes
+        if self.byte() != byte {
+            return false;
+        }
+        self.at += 1;
+        true
     }
 }
 

@@ -37,8 +37,9 @@ pub(super) fn wide_text(start: usize) -> Span {
 
 /// Bytes of a string that ends after so many characters at the latest.
 pub(super) fn length_up_to(start: usize, most: usize) -> usize {
-    let length = word_of!(libc::strnlen(pointer::<c_char>(start), most));
-    most.min(length.saturating_add(1))
+    // SAFETY: the program calls a function that reads as far.
+    let ends = |&index: &usize| unsafe { *pointer::<c_char>(start + index) == 0 };
+    (0..most).find(ends).map_or(most, |last| last + 1)
 }
 
 /// Bytes until two sequences differ, or both end, or as many are read.

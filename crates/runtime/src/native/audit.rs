@@ -6,7 +6,6 @@
 //! of threads order the two: then it is left out of the search.
 
 use crate::engine::{Engine, Watch};
-use crate::happens_before::{Epoch, HappensBefore};
 use crate::model::Model;
 use crate::perform::{current, silently};
 use explore::{Program, Schedule, ThreadId};
@@ -34,7 +33,7 @@ const REPORTED: usize = 32;
 const MOST_TOLD: usize = 8;
 
 /// Set when the program calls a library of a compiler in an audited execution. These libraries access no more than the objects that
-/// they are given, which code with hooks accesses, too. So what they write matters only where nothing orders it.
+/// they are given, which code with hooks accesses, too. So what they write then is taken for reported.
 pub static HAS_CALLED_LIBRARY: AtomicBool = AtomicBool::new(false);
 
 /// What is known of the audited execution.
@@ -71,8 +70,6 @@ struct Granule {
 struct Touch {
     thread: ThreadId,
     number: u32,
-    epoch: Epoch,
-    is_library: bool,
     bytes: u8,
 }
 
@@ -133,44 +130,39 @@ impl Audit {
         }
     }
 
-    fn touch(&mut self, epoch: Epoch, bytes: u8) -> Touch {
-        let clock = &self.thread(epoch.thread).clock;
-        let number = clock.get(epoch.thread.index());
+    fn touch(&mut self, thread: ThreadId, bytes: u8) -> Touch {
+        let clock = &self.thread(thread).clock;
+        let number = clock.get(thread.index());
         Touch {
-            thread: epoch.thread,
+            thread,
             number: number.copied().unwrap_or_default(),
-            epoch,
-            is_library: false,
             bytes,
         }
     }
 
     /// Whether the order of two accesses may be another one, as far as starts and joins tell.
-    fn conflicts(&self, earlier: Touch, later: Touch, order: &mut HappensBefore) -> bool {
+    fn conflicts(&self, earlier: Touch, later: Touch) -> bool {
         let clock = &self.threads[later.thread.index()].clock;
         let known = clock.get(earlier.thread.index()).copied();
-        let is_lenient = earlier.is_library || later.is_library;
         earlier.thread != later.thread
             && earlier.bytes & later.bytes != 0
             && known.unwrap_or_default() < earlier.number
-            && !(is_lenient && order.knows(later.thread, earlier.epoch))
     }
 
     /// A hook reports an access of the thread. Gives the unseen writes that matter by that.
     fn report(
         &mut self,
-        epoch: Epoch,
+        thread: ThreadId,
         range: Range<usize>,
         writes: bool,
-        order: &mut HappensBefore,
     ) -> Vec<(Range<usize>, Place)> {
         self.budget = self.budget.saturating_sub(ACCESS);
         let mut found = Vec::new();
         for (number, bytes) in granules(range.clone()) {
-            let touch = self.touch(epoch, bytes);
+            let touch = self.touch(thread, bytes);
             let mut granule = self.granules.remove(&number).unwrap_or_default();
             granule.unseen.retain(|&(unseen, place)| {
-                let conflicts = self.conflicts(unseen, touch, order);
+                let conflicts = self.conflicts(unseen, touch);
                 if conflicts {
                     found.push((bytes_of(number, unseen.bytes), place));
                 }
@@ -180,7 +172,7 @@ impl Audit {
             self.granules.insert(number, granule);
         }
         if writes {
-            let reported = &mut self.thread(epoch.thread).reported;
+            let reported = &mut self.thread(thread).reported;
             if reported.len() == REPORTED {
                 reported.pop_front();
             }
@@ -190,24 +182,14 @@ impl Audit {
     }
 
     /// A thread has written bytes of a granule, of which hooks know nothing; whether that matters already.
-    fn write_unseen(
-        &mut self,
-        number: usize,
-        touch: Touch,
-        place: Place,
-        order: &mut HappensBefore,
-    ) -> bool {
+    fn write_unseen(&mut self, number: usize, touch: Touch, place: Place) -> bool {
         let mut granule = self.granules.remove(&number).unwrap_or_default();
         let unseen = granule.unseen.iter().map(|&(unseen, _)| unseen);
         let mut others = granule.reported.iter().copied().chain(unseen);
-        let conflicts = others.any(|other| self.conflicts(other, touch, order));
+        let conflicts = others.any(|other| self.conflicts(other, touch));
         if !conflicts {
             let unseen = &mut granule.unseen;
-            unseen.retain(|(old, _)| {
-                old.thread != touch.thread
-                    || old.is_library != touch.is_library
-                    || old.bytes & !touch.bytes != 0
-            });
+            unseen.retain(|(old, _)| old.thread != touch.thread || old.bytes & !touch.bytes != 0);
             unseen.push((touch, place));
         }
         self.granules.insert(number, granule);
@@ -228,13 +210,10 @@ impl Audit {
     }
 
     /// The thread has called the checker: gives what it has written unseen since, and what matters of that.
-    fn compare(
-        &mut self,
-        epoch: Epoch,
-        place: Place,
-        order: &mut HappensBefore,
-    ) -> Vec<Range<usize>> {
-        let is_library = HAS_CALLED_LIBRARY.load(Relaxed);
+    fn compare(&mut self, thread: ThreadId, place: Place) -> Vec<Range<usize>> {
+        if HAS_CALLED_LIBRARY.load(Relaxed) {
+            return Vec::new();
+        }
         let mut found = Vec::new();
         let content = std::mem::take(&mut self.content);
         let mut rest = &content[..];
@@ -253,13 +232,12 @@ impl Audit {
                 let both = [old, new].map(|own| &own[address - piece.start..end - piece.start]);
                 let bytes = match both[0] == both[1] {
                     true => 0,
-                    false => self.unreported(epoch.thread, address, both),
+                    false => self.unreported(thread, address, both),
                 };
                 let number = address / GRANULE;
                 if bytes != 0 {
-                    let mut touch = self.touch(epoch, bytes);
-                    touch.is_library = is_library;
-                    if self.write_unseen(number, touch, place, order) {
+                    let touch = self.touch(thread, bytes);
+                    if self.write_unseen(number, touch, place) {
                         add_to(&mut found, bytes_of(number, bytes));
                     }
                 }
@@ -378,9 +356,8 @@ impl Engine {
             return;
         }
         let range = address..address + length;
-        let order = &mut self.happens_before;
-        let epoch = order.now(self.running);
-        for (range, place) in self.native.audit.report(epoch, range, writes, order) {
+        let thread = self.running;
+        for (range, place) in self.native.audit.report(thread, range, writes) {
             self.tell_unseen(range, place);
         }
     }
@@ -423,9 +400,7 @@ impl Engine {
             std::mem::replace(&mut audit.thread(thread).code, code),
             code,
         ];
-        let order = &mut self.happens_before;
-        let epoch = order.now(thread);
-        for range in audit.compare(epoch, place, order) {
+        for range in audit.compare(thread, place) {
             self.tell_unseen(range, place);
         }
     }
