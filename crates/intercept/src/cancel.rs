@@ -162,8 +162,8 @@ fn change(word: *mut u32, what: &'static str, code: usize, change: fn(u32) -> u3
 fn program_cancels() -> bool {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     *KNOWN.get_or_init(|| {
-        let mut files = native::privately(image::files).into_iter();
-        native::privately(|| files.any(|file| ::native::imports(&file, "pthread_cancel")))
+        let mut files = native::privately(image::files).iter();
+        native::privately(|| files.any(|file| ::native::imports(file, "pthread_cancel")))
     })
 }
 
