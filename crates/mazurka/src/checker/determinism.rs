@@ -2,7 +2,7 @@
 
 use super::CheckError;
 use super::search::Search;
-use explore::{Divergence, Found, Program};
+use explore::{Divergence, Found, Interrupt, Program};
 use report::Limit;
 
 impl Search {
@@ -25,6 +25,11 @@ impl Search {
             return Ok(false);
         };
         match self.model.repeat(&execution, false) {
+            // The others had no event in common with it.
+            Err(Interrupt::Diverged(divergence)) if self.is_elsewhere(&divergence) => {
+                self.has_diverged = true;
+                self.broken_off(Interrupt::Coarsened)
+            }
             Err(interrupt) => self.broken_off(interrupt),
             // A failure is repeated for the report.
             Ok(()) if outcome.is_bug() || self.model.outcome() == outcome => Ok(false),
@@ -35,11 +40,16 @@ impl Search {
     /// Whether only the first execution differs from the others, perhaps: in it libraries make what they need when they are
     /// used first, and objects may be at other places of the heap for that.
     pub(super) fn may_be_the_first(&self, divergence: &Divergence) -> bool {
+        self.is_elsewhere(divergence) && self.tally.complete() <= 1
+    }
+
+    /// Whether an object is at another place, for the first time.
+    fn is_elsewhere(&self, divergence: &Divergence) -> bool {
         let (Some(expected), Found::Op(found)) = (divergence.expected, &divergence.found) else {
             return false;
         };
         // An object that was at another place had another name, which no other object has.
         let is_elsewhere = expected.kind == found.kind && expected.object.0 < found.object.0;
-        is_elsewhere && !self.has_diverged && self.failures.is_empty() && self.tally.complete() <= 1
+        is_elsewhere && !self.has_diverged && self.failures.is_empty()
     }
 }

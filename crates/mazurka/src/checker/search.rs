@@ -197,7 +197,6 @@ impl Search {
             let has_failed = !self.failures.is_empty();
             self.shorten()?;
             if has_failed != self.failures.is_empty() {
-                self.repeat_first()?;
                 if self.repeat_first()? {
                     continue;
                 }
