@@ -2,9 +2,9 @@
 //! the await rule.
 
 use crate::gate::Own;
-use crate::source_map::images;
+use crate::source_map;
 use crate::{image, unhooked};
-use native::Waiting;
+use native::{Images, Waiting};
 use runtime::native::on_own_stack;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -87,12 +87,22 @@ fn word(address: usize, stack: &Range<usize>) -> Option<usize> {
         .then(|| unsafe { std::ptr::with_exposed_provenance::<usize>(address).read_unaligned() })
 }
 
+/// The images when the program's `main` began. They are not asked for later: a thread of the program that is suspended may
+/// hold the dynamic linker's lock.
+static IMAGES: Own<Option<Images>> = Own::new(None);
+
+/// The program's `main` is about to begin.
+pub(crate) fn save() {
+    *IMAGES.get() = Some(source_map::loaded());
+}
+
 /// The function that is returned into at an address.
 fn waiting_at(returns_to: usize) -> Option<&'static Waiting> {
     let known = WAITING.get().get_or_insert_default();
     let find = || {
         let (code, offset) = image::code_around(returns_to.checked_sub(1)?)?;
-        images().waiting(returns_to as u64, (code, offset + 1), unhooked::process()?)
+        let images = IMAGES.get().as_ref()?;
+        images.waiting(returns_to as u64, (code, offset + 1), unhooked::process()?)
     };
     // The stack of the program keeps nothing of it.
     let waiting = known

@@ -181,7 +181,7 @@ fn function(address: usize) -> Option<String> {
 }
 
 /// The images of the process.
-fn loaded() -> Images {
+pub(crate) fn loaded() -> Images {
     let mut images = Images::default();
     // SAFETY: the callback gets what it is given here.
     unsafe { libc::dl_iterate_phdr(Some(add_image), (&raw mut images).cast()) };

@@ -6,8 +6,8 @@ use crate::savepoint::ProgramMemory;
 use crate::source_map::Names;
 use crate::start::Program;
 use crate::{
-    audit, block_numbers, blocks, copies, ending, gate, heap, image, input, inputs, leaks, pages,
-    rwlock, savepoint, system_state, threads, unhooked, unknown_calls, watch,
+    audit, block_numbers, blocks, copies, dead_values, ending, gate, heap, image, input, inputs,
+    leaks, pages, rwlock, savepoint, system_state, threads, unhooked, unknown_calls, watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -66,6 +66,7 @@ pub(crate) fn work(program: Program) -> i32 {
     ending::save();
     heap::save();
     image::save();
+    dead_values::save();
     blocks::save(savepoint::uses_thread_state());
     pages::save();
     pages::leave_out(blocks::park_some);
