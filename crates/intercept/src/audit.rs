@@ -1,6 +1,7 @@
 //! What audited executions are asked about the program's memory.
 
 use crate::gate::{self, Own};
+use crate::shared_exceptions::shares_exceptions;
 use crate::unknown_calls::{self, Flags};
 use crate::{heap, image};
 use runtime::native::HAS_CALLED_LIBRARY;
@@ -42,9 +43,11 @@ pub(crate) fn look_at_shared(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     image::look(&mut |piece| look_around(piece, copied, look)) && heap::look(look)
 }
 
-/// Whether a library of the system has asked for the block that the address is in.
+/// Whether a library of the system has asked for the block that the address is in. Where threads share exceptions, libstdc++
+/// writes to blocks of the program, too, in order: nothing is known there.
 pub(crate) fn is_of_system(address: usize) -> bool {
-    heap::block(address).is_some_and(|(_, _, site)| image::is_in_library(site))
+    shares_exceptions()
+        || heap::block(address).is_some_and(|(_, _, site)| image::is_in_library(site))
 }
 
 /// Shows what of a piece of memory is in none of the ranges.

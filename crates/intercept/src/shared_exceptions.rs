@@ -7,9 +7,8 @@
 use crate::gate::{close, is_inside};
 use crate::image;
 use libc::{c_int, c_uint, c_void};
-use runtime::native::{HAS_CALLED_LIBRARY, on_own_stack};
+use runtime::native::on_own_stack;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// `__cxa_exception`, or `__cxa_dependent_exception`, which refers to another one.
 #[repr(C)]
@@ -47,7 +46,7 @@ unsafe extern "C-unwind" {
     fn __tsan_atomic32_fetch_add(pointer: *mut c_uint, operand: c_uint, order: c_int) -> c_uint;
 }
 
-fn shares_exceptions() -> bool {
+pub(crate) fn shares_exceptions() -> bool {
     static SHARES: OnceLock<bool> = OnceLock::new();
     *SHARES.get_or_init(|| {
         let _closed = is_inside().then(close);
@@ -71,8 +70,6 @@ unsafe fn leave(object: *mut c_void) {
             let count = object.byte_sub(COUNT).cast();
             __tsan_atomic32_fetch_add(count, 0, ACQUIRE_RELEASE);
         }
-        // An audit takes what the library writes then for reported.
-        HAS_CALLED_LIBRARY.store(true, Relaxed);
     }
 }
 
