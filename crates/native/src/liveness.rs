@@ -52,7 +52,7 @@ pub struct Function<'a> {
 /// What is not read any more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dead {
-    /// Of [`PRESERVED`].
+    /// Of `PRESERVED`.
     pub registers: [bool; 6],
     /// Parts of the frame.
     pub frame: Vec<Range<i64>>,

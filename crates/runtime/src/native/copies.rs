@@ -13,7 +13,7 @@ use std::cell::Cell;
 ///
 /// # Safety
 ///
-/// As for [`read`] and [`write()`], of all the memory.
+/// As for [`read`](super::read) and [`write()`](super::write), of all the memory.
 pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
     // SAFETY: the frame is valid, as promised by the caller.
     let code = unsafe { (*frame).code() };
@@ -55,7 +55,7 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
 ///
 /// # Safety
 ///
-/// As for [`read`] and [`write()`], of all the memory.
+/// As for [`read`](super::read) and [`write()`](super::write), of all the memory.
 pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const Frame) {
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
@@ -94,7 +94,7 @@ const WORD: usize = 8;
 ///
 /// # Safety
 ///
-/// As for [`read`].
+/// As for [`read`](super::read).
 pub unsafe fn read_on(address: usize, length: usize, code: usize) {
     // SAFETY: the program is about to read it.
     unsafe { touch(std::ptr::with_exposed_provenance::<u8>(address)) };
@@ -126,7 +126,7 @@ pub unsafe fn read_on(address: usize, length: usize, code: usize) {
 ///
 /// # Safety
 ///
-/// As for [`write()`], of all the memory.
+/// As for [`write()`](super::write), of all the memory.
 pub unsafe fn fill(to: usize, byte: u8, length: usize, code: usize) {
     let step = match silently(|engine| engine.races_plain()) {
         true => length,
