@@ -21,5 +21,5 @@ pub use mazurka::future::AtomicWaker;
 /// ```
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    mazurka::future::block_on(mazurka::future::spurious(future, 1))
+    mazurka::block_on_spuriously(future, 1)
 }

@@ -257,7 +257,8 @@ impl Checker {
         self
     }
 
-    /// For programs that look at the clock in a loop: a thread that is alone goes on as many rounds before it counts as stuck (default 0).
+    /// For programs that look at the clock in a loop: a thread that has joined all others runs this many rounds before it
+    /// counts as stuck (default 0).
     pub fn waits_alone(mut self, rounds: u32) -> Checker {
         self.waits_alone = rounds;
         self

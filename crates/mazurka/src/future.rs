@@ -6,7 +6,7 @@
 
 mod abort_on_drop;
 mod atomic_waker;
-mod block_on;
+pub(crate) mod block_on;
 mod join_error;
 mod spurious;
 mod task;

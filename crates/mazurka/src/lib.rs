@@ -106,6 +106,8 @@ pub mod thread;
 pub use checker::{CheckError, Checker, Preference, Verified};
 pub use choice::{assume, choose, explore, note, skip_branch, stop_exploring};
 pub use explore::{Algorithm, Observer, States};
+#[doc(hidden)]
+pub use future::block_on::block_on_spuriously;
 pub use goal::Goal;
 pub use input::input;
 /// Makes a function a test that is run in every interleaving.

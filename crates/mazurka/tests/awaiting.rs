@@ -1,9 +1,12 @@
 //! Loops that wait for another thread: the await rule.
 
+use mazurka::future::block_on;
 use mazurka::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use mazurka::sync::mpsc::channel;
 use mazurka::sync::{Arc, Mutex, OnceLock, RwLock, Semaphore};
 use mazurka::{Checker, FailureKind, Report, Style, Verdict, hint, thread};
+use std::future::poll_fn;
+use std::task::Poll;
 
 #[test]
 fn a_loop_that_is_ended_verifies() {
@@ -264,4 +267,138 @@ fn a_lock_that_is_polled_for_ever_is_stuck() {
         "{}",
         report.text(Style::default())
     );
+}
+
+#[test]
+fn a_loop_that_changes_its_heap_goes_on() {
+    let report = Checker::new().check(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        let other = thread::spawn({
+            let flag = Arc::clone(&flag);
+            move || flag.store(true, SeqCst)
+        });
+        let mut rounds = std::hint::black_box(Box::new(0));
+        while !flag.load(SeqCst) {
+            *rounds += 1;
+            assert!(*rounds < 4, "the bug");
+            hint::spin_loop();
+        }
+        other.join().unwrap();
+    });
+    assert_eq!(report.verdict, Verdict::Bug, "{report}");
+    assert_eq!(report.errors[0].kind, FailureKind::Panic, "{report}");
+    // Large objects are no part of an arena.
+    let report = Checker::new().check(|| {
+        let flag = AtomicBool::new(false);
+        let mut rounds = std::hint::black_box(vec![0_u8; 200_000]);
+        while !flag.load(SeqCst) && rounds[150_000] < 100 {
+            rounds[150_000] += 1;
+            hint::spin_loop();
+        }
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    assert_eq!((report.executions, report.halted), (1, 0));
+}
+
+#[test]
+fn writing_the_value_that_is_there_is_no_effect() {
+    let takes: [fn(&AtomicU32) -> bool; 3] = [
+        |lock| lock.swap(1, SeqCst) == 0,
+        |lock| lock.fetch_or(1, SeqCst) == 0,
+        |lock| lock.compare_exchange(0, 1, SeqCst, SeqCst).is_ok(),
+    ];
+    for take in takes {
+        let critical = move |shared: &(AtomicU32, AtomicU32)| {
+            while !take(&shared.0) {
+                thread::yield_now();
+            }
+            shared.1.store(shared.1.load(SeqCst) + 1, SeqCst);
+            shared.0.store(0, SeqCst);
+        };
+        let report = Checker::new().check(move || {
+            let shared = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
+            let other = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || critical(&shared)
+            });
+            critical(&shared);
+            other.join().unwrap();
+            assert_eq!(shared.1.load(SeqCst), 2);
+        });
+        assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    }
+}
+
+/// Polls until `is_ready`, and wakes itself each time that it is not.
+fn poll_again(is_ready: impl Fn() -> bool) {
+    block_on(poll_fn(|context| {
+        if is_ready() {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }));
+}
+
+#[test]
+fn a_future_that_wakes_itself_spins() {
+    let check = |value: bool| {
+        Checker::new().check(move || {
+            let flag = Arc::new(AtomicBool::new(false));
+            let other = thread::spawn({
+                let flag = Arc::clone(&flag);
+                move || flag.store(value, SeqCst)
+            });
+            poll_again(|| flag.load(SeqCst));
+            other.join().unwrap();
+        })
+    };
+    let report = check(true);
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    assert!(report.halted > 0, "{report}");
+    let report = check(false);
+    assert_eq!(report.errors[0].kind, FailureKind::Stuck, "{report}");
+}
+
+/// The future keeps its progress on the heap.
+#[test]
+fn a_future_that_yields_and_makes_progress_ends() {
+    let report = Checker::new().check(|| {
+        let future: std::pin::Pin<Box<dyn Future<Output = ()>>> = Box::pin(async {
+            for _ in 0..20 {
+                mazurka::future::yield_now().await;
+            }
+        });
+        block_on(future);
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    assert_eq!((report.executions, report.halted), (1, 0));
+}
+
+/// In another order of the same steps the producers end after the consumer has looked for the last time.
+#[test]
+fn a_thread_is_alone_only_when_it_has_joined_all_others() {
+    let report = Checker::new().waits_alone(10).check(|| {
+        let shared = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        let others = [0, 1].map(|own| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                if shared[0].fetch_add(1, SeqCst) == 0 {
+                    shared[1].store(own + 1, SeqCst);
+                }
+            })
+        });
+        while shared[1].load(SeqCst) == 0 || shared[0].load(SeqCst) < 2 {
+            thread::yield_now();
+        }
+        for other in others {
+            other.join().unwrap();
+        }
+        let begin = std::time::Instant::now();
+        let pause = std::time::Duration::from_micros(1);
+        while begin.elapsed() < pause {
+            thread::yield_now();
+        }
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
 }

@@ -273,3 +273,38 @@ fn who_exhausts_a_stack_is_told_how_to_get_a_larger_one() {
         "{message}"
     );
 }
+
+/// Aborts if it is dropped by a panic, as the worker threads of some executors do.
+struct AbortsByPanic;
+
+impl Drop for AbortsByPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort();
+        }
+    }
+}
+
+/// Threads that spin at the end of an execution are unwound. The panic of one that aborts meanwhile is no panic of later executions.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn a_guard_that_aborts_when_a_spinning_thread_is_unwound_is_no_failure() {
+    let report = Checker::new().check(|| {
+        let flag = Arc::new(AtomicU32::new(0));
+        let other = thread::spawn({
+            let flag = Arc::clone(&flag);
+            move || {
+                let _guard = AbortsByPanic;
+                while flag.load(SeqCst) == 0 {
+                    thread::yield_now();
+                }
+            }
+        });
+        assert!(!std::thread::panicking());
+        flag.store(1, SeqCst);
+        other.join().unwrap();
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    assert!(report.halted > 0, "{report}");
+    assert!(!std::thread::panicking());
+}

@@ -43,6 +43,11 @@ impl Park {
         };
     }
 
+    /// The last event that gave the token, if it is there.
+    pub fn given(&self) -> Option<EventId> {
+        self.token
+    }
+
     /// Whether the thread got the token.
     pub fn is_granted(&self) -> bool {
         matches!(self.state, State::Granted(_))

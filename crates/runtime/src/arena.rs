@@ -60,6 +60,9 @@ fn own_mark() -> usize {
     MARK.with(|mark| mark as *const Cell<u8> as usize)
 }
 
+/// The address and the length of a piece of memory.
+pub(crate) type Span = (usize, usize);
+
 /// What an arena has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
@@ -99,6 +102,12 @@ impl Heap {
     pub(crate) fn next_large(&mut self) -> u32 {
         self.large += 1;
         self.large
+    }
+
+    /// Adds the memory given out in this execution; gives how many objects have not been freed.
+    pub(crate) fn look(&self, spans: &mut Vec<Span>) -> u32 {
+        let (objects, bytes) = (self.objects.look(spans), self.bytes.look(spans));
+        objects.wrapping_add(bytes)
     }
 
     /// Whether nothing has been allocated in this execution.
@@ -223,6 +232,25 @@ impl Arena {
             self.next = address + new;
         }
         is_last
+    }
+
+    fn look(&self, spans: &mut Vec<Span>) -> u32 {
+        let mut live = 0_u32;
+        for (index, &span) in self.spans[..self.used].iter().enumerate() {
+            // SAFETY: the spans of the list belong to this arena.
+            let header = unsafe { span.as_ref() };
+            let freed = header.freed_elsewhere.load(Ordering::Relaxed);
+            let own = header.live.load(Ordering::Relaxed);
+            live = live.wrapping_add(own.wrapping_sub(freed));
+            let start = span.as_ptr() as usize;
+            let end = match index + 1 == self.used {
+                true => self.next,
+                false => start + SPAN,
+            };
+            let start = start + header.first as usize * WINDOW;
+            spans.push((start, end.saturating_sub(start)));
+        }
+        live
     }
 
     #[inline]

@@ -351,6 +351,7 @@ fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
 #[cold]
 #[inline(never)]
 fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
+    engine.see(Seen::Value(engine.op.object, value.token()));
     if engine.watch.races {
         engine
             .happens_before
@@ -362,6 +363,7 @@ fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
 #[cold]
 #[inline(never)]
 fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, order: Ordering) {
+    engine.see(Seen::Value(engine.op.object, old.token()));
     if engine.watch.races {
         engine
             .happens_before
@@ -382,9 +384,7 @@ fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orde
     let [old, ..] = values;
     let [success, failure] = orders;
     let object = engine.op.object;
-    if !is_equal {
-        engine.see(Seen::Value(object, old.token()));
-    }
+    engine.see(Seen::Value(object, old.token()));
     if engine.watch.races {
         engine.happens_before.load(
             engine.running,

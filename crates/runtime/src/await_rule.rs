@@ -1,20 +1,21 @@
-//! The await rule: a thread that goes round a loop in vain stops.
+//! The await rule: a thread whose spin loop makes no progress stops.
 //!
 //! At each hint the thread's stack and registers are compared with those of its previous hint. If they
-//! are the same, and the thread has only read or failed a try since, it would do the same for ever,
-//! until someone writes what it reads; the executions in which it reads later are explored anyway. What
-//! it read is kept: if it would read something else at the end of the execution, the thread is merely
-//! halted; if not, nobody ever ends its loop.
+//! are the same, and the thread has only read, failed a try or written values that were there already, it would
+//! repeat that until another thread writes what it reads. The executions in which it reads later are explored anyway. What
+//! it read is kept. If it would read another value at the end of the execution, the thread is only
+//! halted; otherwise its loop never ends, which is a bug.
 //!
 //! A comparison of bytes must not see what is no state of the thread: its stack begins clean in each
 //! execution, what the model's own calls leave below the frames of the program is cleaned away, and
 //! registers that a switch leaves undefined are cleared.
 //!
-//! Not covered: writes of the thread to the heap between two hints are not seen. On other machines
+//! Writes to the heap between two hints are found by [`heap_changes`](crate::heap_changes). On other machines
 //! than x86-64 there is no rule, and such loops run into the bound on events.
 
 use crate::engine::Engine;
 use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId, Token};
+use std::collections::BTreeMap;
 
 /// What a thread has done since its last hint.
 #[derive(Default)]
@@ -27,6 +28,14 @@ pub(crate) struct Round {
     alone: u32,
     /// Whether the thread did anything but to read or fail a try.
     has_effect: bool,
+    /// The bytes of the heap that the thread has changed since, with their values before.
+    changed: BTreeMap<usize, u8>,
+    /// The token that the thread waits for, or waited for last.
+    token: Option<ObjectId>,
+    /// The last event by which the thread gave this token to itself.
+    gift: Option<EventId>,
+    /// Whether the thread's last operation on the token gave it to itself, or took what it had given itself.
+    wakes_itself: bool,
     seen: Vec<Seen>,
 }
 
@@ -111,7 +120,54 @@ impl Round {
     pub(crate) fn clear(&mut self) {
         self.pointer = 0;
         self.alone = 0;
+        self.changed.clear();
+        self.token = None;
+        self.gift = None;
         self.seen.clear();
+    }
+
+    /// Whether changes of the heap matter: the thread has come to a hint, and has had no effect since.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.pointer != 0 && !self.has_effect
+    }
+
+    /// The thread has changed a byte of the heap that had this value.
+    pub(crate) fn changes(&mut self, address: usize, before: u8) {
+        self.changed.entry(address).or_insert(before);
+    }
+
+    /// The thread is the one that waits for this token.
+    pub(crate) fn owns(&mut self, token: ObjectId) {
+        self.token = Some(token);
+        self.gift = None;
+    }
+
+    /// Whether the thread has given the token that it waits for to itself.
+    pub(crate) fn has_gift(&self) -> bool {
+        self.gift.is_some()
+    }
+
+    /// The thread gives this token, by the event.
+    pub(crate) fn gives(&mut self, token: ObjectId, event: EventId) {
+        if self.token == Some(token) {
+            self.gift = Some(event);
+            self.wakes_itself = true;
+        }
+    }
+
+    /// The thread begins to wait for this token, which was given by the event if it is there. Whether the thread gave it to itself.
+    pub(crate) fn takes(&mut self, token: ObjectId, given: Option<EventId>) -> bool {
+        let gift = self.gift.take();
+        self.wakes_itself = given.is_some() && self.token == Some(token) && given == gift;
+        self.token = Some(token);
+        self.wakes_itself
+    }
+
+    /// Whether the heap is as it was at the last hint, as far as the thread has changed it.
+    fn has_restored_heap(&self) -> bool {
+        let mut changed = self.changed.iter();
+        // SAFETY: the memory is of an arena, which stays as long as the execution.
+        changed.all(|(&address, &before)| unsafe { *(address as *const u8) } == before)
     }
 
     /// Becomes like the other.
@@ -133,6 +189,14 @@ impl Round {
         self.has_effect = true;
     }
 
+    pub(crate) fn has_effect(&self) -> bool {
+        self.has_effect
+    }
+
+    pub(crate) fn set_effect(&mut self, has_effect: bool) {
+        self.has_effect = has_effect;
+    }
+
     /// What the thread learnt in the round in vain that it ends with.
     pub(crate) fn learnt(&mut self, seen: &[Seen]) {
         self.seen.clear();
@@ -141,9 +205,14 @@ impl Round {
 
     /// The end of a round, at a stack with this content from `pointer` on; whether it was in vain.
     fn is_in_vain(&mut self, pointer: usize, stack: &[u8]) -> bool {
-        if self.pointer == pointer && !self.has_effect && self.stack == stack {
+        if self.pointer == pointer
+            && !self.has_effect
+            && self.stack == stack
+            && self.has_restored_heap()
+        {
             return true;
         }
+        self.changed.clear();
         self.pointer = pointer;
         self.stack.clear();
         self.stack.extend_from_slice(stack);
@@ -154,11 +223,12 @@ impl Round {
 }
 
 impl Engine {
-    /// Whether the thread that runs goes on after a round in vain: it is alone, so that it can only wait for time to pass.
+    /// Whether the thread that runs goes on after a round without effect: it has joined all others, so it can only wait for
+    /// time to pass. (That others have ended would not do: in an equivalent execution they may end later.)
     #[cold]
     pub(crate) fn waits_for_time(&mut self) -> bool {
         let most = self.config.waits_alone;
-        let is_alone = self.live == 1;
+        let is_alone = self.live == 1 && self.native.joined + 1 >= self.born().len();
         let round = &mut self.thread().round;
         let goes_on = is_alone && round.alone < most;
         round.alone += u32::from(goes_on);
@@ -172,11 +242,14 @@ impl Engine {
     /// `pointer` is an address in the stack of the thread that runs, and nobody writes above it.
     pub(crate) unsafe fn is_in_vain(&mut self, pointer: usize) -> bool {
         self.look_at_reads();
+        self.end_heap_segment();
         let top = self.stack_top();
         // SAFETY: the bytes between the stack pointer and the top of the stack are initialised as far
         // as a comparison of their content goes, and nobody writes them meanwhile.
         let stack = unsafe { std::slice::from_raw_parts(pointer as *const u8, top - pointer) };
-        self.thread().round.is_in_vain(pointer, stack)
+        let is_in_vain = self.thread().round.is_in_vain(pointer, stack);
+        self.begin_heap_segment();
+        is_in_vain
     }
 
     /// From now on the stacks of threads begin clean, and what threads read is known. The executions
@@ -240,7 +313,13 @@ impl Engine {
             | OpKind::ClosedCheck
             | OpKind::LetterLook
             | OpKind::StateRead => true,
-            OpKind::CompareExchange => op.access != Access::Write,
+            OpKind::CompareExchange | OpKind::Store | OpKind::ReadModifyWrite => {
+                self.before == self.after
+            }
+            OpKind::Unpark | OpKind::ParkRequest | OpKind::ParkWait => {
+                let round = &self.threads[thread.index()].round;
+                round.wakes_itself && round.token == Some(op.object)
+            }
             _ => false,
         };
         if !may_change_nothing {

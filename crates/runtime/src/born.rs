@@ -272,9 +272,24 @@ impl Born<Notify> {
     /// As [`Notify::wait_at`].
     #[inline(always)]
     #[track_caller]
-    pub fn wait_at(&self, location: &'static std::panic::Location<'static>) {
-        outside!(self.real().take());
-        self.get().wait_at(location);
+    pub fn wait_at(&self, location: &'static std::panic::Location<'static>) -> bool {
+        outside!({
+            self.real().take();
+            false
+        });
+        self.get().wait_at(location)
+    }
+
+    /// As [`Notify::own`].
+    pub fn own(&self) {
+        outside!(());
+        self.get().own();
+    }
+
+    /// As [`Notify::is_own_gift`].
+    pub fn is_own_gift(&self) -> bool {
+        outside!(false);
+        self.get().is_own_gift()
     }
 
     /// As [`Notify::notify`].

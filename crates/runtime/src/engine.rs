@@ -17,6 +17,7 @@ use crate::exploration::Exploration;
 use crate::failure::Failures;
 use crate::grain::Grain;
 use crate::happens_before::HappensBefore;
+use crate::heap_changes::HeapSegment;
 use crate::lazy::Static;
 use crate::look::Noted;
 use crate::mailbox::State as MailboxState;
@@ -56,6 +57,7 @@ pub(crate) struct Engine {
     pub(crate) control_words: ControlWords,
     /// The heap of the thread that runs.
     pub(crate) heap: *mut Heap,
+    pub(crate) heap_segment: HeapSegment,
     /// Which alternative of the operation at hand is performed.
     pub(crate) choice: u32,
     /// Number of events so far: the event at hand has this number.
@@ -212,6 +214,7 @@ impl Engine {
             suspender: ptr::null(),
             control_words: ControlWords::now(),
             heap: ptr::null_mut(),
+            heap_segment: HeapSegment::default(),
             choice: 0,
             events: 0,
             op: objects::Thread::SPAWN.on(ObjectId::NONE),
@@ -305,6 +308,7 @@ impl Engine {
         self.failures.clear();
         self.values.clear();
         self.native.clear();
+        self.heap_segment.forget();
         if self.watch.races {
             self.happens_before.clear();
         }

@@ -9,7 +9,7 @@ use crate::snapshot::Opaque;
 use crate::trace::{Described, Shown, Trace};
 use crate::trap::Trap;
 use crate::watchdog::Watch;
-use crate::{panic_hook, perform, trap};
+use crate::{panic_count, panic_hook, perform, trap};
 use explore::{
     Bound, Divergence, Execution, Fingerprint, Footprint, Found, Halt, Interrupt, Outcome, Pending,
     Performed, Program, Schedule, Step, ThreadId,
@@ -90,6 +90,8 @@ const HURRIED: Duration = Duration::from_millis(150);
 pub struct Model {
     engine: NonNull<Engine>,
     watch: Watch,
+    /// Whether the model was made while a panic unwound its thread.
+    is_within_panic: bool,
 }
 
 impl Model {
@@ -108,6 +110,7 @@ impl Model {
         Model {
             engine: NonNull::from(Box::leak(engine)),
             watch,
+            is_within_panic: std::thread::panicking(),
         }
     }
 
@@ -381,6 +384,9 @@ impl Program for Model {
     fn reset(&mut self) {
         assert!(perform::current().is_none(), "{NESTED}");
         let is_coarsened = !self.engine().is_quiet() && self.end();
+        if std::thread::panicking() && !self.is_within_panic {
+            panic_count::clear();
+        }
         self.engine_mut().clear();
         self.engine_mut().is_coarsened = is_coarsened;
         self.begin_own();
@@ -432,6 +438,9 @@ impl Drop for Model {
     fn drop(&mut self) {
         if !self.engine().is_quiet() {
             self.tear_down();
+        }
+        if std::thread::panicking() && !self.is_within_panic {
+            panic_count::clear();
         }
         trap::exit(self.engine);
         // SAFETY: the engine was leaked by `with_names`, and no thread of it is left on its stack.

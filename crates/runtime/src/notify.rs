@@ -62,11 +62,18 @@ impl Notify {
         self.wait_at(Location::caller());
     }
 
-    /// The same for a caller that knows where the program does it.
-    pub fn wait_at(&self, location: &'static Location<'static>) {
-        perform(Park::REQUEST.on(self.object), location, |engine| {
-            engine.objects.notifies.get_mut(self.number).request();
+    /// The same for a caller that knows where the program does it. Whether the thread had given the token to itself since it
+    /// waited for it last.
+    pub fn wait_at(&self, location: &'static Location<'static>) -> bool {
+        let own_round = perform(Park::REQUEST.on(self.object), location, |engine| {
+            let token = engine.objects.notifies.get_mut(self.number);
+            let given = token.given();
+            token.request();
             engine.record(|name| format!("{name}.wait() begins"));
+            let round = &mut engine.thread().round;
+            round
+                .takes(self.object, given)
+                .then_some(round.has_effect())
         });
         let wait = Wait::Notify(self.number);
         perform::wait(Park::WAIT.on(self.object), wait, location, |engine| {
@@ -75,8 +82,23 @@ impl Notify {
                     .happens_before
                     .load(engine.running, self.object, Acquire);
             }
+            // A wait is an effect, but not this one.
+            if let Some(had_effect) = own_round {
+                engine.thread().round.set_effect(had_effect);
+            }
             engine.record(|name| format!("{name}.wait() returns"));
         });
+        own_round.is_some()
+    }
+
+    /// The thread that runs is the one that is going to wait.
+    pub fn own(&self) {
+        silently(|engine| engine.thread().round.owns(self.object));
+    }
+
+    /// Whether the thread that runs has given the token to itself since it waited for it last.
+    pub fn is_own_gift(&self) -> bool {
+        silently(|engine| engine.thread().round.has_gift())
     }
 
     /// Gives the token.
@@ -90,6 +112,7 @@ impl Notify {
         perform(Park::UNPARK.on(self.object), location, |engine| {
             let event = engine.event();
             engine.objects.notifies.get_mut(self.number).unpark(event);
+            engine.thread().round.gives(self.object, event);
             if engine.watch.races {
                 engine
                     .happens_before

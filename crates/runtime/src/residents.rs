@@ -121,6 +121,11 @@ impl Residents {
         self.large.iter().any(|large| large.start == address)
     }
 
+    /// The memory that is too large for the arenas.
+    pub(crate) fn large_objects(&self) -> impl Iterator<Item = arena::Span> {
+        self.large.iter().map(|large| (large.start, large.size))
+    }
+
     /// Such memory was freed, perhaps.
     pub(crate) fn remove_large(&mut self, address: usize) {
         self.large.retain(|large| large.start != address);

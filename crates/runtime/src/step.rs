@@ -49,6 +49,7 @@ impl Engine {
         self.live -= 1;
         let id = self.running;
         self.native.segment.forget();
+        self.heap_segment.forget();
         self.end_thread(id);
         if self.is_tearing_down {
             self.pending[id.index()] = Pending::Finished;

@@ -124,6 +124,7 @@ impl<T> Shared<T> {
         let mut future = pin!(future);
         let waker = Waker::from(Arc::clone(&self.token));
         let mut context = Context::from_waker(&waker);
+        self.token.own();
         while !self.is_aborted.load(SeqCst) {
             match future.as_mut().poll(&mut context) {
                 Poll::Ready(output) => {

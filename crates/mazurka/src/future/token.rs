@@ -17,9 +17,21 @@ impl Token {
         Arc::new(Token(Placed::new(Born::new(())).settled()))
     }
 
-    /// Waits until a waker was called.
+    /// Waits until a waker was called. A thread that has woken itself is in a spin loop, as far as one can know.
     pub(super) fn wait(&self, place: Place) {
-        self.0.get().wait_at(place);
+        if self.0.get().wait_at(place) {
+            runtime::hint();
+        }
+    }
+
+    /// The thread at hand is the one that is going to wait.
+    pub(super) fn own(&self) {
+        self.0.get().own();
+    }
+
+    /// Whether the thread at hand has woken itself since it waited last.
+    pub(super) fn is_own_gift(&self) -> bool {
+        self.0.get().is_own_gift()
     }
 
     /// Does what a waker does.

@@ -29,6 +29,9 @@ impl Engine {
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_segment(&mut self) {
+        if self.config.native.is_none() {
+            return self.begin_heap_segment();
+        }
         if self.native.segment.is_known || !self.thread().laps.is_watched() {
             return;
         }
@@ -48,6 +51,9 @@ impl Engine {
     #[cold]
     #[inline(never)]
     pub(crate) fn end_segment(&mut self) {
+        if self.config.native.is_none() {
+            return self.end_heap_segment();
+        }
         let has_called_unknown = HAS_CALLED_UNKNOWN.load(Relaxed);
         // If it has not begun, the thread has not run since it came to the place where it is.
         let has_begun = self.native.segment.is_known && self.thread().laps.is_watched();

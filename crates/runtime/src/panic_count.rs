@@ -1,0 +1,89 @@
+//! The count of panics under way, which belongs to a thread of the operating system and not to one of a model.
+//!
+//! A thread of a model that is ended while a panic unwinds it (by an abort, say) never takes its panic from the count. Then
+//! `std::thread::panicking` would be true in all later executions. The standard library has no function that sets
+//! the count, so it is found here by the values that it takes during a panic and after it.
+
+/// Sets the count to 0. No thread of a model is being unwound.
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub(crate) fn clear() {}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) use linux::clear;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod linux {
+    use std::ffi::c_void;
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+    use std::ptr;
+
+    /// Sets the count to 0. No thread of a model is being unwound.
+    pub(crate) fn clear() {
+        if let Some(count) = find() {
+            // SAFETY: the word is the count of this thread, which nothing else uses meanwhile.
+            unsafe { count.write_volatile(0) };
+        }
+    }
+
+    /// The only thread-local word that is greater by one during a panic than before it and after it.
+    fn find() -> Option<*mut usize> {
+        let words = thread_local_words();
+        // SAFETY: the words are thread-local memory of this thread.
+        let read = |into: &mut Vec<usize>| unsafe {
+            into.clear();
+            into.extend(words.iter().map(|word| word.read_volatile()));
+        };
+        let mut values = [(); 3].map(|()| Vec::with_capacity(words.len()));
+        let [before, during, after] = &mut values;
+        read(before);
+        // The payload has no size, so nothing is allocated for it.
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            let _reads = OnDrop(|| read(during));
+            resume_unwind(Box::new(()));
+        }));
+        read(after);
+        let is_count = |&at: &usize| before[at] + 1 == during[at] && before[at] == after[at];
+        let mut found = (0..words.len()).filter(is_count);
+        let only = found.next()?;
+        found.next().is_none().then(|| words[only])
+    }
+
+    struct OnDrop<F: FnMut()>(F);
+
+    impl<F: FnMut()> Drop for OnDrop<F> {
+        fn drop(&mut self) {
+            (self.0)();
+        }
+    }
+
+    /// The thread-local variables of this thread.
+    fn thread_local_words() -> Vec<*mut usize> {
+        let mut words = Vec::new();
+        // SAFETY: the function adds to the list that it is given, which outlives the call.
+        unsafe { libc::dl_iterate_phdr(Some(add_words), (&raw mut words).cast()) };
+        words
+    }
+
+    unsafe extern "C" fn add_words(
+        info: *mut libc::dl_phdr_info,
+        _: usize,
+        words: *mut c_void,
+    ) -> i32 {
+        // SAFETY: the linker passes a valid structure, and the list that it was given.
+        let (info, words) = unsafe { (&*info, &mut *words.cast::<Vec<*mut usize>>()) };
+        if info.dlpi_tls_data.is_null() {
+            return 0;
+        }
+        // SAFETY: the headers are as many as the linker says.
+        let headers =
+            unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+        let size = headers.iter().find(|header| header.p_type == libc::PT_TLS);
+        let size = size.map_or(0, |header| header.p_memsz as usize);
+        let begin = info.dlpi_tls_data.addr();
+        let aligned = begin.next_multiple_of(size_of::<usize>())..begin + size;
+        let starts = aligned.clone().step_by(size_of::<usize>());
+        let whole = starts.filter(|start| start + size_of::<usize>() <= aligned.end);
+        words.extend(whole.map(ptr::with_exposed_provenance_mut));
+        0
+    }
+}
