@@ -1,10 +1,11 @@
 //! What can be typed.
 
+mod values;
+
 use crate::refusal::Refusal;
 use crate::stop_when::StopWhen;
 use crate::time_limit::TimeLimit;
 use crate::{REFUSED, terminal};
-use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use explore::Algorithm;
@@ -12,6 +13,7 @@ use report::{Input, Omission, Shortcut, Suppression};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use values::{algorithm, command, input, omission, shortcut, value};
 
 /// Checks concurrent programs: explores every interleaving that matters, and shows the one that
 /// breaks the program or proves that there is none.
@@ -450,32 +452,6 @@ fn one_line(error: &str) -> String {
     format!("{}; see `mazurka --help`", words.join(" "))
 }
 
-/// Reads `n=3`.
-fn value(text: &str) -> Result<(String, i64), String> {
-    let parsed = text
-        .split_once('=')
-        .and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)));
-    parsed
-        .filter(|(name, _)| !name.is_empty())
-        .ok_or_else(|| "an input is a name and its value: n=3".to_owned())
-}
-
-/// Reads `n=1..4`.
-fn input(text: &str) -> Result<Input, String> {
-    let parsed = text.split_once('=').and_then(|(name, range)| {
-        let (lowest, highest) = range.split_once("..")?;
-        Some(Input {
-            name: name.to_owned(),
-            lowest: lowest.parse().ok()?,
-            highest: highest.trim_start_matches('=').parse().ok()?,
-        })
-    });
-    match parsed {
-        Some(input) if input.lowest <= input.highest && !input.name.is_empty() => Ok(input),
-        Some(_) | None => Err("an input is a name and its values: n=1..4".to_owned()),
-    }
-}
-
 impl CheckOptions {
     /// What is no bug to the user, everywhere or at places that a file names.
     pub fn suppressed(&self) -> Result<Vec<Suppression>, Refusal> {
@@ -490,27 +466,4 @@ impl CheckOptions {
         }
         Ok(all)
     }
-}
-
-/// A command has a name.
-fn command() -> impl TypedValueParser<Value = OsString> {
-    NonEmptyStringValueParser::new().map(OsString::from)
-}
-
-fn shortcut() -> impl TypedValueParser<Value = Shortcut> {
-    PossibleValuesParser::new(Shortcut::ALL.map(Shortcut::name)).map(|name| {
-        let mut all = Shortcut::ALL.into_iter();
-        let named = all.find(|shortcut| shortcut.name() == name);
-        named.expect("only names of shortcuts are possible")
-    })
-}
-
-fn omission() -> impl TypedValueParser<Value = Omission> {
-    PossibleValuesParser::new(Omission::ALL.map(Omission::name))
-        .map(|name| name.parse().expect("only names of kinds are possible"))
-}
-
-fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
-    PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name))
-        .map(|name| name.parse().expect("only names of algorithms are possible"))
 }

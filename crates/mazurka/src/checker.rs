@@ -4,6 +4,7 @@ mod audit;
 mod brake;
 mod checkpoint;
 mod configuration;
+mod contradiction;
 mod coverage;
 mod determinism;
 mod error;
@@ -467,45 +468,6 @@ impl Checker {
         match (self.max_executions, self.time_limit) {
             (None, None) if !self.algorithm.proves() => Some(RANDOM_EXECUTIONS),
             (limit, _) => limit,
-        }
-    }
-
-    pub(crate) fn contradiction(&self) -> Result<(), CheckError> {
-        if self.seed_is_set && self.algorithm.proves() {
-            return Err(CheckError::Contradiction(
-                "a seed is only used by the algorithms random and pct; choose one of them or leave it out",
-            ));
-        }
-        if self.options.published_cuts && !self.algorithm.compares_states() {
-            return Err(CheckError::Contradiction(
-                "cuts as published are cuts of the algorithm context-sensitive; choose it or leave them out",
-            ));
-        }
-        if self.options.states != States::default() && !self.algorithm.compares_states() {
-            return Err(CheckError::Contradiction(
-                "only the algorithm context-sensitive compares states; choose it or leave out how",
-            ));
-        }
-        if self.options.states != States::default() && self.options.published_cuts {
-            return Err(CheckError::Contradiction(
-                "cuts as published are made where states are compared at once, not where they are stored",
-            ));
-        }
-        if self.max_executions == Some(0) {
-            return Err(CheckError::Contradiction(
-                "a limit of 0 executions leaves nothing to check",
-            ));
-        }
-        self.has_room()
-    }
-
-    /// Whether threads may perform operations at all.
-    fn has_room(&self) -> Result<(), CheckError> {
-        match self.conditions.max_events {
-            0 => Err(CheckError::Contradiction(
-                "a limit of 0 operations leaves nothing to check",
-            )),
-            _ => Ok(()),
         }
     }
 }

@@ -47,6 +47,7 @@ mod endless_loop;
 mod engine;
 mod exploration;
 mod failure;
+mod final_state;
 mod footprint;
 mod goal;
 mod grain;

@@ -1,0 +1,55 @@
+//! The values of options, from text.
+
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
+use explore::Algorithm;
+use report::{Input, Omission, Shortcut};
+use std::ffi::OsString;
+
+/// Reads `n=3`.
+pub(super) fn value(text: &str) -> Result<(String, i64), String> {
+    let parsed = text
+        .split_once('=')
+        .and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)));
+    parsed
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or_else(|| "an input is a name and its value: n=3".to_owned())
+}
+
+/// Reads `n=1..4`.
+pub(super) fn input(text: &str) -> Result<Input, String> {
+    let parsed = text.split_once('=').and_then(|(name, range)| {
+        let (lowest, highest) = range.split_once("..")?;
+        Some(Input {
+            name: name.to_owned(),
+            lowest: lowest.parse().ok()?,
+            highest: highest.trim_start_matches('=').parse().ok()?,
+        })
+    });
+    match parsed {
+        Some(input) if input.lowest <= input.highest && !input.name.is_empty() => Ok(input),
+        Some(_) | None => Err("an input is a name and its values: n=1..4".to_owned()),
+    }
+}
+
+/// A command has a name.
+pub(super) fn command() -> impl TypedValueParser<Value = OsString> {
+    NonEmptyStringValueParser::new().map(OsString::from)
+}
+
+pub(super) fn shortcut() -> impl TypedValueParser<Value = Shortcut> {
+    PossibleValuesParser::new(Shortcut::ALL.map(Shortcut::name)).map(|name| {
+        let mut all = Shortcut::ALL.into_iter();
+        let named = all.find(|shortcut| shortcut.name() == name);
+        named.expect("only names of shortcuts are possible")
+    })
+}
+
+pub(super) fn omission() -> impl TypedValueParser<Value = Omission> {
+    PossibleValuesParser::new(Omission::ALL.map(Omission::name))
+        .map(|name| name.parse().expect("only names of kinds are possible"))
+}
+
+pub(super) fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
+    PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name))
+        .map(|name| name.parse().expect("only names of algorithms are possible"))
+}
