@@ -204,10 +204,10 @@ pub struct CheckOptions {
     /// Count a program as verified although this was not explored: unseen, asm, libraries, inputs
     #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
     pub accept: Vec<Omission>,
-    /// Findings that are no bugs to you: race, leak, exit-status, deadlock, …
+    /// Do not report these kinds of findings: race, leak, exit-status, deadlock, …
     #[arg(long, value_name = "KIND", value_parser = Suppression::of_kind, value_delimiter = ',')]
     pub allow: Vec<Suppression>,
-    /// The same for some places: a file with lines like race:FUNCTION and leak:FILE
+    /// Do not report the findings that this file names, with lines like race:FUNCTION and leak:FILE
     #[arg(long, value_name = "FILE")]
     pub suppressions: Option<PathBuf>,
     /// Save the state of the search to this file after every execution
@@ -453,7 +453,7 @@ fn one_line(error: &str) -> String {
 }
 
 impl CheckOptions {
-    /// What is no bug to the user, everywhere or at places that a file names.
+    /// The findings that the user has suppressed, everywhere or at places that a file names.
     pub fn suppressed(&self) -> Result<Vec<Suppression>, Refusal> {
         let mut all = self.allow.clone();
         if let Some(path) = &self.suppressions {

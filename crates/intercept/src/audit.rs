@@ -1,4 +1,4 @@
-//! What audited executions are asked about the program's memory.
+//! What audits need to know about the program's memory.
 
 use crate::gate::{self, Own};
 use crate::shared_exceptions::shares_exceptions;
@@ -10,10 +10,10 @@ use std::ops::Range;
 /// Variables of the system's libraries that the linker has put into the program: sorted, known when first asked for.
 static COPIED: Own<Option<Vec<Range<usize>>>> = Own::new(None);
 
-/// What notes calls of libraries of compilers; likewise.
+/// The instructions that note calls of libraries of compilers, made when first needed.
 static STEPS: Own<Option<Flags>> = Own::new(None);
 
-/// Audits the execution that is to begin, or no longer.
+/// Whether the next execution is audited.
 pub(crate) fn switch(is_on: bool) {
     gate::audit(is_on);
     if let (Some(steps), false) = (STEPS.get(), is_on) {
@@ -32,7 +32,7 @@ pub(crate) fn begin() {
     }
 }
 
-/// Shows the memory of the program and its libraries, and its heap, until `look` has seen enough.
+/// Shows the memory of the program and its libraries, and its heap, until `look` returns false.
 pub(crate) fn look_at_shared(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let copied = COPIED.get().get_or_insert_with(|| {
         let mut copied = unknown_calls::copied_variables();
@@ -50,7 +50,7 @@ pub(crate) fn is_of_system(address: usize) -> bool {
         || heap::block(address).is_some_and(|(_, _, site)| image::is_in_library(site))
 }
 
-/// Shows what of a piece of memory is in none of the ranges.
+/// Shows the parts of a piece of memory that are in none of the ranges.
 fn look_around(piece: &[u8], ranges: &[Range<usize>], look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let start = piece.as_ptr().addr();
     let mut shown = 0;

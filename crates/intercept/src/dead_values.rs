@@ -1,5 +1,5 @@
-//! What lies on a thread's stack and in its registers, but is not read any more: two states that differ only there are one to
-//! the await rule.
+//! Values on a thread's stack and in its registers that are never read again. The await rule treats states that differ only in
+//! them as equal.
 
 use crate::gate::Own;
 use crate::source_map;
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Functions that wait for others, by the address that these return to.
 static WAITING: Own<Option<FxHashMap<usize, Option<Waiting>>>> = Own::new(None);
 
-/// Whether the program calls functions that return twice, so that code goes on where no path leads to.
+/// Whether the program calls functions that return twice (`setjmp`): they continue at places to which the analysis knows no path.
 static RETURNS_TWICE: Own<Option<bool>> = Own::new(None);
 
 const RETURNING_TWICE: [&str; 7] = [
@@ -25,7 +25,7 @@ const RETURNING_TWICE: [&str; 7] = [
     "vfork",
 ];
 
-/// Deeper frames count as they are.
+/// The bytes of deeper frames are all compared.
 const DEEPEST: usize = 64;
 
 const WORD: usize = size_of::<usize>();

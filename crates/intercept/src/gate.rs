@@ -160,7 +160,7 @@ impl Drop for Closed {
     }
 }
 
-/// The checker's code follows, which has thread-local memory of its own or audits the execution.
+/// The checker is entered. It has thread-local memory of its own, or audits the execution.
 #[inline(never)]
 fn leave(inside: usize) -> Closed {
     let has_own = inside != CHECKER.load(Relaxed);
@@ -175,7 +175,7 @@ fn leave(inside: usize) -> Closed {
     Closed { inside, errno }
 }
 
-/// And back.
+/// The program is entered again.
 #[inline(never)]
 fn enter(inside: usize, error: c_int) {
     if is_audited() {
@@ -294,10 +294,10 @@ pub(crate) fn unslam() {
 /// The thread pointer of the checker, which the program's main thread has, too; 0 before the start.
 static CHECKER: AtomicUsize = AtomicUsize::new(0);
 
-/// Code with this thread pointer is left and entered without further ado: the same, but 0 while an execution is audited.
+/// With this thread pointer the gate takes the short way. It is 0 while an execution is audited.
 static SIMPLE: AtomicUsize = AtomicUsize::new(0);
 
-/// Audits the execution that begins, or no longer.
+/// Whether the execution that begins is audited.
 pub(crate) fn audit(is_on: bool) {
     SIMPLE.store(if is_on { 0 } else { checker() }, Relaxed);
 }
@@ -358,7 +358,7 @@ fn leave_blocks() {
     set_thread_pointer(CHECKER.load(Relaxed));
 }
 
-/// And back.
+/// The program is entered again.
 #[inline(never)]
 fn enter_blocks(pointer: usize) {
     set_thread_pointer(pointer);

@@ -58,7 +58,7 @@ pub(crate) fn parts() -> impl Iterator<Item = (usize, usize)> {
     parts.map(|part| (part.start, part.content.len()))
 }
 
-/// Memory of images that nothing writes after the start.
+/// Memory of images that is read-only after the start.
 pub(crate) fn constant_parts() -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     // SAFETY: the callback gets what it is given here.
@@ -277,7 +277,7 @@ pub(crate) fn is_in_library(address: usize) -> bool {
     is_in(address, |info| is_of_compiler(info) || is_of_system(info))
 }
 
-/// Where is looked, whether an image counts, and what was found.
+/// The address that is looked for, which images count, and what was found.
 type Member = (usize, fn(&libc::dl_phdr_info) -> bool, bool);
 
 fn is_in(address: usize, counts: fn(&libc::dl_phdr_info) -> bool) -> bool {

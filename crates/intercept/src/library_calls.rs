@@ -1,6 +1,6 @@
-//! Functions of the system's libraries that read or write memory of the program: these are plain accesses of the thread that calls.
+//! Functions of the system's libraries that read or write memory of the program: plain accesses of the calling thread.
 //!
-//! Each slot through which code with hooks calls one of these functions leads here first (`unknown_calls`). The accesses are
+//! Calls of these functions from code with hooks arrive here first, through redirected slots (`unknown_calls`). The accesses are
 //! reported, then the function is called. What only its result shows, such as how much `fgets` has read, is reported when
 //! it has returned. Copies are done here, so that where plain accesses interleave, each word is read when that is reported.
 
@@ -23,7 +23,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Memory: where it begins, and how many bytes it has.
+/// Memory: its address and its size in bytes.
 type Span = (usize, usize);
 
 /// What a function does with memory.
@@ -33,16 +33,16 @@ pub(crate) enum Act {
     Reads(fn(&Arguments) -> Span),
     /// It writes this.
     Writes(fn(&Arguments) -> Span),
-    /// It copies, which is all that it does. Nothing where the function must do it, which ends the program.
+    /// It only copies. None if the function must do that itself, because it will end the program.
     Copies(fn(&Arguments) -> Option<Copy>),
     /// It reads arguments as a format says, and writes text.
     Prints(Printing),
     /// It reads text, and writes to arguments as a format says.
     Scans(Scanning),
-    /// It returns a word that shows what it has written.
+    /// Its result shows what it has written.
     Results {
         written: fn(&Arguments, usize) -> Span,
-        /// At most that; nothing where it is not known.
+        /// The most that it writes, if that is known.
         most: fn(&Arguments) -> Span,
     },
 }
@@ -64,12 +64,12 @@ pub(crate) struct Callee {
     acts: &'static [Act],
     /// Its other effects are not known.
     is_unknown: bool,
-    /// It reports the state of the thread that calls, for the await rule.
+    /// It reports the state of the calling thread, for the await rule.
     tells_state: bool,
 }
 
 impl Callee {
-    /// One of this library, or another one.
+    /// A function of this library or of another one.
     pub(crate) fn new(
         function: usize,
         acts: &'static [Act],

@@ -1,8 +1,8 @@
 //! Results that a thread of C++ makes ready when it ends (`set_value_at_thread_exit`, `make_ready_at_thread_exit`).
 //!
-//! The library of C++ does this in code without hooks: no event would tell that the result is ready, and nothing would
-//! be ordered before what others do with it. So the same is done here with calls of hooks, as a compiler would have put them
-//! there. To the checker this is code of the program. The layouts are those of the ABI of libstdc++ since gcc 5.
+//! The library of C++ does this in code without hooks: no event would make the result ready, and no edge would order it
+//! before its uses. So the same is done here with calls of hooks, where a compiler would have put them.
+//! The checker treats this as code of the program. The layouts are those of the ABI of libstdc++ since gcc 5.
 
 use libc::{c_int, c_uint, c_void, size_t};
 
@@ -23,7 +23,7 @@ struct State {
     status: c_uint,
 }
 
-/// `_Sp_counted_base`: who shares the state.
+/// `_Sp_counted_base`: the number of owners of the state.
 #[repr(C)]
 struct Counts {
     functions: *const Functions,
@@ -127,7 +127,7 @@ unsafe fn observe_no_more(counts: *mut Counts) {
     }
 }
 
-/// `_Make_ready::_M_set`: registers what is to be done.
+/// `_Make_ready::_M_set`: registers the state for the end of the thread.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn _ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv(
     element: *mut MakeReady,

@@ -17,7 +17,7 @@ struct Tracked {
     content: Vec<u8>,
     /// By page: whether it was written.
     is_written: Vec<bool>,
-    /// By page: before which execution it may be protected again, of those that were begun.
+    /// By page: the number of executions that must have begun before it is protected again.
     protected_from: Vec<usize>,
 }
 
@@ -279,7 +279,7 @@ fn settle(begun: usize) {
             return true;
         }
         range.is_written[page] = false;
-        // If it is written again, then no sooner than after as many executions as so far.
+        // If it is written again, it stays writable until twice as many executions have begun.
         range.protected_from[page] = 2 * begun;
         // SAFETY: writes to the page are let through by `admit`.
         unsafe { system_calls::protect(start, start + PAGE, libc::PROT_READ) };

@@ -1,7 +1,7 @@
 //! Exceptions that threads of C++ share (`exception_ptr`, `future::get`).
 //!
-//! The library of C++ counts the owners of an exception in code without hooks, so that nothing would order what one thread
-//! reads of it before another one, the last owner, frees it. So each owner that goes is an atomic access of the count here,
+//! The library of C++ counts the owners of an exception in code without hooks. So nothing would order the reads of one
+//! thread before the free by the last owner. Here each release of a share is an atomic access of the count,
 //! in programs that can share exceptions. The layouts are those of the ABI of libstdc++.
 
 use crate::gate::{close, is_inside};
@@ -31,7 +31,7 @@ struct Globals {
 const PRIMARY: u64 = u64::from_be_bytes(*b"GNUCC++\0");
 const DEPENDENT: u64 = u64::from_be_bytes(*b"GNUCC++\x01");
 
-/// So much before the object that was thrown its owners are counted.
+/// The distance from the count of owners to the thrown object.
 const COUNT: usize = 128;
 
 const ACQUIRE_RELEASE: c_int = 4;
@@ -58,7 +58,7 @@ pub(crate) fn shares_exceptions() -> bool {
     })
 }
 
-/// An owner of the exception goes.
+/// A share of the exception is given up.
 ///
 /// # Safety
 ///
@@ -90,7 +90,7 @@ unsafe extern "C-unwind" fn __cxa_end_catch() {
     real!(__cxa_end_catch(): fn());
 }
 
-/// A pointer to an exception goes.
+/// An `exception_ptr` is destroyed.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv(
     pointer: *mut *mut c_void,

@@ -47,7 +47,7 @@ pub(crate) fn is_read_first(code: usize) -> bool {
 /// Instructions that cannot be redirected.
 static LEFT: OnceLock<Vec<u64>> = OnceLock::new();
 
-/// Images with code of which the functions are not known.
+/// Images with code that lies in no known function.
 static UNKNOWN: OnceLock<Vec<String>> = OnceLock::new();
 
 /// An execution begins: what it leaves out.
@@ -215,7 +215,7 @@ fn room_near(image: &Range<usize>, size: usize) -> Option<usize> {
     })
 }
 
-/// Known when a check begins.
+/// Found when a check begins.
 static PROCESS: OnceLock<Process> = OnceLock::new();
 
 pub(crate) fn process() -> Option<&'static dyn Surroundings> {

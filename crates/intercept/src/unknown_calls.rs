@@ -1,4 +1,4 @@
-//! Calls of functions of the system's libraries: those whose effects nobody knows, and those that access memory of the program
+//! Calls of functions of the system's libraries: those with unknown effects, and those that access memory of the program
 //! (`library_calls`).
 //!
 //! The await rule sees what such a function does to the program's memory, but not what else it changes: positions in files,
@@ -109,7 +109,7 @@ pub(crate) fn note(are_events: bool) -> Result<(), String> {
     redirect(true, are_events)
 }
 
-/// Reports accesses by such calls from here on, and nothing else. Slots may be empty still.
+/// From now on only the accesses of these calls are reported. Some slots may still be empty.
 pub(crate) fn note_accesses() -> Result<(), String> {
     redirect(false, true)
 }
@@ -339,7 +339,7 @@ unsafe fn relocations(image: &Image) -> Vec<(Relocation, Symbol, &'static CStr)>
 pub(crate) struct Flags(Vec<(Slot, usize, usize)>);
 
 impl Flags {
-    /// For all such slots.
+    /// For all of these slots.
     pub(crate) fn new(flag: &'static AtomicBool) -> Result<Flags, String> {
         let mut slots = Vec::new();
         for image in images().iter().filter(|image| image.is_own) {

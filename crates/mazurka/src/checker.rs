@@ -150,7 +150,7 @@ impl Checker {
         }
     }
 
-    /// Findings that are no bugs: the report counts them.
+    /// These findings are not reported as bugs: the report only counts them.
     pub fn suppress(mut self, suppressions: impl IntoIterator<Item = Suppression>) -> Checker {
         self.suppressions.extend(suppressions);
         self

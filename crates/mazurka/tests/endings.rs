@@ -81,7 +81,7 @@ fn a_process_ends_outside_of_models() {
 }
 
 #[test]
-#[allow(clippy::empty_loop, reason = "it is what is tested")]
+#[allow(clippy::empty_loop, reason = "the test needs an endless loop")]
 fn loops_without_an_operation_fail() {
     static FLAG: StdAtomicU32 = StdAtomicU32::new(0);
     let mains: [fn(); 2] = [|| loop {}, || while FLAG.load(SeqCst) == 0 {}];
@@ -94,7 +94,7 @@ fn loops_without_an_operation_fail() {
     }
 }
 
-/// Memory of the standard allocator is used meanwhile, whose lock the thread may hold.
+/// The thread may hold the lock of the standard allocator when it is stopped.
 #[test]
 fn a_loop_that_allocates_fails() {
     let failure = failure(after_store(|| {

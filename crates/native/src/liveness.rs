@@ -1,8 +1,8 @@
-//! What a function that has called another one does not read any more when that returns: values that lie on its stack
-//! and in registers, but that no path through its code reads before it writes them.
+//! The values that are dead in a function when a call returns: those on its stack and in registers that no path through its
+//! code reads before it writes them.
 //!
-//! This is the textbook analysis of live variables, run backwards over the machine code of one function. Where it does not know, a value
-//! counts as live: variables whose address is taken (others may read them), arrays, jumps that are computed, frames of
+//! This is the textbook analysis of live variables, run backwards over the machine code of one function. Where it cannot know,
+//! a value counts as live: variables whose address is taken (others may read them), arrays, computed jumps, frames of
 //! variable size.
 
 mod addresses;
@@ -28,9 +28,9 @@ pub const PRESERVED: [Register; 6] = [
 
 /// Larger frames are not analysed.
 const LARGEST_FRAME: i64 = 4096;
-/// Neither are functions with more instructions.
+/// Functions with more instructions are not analysed, either.
 const MOST_INSTRUCTIONS: usize = 8_000;
-/// So much below the stack pointer a function may use.
+/// The red zone: bytes below the stack pointer that a function may use.
 const RED_ZONE: i64 = 128;
 /// Where the return address is. All offsets are from the end of the frame.
 const RETURN_ADDRESS: i64 = -8;
@@ -49,7 +49,7 @@ pub struct Function<'a> {
     pub around: &'a dyn Surroundings,
 }
 
-/// What is not read any more.
+/// Dead values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dead {
     /// Of `PRESERVED`.
@@ -79,7 +79,7 @@ struct Analysis {
 struct Live(Vec<u64>);
 
 impl Function<'_> {
-    /// What is dead while a call waits that returns here, with these offsets of the pointers. None if that cannot be told.
+    /// What is dead during a call that returns here, with these offsets of the pointers. None if the analysis cannot find out.
     pub fn dead_at(&self, returns_to: u64, stack: Option<i64>, frame: Option<i64>) -> Option<Dead> {
         let analysis = Analysis::of(self)?;
         let at = *analysis.numbers.get(&returns_to)?;
@@ -111,7 +111,7 @@ impl<'a> Function<'a> {
         Some(Decoder::with_ip(64, code, start, DecoderOptions::NONE))
     }
 
-    /// The function that an instruction calls, if that can be told.
+    /// The function that an instruction calls, if it is known statically.
     fn called_by(&self, instruction: &Instruction) -> Option<u64> {
         match instruction.flow_control() {
             FlowControl::Call => Some(instruction.near_branch_target()),
@@ -251,7 +251,7 @@ impl Analysis {
         Some(())
     }
 
-    /// Where an instruction goes on in the function.
+    /// The successors of an instruction in the function.
     fn successors(&self, number: usize) -> Vec<usize> {
         let instruction = &self.instructions[number];
         let target = || self.numbers.get(&instruction.near_branch_target()).copied();
@@ -315,7 +315,7 @@ impl Analysis {
         live
     }
 
-    /// What is live where the function is left for another one, or for good.
+    /// What is live where the function calls another one, or ends.
     fn leave(&self, instruction: &Instruction, at: Pointers, live: &[Live], now: &mut Live) {
         let preserved = self.bits()..self.bits() + PRESERVED.len();
         match instruction.flow_control() {

@@ -82,22 +82,22 @@ pub struct Variable {
     kind: Option<Kind>,
 }
 
-/// A function that waits for another one to return. Offsets are from where its frame ends.
+/// A function in the middle of a call. Offsets are from the end of its frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// The end is above the frame pointer (`rbp`), or else above the stack pointer.
     pub is_by_frame: bool,
-    /// So far.
+    /// By this many bytes.
     pub distance: i64,
     /// Where registers of the caller are saved: `r15`, `r14`, `r13`, `r12`, `rbp`, `rbx`.
     pub saved: [Option<i64>; 6],
-    /// What it does not read any more: registers in that order, and parts of its frame.
+    /// Its dead values: registers in that order, and parts of its frame.
     pub dead: Dead,
 }
 
 /// The number of `rbp` in the tables.
 const FRAME_POINTER: u16 = 6;
-/// Those of the registers that calls preserve.
+/// The numbers of the registers that calls preserve.
 const SAVED: [u16; 6] = [15, 14, 13, 12, FRAME_POINTER, 3];
 
 /// Why there are no names.
@@ -279,7 +279,7 @@ impl Names {
         })
     }
 
-    /// The places of the variables of a function whose frame ends so far above its frame pointer.
+    /// The places of a function's variables, given the distance from its frame pointer to the end of its frame.
     fn places(&self, instruction: u64, above_frame: i64) -> Option<Vec<Range<i64>>> {
         const END: u64 = 1 << 40;
         let information = self.information.as_ref()?;

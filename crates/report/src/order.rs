@@ -50,7 +50,7 @@ pub struct Order {
     /// What may be left out.
     #[serde(default)]
     pub accept: Vec<Omission>,
-    /// Findings that are no bugs to the user.
+    /// Findings that the user has turned off.
     #[serde(default)]
     pub suppressions: Vec<Suppression>,
     /// What is known to be left out before the program runs.

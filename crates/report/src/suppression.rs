@@ -10,7 +10,7 @@ use std::fmt;
 /// Suppressed findings that the text shows, each with its place.
 const SHOWN: usize = 5;
 
-/// A kind of findings that are no bugs to the user, everywhere or at the places that a pattern names.
+/// A kind of findings that the user has turned off, everywhere or at the places that a pattern names.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Suppression {
     kind: FailureKind,
@@ -46,7 +46,7 @@ impl Suppression {
     /// ```
     ///
     /// # Errors
-    /// If no kind is called so.
+    /// If no kind has this name.
     pub fn of_kind(name: &str) -> Result<Suppression, String> {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
         let kind = alias.map(|(_, kind)| *kind).or_else(|| {
@@ -54,7 +54,7 @@ impl Suppression {
             serde_json::from_value(name).ok()
         });
         match kind {
-            // What cannot be checked is no finding.
+            // A program that cannot be checked is not a finding.
             None | Some(FailureKind::Unsupported) => Err(format!(
                 "no kind of findings is called {name}; there are race, deadlock, stuck, assertion, crash, leak, exit-status, misuse, …"
             )),
@@ -79,7 +79,7 @@ impl Suppression {
     /// ```
     ///
     /// # Errors
-    /// If a line is none of these.
+    /// If a line has another form.
     pub fn read(text: &str) -> Result<Vec<Suppression>, String> {
         let lines = text.lines().map(str::trim).enumerate();
         let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));

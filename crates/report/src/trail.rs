@@ -148,7 +148,7 @@ impl Trail {
         self.set_length(self.length + 1);
     }
 
-    /// The next execution begins like this, by threads and choices.
+    /// The first steps of the next execution.
     pub fn repeat(
         &mut self,
         steps: impl Iterator<Item = (usize, u32)>,
@@ -220,7 +220,7 @@ impl Trail {
     }
 }
 
-/// A step in one word.
+/// A step, encoded in one word.
 fn packed(thread: usize, choice: u32) -> u64 {
     (thread as u64) << u32::BITS | u64::from(choice)
 }

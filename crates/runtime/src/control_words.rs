@@ -46,7 +46,7 @@ impl ControlWords {
         self.replace(ControlWords::now());
     }
 
-    /// The same where those of the processor are known.
+    /// The same for a caller that knows the processor's control words.
     #[inline(always)]
     pub(crate) fn replace(self, now: ControlWords) {
         if self != now {

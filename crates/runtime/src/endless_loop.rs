@@ -1,8 +1,8 @@
 //! Notices that a thread of a model in Rust runs on without an operation: an endless loop, or a spin on a variable of the
 //! standard library, which no other thread can change meanwhile.
 //!
-//! Operations do no work for this. The watchdog sends a signal to a thread that has used some CPU time, and the handler
-//! compares how far the model is with what it was at the signal before.
+//! This costs operations nothing. The watchdog sends a signal to a thread that has used some CPU time, and the handler
+//! compares the model's progress with that at the signal before.
 
 use crate::current;
 use crate::engine::Engine;
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How far a model is. It changes with every operation and with every switch to another thread.
+/// The progress of a model. It changes with every operation and with every switch to another thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Progress {
     engine: usize,
@@ -31,7 +31,7 @@ thread_local! {
 /// Where the C library is in memory, unless it is linked statically.
 static LIBRARY: OnceLock<Option<Range<usize>>> = OnceLock::new();
 
-/// Called before the first signal: what a signal handler cannot find out.
+/// Called before the first signal: finds what a signal handler cannot find.
 pub(crate) fn install() {
     LIBRARY.get_or_init(|| {
         let maps = fs::read_to_string("/proc/self/maps").ok()?;
@@ -52,7 +52,7 @@ fn mapping(maps: &str, address: usize) -> Option<Range<usize>> {
     ranges.find(|range| range.contains(&address))
 }
 
-/// Whether the thread that runs has come no further for as long as the model has patience. For the signal handler, which
+/// Whether the running thread has made no progress for as long as the model has patience. For the signal handler, which
 /// has interrupted the thread at `instruction`.
 pub(crate) fn is_endless(engine: &Engine, instruction: usize) -> bool {
     // The checker's own code runs.

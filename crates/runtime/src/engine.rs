@@ -159,7 +159,7 @@ impl Watch {
         self.records | self.races | self.reads | self.states
     }
 
-    /// Whether no access is too harmless to be told.
+    /// Whether all accesses are reported, also those that are usually left out as harmless.
     #[inline(always)]
     pub(crate) fn sees_all(self) -> bool {
         self.records | self.audits

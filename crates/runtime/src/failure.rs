@@ -10,21 +10,21 @@ use report::{FailureKind, Suppressed, Suppression};
 use std::collections::BTreeSet;
 use std::ptr::NonNull;
 
-/// What is told of a thread that waits for another one in the operating system.
+/// The failure of a thread that waits for another one in the operating system.
 const BLOCKED: &str = "is blocked in a lock or channel that is not of mazurka, probably because another thread of the \
     model holds it across an operation of mazurka: all threads of a model are run by one thread of the operating \
     system, so nobody can give it back. Use the types of mazurka::sync there, or give the lock back before the \
     operation";
 
-/// What a thread does that runs on without an operation.
+/// The failure of a thread that runs on without an operation.
 const ENDLESS: &str = "runs on without an operation of mazurka: it is in an endless loop, it waits for a variable that is \
     not of mazurka, or it computes for longer than Checker::patience allows";
 
-/// What a thread does that ends the process.
+/// The failure of a thread that ends the process.
 const EXIT: &str = "calls std::process::exit, which would end the check with the process: return from the threads of \
     the model instead";
 
-/// The panic of a thread that calls `std::process::exit` again, when the execution is shown.
+/// The panic of a second call of `std::process::exit`, which happens when the execution is recorded.
 const EXIT_AGAIN: &str = "std::process::exit called re-entrantly";
 
 /// A panic as the hook saw it.
@@ -89,7 +89,7 @@ impl Failures {
         is_covered
     }
 
-    /// Takes note of a failure, unless it is suppressed; whether it did.
+    /// Adds a failure unless it is suppressed; returns whether it did.
     pub(crate) fn push(&mut self, shown: Shown) -> bool {
         if self.may_suppress() && self.suppresses(&shown, &[]) {
             return false;

@@ -29,7 +29,7 @@ impl HeapSegment {
 }
 
 impl Engine {
-    /// The thread that runs goes on with its code.
+    /// The running thread returns to code of the program.
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_heap_segment(&mut self) {

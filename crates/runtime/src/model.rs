@@ -81,7 +81,7 @@ impl Default for Config {
     }
 }
 
-/// The patience with a model that has blocked or run on before: it does so again when that is shown.
+/// The patience with a model that has blocked or run on before: it does so again when the execution is recorded.
 const HURRIED: Duration = Duration::from_millis(150);
 
 /// A closure and the threads that it starts, as a program that can be explored.
@@ -153,12 +153,12 @@ impl Model {
         self.engine_mut().want_failure(wanted);
     }
 
-    /// Failures that are none from now on.
+    /// From now on these failures are not reported.
     pub fn suppress(&mut self, suppressions: Vec<Suppression>) {
         self.engine_mut().failures.suppressions = suppressions;
     }
 
-    /// Whether this is no failure to the user; then it is counted as suppressed.
+    /// Whether the user has suppressed this failure; then it is counted.
     pub fn suppresses(&mut self, shown: &Shown) -> bool {
         let failures = &mut self.engine_mut().failures;
         failures.may_suppress() && failures.suppresses(shown, &[])
@@ -217,7 +217,7 @@ impl Model {
         Ok(self.engine_mut().take_trace(&execution))
     }
 
-    /// What the events of an execution of accesses are, for people. Those that cannot be told are left out.
+    /// What the events of an execution of accesses are, for people. Those that have no description are left out.
     pub fn describe(&mut self, execution: &Execution) -> Result<Vec<Described>, Interrupt> {
         let operations = self.refine(&execution.schedule())?;
         let operations = self.record(&operations)?;
@@ -377,7 +377,7 @@ const LINK: usize = 16;
 /// Bytes at the low end of a stack that are left alone.
 const RESERVE: usize = 1024;
 
-/// What the user of a model in a model is told.
+/// The message of a model that is started inside a model.
 const NESTED: &str = "a model is started inside a model: models do not nest, start it outside";
 
 impl Program for Model {

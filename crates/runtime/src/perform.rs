@@ -313,7 +313,7 @@ unsafe fn switch(engine: NonNull<Engine>) {
     let words = ControlWords::now();
     // SAFETY: the suspender is that of the running coroutine, which is suspended by nobody else.
     unsafe {
-        // The checker leaves its own as they are.
+        // The checker does not change its own control words.
         let checkers = (*engine.as_ptr()).control_words;
         checkers.replace(words);
         (*engine.as_ptr()).note_frame();

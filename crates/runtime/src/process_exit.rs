@@ -3,10 +3,9 @@
 //!
 //! Handlers for the end of a process run too late: the thread-local variables of the thread are gone by then. So this
 //! library defines `exit`, which the standard library calls. The standard library lets only one thread of a process call
-//! `exit`, and others wait in `pause` for ever. That thread was of a model, so here they end the process, as a failure.
+//! `exit`, and others wait in `pause` for ever. If that thread was of a model, the others end the process here, as a failure.
 //!
-//! The symbols are weak: a program may define its own. Programs that link the C library statically keep its definitions,
-//! since there would be no other ones to call.
+//! The symbols are weak: a program may define its own. Programs that link the C library statically keep its definitions.
 
 use crate::{current, trap};
 use libc::c_int;

@@ -64,7 +64,7 @@ pub(crate) fn enter(engine: NonNull<Engine>) {
     unsafe { (*engine.as_ptr()).resumes += 1 };
 }
 
-/// The program under test ends the process: only its thread ends. Comes back where that is no coroutine.
+/// The program under test ends the process: only its thread ends. Returns if no coroutine runs.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) fn exit_process() {
     EXITS.set(true);

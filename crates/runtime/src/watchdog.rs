@@ -5,7 +5,7 @@
 //! limit of time, at the same place and without a switch since the last look. Locks, channels and parking of the
 //! standard library wait like this, also for other threads of the operating system; hence the patience. Who
 //! waits for such a thread to end is not blocked for good. After that a signal ends the coroutine (see `trap`).
-//! A thread that uses much CPU time gets the signal, too: its handler finds out whether it comes any further
+//! A thread that uses much CPU time gets the signal, too: the handler finds out whether it makes progress
 //! (`endless_loop`).
 //! Elsewhere than on Linux with x86-64 nobody looks, and such a program hangs.
 
@@ -111,7 +111,7 @@ mod linux {
             Watch(id)
         }
 
-        /// From now on there is no more patience than this.
+        /// From now on the patience is at most this.
         pub(crate) fn hurry(&self, patience: Duration) {
             let mut watched = watched();
             if let Some(own) = watched.iter_mut().find(|other| other.id == self.0) {
@@ -197,7 +197,7 @@ mod linux {
         Some(Duration::from_nanos(nanoseconds))
     }
 
-    /// A thread that is gone gets nothing.
+    /// Threads that have ended get no signal.
     fn send_signal(thread: libc::pid_t) {
         // SAFETY: the call has no conditions.
         unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, SIGNAL) };

@@ -1,5 +1,5 @@
-//! Writes to shared memory that no hook reports are named, and nothing else is: a library without hooks, generated code and a
-//! system call write to memory of each kind, which other threads access or do not.
+//! Unreported writes to shared memory are named, and nothing else is: a library without hooks, generated code and a
+//! system call write to each kind of memory, with and without accesses by other threads.
 
 use crate::toolchain::{Toolchain, check};
 use std::fs;
@@ -36,7 +36,7 @@ static void generate(void) {
 }
 ";
 
-/// What a thread does, what the main thread does meanwhile, and the name of what is written unseen, if that matters.
+/// What a thread does, what main does meanwhile, and the name of the unseen write, if it matters.
 const PROGRAMS: [(&str, &str, Option<&str>); 12] = [
     ("bump(&shared);", "sums[1] = shared;", Some("shared")),
     (
@@ -121,20 +121,20 @@ fn what_is_unseen_is_named(compiler: &str) {
             let report = check(&options, &at("program"), &[]).unwrap();
             let bounds = report["bounds"].as_array().unwrap();
             let bounds: Vec<&str> = bounds.iter().filter_map(|own| own.as_str()).collect();
-            let told: Vec<&&str> = bounds
+            let named: Vec<&&str> = bounds
                 .iter()
                 .filter(|own| own.contains("--accept unseen"))
                 .collect();
             match expected {
                 None => {
-                    assert!(told.is_empty(), "{compiler} {plain} {thread}: {report}");
+                    assert!(named.is_empty(), "{compiler} {plain} {thread}: {report}");
                     assert_eq!(report["verdict"], "verified", "{thread}: {report}");
                 }
                 Some(name) => {
-                    let is_told = told.len() == 1
-                        && told[0].starts_with(name)
-                        && told[0].contains("program.c:");
-                    assert!(is_told, "{compiler} {plain} {thread}: {report}");
+                    let is_as_expected = named.len() == 1
+                        && named[0].starts_with(name)
+                        && named[0].contains("program.c:");
+                    assert!(is_as_expected, "{compiler} {plain} {thread}: {report}");
                     assert_eq!(report["verdict"], "bounded", "{thread}: {report}");
                     let options = ["--plain", plain, "--accept", "unseen"];
                     let report = check(&options, &at("program"), &[]).unwrap();

@@ -86,7 +86,7 @@ fn what_a_spin_loop_reads_in_vain_costs_one_execution_each() {
     }
 }
 
-/// Loops whose last value but one is used later, in ways that are easily missed. It is 2 if the thread reads that, and then 8.
+/// Loops whose value before the last is used later, in ways that an analysis may miss. It is 2 if the thread reads 2 and then 8.
 const LIVE: [(&str, (&str, &str)); 10] = [
     (
         "variable.c",

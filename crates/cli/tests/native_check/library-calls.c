@@ -1,5 +1,5 @@
 /* Functions of the C library that read or write memory of the program. Each one is called by a thread while main touches
- * the last byte that the function accesses, which is a data race, or with the argument `behind` the byte behind it, which is none. */
+ * the last byte that the function accesses, which is a data race, or with the argument `behind` the byte behind it, which is not. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-//! What functions of the C library read and write is as much an access as what the program does itself. How much that is
-//! follows from what C and POSIX say of each function.
+//! Reads and writes by functions of the C library are accesses like those of the program itself. Their sizes follow from what C
+//! and POSIX say about each function.
 
 use crate::toolchain::{Toolchain, check};
 use serde_json::Value;
@@ -78,7 +78,7 @@ fn the_last_byte_that_a_function_accesses_races_and_the_next_one_does_not() {
     }
 }
 
-/// A function writes while main reads the first byte: each of both orders has an outcome, which is not to be.
+/// A function writes while main reads the first byte. For each of the two orders an assertion denies the outcome.
 const ORDERS: &str = r#"
 #include <assert.h>
 #include <pthread.h>

@@ -55,7 +55,7 @@ static void detached() {
 
 struct Thrown { int n; };
 
-// Who goes last frees the exception.
+// The last thread that uses the exception frees it.
 static void exception(bool is_late) {
     std::promise<void> promise;
     auto future = promise.get_future();

@@ -151,7 +151,7 @@ fn clang_with_optimisation_and_checked_library_calls() {
     every_operation_is_seen("clang", &["-O2", "-D_FORTIFY_SOURCE=2"]);
 }
 
-/// Unwinding tables tell where functions are.
+/// Functions are found by the unwinding tables.
 #[test]
 fn stripped_by_gcc() {
     every_operation_is_seen("gcc", &["-O1", "-s"]);

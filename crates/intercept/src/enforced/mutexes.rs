@@ -54,7 +54,7 @@ impl Drop for Failing<'_> {
 }
 
 fn once(control: *mut c_int, initialise: extern "C-unwind" fn()) {
-    // What libraries of the compiler do once is no event of the program.
+    // A `once` in a library of the compiler is not an event of the program.
     if image::is_compilers(control.addr()) {
         original!(pthread_once(control, initialise): fn(*mut c_int, extern "C-unwind" fn()) -> c_int);
         return;

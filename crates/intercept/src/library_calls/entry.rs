@@ -1,4 +1,4 @@
-//! How a call is noted on its way to the function: with the arguments that it has, all of which stay as they are.
+//! The code that runs between a call and the function: it reports the call and preserves all arguments.
 
 use super::{Callee, report};
 use runtime::native::{self, Frame};
@@ -14,7 +14,7 @@ pub(crate) struct Arguments {
     frame: *const Frame,
 }
 
-/// Arguments that a function takes besides those that have names: `va_list`.
+/// The unnamed arguments of a variadic function: `va_list`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct List {
@@ -103,7 +103,7 @@ impl List {
         unsafe { std::ptr::with_exposed_provenance::<usize>(place).read() }
     }
 
-    /// Goes on behind the next argument, which is a `double`.
+    /// Skips the next argument, which is a `double`.
     pub(super) fn skip_double(&mut self) {
         if self.vector_offset < REGISTERS {
             self.vector_offset += 16;
@@ -112,13 +112,13 @@ impl List {
         }
     }
 
-    /// Goes on behind the next argument, which is a `long double`.
+    /// Skips the next argument, which is a `long double`.
     pub(super) fn skip_long_double(&mut self) {
         self.rest = self.rest.next_multiple_of(16) + 16;
     }
 }
 
-/// Called in the place of a function, which `r11` says: reports what the call accesses, and goes on with the function.
+/// Called instead of the function that `r11` names: reports what the call accesses, then continues with the function.
 ///
 /// # Safety
 ///
@@ -157,7 +157,7 @@ pub(crate) unsafe extern "C" fn enter() {
         "movaps xmm3, [rsp + 96]", "movaps xmm4, [rsp + 112]", "movaps xmm5, [rsp + 128]",
         "movaps xmm6, [rsp + 144]", "movaps xmm7, [rsp + 160]",
         "mov rax, [rsp + 176]", "mov r11, [rsp + 184]", "mov r11, [r11]",
-        // The stack is left as if this had not been.
+        // The stack is left as it was before the call.
         "xorps xmm15, xmm15",
         "mov qword ptr [rsp - 8], 0",
         "movaps [rsp], xmm15", "movaps [rsp + 16], xmm15", "movaps [rsp + 32], xmm15",

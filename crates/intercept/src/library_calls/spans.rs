@@ -1,4 +1,4 @@
-//! Memory that arguments of a call stand for.
+//! The memory that the arguments of a call refer to.
 
 use super::entry::Arguments;
 use super::{Copy, Span};
@@ -19,7 +19,7 @@ macro_rules! word_of {
     };
 }
 
-/// A string with its end; nothing where there is none.
+/// A string with its terminating zero; empty for a null pointer.
 pub(super) fn text(start: usize) -> Span {
     match start {
         0 => NONE,
@@ -35,14 +35,14 @@ pub(super) fn wide_text(start: usize) -> Span {
     }
 }
 
-/// Bytes of a string that ends after so many characters at the latest.
+/// Bytes of a string of at most this many characters.
 pub(super) fn length_up_to(start: usize, most: usize) -> usize {
     // SAFETY: the program calls a function that reads as far.
     let ends = |&index: &usize| unsafe { *pointer::<c_char>(start + index) == 0 };
     (0..most).find(ends).map_or(most, |last| last + 1)
 }
 
-/// Bytes until two sequences differ, or both end, or as many are read.
+/// Bytes up to the first difference, the common end, or the limit.
 fn compared<T: PartialEq + Default + std::marker::Copy>(
     [one, other]: [usize; 2],
     most: usize,
@@ -63,22 +63,22 @@ fn compared<T: PartialEq + Default + std::marker::Copy>(
 }
 
 impl Arguments {
-    /// So many bytes, which begin where an argument says.
+    /// A fixed number of bytes at the address that an argument holds.
     pub(super) fn bytes(&self, start: usize, length: usize) -> Span {
         (self.word(start), length)
     }
 
-    /// As many bytes as an argument says.
+    /// The number of bytes that an argument gives.
     pub(super) fn sized(&self, start: usize, length: usize) -> Span {
         self.bytes(start, self.word(length))
     }
 
-    /// As many wide characters.
+    /// The same for wide characters.
     pub(super) fn wide(&self, start: usize, count: usize) -> Span {
         self.bytes(start, self.word(count).saturating_mul(4))
     }
 
-    /// As many items of that size.
+    /// The number of items that one argument gives, of the size that another gives.
     pub(super) fn items(&self, start: usize, count: usize, size: usize) -> Span {
         self.bytes(start, self.word(count).saturating_mul(self.word(size)))
     }
@@ -91,7 +91,7 @@ impl Arguments {
         wide_text(self.word(start))
     }
 
-    /// A string, of which the function reads at most so many bytes.
+    /// A string of which the function reads a limited number of bytes.
     pub(super) fn text_up_to(&self, start: usize, most: usize) -> Span {
         let start = self.word(start);
         (start, length_up_to(start, self.word(most)))
@@ -127,7 +127,7 @@ impl Arguments {
         self.bytes(start, length)
     }
 
-    /// What the function looks through until it finds something: that and so many bytes, or all of it.
+    /// What a search reads: up to and including the match, or everything.
     pub(super) fn searched(&self, all: Span, bytes: usize) -> Span {
         // SAFETY: as the program calls it: such a function changes nothing.
         let found = unsafe { self.call() };
@@ -137,7 +137,7 @@ impl Arguments {
         }
     }
 
-    /// The first bytes of a string, as many as the function counts, and the one behind them.
+    /// The bytes of a string that the function counts, and the byte behind them.
     pub(super) fn counted(&self) -> Span {
         // SAFETY: as the program calls it: such a function changes nothing.
         self.bytes(0, unsafe { self.call() } + 1)
@@ -167,7 +167,7 @@ impl Arguments {
         self.bytes(0, end.addr() - start + 1)
     }
 
-    /// A copy of so many bytes, unless there is nothing to copy, or less room than an argument says.
+    /// A copy of this many bytes, unless there is nothing to copy or the room that an argument gives is too small.
     pub(super) fn copy(&self, length: usize, room: Option<usize>) -> Option<Copy> {
         let fits = room.is_none_or(|room| length <= self.word(room));
         let [to, from] = [self.word(0), self.word(1)];
@@ -217,7 +217,7 @@ impl Arguments {
         }
     }
 
-    /// Where `strtok_r` goes on.
+    /// Where `strtok_r` continues.
     pub(super) fn token_start(&self) -> usize {
         match self.word(0) {
             0 => self.word_at(2),
@@ -232,7 +232,7 @@ impl Arguments {
     }
 }
 
-/// As many bytes as a function says that it has read; nothing where it has failed.
+/// The bytes that a function has read by its own account; none if it has failed.
 pub(super) fn count(result: usize) -> usize {
     (result as isize).max(0) as usize
 }

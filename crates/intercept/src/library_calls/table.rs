@@ -16,7 +16,7 @@ const TM: usize = size_of::<libc::tm>();
 const STAT: usize = size_of::<libc::stat>();
 const ATTRIBUTES: usize = size_of::<libc::pthread_attr_t>();
 
-/// What a function writes that returns 0.
+/// What a function writes if it returns 0.
 macro_rules! if_zero {
     ($arguments:ident, $span:expr) => {
         Results {
@@ -26,7 +26,7 @@ macro_rules! if_zero {
     };
 }
 
-/// What a function writes that returns no null pointer, with the most that it is.
+/// What a function writes at most if it does not return a null pointer.
 macro_rules! if_found {
     ($arguments:ident, $span:expr, $most:expr) => {
         Results {
@@ -95,7 +95,7 @@ const STRINGS: &[Row] = &[
     ("atof", &[Reads(|a| a.decimal())]),
     ("strtol strtoll strtoul strtoull __isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strtoull strtoimax \
       strtoumax strtod strtof", &[Reads(|a| a.number()), Writes(|a| a.bytes(1, 8))]),
-    // It returns in a register that must be empty otherwise.
+    // It returns its result in an x87 register, which must be empty otherwise.
     ("strtold", &[Reads(|a| a.decimal()), Writes(|a| a.bytes(1, 8))]),
 ];
 
@@ -314,7 +314,7 @@ fn sorted(a: &Arguments) -> (usize, usize) {
     }
 }
 
-/// The same copy, of a function that returns where it ends, but for so many bytes.
+/// The same copy by a function that returns the end of the copy, less this many bytes.
 fn behind(copy: Option<Copy>, left: usize) -> Option<Copy> {
     copy.map(|copy| Copy {
         result: copy.to + copy.length - left,

@@ -20,15 +20,15 @@ impl Samples {
         }
     }
 
-    /// The search begins anew.
+    /// The search starts again.
     pub fn begin_anew(&mut self) {
         *self = Samples::default();
     }
 }
 
 impl Search {
-    /// Compares what the program reports with what it does. Nothing is claimed of a program that has failed, and a search that is
-    /// to stop at once stops.
+    /// Compares the accesses that the program reports with those that it makes. Programs that have failed are not audited, nor are
+    /// searches that must stop at once.
     pub(super) fn audit(&mut self) {
         let most = match self.halt {
             _ if !self.failures.is_empty() => 0,

@@ -1,4 +1,4 @@
-//! Whether the program does the same after the same steps.
+//! Whether the program is deterministic: the same steps have the same effects.
 
 use super::CheckError;
 use super::search::Search;
@@ -6,14 +6,14 @@ use explore::{Divergence, Found, Interrupt, Program};
 use report::Limit;
 
 impl Search {
-    /// Whether values are raced for, so that the program need not do the same after the same steps.
+    /// Whether there was a data race, so that the program need not do the same after the same steps.
     pub(super) fn contains_a_race(&self) -> bool {
         self.failures.contain_a_race() || self.model.has_suppressed_a_race()
     }
 
     /// Repeats the first execution when the search is over. State that outlives executions, as in a static of the
-    /// standard library, shows in what the program does then. (Native programs are begun anew now and then.) Whether
-    /// the search has begun anew.
+    /// standard library, shows in what the program does then. (Native programs are run from their beginning now and then.) Returns
+    /// whether the search has started again.
     pub(super) fn repeat_first(&mut self) -> Result<bool, CheckError> {
         let first = self.first.take();
         let is_wanted = !matches!(

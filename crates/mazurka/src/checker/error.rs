@@ -14,7 +14,7 @@ pub enum CheckError {
         told(.0)
     )]
     Nondeterministic(Divergence),
-    /// The first execution ended otherwise when it was repeated at the end of the search.
+    /// The first execution had another outcome when it was repeated at the end of the search.
     #[error(
         "the program is not deterministic: its first execution ended otherwise when it was repeated after the others; take out whatever outlives an execution, such as statics of std"
     )]

@@ -37,7 +37,7 @@ pub(super) struct Search {
     pub(super) samples: Samples,
     /// Whether an execution did not go as the first one did, for the first time.
     pub(super) has_diverged: bool,
-    /// The first execution since the search last began anew, and how it ended.
+    /// The first execution since the search last started again, and its outcome.
     pub(super) first: Option<(Execution, Outcome)>,
     /// Whether threads spin without a hint.
     pub(super) spin: Option<Spin>,

@@ -28,7 +28,7 @@ impl Search {
         }
     }
 
-    /// The limit that a search has reached which spins for longer than the patience allows.
+    /// The limit, if the search has spun for longer than the patience allows.
     pub(super) fn spins_too_long(&self) -> Option<Limit> {
         let spin = self.spin.as_ref()?;
         (spin.since.elapsed() >= self.patience()).then_some(Limit::Patience)

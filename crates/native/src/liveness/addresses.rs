@@ -71,7 +71,7 @@ impl Known {
         (self.pointers == other.pointers).then_some(met)
     }
 
-    /// After an instruction. `calls_hook`: it calls a hook that only announces an access. None if that cannot be told.
+    /// After an instruction. `calls_hook`: it calls a hook that only announces an access. None if the analysis cannot find out.
     pub fn after(
         self,
         instruction: &Instruction,

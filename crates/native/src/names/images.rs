@@ -114,7 +114,7 @@ impl Images {
         found
     }
 
-    /// The function that is returned into at an address, which `code` has at an offset, and what it does not read any more.
+    /// The function to which a call returns at an address, which `code` has at an offset, and its dead values.
     pub fn waiting(
         &self,
         returns_to: u64,

@@ -190,7 +190,7 @@ fn entry_after(cursor: &mut EntriesCursor<'_, Reader>) -> Option<Entry> {
     cursor.next_dfs().ok()?.cloned()
 }
 
-/// Whether the entry of a variable says that this one has no place of its own.
+/// Whether the entry of a variable says that it has no place of its own.
 fn is_without_place(entry: &Entry) -> bool {
     let has = |attribute| entry.attr_value(attribute).is_some();
     has(constants::DW_AT_const_value) || has(constants::DW_AT_declaration)

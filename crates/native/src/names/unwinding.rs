@@ -23,11 +23,11 @@ pub struct Unwound {
     pub caller: Option<Registers>,
 }
 
-/// How a function has laid out its frame where it waits for another one to return. Offsets are from the end of the frame.
+/// The layout of a function's frame during a call. Offsets are from the end of the frame.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub function: Range<u64>,
-    /// The end is so far above what this register has.
+    /// The distance of the end from the value of this register.
     pub end: (u16, i64),
     /// Where registers of the caller are saved.
     pub saved: Vec<(u16, i64)>,
@@ -90,7 +90,7 @@ impl Unwinding {
         })
     }
 
-    /// How the function that is returned into has laid out its frame.
+    /// The layout of the frame to which a call returns.
     pub fn layout(&self, instruction: u64) -> Option<Layout> {
         let get_cie = EhFrame::cie_from_offset;
         let function = match self.index.as_ref().and_then(ParsedEhFrameHdr::table) {
@@ -102,7 +102,7 @@ impl Unwinding {
         let function = function.ok()?;
         let start = function.initial_address();
         let mut context = UnwindContext::new();
-        // What begins in the middle is a part of another function.
+        // An entry that begins in the middle is a part of another function.
         if self.end_of_frame(self.row(&mut context, start)?)? != (STACK_POINTER, 8) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The functions of an image, by its symbols and by its unwinding tables, which an image keeps that was stripped.
+//! The functions of an image, by its symbols and by its unwinding tables, which stripped images keep.
 
 use crate::names::Unwinding;
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
@@ -16,7 +16,7 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// Of an image that is a file. Of one that cannot be read none is known.
+    /// The functions of an image that is a file; none if it cannot be read.
     pub fn of(image: &Path) -> Functions {
         let data = fs::read(image).unwrap_or_default();
         match object::File::parse(&*data) {
@@ -65,7 +65,7 @@ fn texts<'f>(file: &'f object::File<'_>) -> impl Iterator<Item = (std::ops::Rang
     })
 }
 
-/// What the linker puts behind the entry of a program takes no more bytes than this.
+/// The start code that the linker adds to a program is no larger than this.
 const START: u64 = 256;
 
 /// Whether an image has code outside of these functions, in order of their addresses.

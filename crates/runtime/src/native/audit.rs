@@ -29,7 +29,7 @@ const ACCESS: usize = 512;
 /// A compiler may put a write behind this many further hooks, and a function may report as many writes before them.
 const REPORTED: usize = 32;
 
-/// More writes are not told.
+/// Further writes are not reported.
 const MOST_TOLD: usize = 8;
 
 /// Set when the program calls a library of a compiler in an audited execution. These libraries access no more than the objects that
@@ -51,11 +51,11 @@ pub(crate) struct Audit {
 
 #[derive(Default)]
 struct Audited {
-    /// What it knows by starts and joins: an entry per thread, those beyond the end are 0.
+    /// Its vector clock by starts and joins: an entry per thread, 0 beyond the end.
     clock: Vec<u32>,
     /// The writes that it reported last.
     reported: VecDeque<Range<usize>>,
-    /// Where it called last.
+    /// The place of its last call.
     code: usize,
 }
 
@@ -140,7 +140,7 @@ impl Audit {
         }
     }
 
-    /// Whether the order of two accesses may be another one, as far as starts and joins tell.
+    /// Whether starts and joins leave the order of two accesses open.
     fn conflicts(&self, earlier: Touch, later: Touch) -> bool {
         let clock = &self.threads[later.thread.index()].clock;
         let known = clock.get(earlier.thread.index()).copied();
@@ -149,7 +149,7 @@ impl Audit {
             && known.unwrap_or_default() < earlier.number
     }
 
-    /// A hook reports an access of the thread. Gives the unseen writes that matter by that.
+    /// A hook reports an access of the thread. Returns the unseen writes that matter because of it.
     fn report(
         &mut self,
         thread: ThreadId,
@@ -181,7 +181,7 @@ impl Audit {
         found
     }
 
-    /// A thread has written bytes of a granule, of which hooks know nothing; whether that matters already.
+    /// A thread has written bytes of a granule unseen; returns whether that matters already.
     fn write_unseen(&mut self, number: usize, touch: Touch, place: Place) -> bool {
         let mut granule = self.granules.remove(&number).unwrap_or_default();
         let unseen = granule.unseen.iter().map(|&(unseen, _)| unseen);
@@ -196,7 +196,7 @@ impl Audit {
         conflicts
     }
 
-    /// The bytes of the granule at this address, which may have changed, that did and were not reported. Bit i: byte i.
+    /// The bytes of the granule at this address that have changed without a report. Bit i: byte i.
     fn unreported(&self, thread: ThreadId, address: usize, [old, new]: [&[u8]; 2]) -> u8 {
         let mut bytes = 0;
         for (index, _) in old.iter().zip(new).enumerate().filter(|(_, (a, b))| a != b) {
@@ -209,7 +209,7 @@ impl Audit {
         bytes
     }
 
-    /// The thread has called the checker: gives what it has written unseen since, and what matters of that.
+    /// The thread has called the checker: returns what it has written unseen since its last call, and what of that matters.
     fn compare(&mut self, thread: ThreadId, place: Place) -> Vec<Range<usize>> {
         if HAS_CALLED_LIBRARY.load(Relaxed) {
             return Vec::new();
@@ -285,8 +285,8 @@ fn bytes_of(number: usize, bytes: u8) -> Range<usize> {
     start + bytes.trailing_zeros() as usize..start + GRANULE - bytes.leading_zeros() as usize
 }
 
-/// Code of the program has called the checker at this place, which has not done anything yet, or has come to its end. To be called where
-/// an execution is audited, like the next ones.
+/// Code of the program has called the checker at this place, or has ended; the checker has done nothing yet. This and the next
+/// functions are called only where an execution is audited.
 pub fn leave_program(code: Option<usize>) {
     if current().is_some() {
         silently(|engine| engine.audit_segment(code.unwrap_or_default()));
@@ -300,7 +300,7 @@ pub fn call_program(function: usize) {
     }
 }
 
-/// The checker goes on with code of the program.
+/// The checker returns to code of the program.
 pub fn enter_program() {
     if current().is_some() {
         silently(Engine::begin_audited_segment);
@@ -309,7 +309,7 @@ pub fn enter_program() {
 
 impl Model {
     /// Runs the schedule of accesses of an execution once more, and looks for writes to shared memory that no hook reports. They are
-    /// left out of the search ([`Model::left_out`]). Nothing is found in a program that goes another way this time, or is too large.
+    /// left out of the search ([`Model::left_out`]). Nothing is found if the program takes another path this time, or is too large.
     pub fn audit(&mut self, schedule: &Schedule) {
         let engine = self.engine_mut();
         let Some(native) = engine.config.native else {

@@ -16,7 +16,7 @@ pub static mut FRAME: *const Frame = std::ptr::null();
 /// Whether this is a part of a stack where a function has returned. `frame` is that of the call of the program at hand.
 #[inline(always)]
 pub fn is_in_ended_frame(address: usize, frame: *const Frame) -> bool {
-    /// Below a stack there is a page that is none. So what is nearer above the frame is on its stack.
+    /// Below each stack there is a guard page. So an address less than a page above the frame is on its stack.
     const NEAR: usize = 4096;
     let above = address.wrapping_sub(frame.addr() + size_of::<Frame>());
     above >= NEAR

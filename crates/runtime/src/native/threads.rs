@@ -78,7 +78,7 @@ impl Engine {
         codes.into_iter().filter_map(functions).flatten().collect()
     }
 
-    /// A failure that stops the thread is none to the user.
+    /// The user has suppressed the failure that stops the thread.
     fn end_suppressed(&mut self, kind: FailureKind) {
         let index = self.running.index();
         self.pending[index] = match kind {
@@ -87,7 +87,7 @@ impl Engine {
                 self.native.has_exited = true;
                 Pending::Finished
             }
-            // What comes after is not looked at, as behind an assumption that does not hold.
+            // The rest of the execution is not explored, as after an assumption that does not hold.
             FailureKind::Panic
             | FailureKind::DataRace
             | FailureKind::Deadlock

@@ -1,8 +1,8 @@
 //! The bound on rounds of a loop (`--unroll`). A loop is known by the places in it that read. A thread stops when it comes to
 //! one of them in a round beyond the bound.
 //!
-//! Rounds are counted for each time that a loop is entered, as far as that is known: an inner loop begins anew in each round
-//! of an outer one that has a place before it, and loops of a function begin anew in calls from other places, as far as
+//! Rounds are counted for each time that a loop is entered, as far as that is known: an inner loop starts again in each round
+//! of an outer one that has a place before it, and loops of a function start again in calls from other places, as far as
 //! functions keep frame pointers, or in each call where the compiler has hooks for the beginnings of functions.
 
 use super::laps::Frame;
@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 /// Whether there is a bound, so that entries of functions count.
 pub static IS_BOUNDED: AtomicBool = AtomicBool::new(false);
 
-/// The rounds of the loops that a thread is in, the outermost one first.
+/// The rounds of the loops around the thread's position, the outermost one first.
 #[derive(Clone, Default)]
 pub(super) struct Rounds(Vec<Round>);
 
@@ -37,13 +37,13 @@ impl Rounds {
         self.0.is_empty()
     }
 
-    /// The thread comes to a place with this stack, which begins with a [`Frame`]; whether that is once more than it may.
+    /// The thread comes to a place with this stack, which begins with a [`Frame`]; returns whether it has reached the bound.
     pub(super) fn count(&mut self, code: usize, stack: &[u8], most: u32) -> bool {
         let (depth, calls) = (stack.len(), calls(stack));
         let is_here =
             |round: &Round| (round.code, round.depth, round.calls) == (code, depth, calls);
         match self.0.iter().rposition(is_here) {
-            // What came after it is in the round that is over.
+            // Later places belong to the round that is over.
             Some(index) => self.0.truncate(index + 1),
             None => self.0.push(Round {
                 code,
