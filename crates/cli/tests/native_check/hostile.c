@@ -76,6 +76,12 @@ static void find_trail(char **start, char **end) {
     *end = (char *)strtoul(found + 1, NULL, 16);
 }
 
+static int deeper(int depth) {
+    volatile char used[4096];
+    used[0] = depth;
+    return deeper(depth + 1) + used[0];
+}
+
 static void hang(void) {
     struct timespec hour = {3600, 0};
     char *start = 0, *end = 0;
@@ -143,6 +149,24 @@ static void hang(void) {
     }
     case 42: RAW(SYS_mprotect, (long)&hour & ~4095L, 4096, PROT_NONE, 0); spin();
     case 43: while (!atomic_load(&atomic)) sched_yield();
+    case 44: for (;;) if (!malloc(1L << 30)) sched_yield();
+    case 45: deeper(0); break;
+    case 46: { stack_t none = {0, SS_DISABLE, 0}; RAW(SYS_sigaltstack, &none, 0, 0, 0); deeper(0); break; }
+    case 47: RAW(SYS_munmap, (long)hang & ~4095L, 1 << 16, 0, 0); break;
+    case 48: RAW(SYS_arch_prctl, 0x1002 /* ARCH_SET_FS */, 0, 0, 0); spin();
+    case 49: { char *sleep[] = {"/bin/sleep", "1000", 0}; RAW(SYS_execve, sleep[0], sleep, 0, 0); spin(); }
+    case 50: RAW(SYS_chdir, "/proc", 0, 0, 0); RAW(SYS_chroot, "/proc", 0, 0, 0); spin();
+    case 51:
+        for (int kind = 0; kind < RLIM_NLIMITS; kind++) {
+            struct rlimit none = {1, 1};
+            if (kind != RLIMIT_AS) RAW(SYS_setrlimit, kind, &none, 0, 0);
+        }
+        spin();
+    case 52: RAW(SYS_close_range, 0, ~0U, 0, 0); spin();
+    case 53: RAW(SYS_rt_sigreturn, 0, 0, 0, 0); break;
+    case 54: RAW(SYS_kill, 0, SIGKILL, 0, 0); spin();
+    case 55: RAW(SYS_kill, RAW(SYS_getppid, 0, 0, 0, 0), SIGKILL, 0, 0); spin();
+    case 56: RAW(SYS_kill, 0, SIGSTOP, 0, 0); spin();
     }
 }
 
