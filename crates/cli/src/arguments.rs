@@ -11,7 +11,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use explore::Algorithm;
 use report::{Input, Omission, Shortcut, Suppression};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use values::{algorithm, command, input, omission, shortcut, value};
 
@@ -461,9 +462,23 @@ impl CheckOptions {
                 path: path.clone(),
                 reason,
             };
-            let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+            let text = text(path).map_err(refused)?;
             all.extend(Suppression::read(&text).map_err(refused)?);
         }
         Ok(all)
     }
+}
+
+/// The content of a file that a user has written. A pipe could be endless, or never be written.
+fn text(path: &Path) -> Result<String, String> {
+    match path.metadata() {
+        Ok(file) if file.is_file() => std::fs::read_to_string(path),
+        Ok(_) => return Err("this is no regular file; give a text file".to_owned()),
+        Err(error) => Err(error),
+    }
+    .map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => "this is no text in UTF-8".to_owned(),
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => error.to_string(),
+    })
 }

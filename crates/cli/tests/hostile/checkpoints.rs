@@ -27,7 +27,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 /// What stands in the newer slot of a checkpoint, as `checker::slots` writes it.
-fn payload(file: &[u8]) -> Vec<u8> {
+pub fn payload(file: &[u8]) -> Vec<u8> {
     let capacity = number(&file[8..]) as usize;
     let slots = [16, 16 + capacity]
         .into_iter()
@@ -54,7 +54,7 @@ fn checksum(sequence: u64, payload: &[u8]) -> u64 {
 }
 
 /// A checkpoint with this content.
-fn file(magic: &[u8], payload: &[u8]) -> Vec<u8> {
+pub fn file(magic: &[u8], payload: &[u8]) -> Vec<u8> {
     let head = [
         2 * (payload.len() as u64 + 24),
         1,

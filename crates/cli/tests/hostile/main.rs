@@ -8,3 +8,4 @@ mod command;
 mod random;
 mod recipes;
 mod stored;
+mod texts;
