@@ -4,6 +4,10 @@
 #include <semaphore.h>
 #include <stdint.h>
 
+#ifndef IS_WOKEN
+#define IS_WOKEN (woken == oldest)
+#endif
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static sem_t waiting, done;
@@ -38,7 +42,7 @@ int main(void) {
     sem_wait(&waiting);
     wake_one();
     pthread_mutex_lock(&mutex);
-    assert(woken == oldest);
+    assert(IS_WOKEN);
     pthread_mutex_unlock(&mutex);
     wake_one();
     for (int i = 0; i < 2; i++)

@@ -35,8 +35,7 @@ pub(crate) fn save(uses_thread_state: bool) {
     // SAFETY: errno is always there.
     unsafe { *libc::__errno_location() = 0 };
     let mut blocks: Vec<Block> = Vec::new();
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(add_image), (&raw mut blocks).cast()) };
+    image::for_each(|info| blocks.extend(of_image(info)));
     blocks.extend(in_description());
     *ARE_THERE.get() = blocks.iter().any(|block| !block.is_of_system) || uses_thread_state;
     *BLOCKS.get() = blocks;
@@ -248,34 +247,26 @@ extern "C" fn sleep(slot: *mut c_void) -> *mut c_void {
     }
 }
 
-unsafe extern "C" fn add_image(
-    info: *mut libc::dl_phdr_info,
-    _size: libc::size_t,
-    data: *mut c_void,
-) -> c_int {
-    // SAFETY: the loader passes what is valid, and our own data.
-    let (info, blocks) = unsafe { (&*info, &mut *data.cast::<Vec<Block>>()) };
+/// The thread-local memory of an image, if it has any.
+fn of_image(info: &libc::dl_phdr_info) -> Option<Block> {
     if image::is_own(info) || info.dlpi_tls_data.is_null() {
-        return 0;
+        return None;
     }
-    // SAFETY: the loader passes as many headers.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-    if let Some(header) = headers.iter().find(|header| header.p_type == libc::PT_TLS) {
-        let start = (info.dlpi_addr + header.p_vaddr) as *const u8;
-        // SAFETY: the image is loaded.
-        let initial = unsafe { std::slice::from_raw_parts(start, header.p_filesz as usize) };
-        let mut content = initial.to_vec();
-        content.resize(header.p_memsz as usize, 0);
-        // SAFETY: the memory of this thread, of which nothing runs meanwhile.
-        let main =
-            unsafe { std::slice::from_raw_parts(info.dlpi_tls_data.cast::<u8>(), content.len()) };
-        blocks.push(Block {
-            below: thread_pointer() - info.dlpi_tls_data as usize,
-            content,
-            main: main.to_vec(),
-            is_of_system: image::is_of_system(info),
-            image: start as usize,
-        });
-    }
-    0
+    let mut headers = image::headers(info).iter();
+    let header = headers.find(|header| header.p_type == libc::PT_TLS)?;
+    let start = (info.dlpi_addr + header.p_vaddr) as *const u8;
+    // SAFETY: the image is loaded.
+    let initial = unsafe { std::slice::from_raw_parts(start, header.p_filesz as usize) };
+    let mut content = initial.to_vec();
+    content.resize(header.p_memsz as usize, 0);
+    // SAFETY: the memory of this thread, of which nothing runs meanwhile.
+    let main =
+        unsafe { std::slice::from_raw_parts(info.dlpi_tls_data.cast::<u8>(), content.len()) };
+    Some(Block {
+        below: thread_pointer() - info.dlpi_tls_data as usize,
+        content,
+        main: main.to_vec(),
+        is_of_system: image::is_of_system(info),
+        image: start as usize,
+    })
 }

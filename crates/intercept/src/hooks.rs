@@ -152,20 +152,11 @@ impl Call {
     ///
     /// The program gave the memory to the call, which has not returned yet. The gate is as it was when the call began.
     pub(crate) unsafe fn reads(self, pointer: *const c_void, length: usize) {
-        if length == 0 {
-            return;
-        }
-        if !self.is_inside {
-            return enforce::plain_read(pointer.addr());
-        }
-        if !heap::contains(pointer.addr()) && native::reads_on_own(pointer.addr(), length) {
-            return gate::pass();
-        }
-        let _closed = close();
-        heap::check(pointer.addr(), length, self.frame);
+        let address = pointer.addr();
+        let is_own = |_| native::reads_on_own(address, length);
         // SAFETY: as promised by the caller.
-        unsafe { native::read_on(pointer.expose_provenance(), length, (*self.frame).code()) };
-        self.goes_on();
+        let report = |code| unsafe { native::read_on(pointer.expose_provenance(), length, code) };
+        self.accesses((address, length), enforce::plain_read, is_own, report);
     }
 
     /// The first read of a call that notes all registers: a thread may have come back to it with the same state.
@@ -174,22 +165,13 @@ impl Call {
     ///
     /// As for [`Call::reads`].
     pub(crate) unsafe fn reads_first(self, pointer: *const c_void, length: usize) {
-        if length == 0 {
-            return;
-        }
-        if !self.is_inside {
-            return enforce::plain_read(pointer.addr());
-        }
-        // SAFETY: the frame of the call is there until it returns.
-        let code = unsafe { (*self.frame).code() };
-        if !heap::contains(pointer.addr()) && native::reads_own(pointer.addr(), length, code) {
-            return gate::pass();
-        }
-        let _closed = close();
-        heap::check(pointer.addr(), length, self.frame);
-        // SAFETY: as promised by the caller.
-        unsafe { native::read_within(pointer.expose_provenance(), length, self.frame) };
-        self.goes_on();
+        let address = pointer.addr();
+        let is_own = |code| native::reads_own(address, length, code);
+        // SAFETY: as promised by the caller; the frame of the call is there until it returns.
+        let report = |_| unsafe {
+            native::read_within(pointer.expose_provenance(), length, self.frame);
+        };
+        self.accesses((address, length), enforce::plain_read, is_own, report);
     }
 
     /// A plain write of so many bytes, which happens when this returns.
@@ -198,21 +180,36 @@ impl Call {
     ///
     /// As for [`Call::reads`].
     pub(crate) unsafe fn writes(self, pointer: *const c_void, length: usize) {
+        let address = pointer.addr();
+        let is_own = |code| native::writes_own(address, length, code);
+        // SAFETY: as promised by the caller.
+        let report = |code| unsafe { native::write(pointer.expose_provenance(), length, code) };
+        self.accesses((address, length), enforce::plain_write, is_own, report);
+    }
+
+    /// An access: `report` is called unless it is outside of the check, or to the thread's own stack.
+    #[inline(always)]
+    fn accesses(
+        self,
+        (address, length): (usize, usize),
+        outside: extern "C-unwind" fn(usize),
+        is_own: impl FnOnce(usize) -> bool,
+        report: impl FnOnce(usize),
+    ) {
         if length == 0 {
             return;
         }
         if !self.is_inside {
-            return enforce::plain_write(pointer.addr());
+            return outside(address);
         }
         // SAFETY: the frame of the call is there until it returns.
         let code = unsafe { (*self.frame).code() };
-        if !heap::contains(pointer.addr()) && native::writes_own(pointer.addr(), length, code) {
+        if !heap::contains(address) && is_own(code) {
             return gate::pass();
         }
         let _closed = close();
-        heap::check(pointer.addr(), length, self.frame);
-        // SAFETY: as promised by the caller.
-        unsafe { native::write(pointer.expose_provenance(), length, code) };
+        heap::check(address, length, self.frame);
+        report(code);
         self.goes_on();
     }
 

@@ -35,8 +35,13 @@ static PARTS: Own<Vec<Part>> = Own::new(Vec::new());
 /// Saves the memory.
 pub(crate) fn save() {
     let mut parts: Vec<(usize, usize)> = Vec::new();
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(add_object), (&raw mut parts).cast()) };
+    for_each(|info| {
+        let file = file_of(info);
+        let is_elsewhere = PROTECTED.iter().any(|name| file.starts_with(name));
+        if !is_elsewhere && !is_of_system(info) && !is_own(info) {
+            parts.extend(writable_segments(info));
+        }
+    });
     let saved = parts.into_iter().map(|(start, end)| Part {
         start,
         // SAFETY: a writable part of a loaded object.
@@ -61,58 +66,40 @@ pub(crate) fn parts() -> impl Iterator<Item = (usize, usize)> {
 /// Memory of images that is read-only after the start.
 pub(crate) fn constant_parts() -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(add_constant), (&raw mut parts).cast()) };
-    parts
-}
-
-unsafe extern "C" fn add_constant(
-    info: *mut libc::dl_phdr_info,
-    _size: libc::size_t,
-    data: *mut libc::c_void,
-) -> libc::c_int {
-    // SAFETY: the loader passes what is valid, and our own data.
-    let (info, parts) = unsafe { (&*info, &mut *data.cast::<Vec<Range<usize>>>()) };
-    // SAFETY: the loader passes as many headers.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-    for header in headers {
-        let start = info.dlpi_addr as usize + header.p_vaddr as usize;
-        let end = start + header.p_memsz as usize;
-        match header.p_type {
-            libc::PT_LOAD if header.p_flags & libc::PF_W == 0 => parts.push(start..end),
-            libc::PT_GNU_RELRO => parts.push(start..end & !4095),
-            _ => {}
+    for_each(|info| {
+        for header in headers(info) {
+            let start = info.dlpi_addr as usize + header.p_vaddr as usize;
+            let end = start + header.p_memsz as usize;
+            match header.p_type {
+                libc::PT_LOAD if header.p_flags & libc::PF_W == 0 => parts.push(start..end),
+                libc::PT_GNU_RELRO => parts.push(start..end & !4095),
+                _ => {}
+            }
         }
-    }
-    0
+    });
+    parts
 }
 
 /// The writable memory of this library.
 pub(crate) fn own_parts() -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(add_own), (&raw mut parts).cast()) };
+    for_each(|info| {
+        if is_own(info) {
+            parts.extend(writable_segments(info).map(|(start, end)| start..end));
+        }
+    });
     parts
-}
-
-unsafe extern "C" fn add_own(
-    info: *mut libc::dl_phdr_info,
-    _size: libc::size_t,
-    data: *mut libc::c_void,
-) -> libc::c_int {
-    // SAFETY: the loader passes what is valid, and our own data.
-    let (info, parts) = unsafe { (&*info, &mut *data.cast::<Vec<Range<usize>>>()) };
-    if file_of(info).starts_with(OWN) {
-        parts.extend(writable_segments(info).map(|(start, end)| start..end));
-    }
-    0
 }
 
 /// The thread-local memory of the calling thread, and what the C library knows of the thread.
 pub(crate) fn thread_block() -> Range<usize> {
     let mut start = thread_pointer();
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(find_thread_block), (&raw mut start).cast()) };
+    for_each(|info| {
+        let block = info.dlpi_tls_data.addr();
+        if block != 0 && block < start && thread_pointer() - block < 1 << 20 {
+            start = block;
+        }
+    });
     /// More than the description of a thread takes in any version.
     const DESCRIPTION: u32 = 2432;
     // SAFETY: a valid name; the C library has the size there for debuggers.
@@ -120,20 +107,6 @@ pub(crate) fn thread_block() -> Range<usize> {
     // SAFETY: as above.
     let size = unsafe { size.cast::<u32>().as_ref() };
     start..thread_pointer() + *size.unwrap_or(&DESCRIPTION) as usize
-}
-
-unsafe extern "C" fn find_thread_block(
-    info: *mut libc::dl_phdr_info,
-    _size: libc::size_t,
-    data: *mut libc::c_void,
-) -> libc::c_int {
-    // SAFETY: the loader passes what is valid, and our own data.
-    let (info, start) = unsafe { (&*info, &mut *data.cast::<usize>()) };
-    let block = info.dlpi_tls_data.addr();
-    if block != 0 && block < *start && thread_pointer() - block < 1 << 20 {
-        *start = block;
-    }
-    0
 }
 
 /// The files of the images that the program's own state is in, itself first.
@@ -146,27 +119,17 @@ pub(crate) fn files() -> &'static [PathBuf] {
 
 fn files_now() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = Vec::new();
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(add_file), (&raw mut files).cast()) };
+    for_each(|info| {
+        if !is_of_system(info) && !is_own(info) {
+            // SAFETY: a name is a string of C.
+            let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
+            files.push(match name {
+                b"" => PathBuf::from("/proc/self/exe"),
+                name => PathBuf::from(OsStr::from_bytes(name)),
+            });
+        }
+    });
     files
-}
-
-unsafe extern "C" fn add_file(
-    info: *mut libc::dl_phdr_info,
-    _size: libc::size_t,
-    data: *mut libc::c_void,
-) -> libc::c_int {
-    // SAFETY: the loader passes what is valid, and our own data.
-    let (info, files) = unsafe { (&*info, &mut *data.cast::<Vec<PathBuf>>()) };
-    if !is_of_system(info) && !is_own(info) {
-        // SAFETY: a name is a string of C.
-        let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
-        files.push(match name {
-            b"" => PathBuf::from("/proc/self/exe"),
-            name => PathBuf::from(OsStr::from_bytes(name)),
-        });
-    }
-    0
 }
 
 /// Bytes of the writable memory.
@@ -234,29 +197,18 @@ pub(crate) fn code_around(code: usize) -> Option<(&'static [u8], usize)> {
 }
 
 fn note_code() {
-    CODE.get().clear();
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(add_code), std::ptr::from_mut(CODE.get()).cast()) };
-}
-
-unsafe extern "C" fn add_code(
-    info: *mut libc::dl_phdr_info,
-    _size: libc::size_t,
-    data: *mut libc::c_void,
-) -> libc::c_int {
-    // SAFETY: the loader passes what is valid, and our own data.
-    let (info, parts) = unsafe { (&*info, &mut *data.cast::<Vec<&'static [u8]>>()) };
-    // SAFETY: the loader passes as many headers.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-    let is_code = |header: &&libc::Elf64_Phdr| {
-        header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0
-    };
-    parts.extend(headers.iter().filter(is_code).map(|header| {
-        let start = info.dlpi_addr as usize + header.p_vaddr as usize;
-        // SAFETY: code of an image that stays loaded.
-        unsafe { std::slice::from_raw_parts(start as *const u8, header.p_memsz as usize) }
-    }));
-    0
+    let parts = CODE.get();
+    parts.clear();
+    for_each(|info| {
+        let is_code = |header: &&libc::Elf64_Phdr| {
+            header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0
+        };
+        parts.extend(headers(info).iter().filter(is_code).map(|header| {
+            let start = info.dlpi_addr as usize + header.p_vaddr as usize;
+            // SAFETY: code of an image that stays loaded.
+            unsafe { std::slice::from_raw_parts(start as *const u8, header.p_memsz as usize) }
+        }));
+    });
 }
 
 /// Libraries of compilers, which set themselves up.
@@ -277,33 +229,39 @@ pub(crate) fn is_in_library(address: usize) -> bool {
     is_in(address, |info| is_of_compiler(info) || is_of_system(info))
 }
 
-/// The address that is looked for, which images count, and what was found.
-type Member = (usize, fn(&libc::dl_phdr_info) -> bool, bool);
-
+/// Whether an image that counts has this address.
 fn is_in(address: usize, counts: fn(&libc::dl_phdr_info) -> bool) -> bool {
-    let mut search: Member = (address, counts, false);
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(find_image), (&raw mut search).cast()) };
-    search.2
-}
-
-unsafe extern "C" fn find_image(
-    info: *mut libc::dl_phdr_info,
-    _size: libc::size_t,
-    data: *mut libc::c_void,
-) -> libc::c_int {
-    // SAFETY: the loader passes what is valid, and our own data.
-    let (info, (address, counts, found)) = unsafe { (&*info, &mut *data.cast::<Member>()) };
-    if counts(info) {
-        // SAFETY: the loader passes as many headers.
-        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-        *found |= headers.iter().any(|header| {
+    let mut is_found = false;
+    for_each(|info| {
+        let has_address = |header: &libc::Elf64_Phdr| {
             let start = info.dlpi_addr as usize + header.p_vaddr as usize;
             let length = header.p_memsz as usize;
-            header.p_type == libc::PT_LOAD && (start..start + length).contains(address)
-        });
+            header.p_type == libc::PT_LOAD && (start..start + length).contains(&address)
+        };
+        is_found |= counts(info) && headers(info).iter().any(has_address);
+    });
+    is_found
+}
+
+/// Calls `visit` for each image of the process.
+pub(crate) fn for_each<F: FnMut(&libc::dl_phdr_info)>(mut visit: F) {
+    unsafe extern "C" fn callback<F: FnMut(&libc::dl_phdr_info)>(
+        info: *mut libc::dl_phdr_info,
+        _size: libc::size_t,
+        visit: *mut libc::c_void,
+    ) -> libc::c_int {
+        // SAFETY: the loader passes a valid description and the closure that it was given.
+        unsafe { (*visit.cast::<F>())(&*info) };
+        0
     }
-    0
+    // SAFETY: the closure has the type that the callback expects, and outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(callback::<F>), (&raw mut visit).cast()) };
+}
+
+/// The program headers of an image.
+pub(crate) fn headers(info: &libc::dl_phdr_info) -> &[libc::Elf64_Phdr] {
+    // SAFETY: the loader says how many headers there are.
+    unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) }
 }
 
 fn is_of_compiler(info: &libc::dl_phdr_info) -> bool {
@@ -329,25 +287,9 @@ pub(crate) fn is_own(info: &libc::dl_phdr_info) -> bool {
     file_of(info).starts_with(OWN)
 }
 
-unsafe extern "C" fn add_object(
-    info: *mut libc::dl_phdr_info,
-    _size: libc::size_t,
-    data: *mut libc::c_void,
-) -> libc::c_int {
-    // SAFETY: the loader passes what is valid, and our own data.
-    let (info, parts) = unsafe { (&*info, &mut *data.cast::<Vec<(usize, usize)>>()) };
-    let file = file_of(info);
-    let is_elsewhere = PROTECTED.iter().any(|name| file.starts_with(name));
-    if !is_elsewhere && !is_of_system(info) && !is_own(info) {
-        parts.extend(writable_segments(info));
-    }
-    0
-}
-
 /// The parts of an image that can be written, each by its start and its end.
 fn writable_segments(info: &libc::dl_phdr_info) -> impl Iterator<Item = (usize, usize)> {
-    // SAFETY: the loader passes as many headers.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+    let headers = headers(info);
     let base = info.dlpi_addr as usize;
     let read_only = headers
         .iter()

@@ -1,6 +1,7 @@
 //! Names for addresses of the program, from its debug information and its symbols.
 
 use crate::gate::Own;
+use crate::image;
 use crate::{block_numbers, blocks, callers, cancel, heap, mappings};
 use native::{Block, Content, Images, Variable};
 use runtime::native::SourceMap;
@@ -183,25 +184,14 @@ fn function(address: usize) -> Option<String> {
 /// The images of the process.
 pub(crate) fn loaded() -> Images {
     let mut images = Images::default();
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(add_image), (&raw mut images).cast()) };
+    image::for_each(|info| add_image(info, &mut images));
     images
 }
 
-unsafe extern "C" fn add_image(
-    info: *mut libc::dl_phdr_info,
-    _size: libc::size_t,
-    data: *mut libc::c_void,
-) -> libc::c_int {
-    // SAFETY: the loader passes what is valid, and our own data.
-    let (info, images) = unsafe { (&*info, &mut *data.cast::<Images>()) };
-    // SAFETY: a name is a string of C; the loader passes as many headers.
-    let (name, headers) = unsafe {
-        (
-            CStr::from_ptr(info.dlpi_name),
-            std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()),
-        )
-    };
+fn add_image(info: &libc::dl_phdr_info, images: &mut Images) {
+    // SAFETY: a name is a string of C.
+    let name = unsafe { CStr::from_ptr(info.dlpi_name) };
+    let headers = image::headers(info);
     let path = match name.to_bytes() {
         // The program itself.
         b"" => Path::new("/proc/self/exe"),
@@ -217,5 +207,4 @@ unsafe extern "C" fn add_image(
         let base = info.dlpi_addr;
         images.add(path.to_owned(), base, base + start..base + end);
     }
-    0
 }

@@ -362,26 +362,17 @@ fn slot_of_stub(stub: usize) -> Option<usize> {
 /// The images that the program's own state is in.
 fn images() -> Vec<Image> {
     let mut images: Vec<Image> = Vec::new();
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(add_image), (&raw mut images).cast()) };
+    image::for_each(|info| add_image(info, &mut images));
     images
 }
 
-unsafe extern "C" fn add_image(
-    info: *mut libc::dl_phdr_info,
-    _size: libc::size_t,
-    data: *mut c_void,
-) -> c_int {
-    // SAFETY: the loader passes what is valid, and our own data.
-    let (info, images) = unsafe { (&*info, &mut *data.cast::<Vec<Image>>()) };
+fn add_image(info: &libc::dl_phdr_info, images: &mut Vec<Image>) {
     if is_of_system(info) || is_own(info) {
-        return 0;
+        return;
     }
-    // SAFETY: the loader passes as many headers; a name is a string of C.
-    let (headers, name) = unsafe {
-        let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-        (headers, CStr::from_ptr(info.dlpi_name).to_bytes())
-    };
+    let headers = image::headers(info);
+    // SAFETY: a name is a string of C.
+    let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
     let base = info.dlpi_addr as usize;
     let loaded = headers
         .iter()
@@ -405,7 +396,6 @@ unsafe extern "C" fn add_image(
             addresses,
         });
     }
-    0
 }
 
 /// What was done at an undefined instruction before.

@@ -8,7 +8,7 @@
 
 use crate::image;
 use crate::library_calls::{self, Act, Callee};
-use libc::{c_int, c_void, size_t};
+use libc::c_void;
 use runtime::native::HAS_CALLED_UNKNOWN;
 use rustc_hash::FxHashMap;
 use std::ffi::CStr;
@@ -115,9 +115,7 @@ pub(crate) fn note_accesses() -> Result<(), String> {
 }
 
 fn redirect(notes_unknown: bool, are_events: bool) -> Result<(), String> {
-    let mut images: Vec<Image> = Vec::new();
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(add_image), (&raw mut images).cast()) };
+    let images = images();
     let mut slots = Vec::new();
     for image in images.iter().filter(|image| image.is_own) {
         // SAFETY: the image is loaded, so that its dynamic section is as the ABI says.
@@ -394,8 +392,7 @@ impl Flags {
 /// The images of the process.
 fn images() -> Vec<Image> {
     let mut images: Vec<Image> = Vec::new();
-    // SAFETY: the callback gets what it is given here.
-    unsafe { libc::dl_iterate_phdr(Some(add_image), (&raw mut images).cast()) };
+    image::for_each(|info| add_image(info, &mut images));
     images
 }
 
@@ -410,15 +407,8 @@ fn is_known(name: &CStr) -> bool {
     native::is_harmless(name) && !changes_threads
 }
 
-unsafe extern "C" fn add_image(
-    info: *mut libc::dl_phdr_info,
-    _size: size_t,
-    data: *mut c_void,
-) -> c_int {
-    // SAFETY: the loader passes what is valid, and our own data.
-    let (info, images) = unsafe { (&*info, &mut *data.cast::<Vec<Image>>()) };
-    // SAFETY: the loader passes as many headers.
-    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+fn add_image(info: &libc::dl_phdr_info, images: &mut Vec<Image>) {
+    let headers = image::headers(info);
     let base = info.dlpi_addr as usize;
     let range = |header: &libc::Elf64_Phdr| {
         let start = base + header.p_vaddr as usize;
@@ -452,5 +442,4 @@ unsafe extern "C" fn add_image(
         is_own,
         is_ours,
     });
-    0
 }
