@@ -186,3 +186,37 @@ fn a_program_without_symbols_and_unwinding_tables_is_not_verified() {
         }
     }
 }
+
+#[test]
+fn a_load_that_clang_leaves_behind_its_hook_is_no_access_of_its_own() {
+    // The address of the loop's load stays in a register, and padding comes before the loop.
+    let source = "
+        #include <pthread.h>
+        static long flag;
+        static int round, least;
+        __attribute__((noinline)) static int rounds(int *place) { return *place; }
+        static void *raise(void *argument) { __atomic_store_n(&flag, 1, 5); return argument; }
+        int main(void) {
+            pthread_t thread;
+            pthread_create(&thread, 0, raise, 0);
+            while (__atomic_load_n((int *)&flag, 5) != 1)
+                if (rounds(&round) < least) round = rounds(&round) + 1;
+            pthread_join(thread, 0);
+        }";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("program.c");
+    fs::write(&file, source).unwrap();
+    for name in ["gcc", "clang"] {
+        let Some(toolchain) = Toolchain::named(name) else {
+            continue;
+        };
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            let executable = folder.path().join(format!("{name}{level}"));
+            toolchain
+                .build(&file, &[level.to_owned()], &executable)
+                .unwrap();
+            let report = check(&[], &executable, &[]).unwrap();
+            assert_eq!(report["verdict"], "verified", "{name} {level}: {report}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
     OpAccess, OpKind, Register,
 };
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A hook was called, and the access comes.
 #[derive(Clone, PartialEq)]
@@ -57,7 +57,7 @@ pub fn unhooked(code: &[u8], start: u64, around: &dyn Surroundings) -> Option<Un
         found: Unhooked::default(),
     };
     let known = function.follow();
-    for (block, known) in known.into_iter().enumerate() {
+    for (block, known) in known {
         function.run(block, known, true);
     }
     let mut found = function.found;
@@ -106,9 +106,9 @@ fn starts(instructions: &[Instruction]) -> Vec<usize> {
 }
 
 impl Function<'_> {
-    /// What is known at the beginning of each block.
-    fn follow(&mut self) -> Vec<Known> {
-        let mut known: HashMap<usize, Known> = HashMap::new();
+    /// What is known at the beginning of each block, but for the padding between blocks.
+    fn follow(&mut self) -> BTreeMap<usize, Known> {
+        let mut known: BTreeMap<usize, Known> = BTreeMap::new();
         let entry = State::entry(&mut self.terms);
         let mut waiting = BTreeSet::from([0]);
         known.insert(
@@ -154,8 +154,12 @@ impl Function<'_> {
                 }
             }
             // Reached by a table of jumps, or by an exception.
-            let Some(block) = unreached.find(|block| !known.contains_key(block)) else {
-                break;
+            let is_left = |block: &usize| {
+                let is_padding = jumped.is_none() && self.is_padding(*block);
+                !known.contains_key(block) && !is_padding
+            };
+            let Some(block) = unreached.find(is_left) else {
+                return known;
             };
             let state = jumped
                 .clone()
@@ -165,9 +169,12 @@ impl Function<'_> {
             seeded.push(block);
             waiting.insert(block);
         }
-        (0..self.starts.len())
-            .map(|block| known.remove(&block).expect("every block was followed"))
-            .collect()
+    }
+
+    /// Whether the block aligns the next one. A table of jumps may lead to the place before it.
+    fn is_padding(&self, block: usize) -> bool {
+        let mut instructions = self.instructions[self.range(block)].iter();
+        instructions.all(|instruction| instruction.mnemonic() == Mnemonic::Nop)
     }
 
     fn range(&self, block: usize) -> std::ops::Range<usize> {

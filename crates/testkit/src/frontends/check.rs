@@ -131,6 +131,7 @@ impl Tools<'_> {
             .arg(self.mazurka)
             .args(["check", "--format", "json"]);
         command.args(["--no-output", "--quiet", "--keep-going", "--extra", "0"]);
+        command.args(["--timeouts", "8"]);
         command
             .args(["--time-limit", "30s", "--max-executions"])
             .arg(self.executions.to_string());
