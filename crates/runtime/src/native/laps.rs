@@ -262,6 +262,8 @@ impl Engine {
         if is_event && !place.is_spin && self.thread().operations >= MANY_OPERATIONS {
             self.counts_round(code);
         }
+        // A suspended thread's changes have been noted. The others are noted here, so that switches make no difference.
+        self.note_changes();
         self.thread().laps.forget_before_effect();
         // What was compared before its last effect is of no use any more.
         if !self.thread().laps.is_watched() {
@@ -284,7 +286,7 @@ impl Engine {
             true => Lap::TooMany,
             false => self.thread().laps.come_by(place, &state),
         };
-        if matches!(lap, Lap::Vain(_)) && self.has_changed_memory() {
+        if matches!(lap, Lap::Vain(_)) && !self.native.segment.is_known() {
             let laps = &mut self.thread().laps;
             laps.take_effect();
             laps.forget_before_effect();
@@ -478,8 +480,8 @@ impl Laps {
     /// Notes a visit if it is the first one and there is room.
     #[inline(always)]
     fn visits(&mut self, code: usize) -> bool {
-        // To forget it is to give memory back, which is not done while the program's code runs.
-        if !self.foreign.is_empty() {
+        // To forget it is to give memory back, which is not done while the program's code runs. Memory has to be compared.
+        if !self.foreign.is_empty() || self.is_watched() {
             return false;
         }
         self.forget_before_effect();

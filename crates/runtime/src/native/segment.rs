@@ -22,6 +22,11 @@ impl Segment {
         self.is_known = false;
         HAS_CALLED_UNKNOWN.store(false, Relaxed);
     }
+
+    /// Whether the memory at the beginning is known.
+    pub(super) fn is_known(&self) -> bool {
+        self.is_known
+    }
 }
 
 impl Engine {
@@ -54,20 +59,24 @@ impl Engine {
         if self.config.native.is_none() {
             return self.end_heap_segment();
         }
-        let has_called_unknown = HAS_CALLED_UNKNOWN.load(Relaxed);
-        // If it has not begun, the thread has not run since it came to the place where it is.
-        let has_begun = self.native.segment.is_known && self.thread().laps.is_watched();
-        if has_called_unknown || has_begun && self.has_changed_memory() {
-            self.thread().laps.take_effect();
+        match HAS_CALLED_UNKNOWN.load(Relaxed) {
+            true => self.thread().laps.take_effect(),
+            // If the segment has not begun, the thread has not run since it came to the place where it is.
+            false => self.note_changes(),
         }
         self.native.segment.forget();
     }
 
-    /// Whether the thread that runs has changed memory in this segment. Its own stack does not count.
-    pub(super) fn has_changed_memory(&mut self) -> bool {
-        if !std::mem::take(&mut self.native.segment.is_known) {
-            return true;
+    /// A change of memory in this segment, if it is known, is an effect of the thread that runs.
+    pub(super) fn note_changes(&mut self) {
+        let is_known = self.native.segment.is_known && self.thread().laps.is_watched();
+        if is_known && self.has_changed_memory() {
+            self.thread().laps.take_effect();
         }
+    }
+
+    /// Whether the thread that runs has changed memory in this segment. Its own stack does not count.
+    fn has_changed_memory(&self) -> bool {
         let mut rest = &self.native.segment.content[..];
         let is_same = self.look_at_memory(&mut |piece| match rest.split_at_checked(piece.len()) {
             Some((before, behind)) if before == piece => {
