@@ -6,6 +6,7 @@
 
 mod entry;
 mod formatted;
+mod sorting;
 mod spans;
 mod table;
 
@@ -39,6 +40,8 @@ pub(crate) enum Act {
     Prints(Printing),
     /// It reads text, and writes to arguments as a format says.
     Scans(Scanning),
+    /// It sorts this, with comparisons of the program.
+    Sorts(fn(&Arguments) -> Span),
     /// Its result shows what it has written.
     Results {
         written: fn(&Arguments, usize) -> Span,
@@ -194,6 +197,16 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                 let result = scanning.perform(arguments, &mut reporter);
                 arguments.set_result(result as usize);
                 return true;
+            }
+            Act::Sorts(span) => {
+                let span = span(arguments);
+                reporter.reads(span);
+                // SAFETY: as the program called it; the gate is open.
+                if are_events && unsafe { sorting::sort(arguments, span, &mut reporter) } {
+                    is_done = true;
+                } else {
+                    reporter.writes(span);
+                }
             }
             Act::Results { written, most } => {
                 if are_events {

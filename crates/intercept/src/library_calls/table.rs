@@ -1,6 +1,6 @@
 //! What each function reads and writes.
 
-use super::Act::{self, Copies, Prints, Reads, Results, Scans, Writes};
+use super::Act::{self, Copies, Prints, Reads, Results, Scans, Sorts, Writes};
 use super::Copy;
 use super::entry::Arguments;
 use super::formatted::{Printing, Scanning};
@@ -296,7 +296,7 @@ const REST: &[Row] = &[
     ("pthread_getname_np", &[Writes(|a| a.bytes(1, if a.word(2) < 16 { 0 } else { 16 }))]),
     ("pthread_setname_np", &[Reads(|a| a.text(1))]),
     ("getcpu", &[Writes(|a| a.bytes(0, 4)), Writes(|a| a.bytes(1, 4))]),
-    ("qsort qsort_r", &[Reads(sorted), Writes(sorted)]),
+    ("qsort qsort_r", &[Sorts(sorted)]),
     ("rand_r", &[Reads(|a| a.bytes(0, 4)), Writes(|a| a.bytes(0, 4))]),
     ("frexp frexpf frexpl remquo remquof remquol lgamma_r lgammaf_r lgammal_r", &[Writes(|a| a.bytes(0, 4))]),
     ("modff", &[Writes(|a| a.bytes(0, 4))]),
