@@ -238,22 +238,27 @@ pub(crate) unsafe fn run(pointer: usize, function: usize, words: [usize; 3]) -> 
     let _open = open(pointer);
     let [first, second, third] = words;
     // SAFETY: as promised by the caller.
-    unsafe { call(function, first, second, third) }
+    unsafe { call(first, second, third, 0, 0, function) }
 }
 
+/// Calls a function that calls code of the program, or is such, behind what hooks leave on the stack.
+///
 /// # Safety
 ///
-/// As for [`run`].
+/// The function takes words, at most these, and returns one or nothing; the gate is open.
 #[unsafe(naked)]
-unsafe extern "C-unwind" fn call(
-    function: usize,
+pub(crate) unsafe extern "C-unwind" fn call(
     first: usize,
     second: usize,
     third: usize,
+    fourth: usize,
+    fifth: usize,
+    function: usize,
 ) -> usize {
     std::arch::naked_asm!(
-        "mov r11, rdi",
-        "mov r8, rcx",
+        "mov r11, r9",
+        "mov r9, rdi",
+        "mov r10, rcx",
         "cmp byte ptr [rip + {wipes}], 0",
         "je 2f",
         "lea rdi, [rsp - 8 * {words}]",
@@ -261,9 +266,8 @@ unsafe extern "C-unwind" fn call(
         "xor eax, eax",
         "rep stosq",
         "2:",
-        "mov rdi, rsi",
-        "mov rsi, rdx",
-        "mov rdx, r8",
+        "mov rdi, r9",
+        "mov rcx, r10",
         "jmp r11",
         wipes = sym runtime::native::WIPES,
         words = const LEFT_BY_ENGINE,

@@ -268,7 +268,7 @@ impl Engine {
     pub(crate) fn see(&mut self, seen: Seen) {
         if self.config.native.is_some() {
             if self.thread().laps.learn(seen) {
-                self.meet_retry();
+                self.wipe_stacks();
             }
         } else if self.watch.reads {
             let round = &mut self.thread().round;

@@ -16,7 +16,7 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
     let pointer = || unsafe { &mut *engine.as_ptr() };
     loop {
         let job = pointer().take_job(suspender);
-        if pointer().watch.stacks || pointer().names.has_retries() {
+        if pointer().watch.stacks || pointer().names.has_wiped_stacks() {
             perform::clean(engine, perform::LEFT_BY_THREADS);
         }
         perform::leave(engine);

@@ -3,6 +3,7 @@
 //! So the elements are sorted in a copy on the stack of the thread. They are read before that and written after it.
 
 use super::{Reporter, Span, entry::Arguments};
+use crate::gate;
 use report::Omission;
 use runtime::native as model;
 
@@ -34,7 +35,14 @@ pub(super) unsafe fn sort(
     // SAFETY: the elements are there, and the copy has room for them; the program calls the function so.
     unsafe {
         start.copy_from_nonoverlapping(elements, length);
-        arguments.function()(start.expose_provenance(), count, size, compare, argument, 0);
+        gate::call(
+            start.expose_provenance(),
+            count,
+            size,
+            compare,
+            argument,
+            arguments.function() as usize,
+        );
         reporter.call.goes_on();
         reporter.writes((address, length));
         elements.copy_from_nonoverlapping(start, length);

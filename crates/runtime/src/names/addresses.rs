@@ -22,7 +22,7 @@ pub(super) struct Addresses {
     spins: BTreeSet<u64>,
     /// Threads came back to what they had read or tried before.
     #[serde(default)]
-    has_retries: bool,
+    has_wiped_stacks: bool,
 }
 
 /// A range of memory that is one object.
@@ -164,14 +164,14 @@ impl Names {
         self.addresses.spins.insert(code);
     }
 
-    /// Whether threads are known to read or try the same thing again at the same place, without an effect in between.
-    pub(crate) fn has_retries(&self) -> bool {
-        self.addresses.has_retries
+    /// Whether hooks wipe the stack behind them.
+    pub(crate) fn has_wiped_stacks(&self) -> bool {
+        self.addresses.has_wiped_stacks
     }
 
-    /// A thread did that.
-    pub(crate) fn meet_retry(&mut self) {
-        self.addresses.has_retries = true;
+    /// They do so in the executions to come.
+    pub(crate) fn wipe_stacks(&mut self) {
+        self.addresses.has_wiped_stacks = true;
     }
 }
 

@@ -304,7 +304,7 @@ impl Engine {
                 false
             }
             Lap::Vain(start) => {
-                self.meet_retry();
+                self.wipe_stacks();
                 let thread = self.thread();
                 thread.round.learnt(&thread.laps.learnt[start..]);
                 self.halt(Halt::Await);
@@ -369,10 +369,10 @@ impl Engine {
         !self.is_loop(code) && self.thread().laps.visits(code)
     }
 
-    /// A thread reads or tries the same thing again. The executions so far have compared what hooks left, too.
-    pub(crate) fn meet_retry(&mut self) {
-        if !self.names.has_retries() {
-            self.names.meet_retry();
+    /// From now on hooks wipe the stack behind them. The executions so far have compared what hooks left, too.
+    pub(crate) fn wipe_stacks(&mut self) {
+        if !self.names.has_wiped_stacks() {
+            self.names.wipe_stacks();
             self.is_coarsened = true;
         }
     }

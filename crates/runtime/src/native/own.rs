@@ -17,7 +17,7 @@ impl Model {
     /// An execution begins.
     pub(crate) fn begin_own(&mut self) {
         let engine = self.engine_mut();
-        WIPES.store(engine.names.has_retries(), Relaxed);
+        WIPES.store(engine.names.has_wiped_stacks(), Relaxed);
         let passes = engine.native.is_simple && engine.grain == Grain::Accesses;
         let passes = passes && !engine.watch.sees_all();
         let engine = if passes { engine } else { ptr::null_mut() };

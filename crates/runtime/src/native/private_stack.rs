@@ -21,11 +21,11 @@ impl Engine {
         let without = &self.config.without;
         let is_off =
             without.contains(&Shortcut::PrivateStacks) || without.contains(&Shortcut::FoldedSpawns);
-        if self.config.native.is_none()
-            || self.native.is_raced
-            || self.config.is_enforceable
-            || is_off
-        {
+        if self.config.native.is_none() || self.native.is_raced {
+            return false;
+        }
+        if self.config.is_enforceable || is_off {
+            self.wipe_stacks();
             return false;
         }
         if self.native.are_stacks_shared {
@@ -115,6 +115,8 @@ impl Engine {
             self.native.are_stacks_shared = true;
         }
         self.threads[owner.index()].has_private_stack = false;
+        // What hooks leave is there when a function first writes to its frame, which is an event now.
+        self.wipe_stacks();
         self.coarsen(self.names.end(owner), Coarsening::Shared);
     }
 }
