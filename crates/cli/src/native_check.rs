@@ -14,6 +14,7 @@ use native::{
 use report::{Limit, Report, ScheduleFile, Trailed};
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -162,9 +163,14 @@ impl Task<'_> {
         let Origin::Sources { files, flags } = &self.program.origin else {
             return Ok(None);
         };
-        let is_special = |file: &&PathBuf| file.metadata().is_ok_and(|there| !there.is_file());
-        if let Some(file) = files.iter().find(is_special) {
-            return Err(Refusal::NoSource(file.clone()));
+        for file in files {
+            match file.metadata() {
+                Ok(there) if !there.is_file() => return Err(Refusal::NoSource(file.clone())),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    return Err(Refusal::MissingSource(file.clone()));
+                }
+                Ok(_) | Err(_) => {}
+            }
         }
         let environment = |name: &str| std::env::var_os(name);
         let language = Language::of_all(files).unwrap_or(Language::C);

@@ -172,6 +172,9 @@ pub enum Refusal {
     /// A source is a device, a pipe or the like.
     #[error("{}: this is no regular file; give a source file", .0.display())]
     NoSource(PathBuf),
+    /// A source is missing.
+    #[error("{}: there is no such file; give a source file", .0.display())]
+    MissingSource(PathBuf),
     /// A checkpoint would take the place of a device, a pipe or a directory.
     #[error("{}: this is no file that a checkpoint may replace; choose another place", .0.display())]
     NoFile(PathBuf),

@@ -69,6 +69,8 @@ fn pipes_and_devices_are_refused_where_a_file_is_read() {
         "check /dev/zero",
         "check mutex:2 --no-output --resume pipe",
         "check mutex:2 --no-output --checkpoint pipe",
+        "check absent.c",
+        "check main.c absent.c",
         "check mutex:2 --no-output --suppressions pipe",
         "check mutex:2 --no-output --suppressions /dev/zero",
         "replay pipe",

@@ -348,10 +348,17 @@ fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
     engine.record_values([value], |name, [value]| format!("{name}.load() -> {value}"));
 }
 
+/// A write of the value that is there already has no effect, like a read.
+fn wrote(engine: &mut Engine) {
+    if engine.before == engine.after {
+        engine.see(Seen::Value(engine.op.object, engine.before));
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
-    engine.see(Seen::Value(engine.op.object, value.token()));
+    wrote(engine);
     if engine.watch.races {
         engine
             .happens_before
@@ -363,7 +370,7 @@ fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
 #[cold]
 #[inline(never)]
 fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, order: Ordering) {
-    engine.see(Seen::Value(engine.op.object, old.token()));
+    wrote(engine);
     if engine.watch.races {
         engine
             .happens_before
@@ -381,10 +388,9 @@ fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, orde
 #[cold]
 #[inline(never)]
 fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orders: [Ordering; 2]) {
-    let [old, ..] = values;
     let [success, failure] = orders;
     let object = engine.op.object;
-    engine.see(Seen::Value(object, old.token()));
+    wrote(engine);
     if engine.watch.races {
         engine.happens_before.load(
             engine.running,
