@@ -33,58 +33,116 @@ const REGISTERS: usize = 6;
 /// Of the frame pointer.
 const FRAME_POINTER: usize = 4;
 
+/// What is dead in a stack, all by offset.
+#[derive(Default)]
+struct Plan {
+    start: usize,
+    length: usize,
+    /// Words of the stack on which the rest depends.
+    words: Vec<(usize, usize)>,
+    dead: Vec<Range<usize>>,
+}
+
+/// Threads come back to few places. Each has a slot here.
+static PLANS: Own<Vec<Plan>> = Own::new(Vec::new());
+
+const SLOTS: usize = 64;
+
+/// Stacks of threads lie whole pages apart.
+const PAGE: usize = 4096;
+
 /// Clears what is dead in a copy of a stack that begins at `start`, with registers that calls preserve and a return address (`Frame`).
 pub(crate) fn clear(start: usize, copy: &mut [u8]) {
     if returns_twice() {
         return;
     }
-    let all = start..start + copy.len();
-    let mut registers: [usize; REGISTERS] = std::array::from_fn(|number| start + number * WORD);
-    let mut slot = start + REGISTERS * WORD;
-    for _ in 0..DEEPEST {
-        let stack = slot + WORD;
-        let Some(waiting) = word(slot, &all).and_then(waiting_at) else {
-            return;
-        };
-        let base = match waiting.is_by_frame {
-            true => word(registers[FRAME_POINTER], &all),
-            false => Some(stack),
-        };
-        let end = base.map(|base| base.wrapping_add_signed(waiting.distance as isize));
-        let Some(end) = end.filter(|&end| end > stack && end <= all.end) else {
-            return;
-        };
-        let slot_above = end - WORD;
-        let mut forget = |dead: Range<usize>| {
-            if all.start <= dead.start && dead.start < dead.end && dead.end <= all.end {
-                copy[dead.start - start..dead.end - start].fill(0);
-            }
-        };
-        for (&place, &is_dead) in registers.iter().zip(&waiting.dead.registers) {
-            if is_dead {
-                forget(place..place + WORD);
-            }
-        }
-        for part in &waiting.dead.frame {
-            let [from, to] =
-                [part.start, part.end].map(|offset| end.wrapping_add_signed(offset as isize));
-            forget(from.max(stack)..to.min(slot_above));
-        }
-        for (place, saved) in registers.iter_mut().zip(&waiting.saved) {
-            if let Some(offset) = saved {
-                *place = end.wrapping_add_signed(*offset as isize);
-            }
-        }
-        slot = slot_above;
+    let plans = PLANS.get();
+    if plans.is_empty() {
+        plans.resize_with(SLOTS, Plan::default);
+    }
+    let code = word(REGISTERS * WORD, copy).unwrap_or_default();
+    let plan = &mut plans[((start / PAGE) ^ code) % SLOTS];
+    if !plan.is_of(start, copy) {
+        *plan = Plan::new(start, copy);
+    }
+    for dead in &plan.dead {
+        copy[dead.clone()].fill(0);
     }
 }
 
-/// A word of the stack.
-fn word(address: usize, stack: &Range<usize>) -> Option<usize> {
-    let is_there = stack.start <= address && address.checked_add(WORD)? <= stack.end;
-    // SAFETY: the memory is in the part of the stack that is in use, of the thread that runs.
-    is_there
-        .then(|| unsafe { std::ptr::with_exposed_provenance::<usize>(address).read_unaligned() })
+impl Plan {
+    fn is_of(&self, start: usize, copy: &[u8]) -> bool {
+        let mut words = self.words.iter();
+        (self.start, self.length) == (start, copy.len())
+            && words.all(|&(offset, value)| word(offset, copy) == Some(value))
+    }
+
+    fn new(start: usize, copy: &[u8]) -> Plan {
+        let length = copy.len();
+        let mut plan = Plan {
+            start,
+            length,
+            ..Plan::default()
+        };
+        let mut read = |offset: usize| {
+            let value = word(offset, copy)?;
+            plan.words.push((offset, value));
+            Some(value)
+        };
+        let mut forget = |dead: Range<usize>| {
+            if dead.start < dead.end && dead.end <= length {
+                plan.dead.push(dead);
+            }
+        };
+        let mut registers: [usize; REGISTERS] = std::array::from_fn(|number| number * WORD);
+        let mut slot = REGISTERS * WORD;
+        for _ in 0..DEEPEST {
+            let stack = slot + WORD;
+            let Some(waiting) = read(slot).and_then(waiting_at) else {
+                break;
+            };
+            let base = match waiting.is_by_frame {
+                true => read(registers[FRAME_POINTER]).map(|base| base.wrapping_sub(start)),
+                false => Some(stack),
+            };
+            let end = base.map(|base| base.wrapping_add_signed(waiting.distance as isize));
+            let Some(end) = end.filter(|&end| end > stack && end <= length) else {
+                break;
+            };
+            let slot_above = end - WORD;
+            for (&place, &is_dead) in registers.iter().zip(&waiting.dead.registers) {
+                if is_dead {
+                    forget(place..place.wrapping_add(WORD));
+                }
+            }
+            for part in &waiting.dead.frame {
+                let [from, to] =
+                    [part.start, part.end].map(|offset| end.saturating_add_signed(offset as isize));
+                forget(from.max(stack)..to.min(slot_above));
+            }
+            for (place, saved) in registers.iter_mut().zip(&waiting.saved) {
+                if let Some(offset) = saved {
+                    *place = end.wrapping_add_signed(*offset as isize);
+                }
+            }
+            slot = slot_above;
+        }
+        plan.dead.sort_by_key(|dead| dead.start);
+        plan.dead.dedup_by(|dead, before| {
+            let touches = dead.start <= before.end;
+            if touches {
+                before.end = before.end.max(dead.end);
+            }
+            touches
+        });
+        plan
+    }
+}
+
+/// A word of a stack.
+fn word(offset: usize, copy: &[u8]) -> Option<usize> {
+    let word = copy.get(offset..offset.checked_add(WORD)?)?;
+    Some(usize::from_ne_bytes(word.try_into().ok()?))
 }
 
 /// The images when the program's `main` began. They are not asked for later: a thread of the program that is suspended may

@@ -151,6 +151,7 @@ impl Call {
     /// # Safety
     ///
     /// The program gave the memory to the call, which has not returned yet. The gate is as it was when the call began.
+    #[inline]
     pub(crate) unsafe fn reads(self, pointer: *const c_void, length: usize) {
         let address = pointer.addr();
         let is_own = |_| native::reads_on_own(address, length);
@@ -179,6 +180,7 @@ impl Call {
     /// # Safety
     ///
     /// As for [`Call::reads`].
+    #[inline]
     pub(crate) unsafe fn writes(self, pointer: *const c_void, length: usize) {
         let address = pointer.addr();
         let is_own = |code| native::writes_own(address, length, code);

@@ -21,14 +21,12 @@ struct Tracked {
     protected_from: Vec<usize>,
 }
 
-/// A copy of the pages that were written.
+/// A copy of what was written. Most of these pages are as they were at first.
 #[derive(Default)]
 pub(crate) struct Saved {
     bytes: Vec<u8>,
     /// Where they belong, by first address and length.
     places: Vec<(usize, usize)>,
-    /// [`SETTLED`] at that time.
-    settled: usize,
 }
 
 /// Bytes of a page that was written, without what is left out.
@@ -57,9 +55,6 @@ static IS_DEBUGGED: AtomicBool = AtomicBool::new(false);
 
 /// Executions that were run from the beginning.
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
-
-/// How often pages were protected again.
-static SETTLED: AtomicUsize = AtomicUsize::new(0);
 
 /// Saves the pages: all memory that the process can write but that is put back otherwise, or is the checker's.
 pub(crate) fn save() {
@@ -256,8 +251,12 @@ pub(crate) fn restore() {
     if !IS_DEBUGGED.load(Relaxed) {
         settle(begun);
     }
-    for piece in PIECES.get() {
-        piece.put(piece.content);
+    restore_pieces();
+}
+
+fn restore_pieces() {
+    for piece in PIECES.get().iter().filter(|piece| piece.is_changed()) {
+        piece.put();
     }
 }
 
@@ -286,7 +285,6 @@ fn settle(begun: usize) {
         false
     });
     if WRITTEN.get().len() < before {
-        SETTLED.fetch_add(1, Relaxed);
         cut_all();
     }
 }
@@ -295,21 +293,15 @@ fn settle(begun: usize) {
 pub(crate) fn save_to(copy: &mut Saved) {
     copy.bytes.clear();
     copy.places.clear();
-    copy.settled = SETTLED.load(Relaxed);
-    for piece in PIECES.get() {
+    for piece in PIECES.get().iter().filter(|piece| piece.is_changed()) {
         copy.bytes.extend_from_slice(piece.now());
         copy.places.push((piece.start, piece.content.len()));
     }
 }
 
-/// Puts back what was copied. Other pages are as at the start.
+/// Puts back what was copied. The rest is as at the start.
 pub(crate) fn restore_from(copy: &Saved) {
-    let is_same = copy.settled == SETTLED.load(Relaxed);
-    // Pages that were written first after the copy was made come last.
-    let known = if is_same { copy.places.len() } else { 0 };
-    for piece in &PIECES.get()[known..] {
-        piece.put(piece.content);
-    }
+    restore_pieces();
     let mut bytes = &copy.bytes[..];
     for &(start, length) in &copy.places {
         let (content, rest) = bytes.split_at(length);
@@ -325,11 +317,15 @@ impl Piece {
         unsafe { std::slice::from_raw_parts(self.start as *const u8, self.content.len()) }
     }
 
-    fn put(&self, content: &[u8]) {
+    /// Whether it differs from what it held at first.
+    fn is_changed(&self) -> bool {
+        self.now() != self.content
+    }
+
+    fn put(&self) {
+        let (content, length) = (self.content.as_ptr(), self.content.len());
         // SAFETY: the page can be written; no thread of the program runs.
-        unsafe {
-            (self.start as *mut u8).copy_from_nonoverlapping(content.as_ptr(), content.len())
-        };
+        unsafe { (self.start as *mut u8).copy_from_nonoverlapping(content, length) };
     }
 }
 

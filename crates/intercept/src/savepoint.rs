@@ -85,7 +85,7 @@ impl Memory for ProgramMemory {
 
     fn tell(&self, thread: ThreadId, state: &mut Vec<u8>) {
         let index = thread.index();
-        state.extend(gate::errno_at(threads::pointer_of(index)).to_ne_bytes());
+        state.extend_from_slice(&gate::errno_at(threads::pointer_of(index)).to_ne_bytes());
         threads::tell(index, state);
     }
 

@@ -168,9 +168,8 @@ pub(crate) fn tell(index: usize, state: &mut Vec<u8>) {
         name,
         ..
     } = at(index);
-    state.extend(cancel_state.to_ne_bytes());
-    state.extend(looked_at.to_ne_bytes());
-    state.extend(random.to_ne_bytes());
+    let words = [*cancel_state as u64, *looked_at, *random];
+    state.extend_from_slice(words.map(u64::to_ne_bytes).as_flattened());
     state.extend_from_slice(name);
     let Lists {
         values,
@@ -179,9 +178,11 @@ pub(crate) fn tell(index: usize, state: &mut Vec<u8>) {
         robust,
     } = lists_at(index);
     for value in values {
-        state.extend(value.addr().to_ne_bytes());
+        state.extend_from_slice(&value.addr().to_ne_bytes());
     }
-    state.extend([at_exit.len(), handlers.len(), robust.len()].map(|length| length as u8));
+    state.extend_from_slice(
+        &[at_exit.len(), handlers.len(), robust.len()].map(|length| length as u8),
+    );
 }
 
 /// The state of the random numbers of the thread that runs.

@@ -19,7 +19,11 @@ use std::sync::atomic::Ordering;
 #[inline]
 pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
     // SAFETY: as promised by the caller.
-    unsafe { load_given(pointer, order, frame, Some([pointer.addr() as u128, 0, 0])) }
+    unsafe {
+        load_given(pointer, order, frame, || {
+            Some([pointer.addr() as u128, 0, 0])
+        })
+    }
 }
 
 /// The same in the middle of a call of the program.
@@ -29,7 +33,7 @@ pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const F
 /// As for [`load`].
 pub unsafe fn load_within<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
     // SAFETY: as promised by the caller.
-    unsafe { load_given(pointer, order, frame, None) }
+    unsafe { load_given(pointer, order, frame, || None) }
 }
 
 /// # Safety
@@ -40,7 +44,7 @@ unsafe fn load_given<V: Value>(
     pointer: *const V,
     order: Ordering,
     frame: *const Frame,
-    given: Given,
+    given: impl Fn() -> Given,
 ) -> V {
     // SAFETY: the program is about to read it.
     unsafe { touch(pointer) };
@@ -49,7 +53,7 @@ unsafe fn load_given<V: Value>(
         let range = engine.range(pointer.addr(), size_of::<V>());
         met.set(Some(range));
         // SAFETY: as promised by the caller.
-        if unsafe { engine.stops_by(frame, true, given) } {
+        if unsafe { engine.stops_by(frame, true, given()) } {
             return false;
         }
         // SAFETY: as promised by the caller.

@@ -59,7 +59,7 @@ const MANY_OPERATIONS: u32 = 32;
 /// It is in one when it has come by one place as often.
 const MANY_ROUNDS: u32 = 8;
 
-/// So many visits since the last effect are told apart.
+/// So many visits of spin loops since the last effect are told apart.
 const MOST_VISITS: usize = 64;
 
 /// The places that read which a thread came by since its last effect.
@@ -93,9 +93,11 @@ pub(crate) struct Laps {
 struct Visit {
     code: usize,
     /// What had been learnt before.
-    learnt: usize,
-    /// Of the state that is kept; 0 if none is.
-    digest: u64,
+    learnt: u32,
+    /// What is dead in its state has not been cleared.
+    is_raw: bool,
+    /// The mark of the state that is kept, or where its stack begins if it is raw; 0 if none is kept.
+    mark: u64,
 }
 
 /// A place in the code by which a thread comes.
@@ -173,8 +175,10 @@ impl Laps {
                 .iter()
                 .for_each(|&visit| self.visits.push(visit));
             for (index, visit) in other.visits.iter().enumerate() {
-                if visit.digest != 0 {
-                    self.keep_state(index, &other.states[index]);
+                if visit.mark != 0 {
+                    let kept = self.room_for_state(index);
+                    kept.clear();
+                    kept.extend_from_slice(&other.states[index]);
                 }
             }
             if !self.learnt.is_empty() || !other.learnt.is_empty() {
@@ -271,9 +275,14 @@ impl Engine {
         }
         let mut state = std::mem::take(&mut self.native.state);
         state.clear();
+        let mut raw = None;
         if place.is_loop {
             // SAFETY: as promised by the caller.
             unsafe { self.copy_state(frame, given, &mut state) };
+            raw = given.map(|_| frame.addr());
+            if let Some(start) = raw.take_if(|_| self.thread().laps.knows(code)) {
+                self.clear_dead(place, start, &mut state);
+            }
         }
         let is_cut = unroll.is_some_and(|most| {
             let length = self.stack_top() - frame.addr();
@@ -284,13 +293,13 @@ impl Engine {
         });
         let mut lap = match is_cut {
             true => Lap::TooMany,
-            false => self.thread().laps.come_by(place, &state),
+            false => self.thread().laps.come_by(place, raw, &mut state),
         };
         if matches!(lap, Lap::Vain(_)) && !self.native.segment.is_known() {
             let laps = &mut self.thread().laps;
             laps.take_effect();
             laps.forget_before_effect();
-            lap = laps.come_by(place, &state);
+            lap = laps.come_by(place, raw, &mut state);
         }
         self.native.state = state;
         match lap {
@@ -332,10 +341,29 @@ impl Engine {
         self.thread().laps.as_known(start, state);
         if let Some(native) = self.config.native {
             if let Some(given) = given {
-                native.memory.clear_dead(start, state);
-                state.extend(given.into_iter().flat_map(u128::to_ne_bytes));
+                state.extend_from_slice(given.map(u128::to_ne_bytes).as_flattened());
             }
             native.memory.tell(self.running, state);
+        }
+    }
+
+    /// Clears what is dead in the state of a thread that has come back to a place, and in that of its first visit. Before
+    /// that there is nothing to compare.
+    fn clear_dead(&mut self, place: Place, start: usize, state: &mut [u8]) {
+        let Some(native) = self.config.native else {
+            return;
+        };
+        let top = self.stack_top();
+        let clear = |start: usize, state: &mut [u8]| {
+            native.memory.clear_dead(start, &mut state[..top - start]);
+        };
+        clear(start, state);
+        let laps = &mut self.thread().laps;
+        for (visit, state) in laps.visits.iter_mut().zip(&mut laps.states) {
+            if visit.code == place.code && std::mem::take(&mut visit.is_raw) {
+                clear(visit.mark as usize, state);
+                visit.mark = mark_of(place, state);
+            }
         }
     }
 
@@ -399,13 +427,13 @@ impl Engine {
 }
 
 impl Laps {
-    /// Nothing is known from before its last effect.
-    fn come_by(&mut self, place: Place, state: &[u8]) -> Lap {
+    /// Nothing is known from before its last effect. Its state is raw if its stack begins at `raw`: then there is no visit of this place yet.
+    fn come_by(&mut self, place: Place, raw: Option<usize>, state: &mut Vec<u8>) -> Lap {
         let code = place.code;
         let mut visits = self.visits.iter().enumerate();
         let last = visits.rfind(|(_, visit)| visit.code == code);
         let last = last.map(|(index, _)| index);
-        let learnt = self.learnt.len();
+        let learnt = self.learnt.len() as u32;
         if !place.is_loop {
             self.comes_back_to = None;
             if last.is_some() {
@@ -414,28 +442,31 @@ impl Laps {
             self.visits.push(Visit {
                 code,
                 learnt,
-                digest: 0,
+                is_raw: false,
+                mark: 0,
             });
             return Lap::GoesOn;
         }
-        let digest = digest_of(state);
+        let mark = raw.map_or_else(|| mark_of(place, state), |start| start as u64);
         let is_same = |(index, visit): &(usize, &Visit)| {
-            visit.code == code && visit.digest == digest && self.states[*index] == state
+            visit.code == code && visit.mark == mark && self.states[*index] == *state
         };
         if let Some((_, visit)) = self.visits.iter().enumerate().find(is_same) {
             return match place.is_spin {
-                true => Lap::Vain(visit.learnt),
+                true => Lap::Vain(visit.learnt as usize),
                 false => Lap::IsSpin,
             };
         }
         self.is_watched |= place.is_spin;
-        self.comes_back_to = last.map(|last| self.visits[last].learnt);
+        self.comes_back_to = last.map(|last| self.visits[last].learnt as usize);
         let visit = Visit {
             code,
             learnt,
-            digest,
+            is_raw: raw.is_some(),
+            mark,
         };
-        let has_room = place.is_event && self.visits.len() < MOST_VISITS;
+        // Elsewhere a loop of several states is found by the number of its rounds.
+        let has_room = place.is_spin && place.is_event && self.visits.len() < MOST_VISITS;
         let index = match last.filter(|_| !has_room) {
             Some(last) => {
                 self.visits[last] = visit;
@@ -446,7 +477,7 @@ impl Laps {
                 self.visits.len() - 1
             }
         };
-        self.keep_state(index, state);
+        std::mem::swap(self.room_for_state(index), state);
         Lap::GoesOn
     }
 
@@ -485,26 +516,31 @@ impl Laps {
             return false;
         }
         self.forget_before_effect();
-        let is_known = self.visits.iter().any(|visit| visit.code == code);
-        if is_known || self.visits.len() == self.visits.capacity() {
+        if self.knows(code) || self.visits.len() == self.visits.capacity() {
             return false;
         }
-        let learnt = self.learnt.len();
+        let learnt = self.learnt.len() as u32;
         self.visits.push(Visit {
             code,
             learnt,
-            digest: 0,
+            is_raw: false,
+            mark: 0,
         });
         self.comes_back_to = None;
         true
     }
 
-    fn keep_state(&mut self, visit: usize, state: &[u8]) {
+    /// Whether the thread has come by a place.
+    #[inline(always)]
+    fn knows(&self, code: usize) -> bool {
+        self.visits.iter().any(|visit| visit.code == code)
+    }
+
+    fn room_for_state(&mut self, visit: usize) -> &mut Vec<u8> {
         if self.states.len() <= visit {
             self.states.resize_with(visit + 1, Vec::new);
         }
-        self.states[visit].clear();
-        self.states[visit].extend_from_slice(state);
+        &mut self.states[visit]
     }
 
     /// Whether the thread has come by the place often since its last sure effect.
@@ -519,9 +555,13 @@ impl Laps {
     }
 }
 
-/// Not 0. Of the registers and the innermost frame, in which most states differ.
-fn digest_of(state: &[u8]) -> u64 {
+/// Not 0. In a spin loop, of which many states are kept, a digest of the registers and the innermost frame, in which most of
+/// them differ.
+fn mark_of(place: Place, state: &[u8]) -> u64 {
     const INNERMOST: usize = 160;
+    if !place.is_spin {
+        return 1;
+    }
     let mut hasher = FxHasher::default();
     hasher.write(&state[..state.len().min(INNERMOST)]);
     hasher.finish() | 1
@@ -545,9 +585,9 @@ mod tests {
         laps.begin();
         let visits = read.iter().enumerate();
         let told = visits.map(|(round, &object)| {
-            let state = [u8::try_from(round).unwrap()];
+            let mut state = vec![u8::try_from(round).unwrap()];
             laps.forget_before_effect();
-            laps.come_by(PLACE, &state);
+            laps.come_by(PLACE, None, &mut state);
             laps.learn(Seen::Value(ObjectId(object), Token::default()))
         });
         told.collect()
@@ -570,7 +610,7 @@ mod tests {
         let visits = [1_u8, 2, 3, 1].map(|state| {
             laps.forget_before_effect();
             laps.learn(Seen::Locked(u32::from(state)));
-            laps.come_by(PLACE, &[state])
+            laps.come_by(PLACE, None, &mut vec![state])
         });
         assert!(matches!(
             visits,
@@ -578,6 +618,9 @@ mod tests {
         ));
         laps.take_effect();
         laps.forget_before_effect();
-        assert!(matches!(laps.come_by(PLACE, &[1]), Lap::GoesOn));
+        assert!(matches!(
+            laps.come_by(PLACE, None, &mut vec![1]),
+            Lap::GoesOn
+        ));
     }
 }
