@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use testkit::c_program::machine::{Behaviour, behaviour};
+use testkit::c_program::machine::{Behaviour, behaviour, has_unordered_accesses};
 use testkit::c_program::random::{THEMES, program};
 use testkit::c_program::{
-    Acquire, CProgram, Home, Place, RegisterHome, Round, Statement, Thread, Value, source,
+    Acquire, CProgram, Expected, Home, Place, RegisterHome, Rmw, Round, Statement, Thread, Value,
+    source,
 };
 use testkit::random::Random;
 
@@ -92,6 +93,34 @@ fn plain_increments_race_and_lose_updates() {
     let found = explored(locked(increment.clone()), locked(increment));
     assert!(!found.has_race);
     assert_eq!(found.outcomes.len(), 1);
+}
+
+#[test]
+fn a_store_orders_nothing_before_it_and_a_read_modify_write_does() {
+    // The compare-exchange writes only where it comes first, so the read is never next to it.
+    let exchange = Statement::CompareExchange {
+        place: Place { size: 16, ..WORD },
+        expected: Expected::Register(0),
+        desired: Value::Constant(1),
+        into: 1,
+    };
+    let read = Statement::Read {
+        place: Place { offset: 8, ..WORD },
+        into: 0,
+    };
+    let value = Value::Constant(1);
+    let store = Statement::Store { place: WORD, value };
+    let modify = Statement::Modify {
+        rmw: Rmw::Add,
+        place: WORD,
+        value,
+        into: None,
+    };
+    for (first, races) in [(store, true), (modify, false)] {
+        let program = two(vec![exchange.clone()], vec![first, read.clone()]);
+        assert!(!behaviour(&program, 10_000).unwrap().has_race);
+        assert_eq!(has_unordered_accesses(&program, 10_000), Some(races));
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Runs programs in every interleaving, naively: states are stored, and each enabled thread is tried in each.
 
 mod compile;
+mod order;
 mod step;
 
 use super::{CProgram, REGION, REGISTERS};
 use compile::Code;
+use order::Order;
 use std::collections::{BTreeSet, HashSet};
 
 /// What a program can do.
@@ -26,11 +28,50 @@ pub struct Behaviour {
 pub fn behaviour(program: &CProgram, most: usize) -> Option<Behaviour> {
     let code = Code::of(program);
     let mut found = Behaviour::default();
-    let mut seen = HashSet::new();
-    let mut rest = vec![code.start()];
-    seen.insert(rest[0].clone());
+    let look = |state: &State, ends: Ends| {
+        found.has_race |= code.races(state);
+        match ends {
+            Ends::GoesOn => {}
+            Ends::WaitsForTime => found.waits_for_time = true,
+            Ends::Done => {
+                found.outcomes.insert(state.outcome());
+            }
+            Ends::Stuck => found.has_deadlock = true,
+        }
+    };
+    found.states = explore(&code, code.start(), most, look)?;
+    Some(found)
+}
+
+/// Whether some execution has accesses that race by C11's happens-before, next to each other or not; none if this takes more
+/// states.
+pub fn has_unordered_accesses(program: &CProgram, most: usize) -> Option<bool> {
+    let code = Code::of(program);
+    let order = Order::new(program.threads.len(), program.regions.len() * REGION);
+    let mut found = false;
+    let look = |state: &State, _| found |= state.order.as_ref().is_some_and(|order| order.has_race);
+    let states = explore(&code, code.start_with(Some(order)), most, look);
+    (found || states.is_some()).then_some(found)
+}
+
+/// How a state goes on.
+enum Ends {
+    GoesOn,
+    WaitsForTime,
+    Stuck,
+    Done,
+}
+
+/// Shows each state once; how many there are, unless these are too many.
+fn explore(
+    code: &Code,
+    start: State,
+    most: usize,
+    mut look: impl FnMut(&State, Ends),
+) -> Option<usize> {
+    let mut seen = HashSet::from([start.clone()]);
+    let mut rest = vec![start];
     while let Some(state) = rest.pop() {
-        found.has_race |= code.races(&state);
         let (mut is_stuck, mut is_late) = (true, true);
         for thread in 0..state.threads.len() {
             for next in code.steps(&state, thread) {
@@ -46,22 +87,18 @@ pub fn behaviour(program: &CProgram, most: usize) -> Option<Behaviour> {
                 rest.push(next);
             }
         }
-        found.waits_for_time |= is_late && !is_stuck;
-        if is_stuck {
-            match state
-                .threads
-                .iter()
-                .all(|thread| thread.phase != Phase::Runs)
-            {
-                true => {
-                    found.outcomes.insert(state.outcome());
-                }
-                false => found.has_deadlock = true,
-            }
-        }
+        let is_over = |thread: &ThreadState| thread.phase != Phase::Runs;
+        look(
+            &state,
+            match (is_stuck, is_late) {
+                (true, _) if state.threads.iter().all(is_over) => Ends::Done,
+                (true, _) => Ends::Stuck,
+                (false, true) => Ends::WaitsForTime,
+                (false, false) => Ends::GoesOn,
+            },
+        );
     }
-    found.states = seen.len();
-    Some(found)
+    Some(seen.len())
 }
 
 /// A state of a program.
@@ -77,6 +114,8 @@ struct State {
     barriers: Vec<Barrier>,
     onces: Vec<Once>,
     threads: Vec<ThreadState>,
+    /// Where it is of interest.
+    order: Option<Box<Order>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]

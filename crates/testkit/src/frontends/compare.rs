@@ -23,6 +23,9 @@ impl fmt::Display for Difference {
     }
 }
 
+/// How a race begins that the program does not have.
+pub const FALSE_RACE: &str = "false race";
+
 /// Compares; says how much could be compared. A compiler that optimises may drop or move accesses that race.
 pub fn compare(
     behaviour: &Behaviour,
@@ -38,7 +41,7 @@ pub fn compare(
         !["data_race", "deadlock", "stuck"].contains(&failure.0.as_str())
     };
     if has_race && (!behaviour.has_race || way.interleaves_plain) {
-        return differ(format!("false race: {}", message(checked, "data_race")));
+        return differ(format!("{FALSE_RACE}: {}", message(checked, "data_race")));
     }
     // Beyond a race anything may happen.
     if has_race {

@@ -1,5 +1,6 @@
 //! Statements as instructions, each of which is one step.
 
+use super::order::Order;
 use super::{Barrier, Once, Phase, RwLock, State, ThreadState};
 use crate::c_program::{
     Acquire, CProgram, Expected, Library, Place, REGION, Rmw, Round, Statement, TestAndSet, Value,
@@ -82,7 +83,12 @@ impl Code {
     }
 
     pub(super) fn start(&self) -> State {
+        self.start_with(None)
+    }
+
+    pub(super) fn start_with(&self, order: Option<Order>) -> State {
         let mut state = self.start.clone();
+        state.order = order.map(Box::new);
         self.run_on(&mut state, 0);
         state
     }
@@ -187,6 +193,7 @@ fn start(program: &CProgram) -> State {
         barriers: vec![Barrier::default(); program.barriers.len()],
         onces: vec![Once::New; program.onces.len()],
         threads: (0..program.threads.len()).map(thread).collect(),
+        order: None,
     }
 }
 

@@ -98,6 +98,9 @@ impl Code {
         let mut next = state.clone();
         next.threads[thread].at += 1;
         let instruction = self.next(state, thread);
+        if let Some(order) = &mut next.order {
+            order.note(self, state, thread, instruction);
+        }
         if let &Instruction::Signal(condvar, is_broadcast) = instruction {
             return signal(next, condvar, is_broadcast);
         }
@@ -319,7 +322,7 @@ fn modified(rmw: Rmw, old: u128, value: u128) -> u128 {
 }
 
 impl State {
-    fn get(&self, place: Place) -> u128 {
+    pub(super) fn get(&self, place: Place) -> u128 {
         let start = place.region * REGION + place.offset;
         let bytes = self.memory[start..start + place.size].iter().rev();
         bytes.fold(0, |value, &byte| value << 8 | u128::from(byte))

@@ -1,0 +1,123 @@
+//! Happens-before by vector clocks, as C11 defines it where all atomics are sequentially consistent.
+//!
+//! Two accesses may race although they are never next to each other: an atomic store acquires nothing, so it does not order
+//! what its thread does after it. To see such races takes far more states than to see the others. Operations on objects
+//! order more here than they have to, so a race that is found is one.
+
+use super::State;
+use super::compile::{Access, Code, Instruction};
+use std::collections::BTreeMap;
+
+/// How many segments of each thread happen before something.
+type Clock = Vec<u8>;
+
+/// What happened before what.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Order {
+    /// What happens before the next step of each thread; of its own, the segment that it is in.
+    threads: Vec<Clock>,
+    /// By kind and number of the object, what happens before the next operation on it.
+    objects: BTreeMap<(u8, usize), Clock>,
+    /// By byte, what happens before an atomic read.
+    released: Vec<Clock>,
+    /// By byte and thread, the last segment with an access of each kind: plain and atomic reads, plain and atomic writes.
+    last: Vec<Vec<[u8; 4]>>,
+    /// Whether two accesses raced.
+    pub(super) has_race: bool,
+}
+
+impl Order {
+    /// Nothing has happened.
+    pub(super) fn new(threads: usize, bytes: usize) -> Order {
+        let clock = |own: usize| (0..threads).map(|other| u8::from(other == own)).collect();
+        Order {
+            threads: (0..threads).map(clock).collect(),
+            objects: BTreeMap::new(),
+            released: vec![vec![0; threads]; bytes],
+            last: vec![vec![[0; 4]; threads]; bytes],
+            has_race: false,
+        }
+    }
+
+    /// The thread performs an instruction in this state.
+    pub(super) fn note(&mut self, code: &Code, state: &State, thread: usize, does: &Instruction) {
+        use Instruction::*;
+        let object = |kind: u8, number: usize| Some((kind, number));
+        let object = match *does {
+            Lock(mutex, _) | Unlock(mutex) => object(0, mutex),
+            ReadLock(lock, _) | ReadUnlock(lock) | WriteLock(lock, _) | WriteUnlock(lock) => {
+                object(1, lock)
+            }
+            Enqueue(_, mutex) => object(0, mutex),
+            Wake(condvar) | Signal(condvar, _) => object(2, condvar),
+            Post(semaphore) | Take(semaphore, _) => object(3, semaphore),
+            Arrive(barrier, _) | Leave(barrier) => object(4, barrier),
+            EnterOnce(once, _) | EndOnce(once) => object(5, once),
+            Create(child) => {
+                self.threads[child] = join(&self.threads[child], &self.threads[thread]);
+                return self.advance(thread);
+            }
+            Join(child) => {
+                self.threads[thread] = join(&self.threads[thread], &self.threads[child]);
+                return;
+            }
+            _ => None,
+        };
+        if let Some(object) = object {
+            let known = self.objects.entry(object).or_default();
+            let both = join(known, &self.threads[thread]);
+            known.clone_from(&both);
+            self.threads[thread] = both;
+            self.advance(thread);
+        }
+        let is_over = matches!(*does, EnterOnce(once, _) if state.onces[once] != super::Once::New);
+        if let Some(mut access) = code.access(does).filter(|_| !is_over) {
+            let reads = !matches!(does, Store(..));
+            if let CompareExchange(place, ..) = *does {
+                access.is_write = state.get(place) == state.threads[thread].temporary;
+            }
+            self.access(access, thread, reads);
+        }
+    }
+
+    fn access(&mut self, access: Access, thread: usize, reads: bool) {
+        let kind = usize::from(access.is_write) << 1 | usize::from(!access.is_plain);
+        for byte in access.bytes() {
+            if reads && !access.is_plain {
+                self.threads[thread] = join(&self.threads[thread], &self.released[byte]);
+            }
+            let clock = &self.threads[thread];
+            for (other, last) in self.last[byte].iter().enumerate() {
+                let races = |before: usize| {
+                    let is_conflict = (before | kind) & 2 != 0 && before & kind & 1 == 0;
+                    is_conflict && last[before] > clock[other]
+                };
+                self.has_race |= (0..4).any(races);
+            }
+            self.last[byte][thread][kind] = clock[thread];
+            if access.is_write {
+                self.released[byte] = match (access.is_plain, reads) {
+                    (true, _) => vec![0; clock.len()],
+                    (false, true) => join(&self.released[byte], clock),
+                    (false, false) => clock.clone(),
+                };
+            }
+        }
+        if access.is_write && !access.is_plain {
+            self.advance(thread);
+        }
+    }
+
+    /// What the thread does from here on is not part of what it has released.
+    fn advance(&mut self, thread: usize) {
+        self.threads[thread][thread] += 1;
+    }
+}
+
+fn join(one: &Clock, other: &Clock) -> Clock {
+    let length = one.len().max(other.len());
+    let at = |clock: &Clock, thread: usize| clock.get(thread).copied().unwrap_or_default();
+    (0..length)
+        .map(|thread| at(one, thread).max(at(other, thread)))
+        .collect()
+}
