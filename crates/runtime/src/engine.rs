@@ -198,11 +198,14 @@ pub(crate) struct Objects {
 }
 
 impl Engine {
-    pub(crate) fn new(config: Config, names: Names, body: Box<dyn Fn()>) -> Engine {
+    pub(crate) fn new(config: Config, mut names: Names, body: Box<dyn Fn()>) -> Engine {
         let mut native = native::State::new(config.native);
         let watches_all = config.without.contains(&Shortcut::Ownership);
         if names.has_plain_memory() || !native.is_raced || watches_all {
             native.watch_all();
+        }
+        if native.are_stacks_events(&config) {
+            names.wipe_stacks();
         }
         Engine {
             pending: Vec::new(),

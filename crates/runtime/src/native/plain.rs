@@ -307,7 +307,7 @@ impl Engine {
         });
     }
 
-    /// The plain write of the event at hand is done.
+    /// The plain write of the event at hand, which ends, is done.
     #[cold]
     pub(crate) fn has_written(&mut self, written: Written) {
         let Written {
@@ -315,6 +315,11 @@ impl Engine {
             length,
             range,
         } = written;
+        if self.is_ended_local(address) {
+            // What is there now is the checker's. Nothing reads what was written.
+            self.record_memory(address, &[&[0]], |name, _| format!("{name} is written"));
+            return;
+        }
         // SAFETY: the program has written it just now.
         unsafe {
             self.after = content_of(address, length, range);

@@ -9,23 +9,29 @@ use super::Written;
 use super::foreign::may_be_stack;
 use crate::engine::Engine;
 use crate::grain::Grain;
+use crate::model::Config;
 use crate::names::Range;
 use explore::{Access, Bound, Halt, ObjectId, Op, OpKind, Pending, Request, ThreadId};
 use objects::Coarsening;
 use report::Shortcut;
 
+impl super::State {
+    /// Whether plain accesses of all stacks are events from the start.
+    pub(crate) fn are_stacks_events(&self, config: &Config) -> bool {
+        // A private access belongs to the step before it, as a spawn does.
+        let without = &config.without;
+        let is_off =
+            without.contains(&Shortcut::PrivateStacks) || without.contains(&Shortcut::FoldedSpawns);
+        config.native.is_some() && !self.is_raced && (config.is_enforceable || is_off)
+    }
+}
+
 impl Engine {
     /// Whether the thread, which begins, has its stack to itself.
     pub(crate) fn begins_with_private_stack(&mut self, id: ThreadId) -> bool {
-        // A private access belongs to the step before it, as a spawn does.
-        let without = &self.config.without;
-        let is_off =
-            without.contains(&Shortcut::PrivateStacks) || without.contains(&Shortcut::FoldedSpawns);
-        if self.config.native.is_none() || self.native.is_raced {
-            return false;
-        }
-        if self.config.is_enforceable || is_off {
-            self.wipe_stacks();
+        let native = &self.native;
+        if self.config.native.is_none() || native.is_raced || native.are_stacks_events(&self.config)
+        {
             return false;
         }
         if self.native.are_stacks_shared {
