@@ -326,6 +326,27 @@ impl CProgram {
     }
 }
 
+impl CProgram {
+    /// Whether more threads arrive at a barrier than it has places, which C++ does not allow.
+    pub fn has_crowded_barrier(&self) -> bool {
+        let arrives = |thread: &&Thread, barrier| arrives(&thread.body, barrier);
+        (0..self.barriers.len()).any(|barrier| {
+            let threads = self
+                .threads
+                .iter()
+                .filter(|thread| arrives(thread, barrier));
+            threads.count() > self.barriers[barrier].1 as usize
+        })
+    }
+}
+
+fn arrives(body: &[Statement], at: usize) -> bool {
+    body.iter().any(|statement| {
+        matches!(*statement, Statement::Arrive { barrier, .. } if barrier == at)
+            || arrives(statement.inner(), at)
+    })
+}
+
 /// What a thread may hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {

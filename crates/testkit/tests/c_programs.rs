@@ -51,7 +51,7 @@ fn two(first: Vec<Statement>, second: Vec<Statement>) -> CProgram {
 }
 
 fn explored(first: Vec<Statement>, second: Vec<Statement>) -> Behaviour {
-    behaviour(&two(first, second), 10_000).unwrap()
+    behaviour(&two(first, second), 10_000, 0).unwrap()
 }
 
 /// The first words of what the second thread has in its registers, over all outcomes.
@@ -118,7 +118,7 @@ fn a_store_orders_nothing_before_it_and_a_read_modify_write_does() {
     };
     for (first, races) in [(store, true), (modify, false)] {
         let program = two(vec![exchange.clone()], vec![first, read.clone()]);
-        assert!(!behaviour(&program, 10_000).unwrap().has_race);
+        assert!(!behaviour(&program, 10_000, 0).unwrap().has_race);
         assert_eq!(has_unordered_accesses(&program, 10_000), Some(races));
     }
 }
@@ -190,7 +190,7 @@ fn random_programs_are_c_and_end_as_the_interpreter_says() {
     assert!(gcc.status().unwrap().success());
     let mut compared = 0;
     for (number, program) in programs.iter().enumerate() {
-        let Some(found) = behaviour(program, 10_000) else {
+        let Some(found) = behaviour(program, 10_000, 0) else {
             continue;
         };
         if found.has_race || found.has_deadlock {

@@ -24,8 +24,9 @@ pub struct Behaviour {
     pub states: usize,
 }
 
-/// Everything that a program may do; none if it has more states than this.
-pub fn behaviour(program: &CProgram, most: usize) -> Option<Behaviour> {
+/// Everything that a program may do; none if it has more states than this. Condition variables wake each thread
+/// without a signal at most as often as given.
+pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behaviour> {
     let code = Code::of(program);
     let mut found = Behaviour::default();
     let look = |state: &State, ends: Ends| {
@@ -39,7 +40,11 @@ pub fn behaviour(program: &CProgram, most: usize) -> Option<Behaviour> {
             Ends::Stuck => found.has_deadlock = true,
         }
     };
-    found.states = explore(&code, code.start(), most, look)?;
+    let mut start = code.start();
+    for thread in &mut start.threads {
+        thread.spurious = spurious;
+    }
+    found.states = explore(&code, start, most, look)?;
     Some(found)
 }
 
@@ -75,7 +80,8 @@ fn explore(
         let (mut is_stuck, mut is_late) = (true, true);
         for thread in 0..state.threads.len() {
             for next in code.steps(&state, thread) {
-                is_stuck = false;
+                // Nothing promises that a thread wakes without a signal.
+                is_stuck &= code.waits_for_signal(&state, thread);
                 is_late &= code.expires(&state, thread);
                 if seen.contains(&next) {
                     continue;
@@ -151,6 +157,8 @@ struct ThreadState {
     registers: [u64; REGISTERS],
     /// Of a compare-exchange: what it expects, then what it found.
     temporary: u128,
+    /// How often it may still wake without a signal.
+    spurious: u8,
     /// The round of a barrier that it waits for, or the size of a compare-exchange that has failed.
     round: u32,
 }

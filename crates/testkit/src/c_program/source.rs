@@ -1,15 +1,20 @@
 //! Programs as C: many in one file, each of which its executable runs by its number.
 //!
+//! The same text is C++, too: there `head.hpp` overloads the functions of POSIX for the types of the C++ library.
+//!
 //! With `CHECKED` defined an executable runs one program once, and names its outcome by `mazurka_goal`. Without, it runs
 //! one many times with noise, from the same start, and prints the outcomes that it met.
 
 mod statement;
 
-use super::{CProgram, Home, REGION, REGISTERS, RegisterHome, Statement};
+use super::{Acquire, CProgram, Home, REGION, REGISTERS, RegisterHome, Statement};
 use std::fmt::Write;
 
 /// What all programs need.
-const HEAD: &str = include_str!("source/head.h");
+const HEAD: &str = concat!(
+    include_str!("source/head.hpp"),
+    include_str!("source/head.h")
+);
 
 /// The source of an executable that runs one of the programs.
 pub fn source(programs: &[CProgram]) -> String {
@@ -83,6 +88,10 @@ impl Source<'_> {
 
     fn objects(&self) -> Vec<Object> {
         let program = self.program;
+        let is_timed = program
+            .threads
+            .iter()
+            .any(|thread| waits_for_time(&thread.body));
         let mut objects = Vec::new();
         let mut add = |letter: &str,
                        homes: Vec<Home>,
@@ -105,8 +114,8 @@ impl Source<'_> {
         add(
             "m",
             program.mutexes.clone(),
-            "pthread_mutex_t",
-            Some("PTHREAD_MUTEX_INITIALIZER"),
+            if is_timed { "timed_mutex_t" } else { "mutex_t" },
+            Some("MUTEX_INITIAL"),
             &mutex,
             "pthread_mutex_destroy",
         );
@@ -114,8 +123,12 @@ impl Source<'_> {
         add(
             "l",
             program.rwlocks.clone(),
-            "pthread_rwlock_t",
-            Some("PTHREAD_RWLOCK_INITIALIZER"),
+            if is_timed {
+                "timed_rwlock_t"
+            } else {
+                "rwlock_t"
+            },
+            Some("RWLOCK_INITIAL"),
             &rwlock,
             "pthread_rwlock_destroy",
         );
@@ -123,8 +136,12 @@ impl Source<'_> {
         add(
             "v",
             program.condvars.clone(),
-            "pthread_cond_t",
-            Some("PTHREAD_COND_INITIALIZER"),
+            if is_timed {
+                "any_condvar_t"
+            } else {
+                "condvar_t"
+            },
+            Some("CONDVAR_INITIAL"),
             &condvar,
             "pthread_cond_destroy",
         );
@@ -134,7 +151,7 @@ impl Source<'_> {
             .iter()
             .map(|semaphore| semaphore.0)
             .collect();
-        add("e", homes, "sem_t", None, &semaphore, "sem_destroy");
+        add("e", homes, "semaphore_t", None, &semaphore, "sem_destroy");
         let barrier = |number: usize| {
             format!(
                 "pthread_barrier_init($, NULL, {})",
@@ -145,7 +162,7 @@ impl Source<'_> {
         add(
             "b",
             homes,
-            "pthread_barrier_t",
+            "barrier_t",
             None,
             &barrier,
             "pthread_barrier_destroy",
@@ -181,9 +198,9 @@ impl Source<'_> {
             self.line(1, &format!("{of_type} {star}{name};"));
         }
         for once in 0..program.onces.len() {
-            self.line(1, &format!("pthread_once_t o{once};"));
+            self.line(1, &format!("once_t o{once};"));
         }
-        self.line(1, &format!("pthread_t threads[{threads}];"));
+        self.line(1, &format!("thread_t threads[{threads}];"));
         self.line(1, &format!("pthread_key_t keys[{REGISTERS}];"));
         self.line(1, &format!("uint64_t registers[{threads}][{REGISTERS}];"));
         self.line(1, &format!("uint64_t results[{threads}][{REGISTERS}];"));
@@ -196,9 +213,9 @@ impl Source<'_> {
             }
         }
         for once in 0..program.onces.len() {
-            write!(self.text, " .o{once} = PTHREAD_ONCE_INIT,").expect("a string takes all");
+            write!(self.text, " .o{once} = ONCE_INITIAL,").expect("a string takes all");
         }
-        self.text.push_str(" .threads = {0} }\n");
+        self.text.push_str(" .threads = {} }\n");
         self.line(0, &format!("static struct {state} {state} = INITIAL;"));
         self.line(0, "#ifndef CHECKED");
         self.line(
@@ -211,7 +228,7 @@ impl Source<'_> {
         self.line(0, "#endif\n#undef INITIAL");
         for (number, &home) in program.regions.iter().enumerate() {
             if home == Home::ThreadLocal {
-                self.line(0, &format!("static _Thread_local _Alignas(16) unsigned char {state}_c{number}[{REGION}];"));
+                self.line(0, &format!("_Alignas(16) static _Thread_local unsigned char {state}_c{number}[{REGION}];"));
             }
         }
         for Object { name, of_type, .. } in objects
@@ -220,7 +237,7 @@ impl Source<'_> {
         {
             self.line(
                 0,
-                &format!("static _Thread_local {of_type} {state}_{name};"),
+                &format!("_Alignas({of_type}) static _Thread_local unsigned char {state}_{name}[sizeof({of_type})];"),
             );
         }
         self.line(
@@ -294,7 +311,10 @@ impl Source<'_> {
             let name = format!("c{region}");
             match home {
                 Home::Static => {}
-                Home::Heap => self.line(1, &format!("{state}.{name} = calloc(1, {REGION});")),
+                Home::Heap => self.line(
+                    1,
+                    &format!("{state}.{name} = (unsigned char *)calloc(1, {REGION});"),
+                ),
                 Home::Stack => {
                     self.line(
                         1,
@@ -317,11 +337,11 @@ impl Source<'_> {
             } = object;
             match home {
                 Home::Static => {}
-                Home::Heap => self.line(1, &format!("{state}.{name} = malloc(sizeof({of_type}));")),
+                Home::Heap => self.line(1, &format!("{state}.{name} = ({of_type} *)malloc(sizeof({of_type}));")),
                 Home::Stack => {
-                    self.line(1, &format!("{of_type} {name}; {state}.{name} = &{name};"))
+                    self.line(1, &format!("_Alignas({of_type}) unsigned char {name}[sizeof({of_type})]; {state}.{name} = ({of_type} *){name};"))
                 }
-                Home::ThreadLocal => self.line(1, &format!("{state}.{name} = &{state}_{name};")),
+                Home::ThreadLocal => self.line(1, &format!("{state}.{name} = ({of_type} *){state}_{name};")),
             }
             if *home != Home::Static || object.initialiser.is_none() {
                 let address = self.address(name, *home);
@@ -369,8 +389,11 @@ impl Source<'_> {
         match own.registers {
             RegisterHome::Locals => self.line(1, "uint64_t r0 = 0, r1 = 0, r2 = 0;"),
             RegisterHome::Array => self.line(1, &format!("uint64_t r[{REGISTERS}] = {{{zeros}}};")),
-            RegisterHome::Heap => self.line(1, &format!("uint64_t *r = calloc({REGISTERS}, 8);")),
-            RegisterHome::Creator => self.line(1, "uint64_t *r = argument;"),
+            RegisterHome::Heap => self.line(
+                1,
+                &format!("uint64_t *r = (uint64_t *)calloc({REGISTERS}, 8);"),
+            ),
+            RegisterHome::Creator => self.line(1, "uint64_t *r = (uint64_t *)argument;"),
             RegisterHome::ThreadLocal => self.line(
                 1,
                 &format!("AGAIN(memset({state}_r, 0, sizeof {state}_r));"),
@@ -442,4 +465,17 @@ impl Source<'_> {
             ),
         }
     }
+}
+
+/// Whether something waits until a time: the C++ library has types of their own for that.
+fn waits_for_time(body: &[Statement]) -> bool {
+    body.iter().any(|statement| {
+        let how = match *statement {
+            Statement::Locked { how, .. }
+            | Statement::Reading { how, .. }
+            | Statement::Writing { how, .. } => Some(how),
+            _ => None,
+        };
+        how == Some(Acquire::Timed) || waits_for_time(statement.inner())
+    })
 }

@@ -11,6 +11,7 @@ use testkit::random::Random;
 pub struct Tools<'a> {
     pub mazurka: &'a Path,
     pub compiler: &'a str,
+    pub is_cpp: bool,
     pub optimises: bool,
     pub folder: &'a Path,
     pub executions: u64,
@@ -27,6 +28,8 @@ pub struct Compiled {
 pub struct Way {
     pub algorithm: Option<&'static str>,
     pub interleaves_plain: bool,
+    /// How often condition variables wake a thread without a signal.
+    pub spurious: u8,
     pub without: Vec<&'static str>,
 }
 
@@ -59,6 +62,7 @@ impl Way {
             algorithm: Some(algorithms[random.below(3) as usize]),
             interleaves_plain: !optimises && random.below(2) == 0,
             without,
+            spurious: random.below(2) as u8,
         }
     }
 
@@ -78,6 +82,9 @@ impl Way {
         if self.interleaves_plain {
             arguments.push("--plain=sc".to_owned());
         }
+        if self.spurious > 0 {
+            arguments.push(format!("--spurious={}", self.spurious));
+        }
         if !self.without.is_empty() {
             arguments.push(format!("--without={}", self.without.join(",")));
         }
@@ -89,20 +96,36 @@ impl Way {
 }
 
 impl Tools<'_> {
+    /// The end of the names of sources.
+    pub fn extension(&self) -> &'static str {
+        if self.is_cpp { "cpp" } else { "c" }
+    }
+
     /// Compiles a source for checks and for real runs.
     pub fn compile(&self, name: &str, source: &str) -> Result<Compiled, String> {
-        let file = self.folder.join(format!("{name}.c"));
+        let file = self.folder.join(format!("{name}.{}", self.extension()));
         fs::write(&file, source).map_err(|error| error.to_string())?;
         let compiled = Compiled {
             checked: self.folder.join(format!("{name}-checked")),
             real: self.folder.join(name),
         };
         let level = if self.optimises { "-O2" } else { "-O0" };
-        let common = [level, "-w", "-fno-strict-aliasing", "-pthread", "-mcx16"];
+        let (word, variable, standard) = match self.is_cpp {
+            true => ("c++", "MAZURKA_CXX", "-std=gnu++20"),
+            false => ("cc", "MAZURKA_CC", "-std=gnu17"),
+        };
+        let common = [
+            level,
+            standard,
+            "-w",
+            "-fno-strict-aliasing",
+            "-pthread",
+            "-mcx16",
+        ];
         let mut command = Command::new(self.mazurka);
         command
-            .arg("cc")
-            .env("MAZURKA_CC", self.compiler)
+            .arg(word)
+            .env(variable, self.compiler)
             .args(common)
             .arg("-DCHECKED");
         succeed(

@@ -10,6 +10,11 @@ use testkit::c_program::machine::Behaviour;
 pub struct Difference(pub String);
 
 impl Difference {
+    /// Whether the check says that threads wait for ever, and the interpreter does not.
+    pub fn is_deadlock(&self) -> bool {
+        self.0.starts_with("false deadlock")
+    }
+
     /// Whether both are of one kind: their first words are the same.
     pub fn is_like(&self, other: &Difference) -> bool {
         let kind = |text: &str| text.split(':').next().map(str::to_owned);

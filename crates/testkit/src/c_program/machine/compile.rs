@@ -178,6 +178,7 @@ fn start(program: &CProgram) -> State {
         },
         registers: Default::default(),
         temporary: 0,
+        spurious: 0,
         round: 0,
     };
     State {

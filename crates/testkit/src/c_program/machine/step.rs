@@ -43,6 +43,12 @@ impl Code {
         }
     }
 
+    /// Whether the thread waits for a condition variable and is not signalled.
+    pub(super) fn waits_for_signal(&self, state: &State, thread: usize) -> bool {
+        matches!(*self.next(state, thread), Instruction::Wake(condvar)
+            if state.condvars[condvar].contains(&(thread as u8)))
+    }
+
     fn is_private(&self, state: &State, thread: usize) -> bool {
         let instruction = self.next(state, thread);
         match instruction {
@@ -219,7 +225,16 @@ impl Code {
                 state.condvars[condvar].push(thread as u8);
                 state.condvars[condvar].sort_unstable();
             }
-            Wake(condvar) => return !state.condvars[condvar].contains(&(thread as u8)),
+            Wake(condvar) => {
+                let waiting = &mut state.condvars[condvar];
+                if let Some(position) = waiting.iter().position(|&other| other == thread as u8) {
+                    waiting.remove(position);
+                    let Some(left) = state.threads[thread].spurious.checked_sub(1) else {
+                        return false;
+                    };
+                    state.threads[thread].spurious = left;
+                }
+            }
             Signal(..) => unreachable!("a signal has several ways"),
             Post(semaphore) => state.semaphores[semaphore] += 1,
             Take(semaphore, how) => {

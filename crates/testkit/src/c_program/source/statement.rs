@@ -158,7 +158,7 @@ impl Source<'_> {
                 self.held(
                     depth,
                     thread,
-                    (&take, &format!("pthread_rwlock_unlock({address});")),
+                    (&take, &format!("pthread_rwlock_rdunlock({address});")),
                     body,
                 );
             }
