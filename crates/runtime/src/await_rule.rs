@@ -337,7 +337,7 @@ impl Engine {
         thread.round.seen.iter().any(|&seen| !self.is_still(seen))
     }
 
-    fn is_still(&self, seen: Seen) -> bool {
+    pub(crate) fn is_still(&self, seen: Seen) -> bool {
         let objects = &self.objects;
         match seen {
             Seen::Value(object, token) => match self.values.get(object.index()) {

@@ -37,3 +37,32 @@ fn a_loop_that_counts_while_it_waits_for_a_plain_flag_stops_so_that_the_race_is_
         }
     }
 }
+
+/// `load` keeps its result on the stack, where the next call of `atomic_ref` overwrites it.
+const OWN_STACK: &str = "#include <atomic>
+#include <thread>
+int main() {
+    int value = 0;
+    std::thread other([&value] { std::atomic_ref(value).store(1); });
+    while (std::atomic_ref(value).load() != 2) {}
+    other.join();
+}
+";
+
+#[test]
+fn a_loop_that_overwrites_what_it_reads_on_its_own_stack_spins_for_ever_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.cpp");
+    let executable = folder.path().join("program");
+    fs::write(&source, OWN_STACK).unwrap();
+    let toolchain = Toolchain::first();
+    toolchain
+        .build(
+            &source,
+            &["-std=c++20", "-O0"].map(str::to_owned),
+            &executable,
+        )
+        .unwrap();
+    let report = check(&["--plain", "sc"], &executable, &[]).unwrap();
+    assert_eq!(report["errors"][0]["kind"], "stuck", "{report}");
+}

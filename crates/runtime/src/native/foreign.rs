@@ -99,6 +99,10 @@ impl Laps {
         if self.is_beginning() {
             return;
         }
+        let range = address..address + length;
+        if !self.written_by_others.contains(&range) {
+            self.written_by_others.push(range);
+        }
         for byte in address..address + length {
             let place = std::ptr::with_exposed_provenance::<u8>(byte);
             // SAFETY: as promised by the caller; the one thread of the system that runs the program reads it.

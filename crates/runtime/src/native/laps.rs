@@ -28,6 +28,7 @@ use report::Shortcut;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::Hasher;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The registers that calls preserve, as a hook saved them on the stack, below the return address. Above it is
@@ -86,6 +87,8 @@ pub(crate) struct Laps {
     pub(super) rounds: Rounds,
     /// What was on its stack before other threads wrote there, since its last effect.
     pub(super) foreign: BTreeMap<usize, u8>,
+    /// Where other threads wrote there, since its last effect.
+    pub(super) written_by_others: Vec<Range<usize>>,
 }
 
 /// A thread came by a place.
@@ -189,8 +192,9 @@ impl Laps {
         if !self.rounds.is_empty() || !other.rounds.is_empty() {
             self.rounds.clone_from(&other.rounds);
         }
-        if !self.foreign.is_empty() || !other.foreign.is_empty() {
+        if !self.written_by_others.is_empty() || !other.written_by_others.is_empty() {
             self.foreign.clone_from(&other.foreign);
+            self.written_by_others.clone_from(&other.written_by_others);
         }
     }
 
@@ -314,8 +318,8 @@ impl Engine {
             }
             Lap::Vain(start) => {
                 self.wipe_stacks();
-                let thread = self.thread();
-                thread.round.learnt(&thread.laps.learnt[start..]);
+                let learnt = self.learnt_since(start);
+                self.thread().round.learnt(&learnt);
                 self.halt(Halt::Await);
                 true
             }
@@ -324,6 +328,28 @@ impl Engine {
                 true
             }
         }
+    }
+
+    /// What the thread that runs has learnt in its round, without what it alone has written to its own stack, read there,
+    /// and overwritten: the next round does the same.
+    fn learnt_since(&self, start: usize) -> Vec<Seen> {
+        let laps = &self.threads[self.running.index()].laps;
+        let is_own = |seen: Seen| {
+            let Seen::Memory {
+                address, length, ..
+            } = seen
+            else {
+                return false;
+            };
+            let is_foreign =
+                |range: &Range<usize>| range.start < address + length && address < range.end;
+            self.owner_of_stack(address) == Some(self.running)
+                && !laps.written_by_others.iter().any(is_foreign)
+        };
+        let learnt = laps.learnt[start..].iter().copied();
+        learnt
+            .filter(|&seen| !is_own(seen) || self.is_still(seen))
+            .collect()
     }
 
     /// What the thread that runs has for itself: registers and its stack, as far as it knows them and may read them, what it
@@ -497,7 +523,7 @@ impl Laps {
     /// Mostly there is nothing.
     #[inline(always)]
     fn forget_foreign(&mut self) {
-        if !self.foreign.is_empty() {
+        if !self.written_by_others.is_empty() {
             self.forget_what_is_foreign();
         }
     }
@@ -506,6 +532,7 @@ impl Laps {
     #[inline(never)]
     fn forget_what_is_foreign(&mut self) {
         self.foreign.clear();
+        self.written_by_others.clear();
     }
 
     /// Notes a visit if it is the first one and there is room.
