@@ -11,6 +11,7 @@ use crate::current::{load, store};
 use crate::end_of_statics;
 use crate::engine::Engine;
 use crate::grain::Grain;
+use crate::native;
 use crate::source::Place;
 use crate::waiting::Wait;
 use explore::{Bound, Halt, Op, Request};
@@ -317,7 +318,9 @@ unsafe fn switch(engine: NonNull<Engine>) {
         let checkers = (*engine.as_ptr()).control_words;
         checkers.replace(words);
         (*engine.as_ptr()).note_frame();
+        let frame = native::FRAME;
         (*(*engine.as_ptr()).suspender).suspend(());
+        native::FRAME = frame;
         words.replace(checkers);
     }
     forget_registers();

@@ -57,6 +57,8 @@ impl Engine {
     /// Whether the function with this local variable of the thread that ran last has returned.
     #[cold]
     pub(super) fn is_ended_local(&mut self, address: usize) -> bool {
+        // It may go on without being suspended.
+        self.note_frame();
         let (id, frame) = (self.running, self.thread().frame);
         let has_ended = id != ThreadId::MAIN && self.objects.ends[id.index()].is_finished();
         self.is_on_own_stack(address) && (has_ended || self.is_in_ended_frame(address, frame))
