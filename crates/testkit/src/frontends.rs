@@ -306,7 +306,11 @@ impl Hunt {
                         break;
                     }
                     Err(difference) => {
-                        self.report(tools, subject, Some(&way), difference);
+                        // What depends on the machine's load is shown, but cannot be made smaller.
+                        match self.differs(tools, (&compiled, place), subject, &way) {
+                            Ok(_) => self.show_once(tools, subject, &way, &difference),
+                            Err(_) => self.report(tools, subject, Some(&way), difference),
+                        }
                         break;
                     }
                 }
@@ -366,6 +370,19 @@ impl Hunt {
             }
             found => found,
         }
+    }
+
+    /// Shows a difference that the same check did not have again.
+    fn show_once(&self, tools: &Tools<'_>, subject: &Subject, way: &Way, difference: &Difference) {
+        self.count("differences that were seen only once");
+        let level = if tools.optimises { "-O2" } else { "-O0" };
+        println!(
+            "seen once: program {} of seed {}, {} {level}, {}: {difference}",
+            subject.number,
+            self.seed,
+            tools.compiler,
+            way.options()
+        );
     }
 
     /// Shows a difference, in a smaller program if one has it, too.
