@@ -263,6 +263,14 @@ pub(crate) fn check(address: usize, length: usize, frame: *const Frame) {
     }
 }
 
+/// The program uses a synchronisation object: a failure if its memory was given back.
+#[inline]
+pub(crate) fn check_object(address: usize, code: usize) {
+    if contains(address) {
+        check_block(address, 1, code);
+    }
+}
+
 #[cold]
 fn fail_in_ended_frame(code: usize) -> ! {
     let message = "a local variable is accessed whose function has returned".to_owned();

@@ -4,6 +4,7 @@
 //! a call, or destroyed, is written into the object itself, where the C library keeps nothing. A static initialiser overwrites
 //! the mark, and so makes a new object of one that was destroyed.
 
+use crate::heap;
 use report::FailureKind;
 use runtime::native;
 
@@ -57,6 +58,7 @@ impl Kind {
 
     /// The program is about to initialise an object.
     pub(crate) fn begins(&self, object: usize, code: usize) {
+        heap::check_object(object, code);
         native::initialise(object, code);
         // SAFETY: there is memory for an object of this kind.
         unsafe { native::changes(object, self.size) };
@@ -85,6 +87,7 @@ impl Kind {
 
     /// The program uses an object, which must be there.
     pub(crate) fn check(&self, object: usize, code: usize) {
+        heap::check_object(object, code);
         // SAFETY: there is memory for an object of this kind.
         let mark = unsafe { self.mark(object).read_unaligned() };
         let what = match mark {

@@ -5,6 +5,7 @@
 use crate::clock;
 use crate::ending::{THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT};
 use crate::gate::{self, close, code, is_inside};
+use crate::heap;
 use crate::robust::{self, ROBUST};
 use crate::threads::{self, own_number};
 use crate::tries::{code_of, tries};
@@ -43,6 +44,8 @@ enum How {
 ///
 /// The program gave the mutex.
 unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_int {
+    let code = code_of(frame);
+    heap::check_object(mutex.addr(), code);
     // SAFETY: the program's mutex has this layout.
     let layout = unsafe { &mut *mutex.cast::<MutexLayout>() };
     let own = own_number();
@@ -58,7 +61,6 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
             libc::EDEADLK
         };
     }
-    let code = code_of(frame);
     let lock = native::mutex_at(mutex.addr(), code);
     let is_granted = match how {
         How::Wait => {
@@ -112,6 +114,7 @@ pub(crate) unsafe fn hold(mutex: *mut pthread_mutex_t, owner: c_int, count: c_ui
 ///
 /// As for [`lock`].
 unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
+    heap::check_object(mutex.addr(), code);
     // SAFETY: the program's mutex has this layout.
     let layout = unsafe { &mut *mutex.cast::<MutexLayout>() };
     let is_own = layout.owner == own_number();
@@ -140,6 +143,7 @@ unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
 
 /// Ends a mutex, which nobody may hold: an event, so that every order with other uses of the mutex is tried.
 fn destroy(mutex: *mut pthread_mutex_t, code: usize) {
+    heap::check_object(mutex.addr(), code);
     let lock = native::mutex_at(mutex.addr(), code);
     if !at(code, || lock.try_lock()) {
         let message = "a mutex is destroyed that a thread holds".to_owned();
@@ -170,6 +174,7 @@ fn check(kind: c_int, code: usize) {
 ///
 /// As for [`lock`].
 pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> c_uint {
+    heap::check_object(mutex.addr(), code);
     // SAFETY: the program's mutex has this layout.
     let layout = unsafe { &mut *mutex.cast::<MutexLayout>() };
     if layout.owner != own_number() {
@@ -207,6 +212,7 @@ export! {
     placed fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t) -> c_int {
         if is_inside() {
             let (code, _closed) = (code(), close());
+            heap::check_object(mutex.addr(), code);
             native::initialise(mutex.addr(), code);
         }
         real!(pthread_mutex_init(mutex, attributes): fn(*mut pthread_mutex_t, *const pthread_mutexattr_t) -> c_int)
@@ -283,6 +289,7 @@ export! {
     placed fn mtx_init(mutex: *mut pthread_mutex_t, kind: c_int) -> c_int {
         if is_inside() {
             let (code, _closed) = (code(), close());
+            heap::check_object(mutex.addr(), code);
             native::initialise(mutex.addr(), code);
         }
         real!(mtx_init(mutex, kind): fn(*mut pthread_mutex_t, c_int) -> c_int)

@@ -101,6 +101,8 @@ export! {
         if is_inside() {
             let (code, _closed) = (code(), close());
             RWLOCK.begins(lock.expose_provenance(), code);
+            // It is another lock now, which no thread holds.
+            native::privately(|| HELD.get().retain(|&(address, ..)| address != lock.addr()));
         }
         real!(pthread_rwlock_init(lock, attributes): fn(*mut pthread_rwlock_t, *const c_void) -> c_int)
     }

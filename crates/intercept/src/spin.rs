@@ -1,6 +1,7 @@
 //! Spin locks of POSIX.
 
 use crate::gate::{self, close, code, is_inside};
+use crate::heap;
 use crate::tries::{code_of, tries};
 use libc::c_int;
 use report::FailureKind;
@@ -18,6 +19,7 @@ fn lock_at(lock: *mut c_int, code: usize) -> Mutex {
 }
 
 fn check(lock: *mut c_int, code: usize) {
+    heap::check_object(lock.addr(), code);
     // SAFETY: the program gave the lock.
     let what = match unsafe { *lock } {
         INITIALISED => return,

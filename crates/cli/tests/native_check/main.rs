@@ -20,6 +20,7 @@ mod hostile;
 mod inputs;
 mod library;
 mod library_calls;
+mod lifetimes;
 mod many_threads;
 mod names;
 mod operations;

@@ -1,0 +1,89 @@
+//! Synchronisation objects whose memory is given back, or that are initialised while a thread holds them.
+
+use crate::toolchain::{Toolchain, check};
+use std::fs;
+
+/// A type, and how an object of it is initialised, used, taken and released.
+const OBJECTS: [(&str, &str, &str, &str, &str); 6] = [
+    (
+        "pthread_mutex_t",
+        "pthread_mutex_init(object, NULL)",
+        "pthread_mutex_trylock(object)",
+        "pthread_mutex_lock(object)",
+        "pthread_mutex_unlock(object)",
+    ),
+    (
+        "pthread_rwlock_t",
+        "pthread_rwlock_init(object, NULL)",
+        "pthread_rwlock_tryrdlock(object)",
+        "pthread_rwlock_rdlock(object)",
+        "pthread_rwlock_unlock(object)",
+    ),
+    (
+        "pthread_spinlock_t",
+        "pthread_spin_init(object, 0)",
+        "pthread_spin_lock(object)",
+        "",
+        "",
+    ),
+    (
+        "pthread_cond_t",
+        "pthread_cond_init(object, NULL)",
+        "pthread_cond_signal(object)",
+        "",
+        "",
+    ),
+    (
+        "sem_t",
+        "sem_init(object, 0, 1)",
+        "sem_post(object)",
+        "",
+        "",
+    ),
+    (
+        "pthread_barrier_t",
+        "pthread_barrier_init(object, NULL, 1)",
+        "pthread_barrier_wait(object)",
+        "",
+        "",
+    ),
+];
+
+fn kind(of_type: &str, body: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    let executable = folder.path().join("program");
+    let text = format!(
+        "#include <pthread.h>\n#include <semaphore.h>\n#include <stdlib.h>\nint main(void) {{\n    \
+         {of_type} *object = ({of_type} *)malloc(sizeof *object);\n    {body}\n    free(object);\n}}\n"
+    );
+    fs::write(&source, text).unwrap();
+    Toolchain::first().build(&source, &[], &executable).unwrap();
+    let report = check(&[], &executable, &[]).unwrap();
+    report["errors"][0]["kind"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+#[test]
+fn objects_are_not_used_after_their_memory_was_given_back() {
+    for (of_type, initialise, uses, ..) in OBJECTS {
+        let kind = kind(
+            of_type,
+            &format!("{initialise}; free(object); {uses}; object = NULL;"),
+        );
+        assert_eq!(kind, "use_after_free", "{of_type}");
+    }
+}
+
+#[test]
+fn who_holds_a_lock_that_is_initialised_again_cannot_release_it() {
+    for (of_type, initialise, _, take, release) in &OBJECTS[..2] {
+        let kind = kind(
+            of_type,
+            &format!("{initialise}; {take}; {initialise}; {release};"),
+        );
+        assert_eq!(kind, "misuse", "{of_type}");
+    }
+}
