@@ -159,13 +159,16 @@ impl Found {
         } else {
             "0"
         };
+        let is_cpp = words.get(5).is_some_and(|compiler| compiler.contains("++"));
+        let language = if is_cpp { "c++" } else { "c" };
         let mut law = mutant.law.clone();
         if let Some(programs) = law.iter().position(|word| word == "--programs") {
             law.drain(programs..programs + 2);
         }
         let seed = seed.wrapping_add(program).to_string();
-        let one = ["--programs", "1", "--level", level, "--seed", &seed].map(str::to_owned);
-        Ok([law, one.to_vec()].concat())
+        let one = ["--programs", "1", "--level", level, "--seed", &seed];
+        let language = ["--language", language].map(str::to_owned);
+        Ok([law, one.map(str::to_owned).to_vec(), language.to_vec()].concat())
     }
 }
 
