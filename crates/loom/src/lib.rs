@@ -32,5 +32,13 @@ pub use mazurka::{explore, lazy_static, skip_branch, stop_exploring, thread_loca
 #[doc(inline)]
 pub use model::model;
 
+/// Whether this package runs, not the loom of crates.io, which has no such constant. Cargo only warns where it ignores a patch;
+/// a line in a test crate makes that an error:
+///
+/// ```
+/// const _: () = assert!(loom::IS_MAZURKA);
+/// ```
+pub const IS_MAZURKA: bool = true;
+
 /// How many threads a model may have. (loom's limit is 5.)
 pub const MAX_THREADS: usize = u16::MAX as usize;

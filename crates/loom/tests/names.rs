@@ -332,3 +332,22 @@ fn a_waiter_returns_once_for_no_reason() {
     });
     assert_eq!(told, BTreeSet::from([0, 1]));
 }
+
+#[test]
+fn what_loom_0_7_3_has_is_there() {
+    const _: () = assert!(loom::IS_MAZURKA);
+    loom::model(|| {
+        let count = AtomicUsize::new(1);
+        assert_eq!(
+            count.update(Ordering::SeqCst, Ordering::SeqCst, |count| count + 1),
+            1
+        );
+        assert_eq!(
+            count.try_update(Ordering::SeqCst, Ordering::SeqCst, |_| None),
+            Err(2)
+        );
+        let lock: Box<loom::sync::RwLock<[u8]>> = Box::new(loom::sync::RwLock::new([1, 2]));
+        lock.write().unwrap()[0] = 3;
+        assert_eq!(*lock.read().unwrap(), [3, 2]);
+    });
+}
