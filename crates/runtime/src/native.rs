@@ -25,6 +25,7 @@ mod shadow;
 mod source_map;
 mod threads;
 mod unrolling;
+mod visits;
 
 pub use annotations::{acquire_at, expect_races, ignore, release_at};
 pub use atomics::{compare_exchange, fence, load, load_within, modify, modify_within, store};
@@ -36,7 +37,6 @@ pub use ended_frames::{FRAME, is_in_ended_frame};
 pub use foreign::changes;
 pub(crate) use foreign::meet_stack;
 pub use futex::{Futex, futex_wait, futex_wake};
-pub(crate) use laps::Laps;
 pub use laps::{Frame, HAS_CALLED_UNKNOWN};
 pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
@@ -63,6 +63,7 @@ pub use threads::{
 };
 
 pub use unrolling::{IS_BOUNDED, enter_function};
+pub(crate) use visits::Laps;
 
 pub use crate::control_words::ControlWords;
 pub use crate::coroutine::on_own_stack;
