@@ -167,8 +167,8 @@ struct Subject {
     behaviour: Behaviour,
 }
 
-/// Whether a semaphore of libstdc++ may sleep although it has a permit: before version 13 it compares with a count that it read
-/// before it spun (<https://gcc.gnu.org/PR104928>).
+/// Whether a semaphore of libstdc++ may sleep although it has a permit, or spin until its time is over: before version 13 it
+/// compares with a count that it read before it spun (<https://gcc.gnu.org/PR104928>).
 fn may_sleep(tools: &Tools<'_>, subject: &Subject) -> bool {
     tools.is_cpp && !subject.program.semaphores.is_empty()
 }
@@ -365,7 +365,7 @@ impl Hunt {
             }
         }
         match found {
-            Err(found) if may_sleep(tools, subject) && found.is_deadlock() => {
+            Err(found) if may_sleep(tools, subject) && found.waits_for_ever() => {
                 Ok("checks that find the lost wakeup of std::counting_semaphore")
             }
             found => found,
