@@ -282,7 +282,7 @@ impl Born<Notify> {
 
     /// As [`Notify::own`].
     pub fn own(&self) {
-        outside!(());
+        outside!();
         self.get().own();
     }
 
