@@ -119,8 +119,11 @@ impl Verification<'_> {
             error,
         })?;
         self.binary = Some(path.to_owned());
-        let unseen = Unseen::of(path, &native::libraries(path)).unwrap_or_default();
-        self.left_out = unseen.iter().filter_map(Unseen::left_out).collect();
+        // A program in Rust announces its operations itself: atomic instructions are those of its libraries.
+        if !binary.is_rust() {
+            let unseen = Unseen::of(path, &native::libraries(path)).unwrap_or_default();
+            self.left_out = unseen.iter().filter_map(Unseen::left_out).collect();
+        }
         self.trace.program = program.name();
         self.trace.program_checksum = SafeTrace::checksum_of(&content);
         let arguments = program.arguments.iter();
