@@ -42,7 +42,8 @@ mod linux {
             resume_unwind(Box::new(()));
         }));
         read(after);
-        let is_count = |&at: &usize| before[at] + 1 == during[at] && before[at] == after[at];
+        let is_count =
+            |&at: &usize| before[at].checked_add(1) == Some(during[at]) && before[at] == after[at];
         let mut found = (0..words.len()).filter(is_count);
         let only = found.next()?;
         found.next().is_none().then(|| words[only])
