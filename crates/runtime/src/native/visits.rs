@@ -1,4 +1,4 @@
-//! The places by which a thread came since its last effect, with the states that it had there.
+//! The places that a thread has visited since its last effect, with its states there.
 
 use super::laps::HAS_CALLED_UNKNOWN;
 use super::unrolling::Rounds;
@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// It is in one when it has come by one place as often.
 const MANY_ROUNDS: u32 = 8;
 
-/// So many visits of spin loops since the last effect are told apart.
+/// How many visits of spin loops since the last effect are kept.
 const MOST_VISITS: usize = 64;
 
 /// The places that read which a thread came by since its last effect.
@@ -160,14 +160,14 @@ impl Laps {
     }
 }
 
-/// What is to be done with a thread that comes by.
+/// What a visit of a place means.
 pub(super) enum Lap {
     GoesOn,
     /// It came back without an effect, where that is not known to happen.
     IsLoop,
     /// It came back with the same state, where that is not known to happen.
     IsSpin,
-    /// In vain; it learnt this since.
+    /// The thread made no progress since an earlier visit; where what it has learnt since begins.
     Vain(usize),
     TooMany,
 }
@@ -337,18 +337,18 @@ mod tests {
         is_event: true,
     };
 
-    /// What the thread learns at each visit of one place: whether it is told to have tried again.
+    /// For each visit of one place, where the thread reads this object: whether that counts as a retry.
     fn retries(read: &[u32]) -> Vec<bool> {
         let mut laps = Laps::default();
         laps.begin();
         let visits = read.iter().enumerate();
-        let told = visits.map(|(round, &object)| {
+        let retries = visits.map(|(round, &object)| {
             let mut state = vec![u8::try_from(round).unwrap()];
             laps.forget_before_effect();
             laps.come_by(PLACE, None, &mut state);
             laps.learn(Seen::Value(ObjectId(object), Token::default()))
         });
-        told.collect()
+        retries.collect()
     }
 
     #[test]
