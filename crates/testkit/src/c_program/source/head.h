@@ -61,21 +61,17 @@ static void finish(const uint64_t *words, int count);
 /* Hooks do not see what names an outcome: it is not the program's. */
 #define UNSEEN __attribute__((no_sanitize("thread"), noinline))
 
-UNSEEN static char *put(char *text, uint64_t word) {
-    char digits[24];
-    int length = 0;
-    do digits[length++] = (char)('0' + word % 10); while (word /= 10);
-    while (length) *text++ = digits[--length];
-    return text;
-}
-
-UNSEEN static void spell(char *text, const uint64_t *words, int count) {
-    for (int word = 0; word < count; word++) {
-        if (word) *text++ = ' ';
-        text = put(text, words[word]);
-    }
-    *text = 0;
-}
+/* Writes words into an array of the calling function: as accesses to a frame, they cost no trap of the checker. */
+#define SPELL(text, words, count) do { \
+    int end = 0; \
+    for (int word = 0; word < (count); word++) { \
+        uint64_t rest = (words)[word], unit = 1; \
+        if (word) (text)[end++] = ' '; \
+        while (rest / unit > 9) unit *= 10; \
+        for (; unit; unit /= 10) (text)[end++] = (char)('0' + rest / unit % 10); \
+    } \
+    (text)[end] = 0; \
+} while (0)
 
 #ifdef CHECKED
 
@@ -88,7 +84,7 @@ C_FUNCTION void mazurka_goal(const char *name, int is_reached);
 
 UNSEEN static void finish(const uint64_t *words, int count) {
     char text[1024];
-    spell(text, words, count);
+    SPELL(text, words, count);
     mazurka_goal(text, 1);
 }
 
@@ -122,7 +118,7 @@ static int found;
 
 static void finish(const uint64_t *words, int count) {
     char text[1024];
-    spell(text, words, count);
+    SPELL(text, words, count);
     for (int other = 0; other < found; other++) if (!strcmp(outcomes[other], text)) return;
     if (found < 4096) outcomes[found++] = strdup(text);
 }
