@@ -120,6 +120,17 @@ pub enum Expected {
     Memory(Place),
 }
 
+/// An object that is initialised and destroyed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Object {
+    Mutex(usize),
+    RwLock(usize),
+    Condvar(usize),
+    Semaphore(usize),
+    Barrier(usize),
+}
+
 /// What is done with an object in order to get it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Acquire {
@@ -279,6 +290,8 @@ pub enum Statement {
     Arrive { barrier: usize, into: Option<usize> },
     /// Calls a once.
     Once { once: usize },
+    /// Destroys an object and initialises it again.
+    Renew { object: Object },
     /// Spins until the place has the value.
     Spin {
         place: Place,
@@ -340,6 +353,19 @@ impl CProgram {
     }
 }
 
+impl CProgram {
+    /// Whether objects are destroyed and initialised again.
+    pub fn renews(&self) -> bool {
+        self.threads.iter().any(|thread| renews(&thread.body))
+    }
+}
+
+fn renews(body: &[Statement]) -> bool {
+    let is_renewal = |statement: &Statement| matches!(statement, Statement::Renew { .. });
+    body.iter()
+        .any(|statement| is_renewal(statement) || renews(statement.inner()))
+}
+
 fn arrives(body: &[Statement], at: usize) -> bool {
     body.iter().any(|statement| {
         matches!(*statement, Statement::Arrive { barrier, .. } if barrier == at)
@@ -364,6 +390,13 @@ fn are_sound(body: &[Statement], held: &mut Vec<Held>) -> bool {
             }
             Statement::Spinning { place, .. } => Held::Spin(place),
             Statement::Wait { mutex, .. } => return held.contains(&Held::Mutex(mutex)),
+            Statement::Renew { object } => {
+                return match object {
+                    Object::Mutex(mutex) => !held.contains(&Held::Mutex(mutex)),
+                    Object::RwLock(rwlock) => !held.contains(&Held::RwLock(rwlock)),
+                    Object::Condvar(_) | Object::Semaphore(_) | Object::Barrier(_) => true,
+                };
+            }
             _ => return are_sound(statement.inner(), held),
         };
         if held.contains(&takes) {

@@ -271,9 +271,13 @@ impl Hunt {
             .map(|subject| subject.program.clone())
             .collect();
         let compiled = tools.compile("batch", &source::source(&programs))?;
-        let is_sane =
-            |subject: &Subject| !subject.behaviour.has_race && !subject.behaviour.has_deadlock;
-        let fits = |subject: &Subject| !tools.is_cpp || !subject.program.has_crowded_barrier();
+        let is_sane = |Subject { behaviour, .. }: &Subject| {
+            !behaviour.has_race && !behaviour.has_race_of_objects && !behaviour.has_deadlock
+        };
+        // Objects of the C++ library must not be destroyed as early as those of POSIX.
+        let fits = |Subject { program, .. }: &Subject| {
+            !tools.is_cpp || !program.has_crowded_barrier() && !program.renews()
+        };
         for (place, subject) in subjects.iter().enumerate() {
             if !fits(subject) {
                 continue;
@@ -287,6 +291,10 @@ impl Hunt {
             self.count(&format!("programs with {}", tools.compiler));
             for kind in [
                 subject.behaviour.has_race.then_some("with a race"),
+                subject
+                    .behaviour
+                    .has_race_of_objects
+                    .then_some("that destroy what others use"),
                 subject.behaviour.has_deadlock.then_some("with a deadlock"),
                 is_sane(subject).then_some("that are correct"),
             ] {
@@ -358,9 +366,10 @@ impl Hunt {
         let found = compare::compare(&behaviour, &checked, way, tools.optimises);
         // To look for accesses that are never next to each other takes many states.
         let is_race = |difference: &Difference| difference.0.starts_with(compare::FALSE_RACE);
-        if found.as_ref().is_err_and(is_race) && !way.interleaves_plain {
+        let only_objects = way.interleaves_plain;
+        if found.as_ref().is_err_and(is_race) && (!only_objects || subject.program.renews()) {
             let most = 20 * self.arguments.states;
-            if has_unordered_accesses(&subject.program, most) == Some(true) {
+            if has_unordered_accesses(&subject.program, only_objects, most) == Some(true) {
                 return Ok("checks that find a race of distant accesses");
             }
         }

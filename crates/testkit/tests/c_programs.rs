@@ -7,8 +7,8 @@ use std::process::Command;
 use testkit::c_program::machine::{Behaviour, behaviour, has_unordered_accesses};
 use testkit::c_program::random::{THEMES, program};
 use testkit::c_program::{
-    Acquire, CProgram, Expected, Home, Place, RegisterHome, Rmw, Round, Statement, Thread, Value,
-    source,
+    Acquire, CProgram, Expected, Home, Object, Place, RegisterHome, Rmw, Round, Statement, Thread,
+    Value, source,
 };
 use testkit::random::Random;
 
@@ -119,7 +119,7 @@ fn a_store_orders_nothing_before_it_and_a_read_modify_write_does() {
     for (first, races) in [(store, true), (modify, false)] {
         let program = two(vec![exchange.clone()], vec![first, read.clone()]);
         assert!(!behaviour(&program, 10_000, 0).unwrap().has_race);
-        assert_eq!(has_unordered_accesses(&program, 10_000), Some(races));
+        assert_eq!(has_unordered_accesses(&program, false, 10_000), Some(races));
     }
 }
 
@@ -207,4 +207,38 @@ fn random_programs_are_c_and_end_as_the_interpreter_says() {
         compared += 1;
     }
     assert!(compared > THEMES.len() / 3, "{compared}");
+}
+
+#[test]
+fn who_destroys_an_object_comes_after_all_who_use_it() {
+    let uses = Statement::Locked {
+        mutex: 0,
+        how: Acquire::Lock,
+        body: Vec::new(),
+    };
+    let says = Statement::Store {
+        place: WORD,
+        value: Value::Constant(1),
+    };
+    let hears = Statement::Spin {
+        place: WORD,
+        value: 1,
+        round: Round::Nothing,
+    };
+    let renews = Statement::Renew {
+        object: Object::Mutex(0),
+    };
+    let races = |first: [&Statement; 2], second: [&Statement; 2]| {
+        let [first, second] = [first, second].map(|body| body.map(Clone::clone).to_vec());
+        let program = two(first, second);
+        let found = behaviour(&program, 10_000, 0).unwrap();
+        let unordered = has_unordered_accesses(&program, true, 10_000);
+        assert_eq!(unordered, Some(found.has_race_of_objects));
+        found.has_race_of_objects
+    };
+    assert!(!races([&uses, &says], [&hears, &renews]));
+    assert!(!races([&renews, &says], [&hears, &uses]));
+    assert!(races([&says, &uses], [&hears, &renews]));
+    assert!(races([&says, &renews], [&hears, &renews]));
+    assert!(races([&says, &uses], [&renews, &hears]));
 }

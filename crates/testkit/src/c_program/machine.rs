@@ -18,6 +18,8 @@ pub struct Behaviour {
     pub has_deadlock: bool,
     /// Whether some execution has a data race.
     pub has_race: bool,
+    /// Whether some execution destroys an object while others use it, or may do so at the same time.
+    pub has_race_of_objects: bool,
     /// Whether some execution can only go on because a timed operation expires, which takes until the year 2100.
     pub waits_for_time: bool,
     /// How many states there are.
@@ -31,6 +33,7 @@ pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behavi
     let mut found = Behaviour::default();
     let look = |state: &State, ends: Ends| {
         found.has_race |= code.races(state);
+        found.has_race_of_objects |= code.renews && code.has_race_of_objects(state);
         match ends {
             Ends::GoesOn => {}
             Ends::WaitsForTime => found.waits_for_time = true,
@@ -48,13 +51,14 @@ pub fn behaviour(program: &CProgram, most: usize, spurious: u8) -> Option<Behavi
     Some(found)
 }
 
-/// Whether some execution has accesses that race by C11's happens-before, next to each other or not; none if this takes more
-/// states.
-pub fn has_unordered_accesses(program: &CProgram, most: usize) -> Option<bool> {
+/// Whether some execution has accesses that race by C11's happens-before, next to each other or not, or only such that destroy or
+/// initialise objects; none if this takes more states.
+pub fn has_unordered_accesses(program: &CProgram, only_objects: bool, most: usize) -> Option<bool> {
     let code = Code::of(program);
     let order = Order::new(program.threads.len(), program.regions.len() * REGION);
     let mut found = false;
-    let look = |state: &State, _| found |= state.order.as_ref().is_some_and(|order| order.has_race);
+    let races = |order: &Order| order.has_race_of_objects || order.has_race && !only_objects;
+    let look = |state: &State, _| found |= state.order.as_deref().is_some_and(races);
     let states = explore(&code, code.start_with(Some(order)), most, look);
     (found || states.is_some()).then_some(found)
 }

@@ -38,10 +38,11 @@ pub enum Theme {
     Nested,
     Wild,
     Messages,
+    Lifetimes,
 }
 
 /// All themes.
-pub const THEMES: [Theme; 14] = [
+pub const THEMES: [Theme; 15] = [
     Theme::Atomics,
     Theme::CompareExchange,
     Theme::Locks,
@@ -56,6 +57,7 @@ pub const THEMES: [Theme; 14] = [
     Theme::Nested,
     Theme::Wild,
     Theme::Messages,
+    Theme::Lifetimes,
 ];
 
 struct Maker<'a> {
@@ -120,7 +122,13 @@ impl Maker<'_> {
         if self.random.chance(40) {
             self.region(Role::Atomic);
         }
-        if self.has(Theme::Locks) || self.has(Theme::Condvars) || self.has(Theme::Libraries) {
+        let mutexes = [
+            Theme::Locks,
+            Theme::Condvars,
+            Theme::Libraries,
+            Theme::Lifetimes,
+        ];
+        if mutexes.into_iter().any(|theme| self.has(theme)) {
             for mutex in 0..1 + usize::from(self.random.chance(40)) {
                 let home = self.home();
                 self.program.mutexes.push(home);

@@ -86,6 +86,24 @@ impl Source<'_> {
         }
     }
 
+    /// What is called to initialise an object again, after what is called to destroy it.
+    fn renew(&self, object: super::Object) -> String {
+        use super::Object::*;
+        let name = match object {
+            Mutex(number) => format!("m{number}"),
+            RwLock(number) => format!("l{number}"),
+            Condvar(number) => format!("v{number}"),
+            Semaphore(number) => format!("e{number}"),
+            Barrier(number) => format!("b{number}"),
+        };
+        let mut objects = self.objects().into_iter();
+        let object = objects.find(|object| object.name == name);
+        let object = object.expect("statements name objects of the program");
+        let address = self.address(&name, object.home);
+        let initialise = object.initialise.replace('$', &address);
+        format!("{}({address}); {initialise};", object.destroy)
+    }
+
     fn objects(&self) -> Vec<Object> {
         let program = self.program;
         let is_timed = program

@@ -40,13 +40,15 @@ pub fn compare(
 ) -> Result<&'static str, Difference> {
     let differ = |text: String| Err(Difference(text));
     let has = |kind: &str| checked.failures.iter().any(|failure| failure.0 == kind);
-    let has_race = has("data_race");
+    let has_race = has("data_race") || has("misuse");
     let has_deadlock = has("deadlock") || has("stuck");
     let is_known = |failure: &&(String, String)| {
-        !["data_race", "deadlock", "stuck"].contains(&failure.0.as_str())
+        !["data_race", "misuse", "deadlock", "stuck"].contains(&failure.0.as_str())
     };
-    if has_race && (!behaviour.has_race || way.interleaves_plain) {
-        return differ(format!("{FALSE_RACE}: {}", message(checked, "data_race")));
+    let raced = behaviour.has_race && !way.interleaves_plain || behaviour.has_race_of_objects;
+    if has_race && !raced {
+        let text = message(checked, "data_race") + &message(checked, "misuse");
+        return differ(format!("{FALSE_RACE}: {text}"));
     }
     // Beyond a race anything may happen.
     if has_race {
@@ -55,7 +57,6 @@ pub fn compare(
     if let Some(failure) = checked.failures.iter().find(is_known) {
         return differ(format!("{}: {}", failure.0, failure.1));
     }
-    let raced = behaviour.has_race && !way.interleaves_plain;
     if has_deadlock && !behaviour.has_deadlock && !raced {
         let text = message(checked, "deadlock") + &message(checked, "stuck");
         return differ(format!("false deadlock: {text}"));
@@ -73,7 +74,7 @@ pub fn compare(
     if limits.contains("events") || limits.contains("timeouts") {
         return Ok("checks that are partly compared");
     }
-    if raced && optimises {
+    if raced && optimises && !behaviour.has_race_of_objects {
         return Ok("checks of races that the compiler may have removed");
     }
     if raced {

@@ -3,7 +3,8 @@
 use super::order::Order;
 use super::{Barrier, Once, Phase, RwLock, State, ThreadState};
 use crate::c_program::{
-    Acquire, CProgram, Expected, Library, Place, REGION, Rmw, Round, Statement, TestAndSet, Value,
+    Acquire, CProgram, Expected, Library, Object, Place, REGION, Rmw, Round, Statement, TestAndSet,
+    Value,
 };
 
 /// A program as instructions.
@@ -11,7 +12,8 @@ pub(super) struct Code {
     pub(super) threads: Vec<Vec<Instruction>>,
     pub(super) places: Vec<u32>,
     pub(super) onces: Vec<Place>,
-    start: State,
+    pub(super) renews: bool,
+    pub(super) initial: State,
     /// Of each byte of memory, whether several threads access it.
     pub(super) is_shared: Vec<bool>,
 }
@@ -54,6 +56,7 @@ pub(super) enum Instruction {
     Leave(usize),
     EnterOnce(usize, usize),
     EndOnce(usize),
+    Renew(Object),
     /// Goes on when the place has the value; counts a register up to this until then.
     Spin(Place, u64, Option<(usize, u64)>),
     Create(usize),
@@ -74,7 +77,8 @@ impl Code {
         let mut code = Code {
             places: program.barriers.iter().map(|barrier| barrier.1).collect(),
             onces: program.onces.clone(),
-            start: start(program),
+            renews: program.renews(),
+            initial: start(program),
             is_shared: Vec::new(),
             threads,
         };
@@ -87,7 +91,7 @@ impl Code {
     }
 
     pub(super) fn start_with(&self, order: Option<Order>) -> State {
-        let mut state = self.start.clone();
+        let mut state = self.initial.clone();
         state.order = order.map(Box::new);
         self.run_on(&mut state, 0);
         state
@@ -127,6 +131,23 @@ impl Access {
 }
 
 impl Code {
+    /// The objects that an instruction uses. That a thread wakes is no use of what it has waited for: POSIX lets others destroy it.
+    pub(super) fn uses(instruction: &Instruction) -> [Option<Object>; 2] {
+        use Instruction::*;
+        match *instruction {
+            Lock(mutex, _) | Unlock(mutex) => [Some(Object::Mutex(mutex)), None],
+            ReadLock(rwlock, _)
+            | ReadUnlock(rwlock)
+            | WriteLock(rwlock, _)
+            | WriteUnlock(rwlock) => [Some(Object::RwLock(rwlock)), None],
+            Enqueue(condvar, mutex) => [Some(Object::Condvar(condvar)), Some(Object::Mutex(mutex))],
+            Signal(condvar, _) => [Some(Object::Condvar(condvar)), None],
+            Post(semaphore) | Take(semaphore, _) => [Some(Object::Semaphore(semaphore)), None],
+            Arrive(barrier, _) => [Some(Object::Barrier(barrier)), None],
+            _ => [None, None],
+        }
+    }
+
     /// What an instruction accesses. A compare-exchange counts as a write.
     pub(super) fn access(&self, instruction: &Instruction) -> Option<Access> {
         use Instruction::*;
@@ -349,6 +370,7 @@ fn one(statement: &Statement, code: &mut Vec<Instruction>) {
             };
             code.push(I::Spin(place, value, count));
         }
+        &Renew { object } => code.push(I::Renew(object)),
         &Create { thread } => code.push(I::Create(thread)),
         &Join { thread } => code.push(I::Join(thread)),
     }

@@ -6,6 +6,7 @@
 
 use super::State;
 use super::compile::{Access, Code, Instruction};
+use crate::c_program::Object;
 use std::collections::BTreeMap;
 
 /// How many segments of each thread happen before something.
@@ -22,8 +23,12 @@ pub(super) struct Order {
     released: Vec<Clock>,
     /// By byte and thread, the last segment with an access of each kind: plain and atomic reads, plain and atomic writes.
     last: Vec<Vec<[u8; 4]>>,
+    /// By object and thread, the last segment in which it was used, and in which it was destroyed and initialised.
+    lives: BTreeMap<(u8, usize, usize), [u8; 2]>,
     /// Whether two accesses raced.
     pub(super) has_race: bool,
+    /// Whether an object was destroyed or initialised and used without an order.
+    pub(super) has_race_of_objects: bool,
 }
 
 impl Order {
@@ -35,13 +40,21 @@ impl Order {
             objects: BTreeMap::new(),
             released: vec![vec![0; threads]; bytes],
             last: vec![vec![[0; 4]; threads]; bytes],
+            lives: BTreeMap::new(),
             has_race: false,
+            has_race_of_objects: false,
         }
     }
 
     /// The thread performs an instruction in this state.
     pub(super) fn note(&mut self, code: &Code, state: &State, thread: usize, does: &Instruction) {
         use Instruction::*;
+        for object in Code::uses(does).into_iter().flatten() {
+            self.live(object, thread, 0);
+        }
+        if let Renew(object) = *does {
+            self.live(object, thread, 1);
+        }
         let object = |kind: u8, number: usize| Some((kind, number));
         let object = match *does {
             Lock(mutex, _) | Unlock(mutex) => object(0, mutex),
@@ -78,6 +91,28 @@ impl Order {
             }
             self.access(access, thread, reads);
         }
+    }
+
+    /// An object is used, or (1) destroyed and initialised.
+    fn live(&mut self, object: Object, thread: usize, does: usize) {
+        let (kind, number) = match object {
+            Object::Mutex(number) => (0, number),
+            Object::RwLock(number) => (1, number),
+            Object::Condvar(number) => (2, number),
+            Object::Semaphore(number) => (3, number),
+            Object::Barrier(number) => (4, number),
+        };
+        let clock = &self.threads[thread];
+        for (other, &known) in clock.iter().enumerate() {
+            let last = self
+                .lives
+                .get(&(kind, number, other))
+                .copied()
+                .unwrap_or_default();
+            self.has_race_of_objects |= last[1] > known || does == 1 && last[0] > known;
+        }
+        let now = clock[thread];
+        self.lives.entry((kind, number, thread)).or_default()[does] = now;
     }
 
     fn access(&mut self, access: Access, thread: usize, reads: bool) {

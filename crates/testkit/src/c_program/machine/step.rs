@@ -2,7 +2,7 @@
 
 use super::compile::{Code, Instruction};
 use super::{Once, Phase, State};
-use crate::c_program::{Acquire, Expected, Library, Place, REGION, Rmw, Value};
+use crate::c_program::{Acquire, Expected, Library, Object, Place, REGION, Rmw, Value};
 
 impl Code {
     /// The states to which a step of the thread leads.
@@ -100,6 +100,26 @@ impl Code {
         })
     }
 
+    /// Whether a thread is about to destroy an object that is held or awaited, or that another thread is about to use.
+    pub(super) fn has_race_of_objects(&self, state: &State) -> bool {
+        let runs = |thread: &usize| state.threads[*thread].phase == Phase::Runs;
+        (0..state.threads.len()).filter(runs).any(|destroyer| {
+            let Instruction::Renew(object) = *self.next(state, destroyer) else {
+                return false;
+            };
+            let others = (0..state.threads.len()).filter(|&other| other != destroyer);
+            let uses = |other: usize| {
+                let next = self.next(state, other);
+                // What spins uses the object in vain, too; what sleeps may still be on its way.
+                let is_awake = matches!(next, Instruction::Take(_, Acquire::TryLoop))
+                    || !self.raw_steps(state, other).is_empty();
+                *next == Instruction::Renew(object)
+                    || Code::uses(next).contains(&Some(object)) && is_awake
+            };
+            state.is_busy(object) || others.filter(runs).any(uses)
+        })
+    }
+
     fn raw_steps(&self, state: &State, thread: usize) -> Vec<State> {
         let mut next = state.clone();
         next.threads[thread].at += 1;
@@ -120,6 +140,11 @@ impl Code {
     fn perform(&self, instruction: &Instruction, state: &mut State, thread: usize) -> bool {
         use Instruction::*;
         match *instruction {
+            // Everything else is as at the start already, unless there is a race.
+            Renew(Object::Semaphore(semaphore)) => {
+                state.semaphores[semaphore] = self.initial.semaphores[semaphore];
+            }
+            Renew(_) => {}
             Load(place, into) | Read(place, into) => {
                 state.threads[thread].registers[into] = narrow(state.get(place));
             }
@@ -359,6 +384,17 @@ impl State {
             value << 64 | value
         } else {
             value
+        }
+    }
+
+    /// Whether a thread holds the object or waits for it; not for a permit, since it may still be on its way.
+    fn is_busy(&self, object: Object) -> bool {
+        match object {
+            Object::Mutex(mutex) => self.mutexes[mutex],
+            Object::RwLock(rwlock) => self.rwlocks[rwlock] != Default::default(),
+            Object::Condvar(condvar) => !self.condvars[condvar].is_empty(),
+            Object::Semaphore(_) => false,
+            Object::Barrier(barrier) => self.barriers[barrier].arrived > 0,
         }
     }
 

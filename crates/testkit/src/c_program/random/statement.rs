@@ -2,7 +2,7 @@
 
 use super::{Maker, Role, Theme};
 use crate::c_program::{
-    Acquire, Counting, Expected, Library, Place, REGION, REGISTERS, Rmw, Round, Statement,
+    Acquire, Counting, Expected, Library, Object, Place, REGION, REGISTERS, Rmw, Round, Statement,
     TestAndSet, Value,
 };
 
@@ -48,6 +48,33 @@ impl Maker<'_> {
                 vec![self.plain(region, 8)]
             }
             Theme::Messages => self.message(),
+            Theme::Lifetimes => self.renewal(thread, depth),
+        }
+    }
+
+    /// Destroys an object and initialises it again, perhaps while something is held that orders this with other uses.
+    fn renewal(&mut self, thread: usize, depth: usize) -> Vec<Statement> {
+        let program = &self.program;
+        let all = (0..program.mutexes.len())
+            .map(Object::Mutex)
+            .chain((0..program.rwlocks.len()).map(Object::RwLock))
+            .chain((0..program.condvars.len()).map(Object::Condvar))
+            .chain((0..program.semaphores.len()).map(Object::Semaphore))
+            .chain((0..program.barriers.len()).map(Object::Barrier));
+        let all: Vec<Object> = all.collect();
+        let renewal = Statement::Renew {
+            object: all[self.random.index(all.len())],
+        };
+        if thread > 0 && self.random.chance(50) {
+            return vec![self.locked(thread, depth)];
+        }
+        match self.random.chance(50) {
+            true => vec![renewal],
+            false => vec![Statement::Locked {
+                mutex: self.random.index(self.program.mutexes.len()),
+                how: Acquire::Lock,
+                body: vec![renewal],
+            }],
         }
     }
 

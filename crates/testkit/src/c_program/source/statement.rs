@@ -232,6 +232,7 @@ impl Source<'_> {
                 let function = if is_broadcast { "broadcast" } else { "signal" };
                 self.line(depth, &format!("pthread_cond_{function}({address});"));
             }
+            &Renew { object } => self.line(depth, &self.renew(object)),
             &Post { semaphore } => {
                 let address = self.address(
                     &format!("e{semaphore}"),
