@@ -139,8 +139,10 @@ fn problem(
     if let Some(size) = size {
         let wanted = [size.executions, size.halted, 0].map(Some);
         if counts != wanted {
+            let [verdict, limits, errors] =
+                ["verdict", "limits", "errors"].map(|what| &report[what]);
             return Some(format!(
-                "executions, halted, blocked are {counts:?}, not {wanted:?}"
+                "executions, halted, blocked are {counts:?}, not {wanted:?}; {verdict}, limits {limits}, errors {errors}"
             ));
         }
     }

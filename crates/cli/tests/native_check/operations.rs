@@ -65,33 +65,25 @@ fn initialisation_and_destruction_race_with_uses() {
         )
     };
     let (init, wait) = ("sem_init(&s, 0, 0);", "sem_wait(&s);");
-    verified(
-        "right.c",
-        &program(
-            init,
-            &format!("{wait} pthread_mutex_destroy(&m); sem_destroy(&s);"),
-        ),
-        &[],
-    );
-    bug(
-        "initialisation",
-        "late.c",
-        &program("", &format!("{init} {wait}")),
-        &[],
-    );
-    bug("destr", "early.c", &program(init, "sem_destroy(&s);"), &[]);
-    bug(
-        "destroyed",
-        "reuse.c",
-        &program(init, "join(); sem_destroy(&s); sem_wait(&s); start(run);"),
-        &[],
-    );
-    bug(
-        "",
-        "mutex.c",
-        &program(init, "pthread_mutex_destroy(&m);"),
-        &[],
-    );
+    let right = format!("{wait} pthread_mutex_destroy(&m); sem_destroy(&s);");
+    let reuse = "join(); sem_destroy(&s); sem_wait(&s); start(run);";
+    // Nothing else orders them where plain accesses interleave.
+    for options in [&[][..], &["--plain", "sc"]] {
+        verified("right.c", &program(init, &right), options);
+        let late = program("", &format!("{init} {wait}"));
+        bug("initialisation", "late.c", &late, options);
+        bug(
+            "destr",
+            "early.c",
+            &program(init, "sem_destroy(&s);"),
+            options,
+        );
+        bug("destroyed", "reuse.c", &program(init, reuse), options);
+        let mutex = program(init, "pthread_mutex_destroy(&m);");
+        bug("", "mutex.c", &mutex, options);
+        let again = program(init, "pthread_mutex_init(&m, 0);");
+        bug("initialisation", "again.c", &again, options);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Variables on the stack of a thread that others access: the checker explores what it explores where they are elsewhere.
 
 use crate::toolchain::{Toolchain, check};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use testkit::random::Random;
@@ -54,9 +55,9 @@ fn operation(random: &mut Random) -> String {
 }
 
 /// Complete executions, halted and blocked ones.
-fn counts(executable: &Path, algorithm: &str, arguments: &[String]) -> [Option<u64>; 3] {
+fn counts(executable: &Path, algorithm: &str, arguments: &[String]) -> [Value; 5] {
     let report = check(&["--algorithm", algorithm], executable, arguments).unwrap();
-    ["executions", "halted", "blocked"].map(|count| report[count].as_u64())
+    ["executions", "halted", "blocked", "verdict", "limits"].map(|what| report[what].clone())
 }
 
 #[test]

@@ -134,6 +134,7 @@ pub(crate) fn condvar_number(address: usize) -> u32 {
 /// The program initialises an object at the address: what was there is gone.
 pub fn initialise(address: usize, code: usize) {
     silently(|engine| {
+        engine.look_for_races_of_objects();
         engine.thread().laps.take_effect();
         engine.shadow_initialise(address, code);
         engine.native.objects.forget(address);
@@ -143,6 +144,7 @@ pub fn initialise(address: usize, code: usize) {
 /// The program destroys the object at the address.
 pub fn destroy(address: usize, code: usize) {
     silently(|engine| {
+        engine.look_for_races_of_objects();
         engine.thread().laps.take_effect();
         engine.shadow_destroy(address, code);
         engine.native.objects.forget(address);

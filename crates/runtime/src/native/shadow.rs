@@ -260,6 +260,14 @@ impl Engine {
         self.is_coarsened = true;
     }
 
+    /// An object begins or ends: also where plain accesses interleave, uses of it must be ordered with that. What happens while there
+    /// is one thread is ordered with everything.
+    pub(crate) fn look_for_races_of_objects(&mut self) {
+        if !self.races_plain() && self.born().len() > 1 && !self.is_solo() {
+            self.look_for_races();
+        }
+    }
+
     /// The event at hand is an atomic access.
     pub(crate) fn shadow_atomic(&mut self, address: usize, length: usize, access: Access) {
         let kind = match access {
