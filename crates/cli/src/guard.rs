@@ -16,8 +16,6 @@ const LOOK: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_millis(600);
 /// The same by the wall clock, for a machine that is busy with other things.
 const LONGEST: Duration = Duration::from_secs(20);
-/// For answers that are still on their way when the process has ended.
-const REST: Duration = Duration::from_secs(1);
 
 /// A process that checks a program, under watch.
 pub struct Guard {
@@ -28,8 +26,8 @@ pub struct Guard {
     time_limit: Option<Duration>,
     /// Why it is to stop, and how long it could have done so.
     stopping: Option<(Limit, Patience)>,
-    /// How it ended, and how long to wait for the rest of its answers.
-    ended: Option<(ExitStatus, Instant)>,
+    /// How it ended. The rest of its answers may still be on its way.
+    ended: Option<ExitStatus>,
 }
 
 /// What is heard of the process.
@@ -79,11 +77,11 @@ impl Guard {
 
     fn look(&mut self, stops: bool) -> Result<Option<Heard>, Refusal> {
         self.looked = Instant::now();
-        if let Some((how, since)) = &self.ended {
+        if let Some(how) = self.ended {
             return Ok(match self.answers.try_recv() {
                 Ok(answer) => Some(Heard::Answer(answer)),
-                Err(TryRecvError::Empty) if since.elapsed() < REST => None,
-                Err(_) => Some(Heard::Ended(*how)),
+                Err(TryRecvError::Empty) => None,
+                Err(TryRecvError::Disconnected) => Some(Heard::Ended(how)),
             });
         }
         let ended = self.worker.ended().map_err(|error| Refusal::System {
@@ -91,9 +89,8 @@ impl Guard {
             error,
         })?;
         if let Some(status) = ended {
-            // Those that it has started may have its end of the pipe.
             self.worker.kill();
-            self.ended = Some((status, Instant::now()));
+            self.ended = Some(status);
             return Ok(None);
         }
         let is_late = self

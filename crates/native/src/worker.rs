@@ -7,7 +7,7 @@ use report::Trailed;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter};
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -109,7 +109,10 @@ impl Worker {
         }
         // The number of a group is not given away while the group has members.
         let _ = kill_process_group(id, Signal::KILL);
-        self.output = None;
+        // What it has answered stands before this in the pipe, also where a process that has left the group keeps the pipe open.
+        if let Some(mut output) = self.output.take() {
+            let _ = output.write_all(END);
+        }
     }
 
     fn id(&self) -> Pid {
@@ -122,6 +125,9 @@ impl Drop for Worker {
         self.kill();
     }
 }
+
+/// Ends the answers of a worker, perhaps behind the beginning of one.
+const END: &[u8] = b"end\n";
 
 /// The answers of a worker, as they come.
 #[derive(Debug)]
@@ -138,6 +144,7 @@ impl Iterator for Answers {
             line.clear();
             match self.output.read_until(b'\n', &mut line) {
                 Ok(0) | Err(_) => return None,
+                Ok(_) if line.ends_with(END) => return None,
                 Ok(_) => {}
             }
             if let Ok(answer) = serde_json::from_slice(&line) {
