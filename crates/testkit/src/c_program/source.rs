@@ -218,7 +218,9 @@ impl Source<'_> {
         for once in 0..program.onces.len() {
             self.line(1, &format!("once_t o{once};"));
         }
-        self.line(1, &format!("thread_t threads[{threads}];"));
+        // `std::jthread` in every second program in C++.
+        let of_type = ["thread_t", "joining_thread_t"][self.number % 2];
+        self.line(1, &format!("{of_type} threads[{threads}];"));
         self.line(1, &format!("pthread_key_t keys[{REGISTERS}];"));
         self.line(1, &format!("uint64_t registers[{threads}][{REGISTERS}];"));
         self.line(1, &format!("uint64_t results[{threads}][{REGISTERS}];"));

@@ -17,13 +17,15 @@ typedef pthread_cond_t condvar_t, any_condvar_t;
 typedef sem_t semaphore_t;
 typedef pthread_barrier_t barrier_t;
 typedef pthread_once_t once_t;
-typedef pthread_t thread_t;
+typedef pthread_t thread_t, joining_thread_t;
 #define MUTEX_INITIAL PTHREAD_MUTEX_INITIALIZER
 #define RWLOCK_INITIAL PTHREAD_RWLOCK_INITIALIZER
 #define CONDVAR_INITIAL PTHREAD_COND_INITIALIZER
 #define ONCE_INITIAL PTHREAD_ONCE_INIT
 #define pthread_rwlock_rdunlock pthread_rwlock_unlock
 #define C_FUNCTION extern
+#define HOLD_MUTEX pthread_mutex_lock
+#define LET_MUTEX_GO pthread_mutex_unlock
 #endif
 
 typedef unsigned __int128 uint128_t;

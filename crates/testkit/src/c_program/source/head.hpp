@@ -28,6 +28,7 @@ typedef std::condition_variable condvar_t;
 typedef std::condition_variable_any any_condvar_t;
 typedef std::once_flag once_t;
 typedef std::thread thread_t;
+typedef std::jthread joining_thread_t;
 /* No default constructor. */
 union semaphore_t { char none; std::counting_semaphore<> own; semaphore_t() : none() {} ~semaphore_t() {} };
 union barrier_t { char none; std::barrier<Last> own; barrier_t() : none() {} ~barrier_t() {} };
@@ -36,6 +37,9 @@ union barrier_t { char none; std::barrier<Last> own; barrier_t() : none() {} ~ba
 #define CONDVAR_INITIAL {}
 #define ONCE_INITIAL {}
 #define C_FUNCTION extern "C"
+/* The end of the block lets the mutex go. */
+#define HOLD_MUTEX(mutex) std::lock_guard guard(*(mutex))
+#define LET_MUTEX_GO(mutex) (void)guard
 #define _Alignas alignas
 #define _Thread_local thread_local
 
@@ -85,8 +89,8 @@ static inline int pthread_barrier_wait(barrier_t *barrier) {
 }
 
 static inline void pthread_once(std::once_flag *once, void (*routine)()) { std::call_once(*once, routine); }
-static inline void pthread_create(std::thread *thread, void *, void *(*routine)(void *), void *argument) { *thread = std::thread(routine, argument); }
-static inline void pthread_join(std::thread &thread, void *) { thread.join(); }
+template <class Thread> void pthread_create(Thread *thread, void *, void *(*routine)(void *), void *argument) { *thread = Thread(routine, argument); }
+template <class Thread> void pthread_join(Thread &thread, void *) { thread.join(); }
 
 #define __atomic_load_n(pointer, order) std::atomic_ref(*(pointer)).load()
 #define __atomic_store_n(pointer, value, order) std::atomic_ref(*(pointer)).store(value)

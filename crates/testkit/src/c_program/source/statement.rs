@@ -131,15 +131,19 @@ impl Source<'_> {
             } => {
                 let address = self.address(&format!("m{mutex}"), self.program.mutexes[mutex]);
                 let calls = [
-                    "pthread_mutex_lock",
+                    "HOLD_MUTEX",
                     "pthread_mutex_trylock",
                     "pthread_mutex_timedlock",
                 ];
                 let take = self.take(thread, how, calls, &address);
+                let release = match how {
+                    Acquire::Lock => "LET_MUTEX_GO",
+                    Acquire::Try | Acquire::TryLoop | Acquire::Timed => "pthread_mutex_unlock",
+                };
                 self.held(
                     depth,
                     thread,
-                    (&take, &format!("pthread_mutex_unlock({address});")),
+                    (&take, &format!("{release}({address});")),
                     body,
                 );
             }
