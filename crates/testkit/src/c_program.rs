@@ -144,6 +144,17 @@ pub enum Acquire {
     Timed,
 }
 
+/// How a thread waits for a condition variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waiting {
+    /// Again and again.
+    Loop,
+    /// Once at most.
+    Once,
+    /// The same, until a time that never comes; whether it was woken before goes to register 0.
+    Timed,
+}
+
 /// How a spin lock is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TestAndSet {
@@ -272,13 +283,13 @@ pub enum Statement {
         how: TestAndSet,
         body: Vec<Statement>,
     },
-    /// Waits, holding the mutex, while the plain place does not have the value; once at most without `is_loop`.
+    /// Waits, holding the mutex, while the plain place does not have the value.
     Wait {
         condvar: usize,
         mutex: usize,
         place: Place,
         value: u64,
-        is_loop: bool,
+        how: Waiting,
     },
     /// Signals.
     Signal { condvar: usize, is_broadcast: bool },

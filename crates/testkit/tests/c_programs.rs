@@ -8,7 +8,7 @@ use testkit::c_program::machine::{Behaviour, behaviour, has_unordered_accesses};
 use testkit::c_program::random::{THEMES, program};
 use testkit::c_program::{
     Acquire, CProgram, Expected, Home, Object, Place, RegisterHome, Rmw, Round, Statement, Thread,
-    Value, source,
+    Value, Waiting, source,
 };
 use testkit::random::Random;
 
@@ -130,7 +130,7 @@ fn a_signal_that_nobody_waits_for_is_lost() {
         mutex: 0,
         place: WORD,
         value: 1,
-        is_loop: false,
+        how: Waiting::Once,
     };
     let locked = |body| {
         vec![Statement::Locked {

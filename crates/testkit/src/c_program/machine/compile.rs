@@ -4,7 +4,7 @@ use super::order::Order;
 use super::{Barrier, Once, Phase, RwLock, State, ThreadState};
 use crate::c_program::{
     Acquire, CProgram, Expected, Library, Object, Place, REGION, Rmw, Round, Statement, TestAndSet,
-    Value,
+    Value, Waiting,
 };
 
 /// A program as instructions.
@@ -49,6 +49,8 @@ pub(super) enum Instruction {
     Jump(usize),
     Enqueue(usize, usize),
     Wake(usize),
+    /// The same; perhaps its time is over.
+    WakeInTime(usize),
     Signal(usize, bool),
     Post(usize),
     Take(usize, Acquire),
@@ -334,16 +336,19 @@ fn one(statement: &Statement, code: &mut Vec<Instruction>) {
             mutex,
             place,
             value,
-            is_loop,
+            how,
         } => {
             let check = code.len();
             code.push(I::Jump(0));
             code.extend([
                 I::Enqueue(condvar, mutex),
-                I::Wake(condvar),
+                match how {
+                    Waiting::Loop | Waiting::Once => I::Wake(condvar),
+                    Waiting::Timed => I::WakeInTime(condvar),
+                },
                 I::Lock(mutex, Acquire::Lock),
             ]);
-            if is_loop {
+            if how == Waiting::Loop {
                 code.push(I::Jump(check));
             }
             code[check] = I::Check(place, value, code.len());

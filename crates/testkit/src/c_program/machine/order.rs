@@ -62,7 +62,7 @@ impl Order {
                 object(1, lock)
             }
             Enqueue(_, mutex) => object(0, mutex),
-            Wake(condvar) | Signal(condvar, _) => object(2, condvar),
+            Wake(condvar) | WakeInTime(condvar) | Signal(condvar, _) => object(2, condvar),
             Post(semaphore) | Take(semaphore, _) => object(3, semaphore),
             Arrive(barrier, _) | Leave(barrier) => object(4, barrier),
             EnterOnce(once, _) | EndOnce(once) => object(5, once),

@@ -39,6 +39,7 @@ impl Code {
                 lock.is_written || lock.readers > 0
             }
             Instruction::Take(semaphore, Acquire::Timed) => state.semaphores[semaphore] == 0,
+            Instruction::WakeInTime(condvar) => state.condvars[condvar].contains(&(thread as u8)),
             _ => false,
         }
     }
@@ -129,6 +130,9 @@ impl Code {
         }
         if let &Instruction::Signal(condvar, is_broadcast) = instruction {
             return signal(next, condvar, is_broadcast);
+        }
+        if let &Instruction::WakeInTime(condvar) = instruction {
+            return wake_in_time(next, condvar, thread);
         }
         match self.perform(instruction, &mut next, thread) {
             true => vec![next],
@@ -260,7 +264,7 @@ impl Code {
                     state.threads[thread].spurious = left;
                 }
             }
-            Signal(..) => unreachable!("a signal has several ways"),
+            Signal(..) | WakeInTime(_) => unreachable!("these may lead to several states"),
             Post(semaphore) => state.semaphores[semaphore] += 1,
             Take(semaphore, how) => {
                 let permits = &mut state.semaphores[semaphore];
@@ -337,6 +341,25 @@ fn signal(mut state: State, condvar: usize, is_broadcast: bool) -> Vec<State> {
         state
     };
     (0..waiting.len()).map(wake).collect()
+}
+
+/// The thread wakes: it was signalled, or its time is over, or for no reason.
+fn wake_in_time(mut state: State, condvar: usize, thread: usize) -> Vec<State> {
+    let waiting = &mut state.condvars[condvar];
+    let position = waiting.iter().position(|&other| other == thread as u8);
+    if let Some(position) = position {
+        waiting.remove(position);
+    }
+    let own = &mut state.threads[thread];
+    own.registers[0] = u64::from(position.is_none());
+    let left = own.spurious.checked_sub(1).filter(|_| position.is_some());
+    let spurious = left.map(|left| {
+        let mut state = state.clone();
+        state.threads[thread].registers[0] = 1;
+        state.threads[thread].spurious = left;
+        state
+    });
+    std::iter::once(state).chain(spurious).collect()
 }
 
 /// What a register gets of a value.

@@ -3,7 +3,7 @@
 use super::{Maker, Role, Theme};
 use crate::c_program::{
     Acquire, Counting, Expected, Library, Object, Place, REGION, REGISTERS, Rmw, Round, Statement,
-    TestAndSet, Value,
+    TestAndSet, Value, Waiting,
 };
 
 impl Maker<'_> {
@@ -214,12 +214,17 @@ impl Maker<'_> {
         let body = match self.random.below(5) {
             0 | 1 => {
                 let into = self.register();
+                let how = match self.random.below(20) {
+                    0..14 => Waiting::Loop,
+                    14..17 => Waiting::Once,
+                    _ => Waiting::Timed,
+                };
                 let wait = Statement::Wait {
                     condvar: 0,
                     mutex,
                     place,
                     value,
-                    is_loop: self.random.chance(75),
+                    how,
                 };
                 // Registers tell in which order threads wait.
                 let count = Place { offset: 8, ..place };

@@ -72,6 +72,12 @@ template <class Condvar, class Mutex> void pthread_cond_wait(Condvar *condvar, M
     condvar->wait(lock);
     lock.release();
 }
+template <class Condvar, class Mutex> int pthread_cond_timedwait(Condvar *condvar, Mutex *mutex, const timespec *time) {
+    std::unique_lock<Mutex> lock(*mutex, std::adopt_lock);
+    auto status = condvar->wait_until(lock, until(time));
+    lock.release();
+    return status == std::cv_status::timeout;
+}
 
 static inline void sem_init(semaphore_t *semaphore, int, unsigned permits) { new (&semaphore->own) std::counting_semaphore<>(permits); }
 static inline void sem_destroy(semaphore_t *semaphore) { semaphore->own.~counting_semaphore(); }

@@ -3,7 +3,7 @@
 use super::Source;
 use crate::c_program::{
     Acquire, Counting, Expected, Library, Place, RegisterHome, Rmw, Round, Statement, TestAndSet,
-    Value,
+    Value, Waiting,
 };
 
 impl Source<'_> {
@@ -216,16 +216,25 @@ impl Source<'_> {
                 mutex,
                 place,
                 value,
-                is_loop,
+                how,
             } => {
                 let condvar = self.address(&format!("v{condvar}"), self.program.condvars[condvar]);
                 let mutex = self.address(&format!("m{mutex}"), self.program.mutexes[mutex]);
-                let (word, pointer) = (if is_loop { "while" } else { "if" }, self.pointer(place));
+                let word = if how == Waiting::Loop { "while" } else { "if" };
+                let call = match how {
+                    Waiting::Loop | Waiting::Once => {
+                        format!("pthread_cond_wait({condvar}, {mutex});")
+                    }
+                    Waiting::Timed => {
+                        let call =
+                            format!("(pthread_cond_timedwait({condvar}, {mutex}, &late) == 0)");
+                        self.set(thread, 0, &call)
+                    }
+                };
+                let pointer = self.pointer(place);
                 self.line(
                     depth,
-                    &format!(
-                        "{word} (*{pointer} != {value}) pthread_cond_wait({condvar}, {mutex});"
-                    ),
+                    &format!("{word} (*{pointer} != {value}) {{ {call} }}"),
                 );
             }
             &Signal {
