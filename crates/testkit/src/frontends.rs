@@ -451,7 +451,7 @@ impl Hunt {
                     tools.compiler,
                     tools.extension()
                 ));
-                match fs::write(&file, text) {
+                match fs::create_dir_all(folder).and_then(|()| fs::write(&file, text)) {
                     Ok(()) => println!("    see {}", file.display()),
                     Err(error) => println!("    cannot write {}: {error}", file.display()),
                 }

@@ -93,3 +93,36 @@ fn a_thread_gets_on_with_a_copy_of_equal_words() {
         assert_eq!(all["executions"], 2, "{compiler}: {all}");
     }
 }
+
+/// What is swapped is copied to the thread's own stack, and from there; then the thread waits in vain.
+const TO_OWN_STACK: &str = "
+#include <pthread.h>
+struct word { long n; };
+static struct word shared;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static void swap(struct word *one, struct word *other) {
+    struct word old = *one, *kept = &old;
+    *one = *other;
+    *other = *kept;
+}
+static void *reads(void *p) { return shared.n ? p : 0; }
+int main(void) {
+    pthread_t thread;
+    struct word own = {1};
+    pthread_create(&thread, 0, reads, 0);
+    swap(&shared, &own);
+    pthread_mutex_lock(&lock);
+    while (own.n == 0) pthread_cond_wait(&condition, &lock);
+    return 0;
+}
+";
+
+#[test]
+fn what_is_copied_to_the_own_stack_is_a_read_in_the_search_and_in_its_report() {
+    for toolchain in ["gcc", "clang"].into_iter().filter_map(Toolchain::named) {
+        let report = report(toolchain, TO_OWN_STACK, "-O0", None);
+        assert_eq!(report["verdict"], "bug");
+        assert_eq!(report["errors"][0]["kind"], "deadlock");
+    }
+}

@@ -51,12 +51,20 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
     }
 }
 
-/// A structure that the program copies when this returns: one write of both places, which are one object.
+/// A structure that the program copies when this returns: one write of both places, which are one object; or a read, where it is
+/// copied to the thread's private stack. There the hook of the write may not have come this far, so both must be one event.
 ///
 /// # Safety
 ///
 /// As for [`read`](super::read) and [`write()`](super::write), of all the memory.
 pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const Frame) {
+    if silently(|engine| engine.is_on_private_stack(to, length)) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            read_within(from, length, frame);
+            return write(to, length, (*frame).code());
+        }
+    }
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         let range = engine.range_of_copy(to, from, length);
