@@ -111,11 +111,7 @@ impl Code {
             let others = (0..state.threads.len()).filter(|&other| other != destroyer);
             let uses = |other: usize| {
                 let next = self.next(state, other);
-                // What spins uses the object in vain, too; what sleeps may still be on its way.
-                let is_awake = matches!(next, Instruction::Take(_, Acquire::TryLoop))
-                    || !self.raw_steps(state, other).is_empty();
-                *next == Instruction::Renew(object)
-                    || Code::uses(next).contains(&Some(object)) && is_awake
+                *next == Instruction::Renew(object) || Code::uses(next).contains(&Some(object))
             };
             state.is_busy(object) || others.filter(runs).any(uses)
         })
