@@ -72,6 +72,8 @@ pub fn check(options: &[&str], executable: &Path, arguments: &[String]) -> Resul
     command.args(["check", "--format", "json", "--no-output", "--keep-going"]);
     command.args(options).arg(executable).args(arguments);
     let output = command.stdin(Stdio::null()).output().unwrap();
+    // Shown where the test fails: what a process has said that died.
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout)
         .map_err(|_| String::from_utf8_lossy(&output.stderr).trim().to_owned())
 }
