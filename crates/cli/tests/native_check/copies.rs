@@ -94,7 +94,7 @@ fn a_thread_gets_on_with_a_copy_of_equal_words() {
     }
 }
 
-/// What is swapped is copied to the thread's own stack, and from there; then the thread waits in vain.
+/// The main thread swaps two structures by a copy on its own stack. Then it waits for a signal that never comes.
 const TO_OWN_STACK: &str = "
 #include <pthread.h>
 struct word { long n; };

@@ -51,8 +51,9 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
     }
 }
 
-/// A structure that the program copies when this returns: one write of both places, which are one object; or a read, where it is
-/// copied to the thread's private stack. There the hook of the write may not have come this far, so both must be one event.
+/// A structure that the program copies when this returns: one write of both places, which are one object. A copy to the thread's
+/// private stack is a read only: the search may handle the write hook earlier, as a private write (`own`), and a report must have
+/// the same events.
 ///
 /// # Safety
 ///

@@ -86,7 +86,7 @@ impl Source<'_> {
         }
     }
 
-    /// What is called to initialise an object again, after what is called to destroy it.
+    /// The calls that destroy an object and initialise it again.
     fn renew(&self, object: super::Object) -> String {
         use super::Object::*;
         let name = match object {
@@ -218,7 +218,6 @@ impl Source<'_> {
         for once in 0..program.onces.len() {
             self.line(1, &format!("once_t o{once};"));
         }
-        // `std::jthread` in every second program in C++.
         let of_type = ["thread_t", "joining_thread_t"][self.number % 2];
         self.line(1, &format!("{of_type} threads[{threads}];"));
         self.line(1, &format!("pthread_key_t keys[{REGISTERS}];"));
