@@ -423,6 +423,11 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
         taken_by_another(address, header.allocator, by, code);
     }
     let size = header.size as usize;
+    if native::is_condvar_waited_for_within(address, size) {
+        let message =
+            "the memory of a condition variable is given back while a thread waits for it";
+        native::fail(code, FailureKind::Misuse, message.to_owned());
+    }
     native::release(address, size, code);
     for granule in 0..size.max(1).div_ceil(GRANULE) {
         // SAFETY: the states of the block.

@@ -59,6 +59,7 @@ impl Kind {
     /// The program is about to initialise an object.
     pub(crate) fn begins(&self, object: usize, code: usize) {
         heap::check_object(object, code);
+        self.check_waits(object, "initialised", code);
         native::initialise(object, code);
         // SAFETY: there is memory for an object of this kind.
         unsafe { native::changes(object, self.size) };
@@ -73,15 +74,20 @@ impl Kind {
     /// The program destroys an object.
     pub(crate) fn ends(&self, object: usize, code: usize) {
         self.check(object, code);
-        if native::is_waited_for(object) {
-            let message = format!("a {} is destroyed while a thread waits for it", self.name);
-            native::fail(code, FailureKind::Misuse, message);
-        }
+        self.check_waits(object, "destroyed", code);
         native::destroy(object, code);
         // SAFETY: there is an object of this kind.
         unsafe {
             native::changes(object, self.size);
             self.mark(object).write_unaligned(DESTROYED);
+        }
+    }
+
+    /// The program does something to an object that no thread may wait for.
+    fn check_waits(&self, object: usize, done: &str, code: usize) {
+        if native::is_waited_for(object) {
+            let message = format!("a {} is {done} while a thread waits for it", self.name);
+            native::fail(code, FailureKind::Misuse, message);
         }
     }
 

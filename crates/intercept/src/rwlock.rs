@@ -6,11 +6,20 @@ use crate::lifetime::RWLOCK;
 use crate::tries::{code_of, tries};
 use libc::{c_int, c_void, clockid_t, pthread_rwlock_t, timespec};
 use report::FailureKind;
-use runtime::Place;
 use runtime::native::{self, at};
+use runtime::{Place, RwLock};
 
-/// Read locks and write locks that threads hold.
-static HELD: Own<Vec<(usize, usize, Place)>> = Own::new(Vec::new());
+/// A read lock or write lock that a thread holds.
+#[derive(Clone)]
+pub(crate) struct Held {
+    address: usize,
+    thread: usize,
+    /// The lock that was at the address when it was taken.
+    lock: RwLock,
+    place: Place,
+}
+
+static HELD: Own<Vec<Held>> = Own::new(Vec::new());
 
 /// An execution begins: nothing is held.
 pub(crate) fn begin() {
@@ -18,7 +27,7 @@ pub(crate) fn begin() {
 }
 
 /// A copy of what is held.
-pub(crate) type Saved = Vec<(usize, usize, Place)>;
+pub(crate) type Saved = Vec<Held>;
 
 /// Copies what is held.
 pub(crate) fn save_to(copy: &mut Saved) {
@@ -30,10 +39,15 @@ pub(crate) fn restore_from(copy: &Saved) {
     HELD.get().clone_from(copy);
 }
 
-/// The thread that runs holds a place in a reader-writer lock.
-fn hold(lock: usize, place: Place) -> c_int {
-    let thread = runtime::current().index();
-    native::privately(|| HELD.get().push((lock, thread, place)));
+/// The thread that runs holds a place in the reader-writer lock at an address.
+fn hold(address: usize, lock: RwLock, place: Place) -> c_int {
+    let held = Held {
+        address,
+        thread: runtime::current().index(),
+        lock,
+        place,
+    };
+    native::privately(|| HELD.get().push(held));
     0
 }
 
@@ -44,7 +58,7 @@ const KIND: usize = 12;
 const PREFERS_WRITERS: u32 = 2;
 
 /// The lock that the program uses, which must be there.
-fn rwlock_of(lock: *mut pthread_rwlock_t, code: usize) -> runtime::RwLock {
+fn rwlock_of(lock: *mut pthread_rwlock_t, code: usize) -> RwLock {
     RWLOCK.check(lock.expose_provenance(), code);
     // SAFETY: the program gave the lock.
     let kind = unsafe { *lock.cast::<u32>().add(KIND) };
@@ -62,7 +76,7 @@ macro_rules! rwlocks {
                     let ($frame, _closed) = (gate::frame(), close());
                     let $lock = rwlock_of(lock, code_of($frame));
                     match $take {
-                        Some(place) => hold(lock.addr(), place),
+                        Some(place) => hold(lock.addr(), $lock, place),
                         None => $failed,
                     }
                 }
@@ -102,7 +116,7 @@ export! {
             let (code, _closed) = (code(), close());
             RWLOCK.begins(lock.expose_provenance(), code);
             // It is another lock now, which no thread holds.
-            native::privately(|| HELD.get().retain(|&(address, ..)| address != lock.addr()));
+            native::privately(|| HELD.get().retain(|held| held.address != lock.addr()));
         }
         real!(pthread_rwlock_init(lock, attributes): fn(*mut pthread_rwlock_t, *const c_void) -> c_int)
     }
@@ -122,14 +136,14 @@ export! {
         }
         let (code, _closed) = (code(), close());
         let thread = runtime::current().index();
-        let position = HELD.get().iter().rposition(|&(address, holder, _)| address == lock.addr() && holder == thread);
+        let position = HELD.get().iter().rposition(|held| held.address == lock.addr() && held.thread == thread);
         let Some(position) = position else {
             let message = "a reader-writer lock is unlocked by a thread that does not hold it".to_owned();
             native::fail(code, FailureKind::Misuse, message);
         };
-        let (.., place) = HELD.get().swap_remove(position);
-        let lock = rwlock_of(lock, code);
-        at(code, || lock.release(&place));
+        let held = HELD.get().swap_remove(position);
+        rwlock_of(lock, code);
+        at(code, || held.lock.release(&held.place));
         0
     }
 }

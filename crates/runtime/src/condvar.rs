@@ -119,6 +119,9 @@ impl Condvar {
         let ticket = self.enqueue(mutex);
         perform(Order::RESOLVE.on(self.object), location, |engine| {
             let is_signalled = engine.objects.condvars.get_mut(self.number).resolve(ticket);
+            if !is_signalled {
+                engine.note_end_of_wait(self.number);
+            }
             engine.record(|name| match is_signalled {
                 true => format!("{name}: signalled in time"),
                 false => format!("{name}: not signalled in time"),
@@ -160,6 +163,7 @@ impl Condvar {
             );
         };
         visible(announce, |engine| {
+            engine.order_ends_of_waits(self.number);
             let (choice, event) = (engine.choice, engine.event());
             let woken = engine
                 .objects
@@ -180,6 +184,7 @@ impl Condvar {
             Order::BROADCAST.on(self.object),
             Location::caller(),
             |engine| {
+                engine.order_ends_of_waits(self.number);
                 let event = engine.event();
                 engine
                     .objects

@@ -41,7 +41,8 @@ pub use laps::{Frame, HAS_CALLED_UNKNOWN};
 pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
     at, barrier_at, begins_library_once, condvar_at, destroy, initialise, inner_mutex_at,
-    is_waited_for, mutex_at, once_at, rwlock_at, semaphore_at, try_at,
+    is_condvar_waited_for_within, is_waited_for, mutex_at, once_at, rwlock_at, semaphore_at,
+    try_at,
 };
 pub use own::{WIPES, reads_on_own, reads_own, writes_own};
 pub(crate) use ownership::Ownership;

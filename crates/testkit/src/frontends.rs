@@ -347,14 +347,7 @@ impl Hunt {
     fn ways(&self, tools: &Tools<'_>, subject: &Subject) -> Vec<Way> {
         let compiler = u64::from(tools.compiler.starts_with('c'));
         let mut random = Random::new(self.seed.wrapping_add(subject.number) << 1 | compiler);
-        let others = (0..self.arguments.ways).map(|_| {
-            let mut way = Way::random(&mut random, tools.optimises);
-            // That a thread wakes without a signal is no use of the object yet, for the checker.
-            if subject.program.renews() {
-                way.spurious = 0;
-            }
-            way
-        });
+        let others = (0..self.arguments.ways).map(|_| Way::random(&mut random, tools.optimises));
         std::iter::once(Way::default()).chain(others).collect()
     }
 

@@ -12,6 +12,7 @@ const HEAD: &str = "#define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <time.h>
 static pthread_t thread;
 static void start(void *(*run)(void *)) { pthread_create(&thread, 0, run, 0); }
@@ -104,6 +105,75 @@ fn what_was_destroyed_may_be_initialised_again_and_objects_on_the_stack_begin_an
     verified("again.c", source, &[]);
     let never = "int main(void) { static pthread_barrier_t b; pthread_barrier_wait(&b); }";
     bug("never initialised", "never.c", never, &[]);
+}
+
+#[test]
+fn a_condition_variable_is_not_destroyed_under_a_wait_that_ends_by_itself() {
+    let program = |wait: &str, destroys: &str| {
+        format!(
+            "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+             static int waits, over;
+             static void *run(void *p) {{
+                 struct timespec late = {{1, 0}};
+                 pthread_mutex_lock(&m); waits = 1; {wait} over = 1; pthread_mutex_unlock(&m); return p;
+             }}
+             int main(void) {{
+                 start(run);
+                 pthread_mutex_lock(&m); {destroys} pthread_mutex_unlock(&m);
+                 join();
+             }}"
+        )
+    };
+    let timed = "pthread_cond_timedwait(&c, &m, &late);";
+    let renews = "if (waits) { pthread_cond_destroy(&c); pthread_cond_init(&c, 0); }";
+    let begins = "if (waits) pthread_cond_init(&c, 0);";
+    let after = "if (over) { pthread_cond_destroy(&c); pthread_cond_init(&c, 0); }";
+    let wakes = "if (waits) { pthread_cond_broadcast(&c); pthread_cond_destroy(&c); }";
+    for plain in [&[][..], &["--plain", "sc"]] {
+        bug(
+            "destroyed while",
+            "renews.c",
+            &program(timed, renews),
+            plain,
+        );
+        bug(
+            "initialised while",
+            "begins.c",
+            &program(timed, begins),
+            plain,
+        );
+        verified("after.c", &program(timed, after), plain);
+        verified("wakes.c", &program(timed, wakes), plain);
+        let spurious = [plain, &["--spurious", "1"]].concat();
+        let once = program(
+            "if (!over) pthread_cond_wait(&c, &m);",
+            &format!("over = 1; {renews}"),
+        );
+        bug("destroyed while", "once.c", &once, &spurious);
+    }
+}
+
+#[test]
+fn memory_of_a_condition_variable_is_not_freed_under_a_wait() {
+    let program = |ends: &str| {
+        format!(
+            "struct shared {{ pthread_mutex_t m; pthread_cond_t c; }};
+             static struct shared *s; static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static int waits, over;
+             static void *run(void *p) {{
+                 struct timespec late = {{1, 0}};
+                 pthread_mutex_lock(&m);
+                 if (!over) {{ waits = 1; pthread_cond_timedwait(&s->c, &m, &late); waits = 0; }}
+                 pthread_mutex_unlock(&m); return p;
+             }}
+             int main(void) {{
+                 s = calloc(1, sizeof *s); start(run);
+                 pthread_mutex_lock(&m); over = 1; {ends} pthread_mutex_unlock(&m);
+                 join();
+             }}"
+        )
+    };
+    bug("given back", "wrong.c", &program("free(s);"), &[]);
+    verified("right.c", &program("if (!waits) free(s);"), &[]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::Frame;
 use super::annotations::Annotations;
 use crate::engine::Engine;
+use crate::happens_before::Epoch;
 use crate::perform::{perform_when, silently};
 use crate::step::MOST_PARTS;
 use crate::{Barrier, Condvar, Mutex, Once, RwLock, Semaphore};
@@ -18,6 +19,9 @@ pub(crate) struct Objects {
     semaphores: FxHashMap<usize, Semaphore>,
     barriers: FxHashMap<usize, Barrier>,
     onces: FxHashMap<usize, Once>,
+    /// Pairs of (condition variable, a moment that comes after a wait for it that ended without a signal). Kept where races are
+    /// looked for.
+    ended_waits: Vec<(u32, Epoch)>,
     pub(super) annotations: Annotations,
     /// What the libraries of the compiler have done once.
     library_onces: FxHashSet<usize>,
@@ -32,6 +36,7 @@ impl Objects {
         self.semaphores.clear();
         self.barriers.clear();
         self.onces.clear();
+        self.ended_waits.clear();
         self.annotations.clear();
         self.library_onces.clear();
     }
@@ -44,6 +49,7 @@ impl Objects {
         copy_table(&mut self.semaphores, &other.semaphores);
         copy_table(&mut self.barriers, &other.barriers);
         copy_table(&mut self.onces, &other.onces);
+        self.ended_waits.clone_from(&other.ended_waits);
         self.annotations.clone_from(&other.annotations);
         if self.library_onces.len() != other.library_onces.len() {
             self.library_onces.clone_from(&other.library_onces);
@@ -52,7 +58,10 @@ impl Objects {
 
     fn forget(&mut self, address: usize) {
         self.mutexes.remove(&address);
-        self.condvars.remove(&address);
+        if let Some(condvar) = self.condvars.remove(&address) {
+            self.ended_waits
+                .retain(|&(number, _)| number != condvar.number);
+        }
         self.rwlocks.remove(&address);
         self.semaphores.remove(&address);
         self.barriers.remove(&address);
@@ -151,15 +160,72 @@ pub fn destroy(address: usize, code: usize) {
     });
 }
 
-/// Whether a thread waits for the object at the address.
+/// Whether a thread waits for the object at the address, or would in another order of events that nothing orders.
 pub fn is_waited_for(address: usize) -> bool {
     silently(|engine| {
         let object = engine.native.objects.object_at(address);
         let is_about = |about: ObjectId| {
             object.is_some_and(|object| about.0.wrapping_sub(object.0) < MOST_PARTS)
         };
+        let condvar = engine.native.objects.condvars.get(&address).copied();
         engine.waiting.iter().any(|&(_, about)| is_about(about))
+            || condvar.is_some_and(|condvar| engine.is_condvar_waited_for(condvar.number))
     })
+}
+
+/// The same for condition variables in a block of memory.
+pub fn is_condvar_waited_for_within(address: usize, size: usize) -> bool {
+    silently(|engine| {
+        let condvars = engine.native.objects.condvars.iter();
+        let within: Vec<u32> = condvars
+            .filter(|&(&own, _)| own.wrapping_sub(address) < size)
+            .map(|(_, condvar)| condvar.number)
+            .collect();
+        let mut within = within.into_iter();
+        within.any(|number| engine.is_condvar_waited_for(number))
+    })
+}
+
+impl Engine {
+    /// Whether a thread waits for a condition variable, or a wait has ended by itself that could still go on: nothing orders its
+    /// end before what the thread that runs does.
+    fn is_condvar_waited_for(&mut self, number: u32) -> bool {
+        if self.objects.condvars.get(number).waiters() > 0 {
+            return true;
+        }
+        let (running, happens_before) = (self.running, &mut self.happens_before);
+        let mut ended_waits = self.native.objects.ended_waits.iter();
+        let is_unordered =
+            ended_waits.any(|&(own, epoch)| own == number && !happens_before.knows(running, epoch));
+        // Without all clocks what is ordered may seem not to be.
+        let is_certain = self.native.is_ordering;
+        if is_unordered && !is_certain {
+            self.native.is_ordering = true;
+            self.is_coarsened = true;
+        }
+        is_unordered && is_certain
+    }
+
+    /// The wait of the thread that runs ends without a signal.
+    pub(crate) fn note_end_of_wait(&mut self, number: u32) {
+        if self.config.native.is_some() && self.watch.races {
+            let epoch = self.happens_before.now(self.running);
+            self.native.objects.ended_waits.push((number, epoch));
+        }
+    }
+
+    /// The thread that runs signals: waits that have ended by then are over for all who know of the signal.
+    pub(crate) fn order_ends_of_waits(&mut self, number: u32) {
+        if self.native.objects.ended_waits.is_empty() {
+            return;
+        }
+        let now = self.happens_before.now(self.running);
+        for (own, epoch) in &mut self.native.objects.ended_waits {
+            if *own == number {
+                *epoch = now;
+            }
+        }
+    }
 }
 
 /// Whether a library of the compiler does at this address what it does once, for the first time in the execution.

@@ -217,8 +217,6 @@ impl Maker<'_> {
                 let how = match self.random.below(20) {
                     0..14 => Waiting::Loop,
                     14..17 => Waiting::Once,
-                    // That time is over is no use of the object yet, for the checker.
-                    _ if self.has(Theme::Lifetimes) => Waiting::Once,
                     _ => Waiting::Timed,
                 };
                 let wait = Statement::Wait {
