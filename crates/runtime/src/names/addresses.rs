@@ -94,16 +94,14 @@ impl Names {
         for range in touched {
             self.addresses.ranges.remove(&range.start);
         }
-        let objects: Vec<ObjectId> = touched.iter().map(|range| range.object).collect();
-        let object = objects.iter().min();
+        let object = touched.iter().map(|range| range.object).min();
         let merged = Range {
             start,
             length: u32::try_from(end - start).expect("a range has less than 2^32 bytes"),
-            object: *object.expect("an access merges what it touches"),
+            object: object.expect("an access merges what it touches"),
             is_merged: true,
         };
         self.addresses.ranges.insert(start, merged);
-        self.unite(&objects, merged.object);
         merged
     }
 

@@ -334,16 +334,23 @@ impl Maker<'_> {
         };
         let into = self.register();
         match self.random.chance(50) {
-            true => vec![
-                Statement::Write {
-                    place: data,
-                    value: self.value(),
-                },
-                Statement::Store {
-                    place: flag,
-                    value: Value::Constant(1),
-                },
-            ],
+            true => {
+                let mut parts = vec![
+                    Statement::Write {
+                        place: data,
+                        value: self.value(),
+                    },
+                    Statement::Store {
+                        place: flag,
+                        value: Value::Constant(1),
+                    },
+                ];
+                // A mistake: published before it is written.
+                if self.random.chance(25) {
+                    parts.swap(0, 1);
+                }
+                parts
+            }
             false => vec![
                 Statement::Load { place: flag, into },
                 Statement::If {
