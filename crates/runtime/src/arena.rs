@@ -115,12 +115,23 @@ impl Heap {
         self.objects.used == 0 && self.bytes.used == 0
     }
 
-    /// The execution is over.
+    /// The execution is over. Gives how many bytes it leaves behind, which are not used again.
     #[inline]
-    pub(crate) fn reset(&mut self) {
-        self.objects.reset();
-        self.bytes.reset();
+    pub(crate) fn reset(&mut self) -> usize {
         self.large = 0;
+        self.objects.reset() + self.bytes.reset()
+    }
+
+    /// The addresses of the spans with live objects.
+    pub(crate) fn spans_in_use(&self) -> impl Iterator<Item = usize> {
+        let all = self.objects.all_spans().chain(self.bytes.all_spans());
+        all.filter(|&&span| !is_empty(span))
+            .map(|span| span.addr().get())
+    }
+
+    /// Between executions: the objects of other spans than those that are kept are not alive any more. Gives how many bytes are kept.
+    pub(crate) fn take_back(&mut self, is_kept: impl Fn(usize) -> bool) -> usize {
+        self.objects.take_back(&is_kept) + self.bytes.take_back(&is_kept)
     }
 }
 
@@ -253,14 +264,36 @@ impl Arena {
         live
     }
 
+    fn all_spans(&self) -> impl Iterator<Item = &NonNull<Header>> {
+        self.spans.iter().chain(&self.retired)
+    }
+
+    fn take_back(&mut self, is_kept: impl Fn(usize) -> bool) -> usize {
+        let mut kept = 0;
+        for &span in self.all_spans() {
+            if is_kept(span.addr().get()) {
+                kept += SPAN;
+                continue;
+            }
+            // SAFETY: the spans of the lists belong to this arena, and nothing refers to their objects.
+            let header = unsafe { &mut *span.as_ptr() };
+            header.live.store(0, Ordering::Relaxed);
+            header.freed_elsewhere.store(0, Ordering::Relaxed);
+            header.first = 1;
+        }
+        kept
+    }
+
     #[inline]
-    fn reset(&mut self) {
-        if self.used > 0 {
-            self.begin_spans_anew();
+    fn reset(&mut self) -> usize {
+        match self.used {
+            0 => 0,
+            _ => self.begin_spans_anew(),
         }
     }
 
-    fn begin_spans_anew(&mut self) {
+    fn begin_spans_anew(&mut self) -> usize {
+        let mut left = 0;
         let used = self.used;
         let last = self.end;
         let mut index = 0;
@@ -277,7 +310,11 @@ impl Arena {
             // SAFETY: the spans of the list belong to this arena.
             let header = unsafe { &mut *span.as_ptr() };
             header.base = None;
-            header.first = if settle(header) == 0 { 1 } else { after as u32 };
+            let is_left = settle(header) > 0;
+            if is_left {
+                left += (after - header.first as usize) * WINDOW;
+            }
+            header.first = if is_left { after as u32 } else { 1 };
             let is_kept = WINDOWS - header.first as usize >= FEW;
             if !is_kept {
                 self.retired.push(span);
@@ -288,6 +325,7 @@ impl Arena {
         self.next = 0;
         self.end = 0;
         self.windows = 0;
+        left
     }
 }
 

@@ -1,34 +1,15 @@
 //! The end of statics: when the last thread of an execution has ended, what they own is dropped, so that what is left then is a
 //! leak.
 //!
-//! `std` never drops statics. So nothing that their destructors do belongs to the execution but that owners come to an end: a
-//! destructor that performs an operation is unwound by that, and operations of what is unwound take effect at once. Executions with
-//! threads that are left, or panics, drop their statics when they are cleared.
+//! `std` never drops statics. So what their destructors do is no part of the execution: their operations take effect at once and are
+//! no events. A destructor that waits for what never comes is given up. Executions with threads that are left, or panics, forget
+//! their statics.
 
 use crate::engine::Engine;
-use crate::perform::{self, TearDown};
+use crate::perform;
 use explore::{Pending, Token};
-use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::ptr::{self, NonNull};
-
-thread_local! {
-    /// The engine whose statics are dropped here; null if none are.
-    static ENDING: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
-}
-
-/// Whether the statics of an execution are dropped here.
-#[inline(always)]
-pub(crate) fn is_under_way() -> bool {
-    !ENDING.get().is_null()
-}
-
-/// Tells the execution whose statics are dropped here, if any are.
-pub(crate) fn tell<R>(what: impl FnOnce(&mut Engine) -> R) -> Option<R> {
-    let mut engine = NonNull::new(ENDING.get())?;
-    // SAFETY: the engine is alive while its statics are dropped, and nobody else uses it while a destructor runs.
-    Some(what(unsafe { engine.as_mut() }))
-}
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
 
 /// What is put back when the statics are dropped: nothing of it belongs to the last event.
 pub(crate) struct Ending {
@@ -36,16 +17,6 @@ pub(crate) struct Ending {
     after: Token,
     next_edges: usize,
     is_recorded: bool,
-}
-
-/// An operation outside of an execution: if it is one of a destructor of a static, that is unwound. Gives the engine for operations of
-/// what is being unwound.
-pub(crate) fn unwind_destructor() -> Option<NonNull<Engine>> {
-    let engine = NonNull::new(ENDING.get())?;
-    if !std::thread::panicking() {
-        resume_unwind(Box::new(TearDown));
-    }
-    Some(engine)
 }
 
 /// A thread ends: if it is the last one, what the statics own is dropped.
@@ -59,9 +30,9 @@ pub(crate) unsafe fn drop_statics(engine: NonNull<Engine>) {
     if owned.is_empty() {
         return;
     }
-    ENDING.set(engine.as_ptr());
     let mut is_stopped = false;
     for drop in owned {
+        perform::leave(engine);
         is_stopped |= catch_unwind(AssertUnwindSafe(drop)).is_err();
         perform::enter_root();
     }
@@ -96,8 +67,6 @@ impl Engine {
         });
         self.watch.records = false;
         self.is_tearing_down = true;
-        // The first operation that takes effect does not begin to unwind the thread.
-        self.thread().torn = 1;
         let mut owned = self.residents.take_destructors();
         let lazy = self.statics.iter_mut();
         let lazy = lazy.filter_map(|known| known.value.take());
@@ -107,7 +76,6 @@ impl Engine {
 
     #[cold]
     fn end_ending(&mut self, is_stopped: bool) {
-        ENDING.set(ptr::null_mut());
         let Some(ending) = self.ending.take() else {
             return;
         };
@@ -116,7 +84,7 @@ impl Engine {
         self.watch.records = ending.is_recorded;
         self.is_tearing_down = false;
         if is_stopped {
-            self.has_late_statics();
+            self.has_lost_statics();
         }
     }
 
@@ -135,11 +103,11 @@ impl Engine {
         self.end_ending(true);
     }
 
-    /// A destructor of a static performs operations. What it owns may be left.
+    /// A destructor of a static came to no end. What it owns may be left.
     #[cold]
-    pub(crate) fn has_late_statics(&mut self) {
-        let warning = "a static performs operations when it is dropped, which nobody sees";
+    fn has_lost_statics(&mut self) {
+        let warning = "a static panics or waits when it is dropped, so leaks were not looked for";
         self.warnings.borrow_mut().insert(warning.to_owned());
-        self.are_statics_late = true;
+        self.has_lost_statics = true;
     }
 }

@@ -29,9 +29,11 @@ use crate::once::State as OnceState;
 use crate::owner::Owned;
 use crate::plain::State as PlainState;
 use crate::pool::Pool;
+use crate::reclaim;
 use crate::recorder::Recorder;
 use crate::residents::Residents;
 use crate::snapshot::Snapshots;
+use crate::thread::forget_panic;
 use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, Token};
 use objects::Coarsening;
 use report::{Goal, LeftOut, Shortcut};
@@ -93,7 +95,7 @@ pub(crate) struct Engine {
     /// The statics are being dropped.
     pub(crate) ending: Option<Ending>,
     /// Whether a destructor of a static was stopped, so that what it owns may be left.
-    pub(crate) are_statics_late: bool,
+    pub(crate) has_lost_statics: bool,
     /// Whether objects became coarser in this execution.
     pub(crate) is_coarsened: bool,
     pub(crate) objects: Objects,
@@ -101,6 +103,8 @@ pub(crate) struct Engine {
     /// Accesses of plain memory.
     pub(crate) touches: u64,
     pub(crate) statics: Vec<Static>,
+    /// Memory of values of statics that were forgotten, by the address of the static.
+    pub(crate) spare_statics: Vec<(usize, *mut ())>,
     pub(crate) residents: Residents,
     /// What has to be dropped or freed before the end.
     pub(crate) owned: Pool<Owned>,
@@ -247,12 +251,13 @@ impl Engine {
             is_tearing_down: false,
             is_run_out: false,
             ending: None,
-            are_statics_late: false,
+            has_lost_statics: false,
             is_coarsened: false,
             objects: Objects::default(),
             plain: Pool::default(),
             touches: 0,
             statics: Vec::new(),
+            spare_statics: Vec::new(),
             residents: Residents::default(),
             owned: Pool::default(),
             raw_arcs: BTreeMap::new(),
@@ -280,13 +285,14 @@ impl Engine {
     pub(crate) fn clear(&mut self) {
         self.snapshots.clear();
         self.forget_look();
+        let mut left = 0;
         // The youngest first: a thread may have its name from the heap of an older one.
         while let Some(id) = self.born.pop() {
             self.pending[id.index()] = Pending::Unborn;
             let thread = &mut self.threads[id.index()];
-            thread.panic = None;
+            thread.panic.take().into_iter().for_each(forget_panic);
             thread.name = None;
-            thread.heap.reset();
+            left += thread.heap.reset();
             if thread.is_lost {
                 thread.is_lost = false;
                 self.begin_again(id);
@@ -305,8 +311,8 @@ impl Engine {
         self.savepoints.begin();
         self.objects.clear();
         self.plain.clear();
-        self.drop_statics();
-        self.are_statics_late = false;
+        self.forget_statics();
+        self.has_lost_statics = false;
         self.clear_owned();
         self.failures.clear();
         self.values.clear();
@@ -314,6 +320,9 @@ impl Engine {
         self.heap_segment.forget();
         if self.watch.races {
             self.happens_before.clear();
+        }
+        if reclaim::is_due(left) {
+            self.reclaim();
         }
     }
 

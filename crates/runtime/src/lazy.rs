@@ -1,6 +1,6 @@
 //! Statics that begin anew in each execution.
 //!
-//! The value belongs to the execution: it is made by the first thread that asks for it, and dropped when the execution is over.
+//! The value belongs to the execution: it is made by the first thread that asks for it, and dropped when all threads have ended.
 //! Which thread that is depends on the schedule. So the objects that are made with it have their names from the static, not
 //! from the thread.
 
@@ -85,7 +85,7 @@ impl<T: 'static> Lazy<T> {
         {
             let fails = Fails(&once);
             let value = making(address, make);
-            silently(|engine| engine.static_at(address).value = Some(Box::new(value)));
+            silently(|engine| engine.own_by_static(address, value));
             std::mem::forget(fails);
             once.done();
         }
@@ -183,23 +183,33 @@ impl Engine {
         self.create_for_static(making.address, making.created, parts)
     }
 
-    /// The execution is over: its statics are dropped. A destructor that performs operations comes too late and is
-    /// stopped by that.
-    #[inline]
-    pub(crate) fn drop_statics(&mut self) {
-        let is_late = self.residents.clear();
-        if is_late || !self.statics.is_empty() {
-            self.drop_lazy_statics(is_late);
-        }
+    /// The static has a value from now on.
+    fn own_by_static<T: 'static>(&mut self, address: usize, value: T) {
+        let mut spare = self.spare_statics.iter();
+        let value: Box<dyn Any> = match spare.position(|&(owner, _)| owner == address) {
+            Some(index) => {
+                let (_, memory) = self.spare_statics.swap_remove(index);
+                let memory: *mut T = memory.cast();
+                // SAFETY: a box of this type was forgotten here, whose static has this address alone.
+                unsafe {
+                    memory.write(value);
+                    Box::from_raw(memory)
+                }
+            }
+            None => Box::new(value),
+        };
+        self.static_at(address).value = Some(value);
     }
 
-    #[cold]
-    fn drop_lazy_statics(&mut self, mut is_late: bool) {
-        for known in std::mem::take(&mut self.statics) {
-            is_late |= catch_unwind(AssertUnwindSafe(|| drop(known))).is_err();
-        }
-        if is_late {
-            self.has_late_statics();
+    /// The execution is over. Values that it has not dropped leak; values of executions to come take their places.
+    #[inline]
+    pub(crate) fn forget_statics(&mut self) {
+        self.residents.clear();
+        for known in self.statics.drain(..) {
+            if let Some(value) = known.value {
+                let memory = Box::into_raw(value).cast();
+                self.spare_statics.push((known.address, memory));
+            }
         }
     }
 }

@@ -84,6 +84,7 @@ mod pool;
     not(target_feature = "crt-static")
 ))]
 mod process_exit;
+mod reclaim;
 mod recorder;
 mod region;
 mod repetition;

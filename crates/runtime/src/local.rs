@@ -181,8 +181,8 @@ impl Locals {
         self.values.iter().all(|local| local.value.is_none())
     }
 
-    /// A thread begins. What one that was given up has left leaks, as its stack does.
-    pub(crate) fn begin(&mut self) {
+    /// A thread begins, or was given up: the values leak, as its stack does.
+    pub(crate) fn forget(&mut self) {
         self.values
             .drain(..)
             .for_each(|local| std::mem::forget(local.value));

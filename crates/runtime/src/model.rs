@@ -316,6 +316,9 @@ impl Model {
             let patience = &mut self.engine_mut().config.patience;
             *patience = (*patience).min(HURRIED);
             self.watch.hurry(HURRIED);
+            // Where it waited by `park` its token stands for a thread that waits.
+            std::thread::current().unpark();
+            std::thread::park();
         }
         self.engine_mut().trapped(thread, trap, engine);
     }
@@ -441,6 +444,9 @@ impl Drop for Model {
         }
         if std::thread::panicking() && !self.is_within_panic {
             panic_count::clear();
+        }
+        if self.engine().config.native.is_none() {
+            self.engine_mut().clear();
         }
         trap::exit(self.engine);
         // SAFETY: the engine was leaked by `with_names`, and no thread of it is left on its stack.

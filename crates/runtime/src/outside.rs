@@ -25,9 +25,7 @@ pub(crate) use outside;
 /// Whether the calling code is a program outside of a model; never without the feature `enforce`.
 #[inline(always)]
 pub fn is_outside() -> bool {
-    cfg!(feature = "enforce")
-        && crate::perform::current().is_none()
-        && !crate::end_of_statics::is_under_way()
+    cfg!(feature = "enforce") && crate::perform::current().is_none()
 }
 
 /// Something that is an event of this kind, outside of models.

@@ -91,7 +91,7 @@ impl Engine {
     /// What is left of a completed execution that should have been dropped.
     pub(crate) fn leak(&self) -> Option<Shown> {
         // What statics own was dropped when the last thread ended.
-        if !self.config.leaks_fail || self.are_statics_late || self.statics_own_values() {
+        if !self.config.leaks_fail || self.has_lost_statics || self.statics_own_values() {
             return None;
         }
         let alive = self.owned.iter().filter(|owned| owned.shares > 0);

@@ -8,7 +8,6 @@
 
 use crate::control_words::ControlWords;
 use crate::current::{load, store};
-use crate::end_of_statics;
 use crate::engine::Engine;
 use crate::grain::Grain;
 use crate::native;
@@ -42,7 +41,7 @@ pub(crate) fn is_recorded() -> bool {
 #[track_caller]
 fn enter() -> NonNull<Engine> {
     let Some(engine) = NonNull::new(load()) else {
-        return outside();
+        outside();
     };
     store(ptr::null_mut());
     engine
@@ -62,14 +61,11 @@ pub(crate) fn enter_root() {
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn outside() -> NonNull<Engine> {
-    let Some(engine) = end_of_statics::unwind_destructor() else {
-        panic!(
-            "an operation of mazurka is used outside a model: wrap the code in mazurka::model(|| …), and \
-             create the objects that it uses in there"
-        )
-    };
-    engine
+fn outside() -> ! {
+    panic!(
+        "an operation of mazurka is used outside a model: wrap the code in mazurka::model(|| …), and \
+         create the objects that it uses in there"
+    )
 }
 
 /// Performs an operation that any state permits.
@@ -269,6 +265,12 @@ pub(crate) fn halt(why: Halt) {
             switch(engine);
         }
         torn(engine);
+        if (*engine.as_ptr()).ending.is_some() {
+            (*engine.as_ptr()).lose_destructor();
+            loop {
+                switch(engine);
+            }
+        }
     }
     leave(engine);
 }
@@ -385,7 +387,7 @@ fn forget_registers() {
 }
 
 /// An operation of a thread that is unwound: the first one begins to unwind, those of destructors take
-/// effect without a switch. Whether the thread has caught what unwound it, so that it is to be unwound again after
+/// effect without a switch. So do those of destructors of statics, which nothing unwinds. Whether the thread has caught what unwound it, so that it is to be unwound again after
 /// the operation. (A thread that catches while another one is being unwound, too, is not noticed.)
 ///
 /// # Safety
@@ -395,11 +397,13 @@ fn forget_registers() {
 #[inline(never)]
 unsafe fn torn(engine: NonNull<Engine>) -> bool {
     // SAFETY: the engine is alive and nobody else uses it.
+    if unsafe { (*engine.as_ptr()).ending.is_some() } {
+        return false;
+    }
+    // SAFETY: as above.
     let thread = unsafe { (*engine.as_ptr()).thread() };
     thread.torn += 1;
     if thread.torn > MOST_TORN {
-        // SAFETY: as above; the reference to the thread is not used any more.
-        unsafe { (*engine.as_ptr()).lose_destructor() };
         loop {
             // SAFETY: as promised by the caller; the model does not resume it any more.
             unsafe { switch(engine) };

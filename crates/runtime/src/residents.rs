@@ -7,7 +7,6 @@ use crate::names::{Region, Resident, Site};
 use explore::{ObjectId, ThreadId};
 use rustc_hash::FxHashMap;
 use std::alloc::{self, GlobalAlloc, Layout};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 
 /// Where something is that has not settled.
@@ -72,27 +71,19 @@ struct Large {
 
 impl Drop for Copied {
     fn drop(&mut self) {
-        if let Some(drop) = self.drop.take() {
-            drop();
-        }
         // SAFETY: the memory was allocated with this layout, and nobody uses it any more.
         unsafe { alloc::dealloc(self.start.as_ptr(), self.layout) };
     }
 }
 
 impl Residents {
-    /// The execution is over. Gives whether something was dropped that performs operations.
-    pub(crate) fn clear(&mut self) -> bool {
+    /// The execution is over. Values of statics that it has not dropped leak.
+    pub(crate) fn clear(&mut self) {
         self.execution += 1;
         self.large.clear();
         self.by_thread.iter_mut().for_each(|own| own.count = 0);
-        if self.copies.is_empty() {
-            return false;
-        }
         self.by_address.clear();
-        let copies = self.copies.drain(..);
-        let dropped = copies.map(|copy| catch_unwind(AssertUnwindSafe(|| drop(copy))).is_err());
-        dropped.fold(false, |any, failed| any | failed)
+        self.copies.clear();
     }
 
     /// Whether a static has a destructor.

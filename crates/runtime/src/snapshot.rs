@@ -147,6 +147,12 @@ impl Snapshots {
         objects.map(|(&object, tell)| (object, tell())).collect()
     }
 
+    /// The execution is abandoned: what tells states leaks with what it owns of the program.
+    pub(crate) fn forget(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.threads));
+        std::mem::forget(std::mem::take(&mut self.objects));
+    }
+
     /// Forgets the execution. What its threads own is dropped, so their memory must be there still.
     pub(crate) fn clear(&mut self) {
         self.threads.clear();

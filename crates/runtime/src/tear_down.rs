@@ -1,13 +1,12 @@
 //! The end of an execution with threads that have not come to the end of their code.
 //!
-//! They are unwound, so that what they own is dropped: each is run once more, and its operation begins
-//! to unwind it. Threads that a thread started are unwound before it, since they may borrow from it.
-//! Operations of destructors take effect at once. A thread that waits in a destructor for something that
-//! never comes, or does not stop, is given up: it never runs again, and what it owns leaks.
+//! Closures are *abandoned*: no code of the program runs any more, since its destructors would find what they never find in the
+//! program. What their threads own leaks; [`reclaim`](crate::reclaim) takes its memory back.
 //!
-//! To unwind a thread takes as long as some hundred operations. So threads that tell their states, of which
-//! many are left in the middle by whoever compares states, are let run to their ends where these are near. (They
-//! are state machines. What closures do is for others to see, and must not come after the end.)
+//! Threads that tell their states own what can be dropped at any operation. They are let run to their ends where these are near, and
+//! else unwound: each is run once more, and its operation begins to unwind it. Threads that a thread started are unwound before it,
+//! since they may borrow from it. Operations of destructors take effect at once. A thread that waits in a destructor for something
+//! that never comes, or does not stop, is abandoned.
 
 use crate::engine::Engine;
 use crate::model::Model;
@@ -22,8 +21,7 @@ impl Model {
     /// Returns whether objects became coarser.
     pub(crate) fn run_out(&mut self) -> bool {
         let engine = self.engine();
-        let tells_state = engine.watch.states && engine.opaque().is_none();
-        if !tells_state || engine.watch.records || engine.is_coarsened {
+        if !engine.tells_states() || engine.watch.records || engine.is_coarsened {
             return false;
         }
         for _ in 0..NEAR * self.engine().live {
@@ -41,10 +39,10 @@ impl Model {
         false
     }
 
-    /// Unwinds the threads that are left.
+    /// Abandons or unwinds the threads that are left.
     #[cold]
     pub(crate) fn tear_down(&mut self) {
-        if self.engine().config.native.is_some() {
+        if !self.engine().tells_states() {
             return self.abandon();
         }
         self.engine_mut().is_tearing_down = true;
@@ -67,9 +65,10 @@ impl Model {
 }
 
 impl Model {
-    /// Leaves the threads of a native program where they stand: what they have is put back as a whole.
+    /// Leaves the threads where they stand. What those of a native program have is put back as a whole.
     fn abandon(&mut self) {
         let engine = self.pointer();
+        self.engine_mut().snapshots.forget();
         for index in 0..self.engine().born().len() {
             let thread = self.engine().born()[index];
             if self.engine().is_left(thread) {
@@ -81,6 +80,11 @@ impl Model {
 }
 
 impl Engine {
+    /// Whether all threads and objects of the execution tell their states.
+    fn tells_states(&self) -> bool {
+        self.config.native.is_none() && self.watch.states && self.opaque().is_none()
+    }
+
     /// Grows when a thread ends or performs an operation.
     fn progress(&self) -> (usize, u32) {
         let ended = self
@@ -147,10 +151,13 @@ impl Engine {
         }
     }
 
-    /// Forgets where the thread is.
+    /// Forgets where the thread is, and what it owns.
     pub(crate) fn give_up(&mut self, thread: ThreadId, engine: NonNull<Engine>) {
         self.ends_abruptly();
-        self.threads[thread.index()].run = 0;
-        self.threads[thread.index()].fibre.begin_again(engine);
+        let own = &mut self.threads[thread.index()];
+        own.run = 0;
+        own.locals.forget();
+        std::mem::forget(own.job.take());
+        own.fibre.begin_again(engine);
     }
 }

@@ -20,6 +20,13 @@ use std::panic::Location;
 /// What a thread panicked with.
 pub type Panic = Box<dyn Any + Send + 'static>;
 
+/// Forgets what nobody joined: destructors of other payloads than messages are code of the program, whose execution is over.
+pub(crate) fn forget_panic(panic: Panic) {
+    if !panic.is::<String>() && !panic.is::<&str>() {
+        std::mem::forget(panic);
+    }
+}
+
 /// Starts a thread. What it gives to the one who joins it goes by the closure's captures; a panic
 /// goes to the joiner, and is a failure if there is none.
 #[inline(always)]

@@ -96,3 +96,45 @@ fn what_a_test_collects_lives_on() {
     assert_eq!(seen.borrow().len(), 200);
     assert_eq!(seen.borrow().iter().map(|value| **value).sum::<u32>(), 100);
 }
+
+#[test]
+fn memory_of_abandoned_executions_is_used_again_unless_somebody_refers_to_it() {
+    static KEPT: std::sync::Mutex<Vec<Kept>> = std::sync::Mutex::new(Vec::new());
+    type Kept = Box<[usize; 20]>;
+    const EXECUTIONS: usize = 4000;
+    const BLOCKS: usize = 60;
+    let number = Rc::new(RefCell::new(0));
+    let counted = Rc::clone(&number);
+    let mut model = Model::new(Config::default(), move || {
+        let number = *counted.borrow();
+        let blocks: Vec<Box<[usize; 120]>> = (0..BLOCKS).map(|_| Box::new([number; 120])).collect();
+        if usize::is_multiple_of(number, 100) {
+            KEPT.lock()
+                .expect("nobody panics")
+                .push(Box::new([number; 20]));
+        }
+        assume(false);
+        drop(blocks);
+    });
+    let before = resident();
+    for execution in 0..EXECUTIONS {
+        *number.borrow_mut() = execution;
+        explore::Program::reset(&mut model);
+    }
+    let left = EXECUTIONS * BLOCKS * size_of::<[usize; 120]>();
+    assert!(left > 200 << 20);
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 100 << 20, "{grown} bytes are in use");
+    let kept = KEPT.lock().expect("nobody panics");
+    assert_eq!(kept.len(), EXECUTIONS / 100);
+    for (block, number) in kept.iter().zip((0..).step_by(100)) {
+        assert_eq!(**block, [number; 20]);
+    }
+}
+
+/// Bytes of memory that the process uses.
+fn resident() -> usize {
+    let words = std::fs::read_to_string("/proc/self/statm").expect("it is Linux");
+    let pages = words.split(' ').nth(1).expect("it has two words");
+    pages.parse::<usize>().expect("it is a number") * 4096
+}

@@ -31,7 +31,7 @@ fn counter() -> &'static Cell<i32> {
 }
 
 #[test]
-fn everything_is_dropped_however_an_execution_ends() {
+fn what_ends_is_dropped_and_what_is_left_is_not() {
     let live = counter();
     let found = outcomes(move || {
         let _main = Counted::new(live);
@@ -52,70 +52,45 @@ fn everything_is_dropped_however_an_execution_ends() {
             let _ = join(thread);
         }
     });
-    assert!(found.len() > 1, "{found:?}");
-    assert_eq!(live.get(), 0);
+    assert_eq!(found, [(Outcome::Halted, 2), (Outcome::Deadlock, 1)]);
+    // In the deadlock 5 values are left: one of main and two of each thread. The second thread always halts, with its two and that of
+    // main; where it comes first, the first thread waits with one more.
+    assert_eq!(live.get(), 5 + 3 + 4);
 }
 
 #[test]
-fn locks_are_given_back_by_destructors_during_the_tear_down() {
-    struct Guard(Rc<Mutex>);
-    impl Drop for Guard {
-        fn drop(&mut self) {
-            self.0.unlock();
-        }
-    }
-    let live = counter();
+fn a_thread_that_waits_for_ever_catches_nothing() {
+    let caught = counter();
     let found = outcomes(move || {
-        let (held, never) = (Rc::new(Mutex::new()), Rc::new(Mutex::new()));
-        never.lock();
-        held.lock();
-        let guard = Guard(Rc::clone(&held));
-        let thread = spawn(None, move || {
-            let _thread = Counted::new(live);
-            held.lock();
-            let _guard = Guard(held);
-        });
-        never.lock();
-        drop(guard);
-        let _ = join(thread);
-    });
-    assert_eq!(found, [(Outcome::Deadlock, 1)]);
-    assert_eq!(live.get(), 0);
-}
-
-#[test]
-fn a_destructor_that_waits_for_ever_is_given_up() {
-    struct Waits(Rc<Mutex>);
-    impl Drop for Waits {
-        fn drop(&mut self) {
-            self.0.lock();
-        }
-    }
-    let body = || {
-        let mutex = Rc::new(Mutex::new());
-        mutex.lock();
-        let other = Rc::clone(&mutex);
-        let thread = spawn(None, move || {
-            let waits = Waits(other);
-            waits.0.lock();
-        });
-        let _ = join(thread);
-    };
-    assert_eq!(outcomes(body), [(Outcome::Deadlock, 1)]);
-}
-
-#[test]
-fn a_thread_that_catches_its_end_and_goes_on_is_given_up() {
-    let found = outcomes(|| {
         let mutex = Mutex::new();
         mutex.lock();
-        let x = Atomic::new(0u32).settled();
         let _ = catch_unwind(AssertUnwindSafe(|| mutex.lock()));
-        loop {
-            x.load(SeqCst);
-        }
+        caught.set(1);
     });
     assert_eq!(found, [(Outcome::Deadlock, 1)]);
+    assert_eq!(caught.get(), 0);
+}
+
+#[test]
+fn destructors_that_abort_when_they_come_too_early_do_not_run() {
+    struct Ends(Rc<Cell<bool>>);
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            if !self.0.get() || std::thread::panicking() {
+                std::process::abort();
+            }
+        }
+    }
+    let found = outcomes(|| {
+        let is_over = Rc::new(Cell::new(false));
+        let _ends = Ends(Rc::clone(&is_over));
+        let x = Rc::new(Atomic::new(0u32).settled());
+        let other = Rc::clone(&x);
+        spawn(None, move || other.store(1, SeqCst));
+        assume(x.load(SeqCst) == 1);
+        is_over.set(true);
+    });
+    assert_eq!(found, [(Outcome::Halted, 1), (Outcome::Completed, 1)]);
 }
 
 #[test]
@@ -281,27 +256,7 @@ fn the_panic_of_a_child_is_told_where_main_unwraps_it() {
 }
 
 #[test]
-fn a_destructor_may_start_threads_during_the_tear_down() {
-    struct Starts;
-    impl Drop for Starts {
-        fn drop(&mut self) {
-            let thread = spawn(Some("late".to_owned()), || {
-                Atomic::new(0u32).settled().load(SeqCst);
-            });
-            join(thread).expect("it does not panic");
-        }
-    }
-    let found = outcomes(|| {
-        let mutex = Mutex::new();
-        mutex.lock();
-        let _starts = Starts;
-        mutex.lock();
-    });
-    assert_eq!(found, [(Outcome::Deadlock, 1)]);
-}
-
-#[test]
-fn what_waits_for_a_lost_thread_is_dropped() {
+fn what_waits_for_a_lost_thread_is_left() {
     #[allow(unconditional_recursion)]
     fn recurse(depth: u64) -> u64 {
         std::hint::black_box(depth) + recurse(depth + 1) + 1
@@ -318,30 +273,5 @@ fn what_waits_for_a_lost_thread_is_dropped() {
         });
     });
     assert_eq!(found, [(Outcome::Failed, 1)]);
-    assert_eq!(live.get(), 0);
-}
-
-#[test]
-fn a_thread_that_catches_its_tear_down_is_unwound_by_its_next_operation() {
-    let went_on = counter();
-    let caught = counter();
-    let found = outcomes(move || {
-        let lock = Rc::new(Mutex::new());
-        let other = Rc::clone(&lock);
-        spawn(None, move || {
-            for _ in 0..100 {
-                let waits = catch_unwind(AssertUnwindSafe(|| {
-                    other.lock();
-                    other.lock();
-                }));
-                caught.set(caught.get() + 1);
-                drop(waits);
-                fence(SeqCst);
-                went_on.set(went_on.get() + 1);
-            }
-        });
-    });
-    assert_eq!(found, [(Outcome::Deadlock, 1)]);
-    assert!(caught.get() > 0);
-    assert_eq!(went_on.get(), 0);
+    assert_eq!(live.get(), 1);
 }

@@ -1,7 +1,6 @@
 //! The counter of owners: what of it is told to the model.
 
 use crate::await_rule::Seen;
-use crate::end_of_statics;
 use crate::engine::Engine;
 use crate::outside::outside;
 use crate::owner::CounterEvents;
@@ -84,7 +83,7 @@ impl Counter {
     #[inline]
     pub fn give_up(self) -> bool {
         if perform::current().is_none() {
-            return self.give_up_outside();
+            return false;
         }
         let release = |engine: &mut Engine| self.end_share(engine);
         match self.events() {
@@ -92,13 +91,6 @@ impl Counter {
             CounterEvents { counts: true, .. } => self.change("drop", Access::Read, release),
             CounterEvents { .. } => silently(release),
         }
-    }
-
-    /// The same where no code of a thread runs; nobody is told whether it was the last.
-    #[cold]
-    fn give_up_outside(self) -> bool {
-        end_of_statics::tell(|engine| engine.give_up_share(self.number));
-        false
     }
 
     /// The same; the caller learns whether it was the last.

@@ -62,7 +62,7 @@ impl Engine {
         thread.code = 0;
         thread.laps.begin();
         thread.frame = 0;
-        thread.locals.begin();
+        thread.locals.forget();
         thread.making = None;
         self.objects.parks[id.index()].clear();
         self.objects.ends[id.index()].clear();
