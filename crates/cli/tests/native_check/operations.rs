@@ -154,6 +154,45 @@ fn a_condition_variable_is_not_destroyed_under_a_wait_that_ends_by_itself() {
 }
 
 #[test]
+fn an_object_is_destroyed_while_a_thread_waits_for_something_else() {
+    let kinds = [
+        (
+            "pthread_cond_t",
+            "pthread_cond_init(&o, NULL)",
+            "pthread_cond_signal(&o)",
+            "pthread_cond_destroy(&o)",
+        ),
+        (
+            "pthread_barrier_t",
+            "pthread_barrier_init(&o, NULL, 1)",
+            "pthread_barrier_wait(&o)",
+            "pthread_barrier_destroy(&o)",
+        ),
+        (
+            "sem_t",
+            "sem_init(&o, 0, 0)",
+            "sem_post(&o)",
+            "sem_destroy(&o)",
+        ),
+        (
+            "pthread_rwlock_t",
+            "pthread_rwlock_init(&o, NULL)",
+            "pthread_rwlock_tryrdlock(&o); pthread_rwlock_unlock(&o)",
+            "pthread_rwlock_destroy(&o)",
+        ),
+    ];
+    for (kind, initialise, uses, destroy) in kinds {
+        let source = format!(
+            "#include <semaphore.h>
+             static {kind} o;
+             static void *run(void *p) {{ {destroy}; {initialise}; return p; }}
+             int main(void) {{ {initialise}; {uses}; start(run); join(); }}"
+        );
+        verified(&format!("{kind}.c"), &source, &[]);
+    }
+}
+
+#[test]
 fn memory_of_a_condition_variable_is_not_freed_under_a_wait() {
     let program = |ends: &str| {
         format!(

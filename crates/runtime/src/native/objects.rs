@@ -5,7 +5,6 @@ use super::annotations::Annotations;
 use crate::engine::Engine;
 use crate::happens_before::Epoch;
 use crate::perform::{perform_when, silently};
-use crate::step::MOST_PARTS;
 use crate::{Barrier, Condvar, Mutex, Once, RwLock, Semaphore};
 use explore::ObjectId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -68,12 +67,16 @@ impl Objects {
         self.onces.remove(&address);
     }
 
-    /// What the condition variable, semaphore, barrier or lock at an address is called in events.
-    fn object_at(&self, address: usize) -> Option<ObjectId> {
+    /// What the condition variable, semaphore, barrier or lock at an address is called in events: the first of its parts, and how many.
+    fn parts_at(&self, address: usize) -> Option<(ObjectId, u32)> {
         let condvar = self.condvars.get(&address).map(|known| known.object);
         let semaphore = self.semaphores.get(&address).map(|known| known.object);
         let barrier = self.barriers.get(&address).map(|known| known.object);
         let rwlock = self.rwlocks.get(&address).map(|known| known.object);
+        let condvar = condvar.map(|object| (object, objects::Condvar::PARTS));
+        let semaphore = semaphore.map(|object| (object, objects::Semaphore::PARTS));
+        let barrier = barrier.map(|object| (object, objects::Barrier::PARTS));
+        let rwlock = rwlock.map(|object| (object, objects::RwLock::PARTS));
         condvar.or(semaphore).or(barrier).or(rwlock)
     }
 }
@@ -163,9 +166,9 @@ pub fn destroy(address: usize, code: usize) {
 /// Whether a thread waits for the object at the address, or would in another order of events that nothing orders.
 pub fn is_waited_for(address: usize) -> bool {
     silently(|engine| {
-        let object = engine.native.objects.object_at(address);
+        let parts = engine.native.objects.parts_at(address);
         let is_about = |about: ObjectId| {
-            object.is_some_and(|object| about.0.wrapping_sub(object.0) < MOST_PARTS)
+            parts.is_some_and(|(first, parts)| about.0.wrapping_sub(first.0) < parts)
         };
         let condvar = engine.native.objects.condvars.get(&address).copied();
         engine.waiting.iter().any(|&(_, about)| is_about(about))
