@@ -8,7 +8,7 @@ use crate::time_limit::TimeLimit;
 use crate::{REFUSED, terminal};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use explore::Algorithm;
+use explore::{Algorithm, Preemptions};
 use report::{Input, Omission, Shortcut, Suppression};
 use std::ffi::OsString;
 use std::io;
@@ -172,9 +172,9 @@ pub struct CheckOptions {
     /// Stop after a time: 30s, 5m
     #[arg(long, value_name = "TIME")]
     pub time_limit: Option<TimeLimit>,
-    /// Cut executions with more preemptions than this
+    /// Leave out executions with more preemptions than this; 0.. begins with none and allows one more until none is left out
     #[arg(long, value_name = "N")]
-    pub preemptions: Option<u32>,
+    pub preemptions: Option<Preemptions>,
     /// Let context-sensitive cut executions as its paper does: loses some, so nothing is proven
     #[arg(long, value_name = "HOW")]
     pub cuts: Option<Cuts>,

@@ -160,7 +160,6 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
         executions: counts.executions,
         halted: counts.halted,
         blocked: counts.blocked,
-        cut: counts.cut,
         given_up: 0,
         deadlocks: counts.deadlocks,
         errors,

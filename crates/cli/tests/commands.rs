@@ -62,7 +62,7 @@ fn a_bound_exits_3_and_is_named() {
         ),
         (
             "check mutex:2,3 --algorithm optimal --preemptions 0",
-            "optimal looks for bugs",
+            "at most 0 preemptions",
         ),
         ("check mutex:2,3 --max-events 3", "operations"),
     ] {

@@ -4,9 +4,10 @@ use crate::bounded::Bounded;
 use crate::comparing::Comparing;
 use crate::execution::ThreadId;
 use crate::parsimonious::Parsimonious;
+use crate::preemptions::{Growing, Preemptions};
 use crate::published_cuts::PublishedCuts;
 use crate::random::{Pct, RandomWalk};
-use crate::reduction::{Classic, Exhaustive, Optimal, Sleep, Source};
+use crate::reduction::{Classic, Exhaustive, FewPreemptions, Optimal, Sleep, Source};
 use crate::search::Search;
 use crate::storing::Storing;
 use crate::strategy::Strategy;
@@ -45,8 +46,8 @@ pub enum Algorithm {
 pub struct Options {
     /// Seed of `random` and `pct`.
     pub seed: u64,
-    /// Cut executions with more preemptions than this.
-    pub preemptions: Option<u32>,
+    /// How many preemptions an execution may have; any number if there is no bound.
+    pub preemptions: Option<Preemptions>,
     /// Let `context_sensitive` anticipate cuts as its paper does, which loses executions.
     pub published_cuts: bool,
     /// How `context_sensitive` comes to know that two orders lead to the same state.
@@ -148,27 +149,36 @@ pub struct Unreadable(pub String);
 impl Algorithm {
     /// A search from the start.
     pub fn strategy(self, options: Options) -> Box<dyn Strategy> {
+        match options.preemptions.filter(|_| self.proves()) {
+            Some(Preemptions::AtMost(bound)) => {
+                return Box::new(Search::new().by(self.few_preemptions(bound)));
+            }
+            Some(Preemptions::From(bound)) => {
+                return Box::new(Growing::new(bound, self == Algorithm::Exhaustive));
+            }
+            None => {}
+        }
         match self {
-            Algorithm::Exhaustive => bounded(Search::<Exhaustive>::new(), options),
-            Algorithm::Sleep => bounded(Search::<Sleep>::new(), options),
-            Algorithm::Classic => bounded(Search::<Classic>::new(), options),
-            Algorithm::Source => bounded(Search::<Source>::new(), options),
-            Algorithm::ContextSensitive if options.published_cuts => {
-                bounded(PublishedCuts::new(), options)
-            }
+            Algorithm::Exhaustive => Box::new(Search::<Exhaustive>::new()),
+            Algorithm::Sleep => Box::new(Search::<Sleep>::new()),
+            Algorithm::Classic => Box::new(Search::<Classic>::new()),
+            Algorithm::Source => Box::new(Search::<Source>::new()),
+            Algorithm::ContextSensitive if options.published_cuts => Box::new(PublishedCuts::new()),
             Algorithm::ContextSensitive => match options.states {
-                States::Compared => bounded(Comparing::new(), options),
-                States::Stored => bounded(Storing::new(false), options),
-                States::StoredExactly => bounded(Storing::new(true), options),
+                States::Compared => Box::new(Comparing::new()),
+                States::Stored => Box::new(Storing::new(false)),
+                States::StoredExactly => Box::new(Storing::new(true)),
             },
-            Algorithm::Optimal => bounded(Search::<Optimal>::new(), options),
-            Algorithm::Parsimonious if options.preemptions.is_some() => {
-                bounded(Parsimonious::steady(), options)
-            }
-            Algorithm::Parsimonious => bounded(Parsimonious::new(), options),
+            Algorithm::Optimal => Box::new(Search::<Optimal>::new()),
+            Algorithm::Parsimonious => Box::new(Parsimonious::new()),
             Algorithm::Random => bounded(RandomWalk::new(options.seed), options),
             Algorithm::Pct => bounded(Pct::new(options.seed), options),
         }
+    }
+
+    /// With a bound on preemptions there is one search for all reductions.
+    fn few_preemptions(self, bound: u32) -> FewPreemptions {
+        FewPreemptions::new(bound, self == Algorithm::Exhaustive)
     }
 
     /// A search for a [`Verification`](crate::Verification): its first execution prefers these threads, event by event, and no execution comes before
@@ -189,45 +199,60 @@ impl Algorithm {
 
     /// Goes on from what [`Strategy::save`] gave, under the same options.
     pub fn resume(self, options: Options, saved: &[u8]) -> Result<Box<dyn Strategy>, Unreadable> {
-        match self {
-            Algorithm::Exhaustive => read::<Search<Exhaustive>>(saved, options),
-            Algorithm::Sleep => read::<Search<Sleep>>(saved, options),
-            Algorithm::Classic => read::<Search<Classic>>(saved, options),
-            Algorithm::Source => read::<Search<Source>>(saved, options),
+        self.read(options, saved)
+            .map_err(|error| Unreadable(error.to_string()))
+            .and_then(|strategy| match strategy.execution().is_consistent() {
+                true => Ok(strategy),
+                false => Err(Unreadable("it contradicts itself".to_owned())),
+            })
+    }
+}
+
+impl Algorithm {
+    fn read(self, options: Options, saved: &[u8]) -> postcard::Result<Box<dyn Strategy>> {
+        match options.preemptions.filter(|_| self.proves()) {
+            Some(Preemptions::AtMost(bound)) => {
+                let search: Search<FewPreemptions> = whole(saved)?;
+                return Ok(Box::new(search.by(self.few_preemptions(bound))));
+            }
+            Some(Preemptions::From(_)) => {
+                return Ok(Box::new(whole::<Growing>(saved)?.resumed()));
+            }
+            None => {}
+        }
+        Ok(match self {
+            Algorithm::Exhaustive => Box::new(whole::<Search<Exhaustive>>(saved)?),
+            Algorithm::Sleep => Box::new(whole::<Search<Sleep>>(saved)?),
+            Algorithm::Classic => Box::new(whole::<Search<Classic>>(saved)?),
+            Algorithm::Source => Box::new(whole::<Search<Source>>(saved)?),
             Algorithm::ContextSensitive if options.published_cuts => {
-                read::<PublishedCuts>(saved, options)
+                Box::new(whole::<PublishedCuts>(saved)?)
             }
             Algorithm::ContextSensitive => match options.states {
-                States::Compared => read::<Comparing>(saved, options),
-                States::Stored | States::StoredExactly => read::<Storing>(saved, options),
+                States::Compared => Box::new(whole::<Comparing>(saved)?),
+                States::Stored | States::StoredExactly => Box::new(whole::<Storing>(saved)?),
             },
-            Algorithm::Optimal => read::<Search<Optimal>>(saved, options),
-            Algorithm::Parsimonious => read::<Parsimonious>(saved, options),
-            Algorithm::Random => read::<RandomWalk>(saved, options),
-            Algorithm::Pct => read::<Pct>(saved, options),
-        }
-        .map_err(|error| Unreadable(error.to_string()))
-        .and_then(|strategy| match strategy.execution().is_consistent() {
-            true => Ok(strategy),
-            false => Err(Unreadable("it contradicts itself".to_owned())),
+            Algorithm::Optimal => Box::new(whole::<Search<Optimal>>(saved)?),
+            Algorithm::Parsimonious => Box::new(whole::<Parsimonious>(saved)?),
+            Algorithm::Random => bounded(whole::<RandomWalk>(saved)?, options),
+            Algorithm::Pct => bounded(whole::<Pct>(saved)?, options),
         })
     }
 }
 
 fn bounded(strategy: impl Strategy + 'static, options: Options) -> Box<dyn Strategy> {
     match options.preemptions {
-        Some(bound) => Box::new(Bounded::new(strategy, bound)),
-        None => Box::new(strategy),
+        Some(Preemptions::AtMost(bound)) => Box::new(Bounded::new(strategy, bound)),
+        // Walks at random never come to the end of a bound.
+        Some(Preemptions::From(_)) | None => Box::new(strategy),
     }
 }
 
-fn read<S>(saved: &[u8], options: Options) -> Result<Box<dyn Strategy>, postcard::Error>
-where
-    S: Strategy + DeserializeOwned + 'static,
-{
-    let (strategy, rest) = postcard::take_from_bytes::<S>(saved)?;
+/// What all of the bytes say.
+fn whole<S: DeserializeOwned>(saved: &[u8]) -> postcard::Result<S> {
+    let (strategy, rest) = postcard::take_from_bytes(saved)?;
     match rest.is_empty() {
-        true => Ok(bounded(strategy, options)),
+        true => Ok(strategy),
         false => Err(postcard::Error::SerdeDeCustom),
     }
 }

@@ -1,44 +1,32 @@
-//! Preemption bounding (Musuvathi, Qadeer, PLDI 2007) of any strategy.
+//! A bound on preemptions (Musuvathi, Qadeer, PLDI 2007) for strategies that choose at random.
 //!
-//! A preemption is a step of another thread while the one that moved last is enabled. An execution
-//! that would need more than the bound is cut before that step. Around `exhaustive` every execution
-//! within the bound is explored; around a reduction some may be missed.
+//! A preemption is a step of another thread while the one that moved last is enabled. When an execution has as many as it may,
+//! the strategy is told that no other thread is enabled.
 
 use crate::execution::{Execution, ThreadId};
-use crate::probe::Probe;
-use crate::program::{Bound, Divergence, Interrupt, Outcome, Pending, Performed};
-use crate::strategy::{Decision, Ending, Strategy};
+use crate::program::{Divergence, Outcome, Pending, Performed};
+use crate::strategy::{Decision, Strategy};
 
 /// A strategy whose executions have a bounded number of preemptions.
 #[derive(Debug)]
 pub struct Bounded<S> {
     strategy: S,
     bound: u32,
-    /// The number of preemptions in the first so many events; none where the execution is a new one.
-    counted: Option<(usize, u32)>,
+    /// The preemptions of the execution at hand.
+    preemptions: u32,
+    /// What the strategy is told.
+    pending: Vec<Pending>,
 }
 
 impl<S: Strategy> Bounded<S> {
-    /// Cuts executions with more than `bound` preemptions.
+    /// No execution has more than `bound` preemptions.
     pub fn new(strategy: S, bound: u32) -> Bounded<S> {
         Bounded {
             strategy,
             bound,
-            counted: None,
+            preemptions: 0,
+            pending: Vec::new(),
         }
-    }
-
-    /// The preemptions of the execution so far.
-    fn preemptions(&mut self) -> u32 {
-        let execution = self.strategy.execution();
-        let (from, before) = self.counted.unwrap_or_default();
-        let fresh = execution.events_from(from);
-        let preemptions = before
-            + fresh
-                .map(|(_, event)| u32::from(event.preempts))
-                .sum::<u32>();
-        self.counted = Some((execution.len(), preemptions));
-        preemptions
     }
 }
 
@@ -50,36 +38,27 @@ pub(crate) fn preempts(thread: ThreadId, last: Option<ThreadId>, pending: &[Pend
 
 impl<S: Strategy> Strategy for Bounded<S> {
     fn backtrack(&mut self) -> bool {
-        self.counted = None;
+        self.preemptions = 0;
         self.strategy.backtrack()
     }
 
-    fn has_restarted(&self) -> bool {
-        self.strategy.has_restarted()
-    }
-
-    fn returns(&self) -> bool {
-        self.strategy.returns()
-    }
-
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
-        let decision = self.strategy.extend(pending)?;
-        if let Decision::Run(step) = decision {
-            let last = self.execution().last_thread();
-            let preemptions = self.preemptions() + u32::from(preempts(step.thread, last, pending));
-            if preemptions > self.bound {
-                return Ok(Decision::Stop(Ending::Cut(Bound::Preemptions)));
+        let last = self.execution().last_thread();
+        let running = last.filter(|last| pending[last.index()].enabled().is_some());
+        match running {
+            Some(running) if self.preemptions == self.bound => {
+                self.pending.clear();
+                self.pending.resize(pending.len(), Pending::Unborn);
+                self.pending[running.index()] = pending[running.index()];
+                self.strategy.extend(&self.pending)
             }
+            Some(_) | None => self.strategy.extend(pending),
         }
-        Ok(decision)
     }
 
     fn performed(&mut self, performed: &Performed<'_>) {
+        self.preemptions += u32::from(performed.preempts);
         self.strategy.performed(performed);
-    }
-
-    fn probe(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
-        self.strategy.probe(probe)
     }
 
     fn analyse(&mut self, outcome: Outcome) {
@@ -88,10 +67,6 @@ impl<S: Strategy> Strategy for Bounded<S> {
 
     fn execution(&self) -> &Execution {
         self.strategy.execution()
-    }
-
-    fn estimate(&self) -> Option<f64> {
-        self.strategy.estimate()
     }
 
     fn save(&self) -> Vec<u8> {

@@ -181,6 +181,40 @@ impl Execution {
         own.get((point.index as usize).checked_sub(1)?).copied()
     }
 
+    /// The first event of the thread at a position or later.
+    pub(crate) fn first_from(&self, thread: ThreadId, position: usize) -> Option<EventId> {
+        let own = self.positions.get(thread.index())?;
+        let before = own.partition_point(|event| event.index() < position);
+        own.get(before).copied()
+    }
+
+    /// The accesses of the same object before an access, the last one first.
+    pub(crate) fn earlier_accesses(&self, event: EventId) -> impl Iterator<Item = EventId> + '_ {
+        let previous = |event: EventId| self.event(event).previous.access;
+        std::iter::successors(previous(event), move |&event| previous(event))
+    }
+
+    /// Whether `first` happens before what the thread of `second` performed before it, or before an after edge of it: then it cannot
+    /// come after it, whatever the two conflict with.
+    pub(crate) fn is_before_program(&self, first: EventId, second: EventId) -> bool {
+        let mut past = self
+            .previous_of(second)
+            .into_iter()
+            .chain(self.edges(second).iter().copied());
+        past.any(|event| self.happens_before(first, event))
+    }
+
+    /// Where the thread of the event at a position began to run without another one in between.
+    pub(crate) fn start_of_run(&self, position: usize) -> usize {
+        let thread = self.events[position].thread();
+        let before = self.events[..position].iter();
+        position
+            - before
+                .rev()
+                .take_while(|event| event.thread() == thread)
+                .count()
+    }
+
     /// The event of the same thread before this one.
     fn previous_of(&self, event: EventId) -> Option<EventId> {
         let Point { thread, index } = self.event(event).point();

@@ -14,6 +14,7 @@ mod fingerprint;
 mod footprint;
 mod observer;
 mod parsimonious;
+mod preemptions;
 mod probe;
 mod program;
 mod published_cuts;
@@ -36,13 +37,16 @@ pub use fingerprint::Fingerprint;
 pub use footprint::Footprint;
 pub use observer::Observer;
 pub use parsimonious::Parsimonious;
+pub use preemptions::{Growing, NoBound, Preemptions};
 pub use probe::{Probe, Reached};
 pub use program::{
     Bound, Divergence, Found, Halt, Interrupt, Outcome, Pending, Performed, Program,
 };
 pub use published_cuts::PublishedCuts;
 pub use random::{Pct, RandomWalk};
-pub use reduction::{Classic, ContextSensitive, Exhaustive, Optimal, Sleep, Source};
+pub use reduction::{
+    Classic, ContextSensitive, Exhaustive, FewPreemptions, Optimal, Sleep, Source,
+};
 pub use replay::Replay;
 pub use search::{Enabled, Node, Reduction, Search, Sleeper};
 pub use storing::Storing;
@@ -100,7 +104,6 @@ where
                 }
                 Decision::Stop(Ending::Maximal) => break program.outcome(),
                 Decision::Stop(Ending::Blocked) => break Outcome::Blocked,
-                Decision::Stop(Ending::Cut(bound)) => break Outcome::Cut(bound),
             }
         };
         strategy.analyse(outcome);

@@ -131,8 +131,6 @@ pub struct Parsimonious {
     frames: Vec<Box<Frame>>,
     compared: Compared,
     contended: Contended,
-    /// The thread that moved last goes on while it can.
-    is_steady: bool,
     has_begun: bool,
     has_restarted: bool,
     /// The step that was asked for and what its thread announced.
@@ -166,14 +164,6 @@ impl Parsimonious {
     /// A search from the start.
     pub fn new() -> Parsimonious {
         Parsimonious::default()
-    }
-
-    /// A search whose executions have few preemptions.
-    pub fn steady() -> Parsimonious {
-        Parsimonious {
-            is_steady: true,
-            ..Parsimonious::default()
-        }
     }
 
     /// A search whose first execution prefers these threads, event by event, and whose other executions come in the order of
@@ -325,9 +315,6 @@ impl Parsimonious {
         if self.is_first {
             return self.guide.get(execution.len()).copied().or(last);
         }
-        if self.is_steady {
-            return last;
-        }
         let request = last.and_then(|last| pending[last.index()].enabled());
         if request.is_some_and(|request| self.contended.spares(request)) {
             return last;
@@ -387,7 +374,6 @@ impl Strategy for Parsimonious {
             *self = Parsimonious {
                 compared,
                 contended: std::mem::take(&mut self.contended),
-                is_steady: self.is_steady,
                 has_restarted: true,
                 deferred: self.deferred.take().map(|_| Deferred::default()),
                 guide: std::mem::take(&mut self.guide),

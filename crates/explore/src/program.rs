@@ -154,14 +154,12 @@ pub enum Outcome {
     Completed,
     /// Redundant: every enabled thread is asleep. Never with an optimal algorithm.
     Blocked,
-    /// Cut by a bound on the whole execution.
-    Cut(Bound),
 }
 
 impl Outcome {
     /// Whether the execution ran until no thread was enabled.
     pub fn is_maximal(self) -> bool {
-        !matches!(self, Outcome::Blocked | Outcome::Cut(_))
+        self != Outcome::Blocked
     }
 
     /// Whether the execution shows a bug of the program.

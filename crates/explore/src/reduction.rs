@@ -3,6 +3,7 @@
 mod classic;
 mod context_sensitive;
 mod exhaustive;
+mod few_preemptions;
 mod initials;
 mod optimal;
 mod sleep;
@@ -14,6 +15,7 @@ pub use classic::Classic;
 pub use context_sensitive::ContextSensitive;
 pub(crate) use context_sensitive::{SleepSequence, turned_round};
 pub use exhaustive::Exhaustive;
+pub use few_preemptions::FewPreemptions;
 pub use optimal::Optimal;
 pub use sleep::Sleep;
 pub use source::Source;

@@ -48,6 +48,20 @@ pub trait Reduction: Default {
 
     /// Plans a reversal at the node before the race's first event.
     fn insert(&self, node: &mut Node<Self::Plan>, reversal: Self::Reversal);
+
+    /// Plans the reversals that the execution calls for, as far as its events from `unseen` on do.
+    fn plan_reversals(&self, execution: &Execution, unseen: usize, path: &mut [Node<Self::Plan>]) {
+        for &race in execution.races_from(unseen) {
+            if let Some(reversal) = self.reversal(race, execution) {
+                self.insert(&mut path[race.first.index()], reversal);
+            }
+        }
+    }
+
+    /// Whether a bound has left out what a race called for.
+    fn leaves_out(&self) -> bool {
+        false
+    }
 }
 
 /// A thread that need not be run first: what follows was explored. Stored with the operation that
@@ -145,6 +159,13 @@ impl<'a> Enabled<'a> {
         })
     }
 
+    /// The one that moved last, if it is enabled.
+    pub fn running(self) -> Option<ThreadId> {
+        let last = self.last?;
+        self.pending.get(last.index())?.enabled()?;
+        Some(last)
+    }
+
     /// Whether no thread is enabled.
     pub fn is_empty(self) -> bool {
         self.first().is_none()
@@ -183,6 +204,11 @@ impl<R: Reduction> Search<R> {
             spare: Vec::new(),
             guide: Vec::new(),
         }
+    }
+
+    /// The same search with this reduction from now on.
+    pub(crate) fn by(self, reduction: R) -> Search<R> {
+        Search { reduction, ..self }
     }
 
     /// A search whose first execution prefers these threads, event by event.
@@ -329,12 +355,12 @@ impl<R: Reduction> Strategy for Search<R> {
 
     fn analyse(&mut self, _outcome: Outcome) {
         let unseen = self.reduction.unseen(&self.execution, self.fresh);
-        for &race in self.execution.races_from(unseen) {
-            if let Some(reversal) = self.reduction.reversal(race, &self.execution) {
-                self.reduction
-                    .insert(&mut self.path[race.first.index()], reversal);
-            }
-        }
+        self.reduction
+            .plan_reversals(&self.execution, unseen, &mut self.path);
+    }
+
+    fn leaves_out(&self) -> bool {
+        self.reduction.leaves_out()
     }
 
     fn execution(&self) -> &Execution {

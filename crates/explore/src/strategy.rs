@@ -2,7 +2,7 @@
 
 use crate::execution::{Execution, Step};
 use crate::probe::Probe;
-use crate::program::{Bound, Divergence, Interrupt, Outcome, Pending, Performed};
+use crate::program::{Divergence, Interrupt, Outcome, Pending, Performed};
 
 /// Decides which execution comes next, one step at a time.
 ///
@@ -40,6 +40,11 @@ pub trait Strategy {
     /// Learns from the execution that has ended.
     fn analyse(&mut self, outcome: Outcome);
 
+    /// Whether a bound on preemptions has left out executions.
+    fn leaves_out(&self) -> bool {
+        false
+    }
+
     /// The execution at hand.
     fn execution(&self) -> &Execution;
 
@@ -72,8 +77,6 @@ pub enum Ending {
     Maximal,
     /// Every enabled thread is asleep.
     Blocked,
-    /// A bound on the whole execution is reached.
-    Cut(Bound),
 }
 
 impl<S: Strategy + ?Sized> Strategy for Box<S> {
@@ -103,6 +106,10 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
 
     fn analyse(&mut self, outcome: Outcome) {
         (**self).analyse(outcome);
+    }
+
+    fn leaves_out(&self) -> bool {
+        (**self).leaves_out()
     }
 
     fn execution(&self) -> &Execution {

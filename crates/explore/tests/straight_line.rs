@@ -4,7 +4,8 @@
 
 use explore::{
     Access, Algorithm, Event, EventId, Execution, Interrupt, ObjectId, Observer, Op, OpKind,
-    Options, Outcome, Pending, Performed, Program, Request, Step, Strategy, Token, explore,
+    Options, Outcome, Pending, Performed, Preemptions, Program, Request, Step, Strategy, Token,
+    explore,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -348,15 +349,15 @@ fn preemptions(threads: &[&[Act]], execution: &Execution) -> u32 {
 }
 
 #[test]
-fn no_execution_exceeds_the_bound_and_none_is_cut_before_it() {
+fn no_execution_exceeds_the_bound_and_all_come_to_their_ends() {
     struct Bounds<'a>(&'a [&'a [Act]], u32, u32);
     impl Observer for Bounds<'_> {
         fn ended(&mut self, outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
             let found = preemptions(self.0, strategy.execution());
-            match outcome {
-                Outcome::Cut(_) => assert_eq!(found, self.1),
-                _ => assert!(found <= self.1, "{found} preemptions"),
-            }
+            assert!(
+                outcome.is_maximal() && found <= self.1,
+                "{found} preemptions"
+            );
             self.2 += 1;
             ControlFlow::Continue(())
         }
@@ -382,7 +383,7 @@ fn no_execution_exceeds_the_bound_and_none_is_cut_before_it() {
         for bound in 0..4 {
             for algorithm in Algorithm::general().filter(|algorithm| algorithm.proves()) {
                 let options = Options {
-                    preemptions: Some(bound),
+                    preemptions: Some(Preemptions::AtMost(bound)),
                     ..Options::default()
                 };
                 let mut bounds = Bounds(threads, bound, 0);

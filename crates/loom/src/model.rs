@@ -26,7 +26,7 @@ pub struct Builder {
     pub max_permutations: Option<usize>,
     /// Stops after this time (`LOOM_MAX_DURATION`, in seconds); that is no failure.
     pub max_duration: Option<Duration>,
-    /// Cuts executions with more preemptions (`LOOM_MAX_PREEMPTIONS`); that is no failure.
+    /// Leaves executions with more preemptions out (`LOOM_MAX_PREEMPTIONS`); that is no failure.
     pub preemption_bound: Option<usize>,
     /// Where the state of the search is saved, and from where it goes on (`LOOM_CHECKPOINT_FILE`).
     pub checkpoint_file: Option<PathBuf>,

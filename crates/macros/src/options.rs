@@ -26,7 +26,7 @@ const KNOWN: [(&str, Takes); 12] = [
     ("algorithm", Takes::Algorithm),
     ("max_executions", Takes::Number),
     ("time_limit", Takes::Time),
-    ("preemptions", Takes::Number),
+    ("preemptions", Takes::Bound),
     ("max_events", Takes::Number),
     ("timeouts", Takes::Number),
     ("seed", Takes::Number),
@@ -42,6 +42,8 @@ const KNOWN: [(&str, Takes); 12] = [
 enum Takes {
     Algorithm,
     Number,
+    /// A number, or one from which it grows.
+    Bound,
     Time,
     Flag,
     Failure,
@@ -83,6 +85,7 @@ impl Parse for TestOption {
         let call = match takes {
             Takes::Algorithm => algorithm(&name, input),
             Takes::Number => number(&name, input),
+            Takes::Bound => bound(&name, input),
             Takes::Time => time(&name, input),
             Takes::Flag => flag(&name, input),
             Takes::Failure => failure(&name, input),
@@ -114,6 +117,17 @@ fn number(name: &Ident, input: ParseStream) -> Result<TokenStream> {
         Error::new(number.span(), message)
     })?;
     Ok(quote_spanned!(number.span()=> .#name(#number)))
+}
+
+/// `2`, or `0..`.
+fn bound(name: &Ident, input: ParseStream) -> Result<TokenStream> {
+    let number: LitInt = value(name, input, "a number, as 2, or 0..")?;
+    number.base10_parse::<u32>().map_err(|_| {
+        let message = format!("`{name}` takes a number of at most 32 bits, as 2, or 0..");
+        Error::new(number.span(), message)
+    })?;
+    let grows: Option<Token![..]> = input.parse()?;
+    Ok(quote_spanned!(number.span()=> .#name(#number #grows)))
 }
 
 fn time(name: &Ident, input: ParseStream) -> Result<TokenStream> {
@@ -208,6 +222,7 @@ mod tests {
         );
         assert_eq!(shown("fails = \"lost\""), ".fails(\"lost\")");
         assert_eq!(shown("fails"), ".fails(\"\")");
+        assert_eq!(shown("preemptions = 0..,"), ".preemptions(0..)");
     }
 
     #[test]

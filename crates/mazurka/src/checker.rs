@@ -27,7 +27,7 @@ pub use error::CheckError;
 pub use verification::{Preference, Verified};
 
 use checkpoint::CONTRADICTORY;
-use explore::{Algorithm, Observer, Options, States};
+use explore::{Algorithm, Observer, Options, Preemptions, States};
 use report::{
     Conditions, Interleaving, LeftOut, Omission, Report, ScheduleFile, Shortcut, Suppression,
 };
@@ -177,9 +177,20 @@ impl Checker {
         }
     }
 
-    /// Cuts executions in which running threads are preempted more often than this.
-    pub fn preemptions(mut self, preemptions: u32) -> Checker {
-        self.options.preemptions = Some(preemptions);
+    /// Leaves out executions in which running threads are preempted more often than this. A range from a number on begins with it and
+    /// allows one more until no execution is left out: then the first bug is shown with as few preemptions as possible.
+    ///
+    /// ```
+    /// use mazurka::{Checker, Verdict};
+    ///
+    /// let report = Checker::new().preemptions(0..).check(|| {
+    ///     let thread = mazurka::thread::spawn(|| ());
+    ///     thread.join().unwrap();
+    /// });
+    /// assert_eq!(report.verdict, Verdict::Verified);
+    /// ```
+    pub fn preemptions(mut self, preemptions: impl Into<Preemptions>) -> Checker {
+        self.options.preemptions = Some(preemptions.into());
         self
     }
 

@@ -105,7 +105,7 @@ pub mod thread;
 
 pub use checker::{CheckError, Checker, Preference, Verified};
 pub use choice::{assume, choose, explore, note, skip_branch, stop_exploring};
-pub use explore::{Algorithm, Observer, States};
+pub use explore::{Algorithm, Observer, Preemptions, States};
 #[doc(hidden)]
 pub use future::block_on::block_on_spuriously;
 pub use goal::Goal;
@@ -144,7 +144,7 @@ pub use input::input;
 /// | --- | --- |
 /// | `algorithm = "optimal"` | [`Checker::algorithm`], by the name that the command line knows |
 /// | `max_executions = 1000`, `time_limit = "30s"` | stop there |
-/// | `preemptions = 2` | [`Checker::preemptions`] |
+/// | `preemptions = 2`, `preemptions = 0..` | [`Checker::preemptions`] |
 /// | `max_events = 500`, `timeouts = 3` | [`Checker::max_events`], [`Checker::timeouts`] |
 /// | `seed = 7`, `extra = 0` | [`Checker::seed`], [`Checker::extra`] |
 /// | `keep_going`, `panics_fail`, `waiting_after_main` | as the methods of [`Checker`] |

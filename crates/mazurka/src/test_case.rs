@@ -8,6 +8,7 @@ pub use returned::Returned;
 pub(crate) use runner::name_of_test;
 
 use crate::{Algorithm, Checker, Report, ScheduleFile, Verdict};
+use explore::Preemptions;
 use report::{Failure, Limit, Style};
 use runner::Runner;
 use std::path::Path;
@@ -86,8 +87,8 @@ impl TestCase {
             .permit(Limit::Time)
     }
 
-    /// As [`Checker::preemptions`]; to cut executions there is no failure of the test.
-    pub fn preemptions(self, preemptions: u32) -> TestCase {
+    /// As [`Checker::preemptions`]; to leave executions out is no failure of the test.
+    pub fn preemptions(self, preemptions: impl Into<Preemptions>) -> TestCase {
         self.checked(|checker| checker.preemptions(preemptions))
             .permit(Limit::Preemptions)
     }

@@ -46,7 +46,7 @@ fn program() {
     tries(2);
 }
 
-fn numbers(report: &Report) -> (Verdict, [u64; 6], usize, Vec<(String, u64)>) {
+fn numbers(report: &Report) -> (Verdict, [u64; 5], usize, Vec<(String, u64)>) {
     let errors = report
         .errors
         .iter()
@@ -57,7 +57,6 @@ fn numbers(report: &Report) -> (Verdict, [u64; 6], usize, Vec<(String, u64)>) {
             report.executions,
             report.halted,
             report.blocked,
-            report.cut,
             report.deadlocks,
             report.events,
         ],

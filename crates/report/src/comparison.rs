@@ -64,7 +64,7 @@ impl From<&Report> for Measured {
             verdict: report.verdict,
             executions: report.executions,
             halted: report.halted,
-            cut: report.blocked + report.cut,
+            cut: report.blocked,
             probes: report.probes,
             events: report.events,
             seconds: report.elapsed_s,

@@ -5,6 +5,7 @@ use crate::{
     Case, FailureKind, Input, Inputs, Interleaving, LeftOut, Omission, Report, ScheduleFile,
     Suppression,
 };
+use explore::Preemptions;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,8 +33,8 @@ pub struct Order {
     pub extra: Option<u64>,
     /// Stop after this time.
     pub time_limit: Option<Duration>,
-    /// Cut executions with more preemptions.
-    pub preemptions: Option<u32>,
+    /// How many preemptions an execution may have.
+    pub preemptions: Option<Preemptions>,
     /// Of algorithms that choose at random.
     pub seed: Option<u64>,
     /// Expired timed operations per thread.

@@ -30,8 +30,6 @@ pub struct Report {
     pub halted: u64,
     /// Redundant executions, cut because all enabled threads were asleep.
     pub blocked: u64,
-    /// Executions that were cut by a bound on the whole execution.
-    pub cut: u64,
     /// Executions before the search last began anew, because it had learnt something about the program.
     #[serde(default)]
     pub given_up: u64,
@@ -115,7 +113,7 @@ pub enum Limit {
     Algorithm,
     /// Executions were cut as published, which loses some.
     PublishedCuts,
-    /// Executions with more preemptions were cut.
+    /// Executions with more preemptions were left out.
     Preemptions,
     /// A thread stopped after as many operations.
     Events,

@@ -161,7 +161,6 @@ impl Report {
                 "halted at an assumption, a bound or in a vain loop",
             ),
             (self.blocked, "redundant and cut short"),
-            (self.cut, "cut by a bound"),
             (self.given_up, "before the search began anew"),
             (self.probes, "runs besides to compare states"),
             (self.extra, "more after the failure to show a short one"),
@@ -184,7 +183,7 @@ impl Report {
             Some(seconds) => format!(", after compiling for {}", duration(seconds)),
             None => String::new(),
         };
-        let runs = self.executions + self.halted + self.blocked + self.cut;
+        let runs = self.executions + self.halted + self.blocked;
         let races = match self.verdict {
             Verdict::Verified | Verdict::Bounded => self.coverage.text(runs),
             Verdict::Bug => None,
@@ -272,7 +271,6 @@ mod tests {
             executions: 34_650,
             halted: 0,
             blocked: 0,
-            cut: 0,
             given_up: 0,
             deadlocks: 0,
             errors: Vec::new(),
@@ -386,7 +384,6 @@ mod tests {
             verdict: Verdict::Bounded,
             halted: 2,
             blocked: 17,
-            cut: 1,
             bounds: vec!["10,000 executions (--max-executions)".to_owned()],
             algorithm: Algorithm::Classic,
             ..verified()

@@ -31,8 +31,6 @@ pub struct Counts {
     pub halted: u64,
     /// Redundant executions.
     pub blocked: u64,
-    /// Executions that a bound cut.
-    pub cut: u64,
     /// Deadlocked executions.
     pub deadlocks: u64,
     /// Events of all executions.
@@ -226,12 +224,11 @@ fn packed(thread: usize, choice: u32) -> u64 {
 }
 
 impl Counts {
-    fn values(&self) -> [u64; 7] {
+    fn values(&self) -> [u64; 6] {
         [
             self.executions,
             self.halted,
             self.blocked,
-            self.cut,
             self.deadlocks,
             self.events,
             self.max_depth,
@@ -252,15 +249,7 @@ impl Trailed {
             return Ok(None);
         }
         let facts = facts(&mut file)?.unwrap_or_default();
-        let [
-            executions,
-            halted,
-            blocked,
-            cut,
-            deadlocks,
-            events,
-            max_depth,
-        ] = head[COUNTS..]
+        let [executions, halted, blocked, deadlocks, events, max_depth] = head[COUNTS..]
             .first_chunk()
             .copied()
             .expect("the head is longer");
@@ -275,7 +264,6 @@ impl Trailed {
                 executions,
                 halted,
                 blocked,
-                cut,
                 deadlocks,
                 events,
                 max_depth,

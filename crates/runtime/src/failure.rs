@@ -394,7 +394,7 @@ impl Engine {
             Outcome::Failed => Some(self.first_failure()),
             Outcome::Deadlock => Some(self.deadlock()),
             Outcome::Stuck => Some(self.stuck()),
-            Outcome::Halted | Outcome::Completed | Outcome::Blocked | Outcome::Cut(_) => None,
+            Outcome::Halted | Outcome::Completed | Outcome::Blocked => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What must hold of every algorithm and every program.
 
 mod final_states;
+mod preemptions;
 mod verified_prefixes;
 
 use crate::direct;
@@ -170,7 +171,7 @@ struct Expected {
 }
 
 /// The largest bound on preemptions that is tried.
-const MOST_PREEMPTIONS: u64 = 2;
+const MOST_PREEMPTIONS: u64 = 4;
 
 impl Expected {
     /// None where the program is too large; an error if its objects break their own laws.
@@ -303,7 +304,8 @@ impl Laws<'_> {
             Algorithm::Random | Algorithm::Pct => self.is_repeatable(algorithm, random)?,
         }
         self.verifies_prefixes(algorithm, random)?;
-        self.keeps_within_preemptions(algorithm, random)
+        self.keeps_within_preemptions(algorithm, random)?;
+        self.grows_preemptions(algorithm, random)
     }
 
     /// All traces with the right outcomes, none executed to its end twice (except by exhaustive
@@ -353,37 +355,6 @@ impl Laws<'_> {
             ));
         }
         Ok(())
-    }
-
-    /// With a bound on preemptions only traces are found that some interleaving within the bound shows;
-    /// exhaustive search finds all of these.
-    fn keeps_within_preemptions(
-        &self,
-        algorithm: Algorithm,
-        random: &mut Random,
-    ) -> Result<(), String> {
-        let preemptions = random.below(MOST_PREEMPTIONS + 1);
-        let options = Options {
-            seed: random.number(),
-            preemptions: Some(preemptions as u32),
-            ..Options::default()
-        };
-        let is_exhaustive = algorithm == Algorithm::Exhaustive;
-        let mut seen = self.seen(if is_exhaustive { u64::MAX } else { 100 });
-        self.explore(&mut algorithm.strategy(options), &mut seen)?;
-        self.are_traces(&seen)?;
-        let Some(within) = self.expected.within.get(preemptions as usize) else {
-            return Ok(());
-        };
-        let with = format!("with at most {preemptions} preemptions");
-        if seen.traces.keys().any(|trace| !within.contains(trace)) {
-            return Err(format!("no interleaving {with} shows this trace"));
-        }
-        let (found, all) = (seen.traces.len(), within.len());
-        match is_exhaustive && found != all {
-            true => Err(format!("{found} of {all} traces {with}")),
-            false => Ok(()),
-        }
     }
 
     /// Legal traces, the same for the same seed, also if the search is saved and resumed.
@@ -450,7 +421,11 @@ impl Laws<'_> {
         }
     }
 
-    fn explore(&self, strategy: &mut impl Strategy, seen: &mut Seen) -> Result<End, String> {
+    fn explore(
+        &self,
+        strategy: &mut impl Strategy,
+        seen: &mut dyn Observer,
+    ) -> Result<End, String> {
         let mut machine = Renamed::new(Machine::new(self.program), self.order.to_vec());
         explore(&mut machine, strategy, seen).map_err(|interrupt: Interrupt| interrupt.to_string())
     }

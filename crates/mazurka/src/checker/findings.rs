@@ -59,7 +59,6 @@ impl Search {
             executions: self.tally.executions,
             halted: self.tally.halted,
             blocked: self.tally.blocked,
-            cut: self.tally.cut,
             given_up: self.tally.given_up,
             deadlocks: self.tally.deadlocks,
             errors,

@@ -1,7 +1,7 @@
 //! Why a search is not complete.
 
 use super::search::Search;
-use explore::{Algorithm, Bound};
+use explore::Bound;
 use report::quantity::{count, counted};
 use report::{Limit, bound_name};
 
@@ -43,7 +43,12 @@ impl Search {
                 "cuts as published lose executions: nothing is proven, and a bug may be missed"
                     .to_owned()
             }
-            Limit::Preemptions => self.preemptions_told(),
+            Limit::Preemptions => {
+                let bound = self.checker.options.preemptions;
+                let bound = bound.expect("nothing is left out without a bound");
+                let (name, raise) = (bound_name(Bound::Preemptions), self.raise("preemptions"));
+                format!("at most {bound} {name}; {raise}")
+            }
             Limit::Events => self.bound_told(conditions.max_events, Bound::Events, "max_events"),
             Limit::Accesses => {
                 let most = conditions.max_events.saturating_mul(runtime::ACCESSES);
@@ -88,16 +93,5 @@ impl Search {
             given_up => format!(", {} of them before the search began anew", count(given_up)),
         };
         format!("stopped after {executions}{given_up}")
-    }
-
-    fn preemptions_told(&self) -> String {
-        let limit = self.checker.options.preemptions.unwrap_or(0);
-        let bound = self.bound_told(limit, Bound::Preemptions, "preemptions");
-        match self.checker.algorithm {
-            Algorithm::Exhaustive => bound,
-            algorithm => format!(
-                "{bound}; {algorithm} looks for bugs within it, only exhaustive tries every execution"
-            ),
-        }
     }
 }

@@ -261,6 +261,9 @@ impl Search {
         let kept = program.kept.unwrap_or(0);
         self.model.end_look();
         self.tally.probes += ended.probes;
+        if self.strategy.leaves_out() {
+            self.tally.bounds.insert(Bound::Preemptions);
+        }
         if let Err(interrupt) = result {
             return Ok(match self.broken_off(interrupt)? {
                 true => Next::BegunAnew,

@@ -14,8 +14,6 @@ pub(crate) struct Tally {
     pub halted: u64,
     /// Redundant executions.
     pub blocked: u64,
-    /// Executions that a bound on the whole execution cut.
-    pub cut: u64,
     /// Deadlocked ones among `executions`.
     pub deadlocks: u64,
     /// Events of all executions, replayed ones included.
@@ -24,7 +22,7 @@ pub(crate) struct Tally {
     pub max_depth: usize,
     /// Runs beside the exploration.
     pub probes: u64,
-    /// Bounds that cut an execution or halted a thread.
+    /// Bounds that left executions out or halted a thread.
     pub bounds: BTreeSet<Bound>,
     /// Executions before the search last began anew; they are in no other number.
     pub given_up: u64,
@@ -33,7 +31,7 @@ pub(crate) struct Tally {
 impl Tally {
     /// How many executions there were since the search last began anew.
     pub fn complete(&self) -> u64 {
-        self.executions + self.halted + self.blocked + self.cut
+        self.executions + self.halted + self.blocked
     }
 
     /// Counts an execution.
@@ -46,10 +44,6 @@ impl Tally {
             }
             Outcome::Halted => self.halted += 1,
             Outcome::Blocked => self.blocked += 1,
-            Outcome::Cut(bound) => {
-                self.cut += 1;
-                self.bounds.insert(bound);
-            }
         }
         self.events += events as u64;
         self.max_depth = self.max_depth.max(events);
@@ -61,7 +55,6 @@ impl Tally {
             executions: self.executions,
             halted: self.halted,
             blocked: self.blocked,
-            cut: self.cut,
             deadlocks: self.deadlocks,
             events: self.events,
             max_depth: self.max_depth as u64,
@@ -70,7 +63,7 @@ impl Tally {
 
     /// All executions of whatever kind, those before the search last began anew among them.
     pub fn runs(&self) -> u64 {
-        self.given_up + self.executions + self.halted + self.blocked + self.cut
+        self.given_up + self.executions + self.halted + self.blocked
     }
 
     /// The search begins anew: nothing of it is counted yet but what was run.
@@ -87,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn complete_executions_are_counted_apart_from_halted_blocked_and_cut_ones() {
+    fn complete_executions_are_counted_apart_from_halted_and_blocked_ones() {
         let mut tally = Tally::default();
         for outcome in [
             Outcome::Completed,
@@ -99,16 +92,11 @@ mod tests {
         }
         tally.count(Outcome::Halted, 5);
         tally.count(Outcome::Blocked, 1);
-        tally.count(Outcome::Cut(Bound::Preemptions), 1);
-        assert_eq!(
-            (tally.executions, tally.halted, tally.blocked, tally.cut),
-            (4, 1, 1, 1)
-        );
+        assert_eq!((tally.executions, tally.halted, tally.blocked), (4, 1, 1));
         assert_eq!(
             (tally.deadlocks, tally.events, tally.max_depth, tally.runs()),
-            (1, 19, 5, 7)
+            (1, 18, 5, 6)
         );
-        assert!(tally.bounds.contains(&Bound::Preemptions));
     }
 
     #[test]

@@ -90,7 +90,6 @@ impl Watched {
         let outcome = match ending {
             Ending::Maximal => machine.outcome(),
             Ending::Blocked => Outcome::Blocked,
-            Ending::Cut(bound) => Outcome::Cut(bound),
         };
         strategy.analyse(outcome);
         self.verification.ended(outcome, strategy.execution());

@@ -1,0 +1,188 @@
+//! Executions with a bounded number of preemptions (Musuvathi, Qadeer, PLDI 2007), reduced as in bounded partial-order reduction
+//! (Coons, Musuvathi, McKinley, OOPSLA 2013, section 4).
+//!
+//! A preemption is a step of another thread while the one that moved last is enabled. An execution goes on without one wherever no race
+//! calls for it, so none is begun only to be cut. To come first, the second event of a race may need one preemption more than there is
+//! right before the first event; at the last switch to the first event's thread it needs one less. So the race is reversed at both places.
+//!
+//! There are no sleep sets: the order that they leave out may be the one within the bound. So a trace may be executed several times.
+//!
+//! Deviation: where the second event's thread is not enabled, the enabled threads that have an event which happens before it are tried, all others
+//! only if there are none.
+
+use crate::execution::{EventId, Execution, Race, Step, ThreadId};
+use crate::search::{Enabled, Node, Reduction};
+use serde::{Deserialize, Serialize};
+use std::cell::Cell;
+use std::convert::Infallible;
+
+/// Executions with at most so many preemptions.
+#[derive(Default, Debug)]
+pub struct FewPreemptions {
+    bound: u32,
+    /// Whether every execution within the bound is run, and not only those that races call for.
+    is_exhaustive: bool,
+    leaves_out: Cell<bool>,
+}
+
+/// What is planned at a node.
+#[derive(Default, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// The preemptions before the node.
+    preemptions: u32,
+    /// The thread that moved last, if it is enabled: others preempt it.
+    running: Option<ThreadId>,
+    enabled: Vec<ThreadId>,
+    /// backtrack(E), in the order in which they are explored.
+    backtrack: Vec<ThreadId>,
+    /// How many of them are explored, apart from the current one.
+    done: usize,
+}
+
+impl Plan {
+    /// The preemptions when the thread has moved from here.
+    fn preemptions_with(&self, thread: ThreadId) -> u32 {
+        self.preemptions + u32::from(self.running.is_some_and(|running| running != thread))
+    }
+
+    fn add(&mut self, thread: ThreadId) {
+        if !self.backtrack.contains(&thread) {
+            self.backtrack.push(thread);
+        }
+    }
+}
+
+impl FewPreemptions {
+    /// At most `bound` preemptions; every execution that has no more, if the search is exhaustive.
+    pub fn new(bound: u32, is_exhaustive: bool) -> FewPreemptions {
+        FewPreemptions {
+            bound,
+            is_exhaustive,
+            leaves_out: Cell::new(false),
+        }
+    }
+
+    /// The second event of a race comes before the event at `position`, or what it needs for that.
+    fn backtrack(&self, execution: &Execution, position: usize, second: EventId, plan: &mut Plan) {
+        let thread = execution.event(second).thread();
+        if plan.enabled.contains(&thread) {
+            return plan.add(thread);
+        }
+        let leads_there = |other: ThreadId| {
+            let next = execution.first_from(other, position);
+            next.is_some_and(|next| next < second && execution.happens_before(next, second))
+        };
+        let enabled = plan.enabled.clone();
+        let leading = enabled.iter().filter(|&&other| leads_there(other));
+        let mut chosen: Vec<ThreadId> = leading.copied().collect();
+        if chosen.is_empty() {
+            chosen = enabled;
+        }
+        chosen.into_iter().for_each(|other| plan.add(other));
+    }
+}
+
+impl Reduction for FewPreemptions {
+    type Plan = Plan;
+    type Reversal = Infallible;
+
+    fn begin(&self, node: &mut Node<Plan>, enabled: Enabled<'_>) -> Option<Step> {
+        let plan = &mut node.plan;
+        plan.running = enabled.running();
+        plan.enabled
+            .extend(enabled.iter().map(|(thread, _)| thread));
+        match self.is_exhaustive {
+            true => plan.backtrack.extend(&plan.enabled),
+            false => plan.backtrack.extend(plan.enabled.first()),
+        }
+        plan.backtrack.first().map(|&thread| Step::of(thread))
+    }
+
+    fn next(&self, node: &mut Node<Plan>) -> Option<Step> {
+        if let Some(alternative) = node.next_alternative() {
+            return Some(alternative);
+        }
+        let plan = &mut node.plan;
+        loop {
+            plan.done += 1;
+            let &thread = plan.backtrack.get(plan.done)?;
+            if plan.preemptions_with(thread) <= self.bound {
+                return Some(Step::of(thread));
+            }
+            self.leaves_out.set(true);
+        }
+    }
+
+    fn fix(&self, node: &mut Node<Plan>) {
+        if self.is_exhaustive {
+            node.plan.backtrack.truncate(1);
+        }
+    }
+
+    fn remaining(&self, node: &Node<Plan>) -> usize {
+        let plan = &node.plan;
+        let rest = plan.backtrack.iter().skip(plan.done + 1);
+        rest.filter(|&&thread| plan.preemptions_with(thread) <= self.bound)
+            .count()
+    }
+
+    fn descend(&self, node: &mut Node<Plan>) -> Plan {
+        Plan {
+            preemptions: node.plan.preemptions_with(node.step.thread),
+            ..Plan::default()
+        }
+    }
+
+    /// Looks at the last conflicting event of each other thread, also where other events order it: with them the bound may be exceeded.
+    fn plan_reversals(&self, execution: &Execution, unseen: usize, path: &mut [Node<Plan>]) {
+        if self.is_exhaustive {
+            return;
+        }
+        let mut met = Vec::new();
+        for (second, event) in execution.events_from(unseen) {
+            if event.step.choice > 0 {
+                continue;
+            }
+            for edge in execution.edges(second) {
+                let position = edge.index();
+                for place in [position, execution.start_of_run(position)] {
+                    let plan = &mut path[place].plan;
+                    if plan.enabled.contains(&event.thread()) {
+                        plan.add(event.thread());
+                    }
+                }
+            }
+            met.clear();
+            for first in execution.earlier_accesses(second) {
+                let earlier = execution.event(first);
+                let thread = earlier.thread();
+                if thread == event.thread()
+                    || met.contains(&thread)
+                    || !earlier.op.conflicts_with(event.op)
+                {
+                    continue;
+                }
+                met.push(thread);
+                if earlier.is_fixed || execution.is_before_program(first, second) {
+                    continue;
+                }
+                let position = first.index();
+                let start = execution.start_of_run(position);
+                self.backtrack(execution, position, second, &mut path[position].plan);
+                self.backtrack(execution, start, second, &mut path[start].plan);
+            }
+        }
+    }
+
+    fn reversal(&self, _race: Race, _execution: &Execution) -> Option<Infallible> {
+        None
+    }
+
+    fn insert(&self, _node: &mut Node<Plan>, reversal: Infallible) {
+        match reversal {}
+    }
+
+    fn leaves_out(&self) -> bool {
+        self.leaves_out.get()
+    }
+}
