@@ -1,6 +1,6 @@
 //! Data races by the happens-before of C11.
 
-use mazurka::cell::UnsafeCell;
+use mazurka::cell::{MutPtr, UnsafeCell};
 use mazurka::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use mazurka::sync::{Arc, Mutex};
 use mazurka::{Algorithm, Checker, FailureKind, Report, Style, Verdict, thread};
@@ -290,4 +290,69 @@ fn a_value_that_is_raced_for_may_decide_what_is_done() {
             report.text(Style::default())
         );
     }
+}
+
+/// A lock whose guard has a pointer to the value, which is dropped after the lock was given back.
+struct Locked {
+    is_held: AtomicBool,
+    value: UnsafeCell<u32>,
+}
+
+// SAFETY: only who holds the lock has a pointer to the value, but for the mistakes of the test.
+unsafe impl Sync for Locked {}
+
+struct Guard<'l> {
+    lock: &'l Locked,
+    value: MutPtr<u32>,
+    /// Whether the guard uses the value once more when the lock is given back.
+    is_late: bool,
+}
+
+impl Locked {
+    fn lock(&self, is_late: bool) -> Guard<'_> {
+        while self.is_held.swap(true, Acquire) {
+            mazurka::hint::spin_loop();
+        }
+        Guard {
+            lock: self,
+            value: self.value.write_pointer(),
+            is_late,
+        }
+    }
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.lock.is_held.store(false, Release);
+        if self.is_late {
+            // SAFETY: the memory is there; the race is found.
+            unsafe { *self.value.deref() += 1 };
+        }
+    }
+}
+
+#[test]
+fn the_end_of_a_pointer_is_no_access_but_its_uses_are() {
+    let check = |is_late| {
+        Checker::new().check(move || {
+            let lock = Arc::new(Locked {
+                is_held: AtomicBool::new(false),
+                value: UnsafeCell::new(0),
+            });
+            let add = move |lock: &Locked| {
+                let guard = lock.lock(is_late);
+                // SAFETY: the lock is held.
+                guard.value.with(|value| unsafe { *value += 1 });
+            };
+            let other = thread::spawn({
+                let lock = Arc::clone(&lock);
+                move || add(&lock)
+            });
+            add(&lock);
+            other.join().unwrap();
+        })
+    };
+    let report = check(false);
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    assert!(is_race(&check(true)));
 }

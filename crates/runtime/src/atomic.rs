@@ -45,7 +45,11 @@ macro_rules! integers {
 
             #[inline(always)]
             fn token(self) -> Token {
-                Token(self as u64)
+                // Programs keep addresses in integers, with marks in bits that are zero.
+                match size_of::<$integer>() == size_of::<usize>() {
+                    true => token::of_address(self as usize),
+                    false => Token(self as u64),
+                }
             }
         })*
     };

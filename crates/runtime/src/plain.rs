@@ -78,6 +78,25 @@ impl State {
 pub struct Lasting {
     memory: u32,
     number: u32,
+    /// Whether the memory may be accessed up to the end.
+    is_access_at_end: bool,
+}
+
+impl Lasting {
+    /// Its end is no access: who has it tells each of them.
+    pub(crate) fn told(mut self) -> Lasting {
+        self.is_access_at_end = false;
+        self
+    }
+
+    /// The memory is accessed now.
+    #[track_caller]
+    pub(crate) fn access(&self) {
+        let location = Location::caller();
+        if perform::current().is_some() {
+            silently(|engine| engine.access_again(self, location));
+        }
+    }
 }
 
 impl Drop for Lasting {
@@ -97,6 +116,7 @@ impl Lasting {
         Lasting {
             memory: u32::MAX,
             number: 0,
+            is_access_at_end: false,
         }
     }
 }
@@ -277,26 +297,45 @@ impl Engine {
         let touch = self.touch(memory, location, kind);
         let operations = self.thread().operations;
         let lasting = &mut self.plain.get_mut(memory).lasting;
-        let number = lasting.last().map_or(0, |last| last.number + 1);
+        let numbers = lasting.iter().map(|open| open.number + 1);
+        let number = numbers.max().unwrap_or(0);
         lasting.push(Open {
             number,
             operations,
             touch,
         });
-        Lasting { memory, number }
+        Lasting {
+            memory,
+            number,
+            is_access_at_end: true,
+        }
     }
 
-    /// The end of an access that lasted is one more access, unless nothing happened in between.
-    fn end_lasting(&mut self, access: &Lasting) {
+    /// An access by who has the access that lasts.
+    fn access_again(&mut self, access: &Lasting, location: Place) {
+        if let Some(open) = self.take_lasting(access) {
+            self.access_plain(access.memory, location, open.touch.kind);
+            self.plain.get_mut(access.memory).lasting.push(open);
+        }
+    }
+
+    fn take_lasting(&mut self, access: &Lasting) -> Option<Open> {
         let lasting = &mut self.plain.get_mut(access.memory).lasting;
-        let found = lasting.iter().position(|open| open.number == access.number);
-        let Some(position) = found else {
+        let position = lasting
+            .iter()
+            .position(|open| open.number == access.number)?;
+        Some(lasting.remove(position))
+    }
+
+    /// The end of an access that lasted may be one more access, unless nothing happened in between.
+    fn end_lasting(&mut self, access: &Lasting) {
+        let Some(Open {
+            operations, touch, ..
+        }) = self.take_lasting(access)
+        else {
             return;
         };
-        let Open {
-            operations, touch, ..
-        } = lasting.remove(position);
-        if self.thread().operations != operations {
+        if access.is_access_at_end && self.thread().operations != operations {
             self.access_plain(access.memory, touch.location, touch.kind);
         }
     }

@@ -1,4 +1,5 @@
-//! Pointers to plain memory that say how long they are used.
+//! Pointers to plain memory that say when they are used: when they are made, and each time that somebody takes the value from them. A
+//! guard that gives back its lock and has such a pointer in a field drops the pointer afterwards, so its end is no access.
 
 use crate::{Lasting, Plain};
 use std::fmt;
@@ -6,13 +7,13 @@ use std::fmt;
 /// As `loom::cell::ConstPtr`: a pointer to memory that is read as long as this lives.
 pub struct ConstPtr<T: ?Sized> {
     pointer: *const T,
-    _read: Lasting,
+    read: Lasting,
 }
 
 /// As `loom::cell::MutPtr`: a pointer to memory that is written as long as this lives.
 pub struct MutPtr<T: ?Sized> {
     pointer: *mut T,
-    _write: Lasting,
+    write: Lasting,
 }
 
 impl<T: ?Sized> ConstPtr<T> {
@@ -22,7 +23,7 @@ impl<T: ?Sized> ConstPtr<T> {
     pub fn new(plain: &Plain, pointer: *const T) -> ConstPtr<T> {
         ConstPtr {
             pointer,
-            _read: plain.begin_read(),
+            read: plain.begin_read().told(),
         }
     }
 
@@ -32,13 +33,17 @@ impl<T: ?Sized> ConstPtr<T> {
     ///
     /// As for a reference made of the raw pointer: the memory must still be there, and be a `T`.
     #[allow(clippy::should_implement_trait, reason = "the signature is loom's")]
+    #[track_caller]
     pub unsafe fn deref(&self) -> &T {
+        self.read.access();
         // SAFETY: as promised by the caller; that nobody writes is checked.
         unsafe { &*self.pointer }
     }
 
     /// The raw pointer for as long as the closure runs.
+    #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        self.read.access();
         read(self.pointer)
     }
 }
@@ -50,7 +55,7 @@ impl<T: ?Sized> MutPtr<T> {
     pub fn new(plain: &Plain, pointer: *mut T) -> MutPtr<T> {
         MutPtr {
             pointer,
-            _write: plain.begin_write(),
+            write: plain.begin_write().told(),
         }
     }
 
@@ -64,13 +69,17 @@ impl<T: ?Sized> MutPtr<T> {
         clippy::should_implement_trait,
         reason = "the signature is loom's"
     )]
+    #[track_caller]
     pub unsafe fn deref(&self) -> &mut T {
+        self.write.access();
         // SAFETY: as promised by the caller; that no other thread has access is checked.
         unsafe { &mut *self.pointer }
     }
 
     /// The raw pointer for as long as the closure runs.
+    #[track_caller]
     pub fn with<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        self.write.access();
         write(self.pointer)
     }
 }
