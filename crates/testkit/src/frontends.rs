@@ -16,7 +16,7 @@ use compare::Difference;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -34,8 +34,8 @@ struct Arguments {
     /// Repeats a run.
     #[arg(long)]
     seed: Option<u64>,
-    /// Only these compilers.
-    #[arg(long, value_delimiter = ',', default_value = "gcc,clang")]
+    /// Only these compilers; else gcc and clang, if installed.
+    #[arg(long, value_delimiter = ',')]
     compiler: Vec<String>,
     /// Only this language; else every second pair of batches is C++.
     #[arg(long, value_delimiter = ',', default_value = "c,c++")]
@@ -88,7 +88,16 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let mut arguments = Arguments::parse();
+    if arguments.compiler.is_empty() {
+        arguments.compiler = installed_compilers();
+    }
+    if arguments.compiler.is_empty() {
+        eprintln!(
+            "error: neither gcc nor clang is installed; install one, or name one with --compiler"
+        );
+        return ExitCode::from(2);
+    }
     let seed = arguments.seed.unwrap_or_else(|| {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         now.expect("the clock is past 1970").as_nanos() as u64
@@ -134,6 +143,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Those of gcc and clang that can be run.
+fn installed_compilers() -> Vec<String> {
+    let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok();
+    let compilers = ["gcc", "clang"].into_iter().filter(runs);
+    compilers.map(str::to_owned).collect()
 }
 
 /// The theme with this name.
