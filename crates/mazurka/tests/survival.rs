@@ -308,3 +308,49 @@ fn a_guard_that_aborts_when_a_spinning_thread_is_unwound_is_no_failure() {
     assert!(report.halted > 0, "{report}");
     assert!(!std::thread::panicking());
 }
+
+#[test]
+fn a_panic_that_unwinds_one_thread_does_not_show_in_another() {
+    struct AbortsIfPanicking;
+    impl Drop for AbortsIfPanicking {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                std::process::abort();
+            }
+        }
+    }
+    mazurka::model(|| {
+        let shared = Arc::new((Mutex::new(0), AtomicU32::new(0)));
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                let _guard = shared.0.lock();
+                shared.1.load(SeqCst);
+                // To unlock is an operation, and the main thread may go on before it.
+                std::panic::resume_unwind(Box::new("while the lock is held"));
+            }
+        });
+        shared.1.fetch_add(1, SeqCst);
+        thread::yield_now();
+        drop(AbortsIfPanicking);
+        assert!(other.join().is_err());
+        assert!(shared.0.is_poisoned());
+    });
+}
+
+#[test]
+fn a_panic_that_a_polling_thread_joins_later_is_no_bug() {
+    mazurka::model(|| {
+        let number = Arc::new(AtomicU32::new(0));
+        let panics = thread::spawn(|| panic!("observed"));
+        let sets = thread::spawn({
+            let number = Arc::clone(&number);
+            move || number.store(1, SeqCst)
+        });
+        while number.load(SeqCst) == 0 {
+            thread::yield_now();
+        }
+        assert!(panics.join().is_err());
+        sets.join().unwrap();
+    });
+}

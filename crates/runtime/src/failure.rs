@@ -287,9 +287,19 @@ impl Engine {
 
     /// How the execution at hand ended.
     pub(crate) fn outcome(&self) -> Outcome {
-        if self.failures.len() > 0 || self.is_panic_left() {
+        if self.failures.len() > 0 {
             return Outcome::Failed;
         }
+        match self.outcome_but_for_panics() {
+            // In another execution a thread that is halted here may go on, and join the one that panicked.
+            Outcome::Halted if !self.is_bound_reached() => Outcome::Halted,
+            _ if self.is_panic_left() => Outcome::Failed,
+            outcome => outcome,
+        }
+    }
+
+    /// How the execution at hand ended, if panics of threads that were not joined do not count.
+    fn outcome_but_for_panics(&self) -> Outcome {
         if self.is_quiet() {
             return self.completed();
         }
@@ -369,7 +379,13 @@ impl Engine {
         self.native.excused.iter().any(waits)
     }
 
-    /// Whether a thread panicked that nobody joined.
+    /// Whether a thread was halted by a bound.
+    fn is_bound_reached(&self) -> bool {
+        let is_bound = |pending: &Pending| matches!(pending, Pending::Halted(Halt::Bound(_)));
+        self.pending.iter().any(is_bound)
+    }
+
+    /// Whether a thread panicked that no other thread has joined.
     fn is_panic_left(&self) -> bool {
         let panicked = |thread: &ThreadId| self.threads[thread.index()].panic.is_some();
         self.born().iter().any(panicked)

@@ -5,11 +5,12 @@ use crate::engine::Engine;
 use crate::failure::Wanted;
 use crate::names::Names;
 use crate::native::Native;
+use crate::panic_count::PanicCount;
 use crate::snapshot::Opaque;
 use crate::trace::{Described, Shown, Trace};
 use crate::trap::Trap;
 use crate::watchdog::Watch;
-use crate::{panic_count, panic_hook, perform, trap};
+use crate::{panic_hook, perform, trap};
 use explore::{
     Bound, Divergence, Execution, Fingerprint, Footprint, Found, Halt, Interrupt, Outcome, Pending,
     Performed, Program, Schedule, Step, ThreadId,
@@ -92,6 +93,8 @@ pub struct Model {
     watch: Watch,
     /// Whether the model was made while a panic unwound its thread.
     is_within_panic: bool,
+    /// None until a thread of the model is suspended while a panic unwinds it.
+    panics: Option<PanicCount>,
 }
 
 impl Model {
@@ -111,6 +114,7 @@ impl Model {
             engine: NonNull::from(Box::leak(engine)),
             watch,
             is_within_panic: std::thread::panicking(),
+            panics: None,
         }
     }
 
@@ -297,12 +301,28 @@ impl Model {
     #[inline(always)]
     fn run(&mut self, thread: ThreadId, fibre: *mut Fibre) {
         trap::enter(self.engine);
+        let panics = self.engine().threads[thread.index()].panics;
+        if let (1.., Some(count)) = (panics, &self.panics) {
+            count.put(panics);
+        }
         // SAFETY: the fibre stays where it is until the model is dropped. No reference to the engine
         // is left while the coroutine uses it.
         let is_suspended = unsafe { (*fibre).resume() };
+        if panics > 0 || std::thread::panicking() {
+            self.keep_panics(thread);
+        }
         if !is_suspended {
             self.trapped(thread);
         }
+    }
+
+    /// Keeps the panics under way of a thread that was suspended, so that no other thread has them.
+    #[cold]
+    fn keep_panics(&mut self, thread: ThreadId) {
+        let is_within_panic = self.is_within_panic;
+        let find = || PanicCount::find(is_within_panic);
+        let panics = self.panics.get_or_insert_with(find).take();
+        self.engine_mut().threads[thread.index()].panics = panics;
     }
 
     /// The coroutine of the thread was ended by a signal.
@@ -387,9 +407,6 @@ impl Program for Model {
     fn reset(&mut self) {
         assert!(perform::current().is_none(), "{NESTED}");
         let is_coarsened = !self.engine().is_quiet() && self.end();
-        if std::thread::panicking() && !self.is_within_panic {
-            panic_count::clear();
-        }
         self.engine_mut().clear();
         self.engine_mut().is_coarsened = is_coarsened;
         self.begin_own();
@@ -441,9 +458,6 @@ impl Drop for Model {
     fn drop(&mut self) {
         if !self.engine().is_quiet() {
             self.tear_down();
-        }
-        if std::thread::panicking() && !self.is_within_panic {
-            panic_count::clear();
         }
         if self.engine().config.native.is_none() {
             self.engine_mut().clear();

@@ -1,32 +1,69 @@
 //! The count of panics under way, which belongs to a thread of the operating system and not to one of a model.
 //!
-//! A thread of a model that is ended while a panic unwinds it (by an abort, say) never takes its panic from the count. Then
-//! `std::thread::panicking` would be true in all later executions. The standard library has no function that sets
-//! the count, so it is found here by the values that it takes during a panic and after it.
+//! A thread of a model may be suspended while a panic unwinds it: a destructor takes a lock. Then `std::thread::panicking` would be
+//! true in the other threads, too, and for ever if the thread is abandoned. So each thread of a model keeps its own count while it
+//! is suspended. The standard library has no function that sets the count, so it is found here by the values that it takes during
+//! a panic and after it.
 
-/// Sets the count to 0. No thread of a model is being unwound.
+use std::ptr::NonNull;
+
+/// Where the count of this thread of the operating system is.
+pub(crate) struct PanicCount {
+    /// None where it cannot be found.
+    word: Option<NonNull<usize>>,
+    /// Panics under way outside of the model.
+    outer: usize,
+}
+
+impl PanicCount {
+    /// Finds the count of a thread that may already be panicking outside of the model.
+    pub(crate) fn find(is_panicking_outside: bool) -> PanicCount {
+        PanicCount {
+            word: find(),
+            // While a panic unwinds a thread, a second one ends the process.
+            outer: usize::from(is_panicking_outside),
+        }
+    }
+
+    /// Takes the panics of the thread of the model that was suspended from the count.
+    pub(crate) fn take(&self) -> usize {
+        let Some(word) = self.word else { return 0 };
+        // SAFETY: the word is the count of this thread, which nothing else uses meanwhile.
+        unsafe {
+            let count = word.read_volatile();
+            word.write_volatile(self.outer);
+            count - self.outer
+        }
+    }
+
+    /// Puts the panics of a thread of the model back that is to go on.
+    pub(crate) fn put(&self, panics: usize) {
+        if let Some(word) = self.word {
+            // SAFETY: as in `take`.
+            unsafe { word.write_volatile(self.outer + panics) };
+        }
+    }
+}
+
+/// Whether each thread of a model has a count of its own.
+pub(crate) const IS_OWN: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
+
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub(crate) fn clear() {}
+fn find() -> Option<NonNull<usize>> {
+    None
+}
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub(crate) use linux::clear;
+use linux::find;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux {
     use std::ffi::c_void;
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-    use std::ptr;
-
-    /// Sets the count to 0. No thread of a model is being unwound.
-    pub(crate) fn clear() {
-        if let Some(count) = find() {
-            // SAFETY: the word is the count of this thread, which nothing else uses meanwhile.
-            unsafe { count.write_volatile(0) };
-        }
-    }
+    use std::ptr::{self, NonNull};
 
     /// The only thread-local word that is greater by one during a panic than before it and after it.
-    fn find() -> Option<*mut usize> {
+    pub(super) fn find() -> Option<NonNull<usize>> {
         let words = thread_local_words();
         // SAFETY: the words are thread-local memory of this thread.
         let read = |into: &mut Vec<usize>| unsafe {
@@ -46,7 +83,10 @@ mod linux {
             |&at: &usize| before[at].checked_add(1) == Some(during[at]) && before[at] == after[at];
         let mut found = (0..words.len()).filter(is_count);
         let only = found.next()?;
-        found.next().is_none().then(|| words[only])
+        match found.next() {
+            None => NonNull::new(words[only]),
+            Some(_) => None,
+        }
     }
 
     struct OnDrop<F: FnMut()>(F);

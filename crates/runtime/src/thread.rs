@@ -10,6 +10,7 @@ use crate::await_rule::Seen;
 use crate::choice::spurious;
 use crate::engine::{Engine, Job};
 use crate::outside::outside;
+use crate::panic_count;
 use crate::perform::{self, commuting, perform, silently};
 use crate::waiting::Wait;
 use explore::{Request, ThreadId};
@@ -203,7 +204,7 @@ pub fn place(caller: &'static Location<'static>) -> &'static Location<'static> {
 #[track_caller]
 pub fn panicking() -> bool {
     outside!(std::thread::panicking());
-    std::thread::panicking() && silently(|engine| engine.is_unwinding())
+    std::thread::panicking() && (panic_count::IS_OWN || silently(|engine| engine.is_unwinding()))
 }
 
 /// Waits for the park token of the thread at hand.

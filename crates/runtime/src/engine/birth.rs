@@ -54,6 +54,7 @@ impl Engine {
         thread.location = location;
         thread.name = name;
         thread.noticed = None;
+        thread.panics = 0;
         thread.condition = None;
         thread.torn = 0;
         thread.round.clear();

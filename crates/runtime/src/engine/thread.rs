@@ -46,6 +46,8 @@ pub(crate) struct Thread {
     pub(crate) name: Option<String>,
     pub(crate) panic: Option<Panic>,
     pub(crate) noticed: Option<Noticed>,
+    /// Panics under way in its code while it is suspended.
+    pub(crate) panics: usize,
     /// Operations since the tear-down began.
     pub(crate) torn: u32,
     pub(crate) round: Round,
@@ -127,6 +129,7 @@ impl Thread {
             name: None,
             panic: None,
             noticed: None,
+            panics: 0,
             torn: 0,
             round: Round::default(),
             serves: false,
