@@ -34,3 +34,10 @@ pub fn fence(order: Ordering) {
 pub fn compiler_fence(order: Ordering) {
     order::check_fence(order);
 }
+
+/// As `std::sync::atomic::spin_loop_hint`.
+#[deprecated(note = "use `mazurka::hint::spin_loop`")]
+#[track_caller]
+pub fn spin_loop_hint() {
+    crate::hint::spin_loop();
+}

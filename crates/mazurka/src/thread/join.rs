@@ -4,6 +4,8 @@ use super::{Result, Thread};
 use crate::choice::torn_down;
 use std::fmt;
 use std::io;
+#[cfg(unix)]
+use std::os::unix::thread::{JoinHandleExt, RawPthread};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// As `std::thread::JoinHandle`.
@@ -63,6 +65,24 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         self.thread.handle.is_finished()
+    }
+}
+
+/// The threads of a model share one thread of the system.
+#[cfg(unix)]
+impl<T> JoinHandleExt for JoinHandle<T> {
+    /// # Panics
+    ///
+    /// Always: the id would name all threads of the model.
+    fn as_pthread_t(&self) -> RawPthread {
+        panic!("a thread of a model has no pthread_t: do not ask for it in a model")
+    }
+
+    /// # Panics
+    ///
+    /// As [`as_pthread_t`](JoinHandleExt::as_pthread_t).
+    fn into_pthread_t(self) -> RawPthread {
+        self.as_pthread_t()
     }
 }
 

@@ -1,0 +1,50 @@
+//! Locks exclude, and a value is made once.
+
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::thread;
+use std::sync::Arc;
+
+#[mazurka::test]
+fn a_ticket_lets_one_thread_in() {
+    let count = Arc::new(spin::mutex::TicketMutex::<_>::new(AtomicU32::new(0)));
+    let add = |count: &spin::mutex::TicketMutex<AtomicU32>| {
+        let count = count.lock();
+        count.store(count.load(SeqCst) + 1, SeqCst);
+    };
+    let other = thread::spawn({
+        let count = Arc::clone(&count);
+        move || add(&count)
+    });
+    add(&count);
+    other.join().unwrap();
+    assert_eq!(count.lock().load(SeqCst), 2);
+}
+
+#[mazurka::test]
+fn no_reader_is_beside_a_writer() {
+    let pair = Arc::new(spin::RwLock::<_>::new([AtomicU32::new(0), AtomicU32::new(0)]));
+    let writer = thread::spawn({
+        let pair = Arc::clone(&pair);
+        move || {
+            for number in pair.write().iter_mut() {
+                number.store(1, SeqCst);
+            }
+        }
+    });
+    if let Some(pair) = pair.try_read() {
+        assert_eq!(pair[0].load(SeqCst), pair[1].load(SeqCst));
+    }
+    writer.join().unwrap();
+}
+
+#[mazurka::test]
+fn a_value_is_made_once() {
+    let made = Arc::new((spin::Once::<u32>::new(), AtomicU32::new(0)));
+    let make = |made: &(spin::Once<u32>, AtomicU32)| *made.0.call_once(|| made.1.fetch_add(1, SeqCst));
+    let other = thread::spawn({
+        let made = Arc::clone(&made);
+        move || make(&made)
+    });
+    assert_eq!(make(&made), 0);
+    assert_eq!(other.join().unwrap(), 0);
+}
