@@ -1,43 +1,43 @@
-//! Each value that is pushed is popped once, as it was pushed.
+//! Each value that is pushed is popped once.
 
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use mazurka::thread;
 use std::sync::Arc;
 
 #[mazurka::test]
-fn a_popped_value_is_complete() {
+fn two_producers_lose_nothing() {
     let queue = Arc::new(ArrayQueue::new(2));
     let producer = thread::spawn({
         let queue = Arc::clone(&queue);
-        move || queue.push([7_u64; 4]).unwrap()
+        move || queue.push(1).unwrap()
     });
-    if let Some(value) = queue.pop() {
-        assert_eq!(value, [7; 4]);
-    }
+    queue.push(2).unwrap();
     producer.join().unwrap();
+    assert_eq!(queue.pop().unwrap() + queue.pop().unwrap(), 3);
 }
 
 #[mazurka::test]
-fn a_value_is_not_overwritten_while_it_is_popped() {
-    let queue = Arc::new(ArrayQueue::new(1));
-    queue.push([1_u64; 4]).unwrap();
-    let producer = thread::spawn({
+fn two_consumers_get_different_values() {
+    let queue = Arc::new(ArrayQueue::new(2));
+    queue.push(1).unwrap();
+    queue.push(2).unwrap();
+    let consumer = thread::spawn({
         let queue = Arc::clone(&queue);
-        move || drop(queue.push([2; 4]))
+        move || queue.pop().unwrap()
     });
-    assert_eq!(queue.pop(), Some([1; 4]));
-    producer.join().unwrap();
+    let own = queue.pop().unwrap();
+    assert_eq!(own + consumer.join().unwrap(), 3);
 }
 
 #[mazurka::test]
-fn an_unbounded_queue_waits_for_the_value() {
+fn two_consumers_of_an_unbounded_queue_get_different_values() {
     let queue = Arc::new(SegQueue::new());
-    let producer = thread::spawn({
+    queue.push(1);
+    queue.push(2);
+    let consumer = thread::spawn({
         let queue = Arc::clone(&queue);
-        move || queue.push([7_u64; 4])
+        move || queue.pop().unwrap()
     });
-    if let Some(value) = queue.pop() {
-        assert_eq!(value, [7; 4]);
-    }
-    producer.join().unwrap();
+    let own = queue.pop().unwrap();
+    assert_eq!(own + consumer.join().unwrap(), 3);
 }

@@ -5,7 +5,10 @@ use mazurka::thread;
 #[mazurka::test]
 fn a_receiver_gets_the_message() {
     let (sender, receiver) = flume::unbounded();
-    let producer = thread::spawn(move || sender.send(1).unwrap());
+    let producer = thread::spawn({
+        let sender = sender.clone();
+        move || sender.send(1).unwrap()
+    });
     assert_eq!(receiver.recv(), Ok(1));
     producer.join().unwrap();
 }
