@@ -37,6 +37,8 @@ pub enum Condition {
 struct Place {
     thread: ThreadId,
     is_free: bool,
+    /// Whoever had it changed nothing: a try that failed, or a round of a spin loop without progress.
+    is_idle: bool,
 }
 
 impl Mutex {
@@ -59,6 +61,7 @@ impl Mutex {
         self.places.push(Place {
             thread,
             is_free: false,
+            is_idle: false,
         });
         Ticket::at(self.places.len() - 1)
     }
@@ -78,7 +81,9 @@ impl Mutex {
     pub fn resolve(&mut self, ticket: Ticket) -> bool {
         let is_granted = self.is_granted(ticket);
         if !is_granted {
-            self.places[ticket.index()].is_free = true;
+            let place = &mut self.places[ticket.index()];
+            place.is_free = true;
+            place.is_idle = true;
         }
         is_granted
     }
@@ -95,6 +100,23 @@ impl Mutex {
     pub fn abandon(&mut self, ticket: Ticket, at: EventId) {
         self.condition = Condition::OwnerEnded;
         self.leave(ticket, at);
+    }
+
+    /// Whether a try has failed that came after this place, which is held.
+    pub fn is_noticed(&self, ticket: Ticket) -> bool {
+        let mut later = self.places[ticket.index() + 1..].iter();
+        later.any(|place| place.is_free)
+    }
+
+    /// The thread that had the place changed nothing, and stands still for good.
+    pub fn was_idle(&mut self, ticket: Ticket) {
+        self.places[ticket.index()].is_idle = true;
+    }
+
+    /// Whether another thread may have changed what the mutex guards after the thread that had this place.
+    pub fn is_overtaken(&self, ticket: Ticket) -> bool {
+        let mut later = self.places[ticket.index() + 1..].iter();
+        later.any(|place| !place.is_idle)
     }
 
     /// What whoever holds the mutex finds.

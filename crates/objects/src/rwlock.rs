@@ -24,6 +24,8 @@ pub struct RwLock {
     prefers_readers: bool,
     /// Readers that hold the lock and have passed a waiting writer.
     passing: usize,
+    /// How many tries to read and to write have failed.
+    failed: [u32; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,10 @@ struct Place {
     is_writer: bool,
     is_free: bool,
     is_passing: bool,
+    /// Whoever had it changed nothing: a round of a spin loop without progress.
+    is_idle: bool,
+    /// How many tries to read and to write had failed before.
+    failed: [u32; 2],
 }
 
 impl RwLock {
@@ -100,6 +106,7 @@ impl RwLock {
             return Some(self.take(thread, false));
         }
         let passes = self.prefers_readers && !self.is_granted(Ticket::at(self.first_writer));
+        self.failed[0] += u32::from(!passes);
         passes.then(|| {
             let ticket = self.take(thread, false);
             self.places[ticket.index()].is_passing = true;
@@ -111,7 +118,27 @@ impl RwLock {
     /// Takes a writer's place if nobody holds or waits.
     pub fn try_write(&mut self, thread: ThreadId) -> Option<Ticket> {
         let is_free = self.head == self.places.len() && self.passing == 0;
+        self.failed[1] += u32::from(!is_free);
         is_free.then(|| self.take(thread, true))
+    }
+
+    /// Whether a try has failed that would not have failed without this place, which is held. (A try to read that fails beside a
+    /// reader does so because of a writer.)
+    pub fn is_noticed(&self, ticket: Ticket) -> bool {
+        let place = self.places[ticket.index()];
+        let has_failed = |kind: usize| self.failed[kind] != place.failed[kind];
+        has_failed(1) || place.is_writer && has_failed(0)
+    }
+
+    /// The thread that had the place changed nothing, and stands still for good.
+    pub fn was_idle(&mut self, ticket: Ticket) {
+        self.places[ticket.index()].is_idle = true;
+    }
+
+    /// Whether another thread may have changed what the lock guards after the thread that had this place.
+    pub fn is_overtaken(&self, ticket: Ticket) -> bool {
+        let mut later = self.places[ticket.index() + 1..].iter();
+        later.any(|place| place.is_writer && !place.is_idle)
     }
 
     /// Whether it is a writer's place.
@@ -188,6 +215,7 @@ impl RwLock {
         self.read_releases.clear();
         self.prefers_readers = false;
         self.passing = 0;
+        self.failed = [0; 2];
     }
 
     fn take(&mut self, thread: ThreadId, is_writer: bool) -> Ticket {
@@ -196,6 +224,8 @@ impl RwLock {
             is_writer,
             is_free: false,
             is_passing: false,
+            is_idle: false,
+            failed: self.failed,
         });
         self.advance();
         Ticket::at(self.places.len() - 1)

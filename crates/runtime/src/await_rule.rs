@@ -1,7 +1,8 @@
 //! The await rule: a thread whose spin loop makes no progress stops.
 //!
 //! At each hint the thread's stack and registers are compared with those of its previous hint. If they
-//! are the same, and the thread has only read, failed a try or written values that were there already, it would
+//! are the same, and the thread has only read, failed a try, written values that were there already or done what it has
+//! [undone](crate::undone) before others noticed it, it would
 //! repeat that until another thread writes what it reads. The executions in which it reads later are explored anyway. What
 //! it read is kept. If it would read another value at the end of the execution, the thread is only
 //! halted; otherwise its loop never ends, which is a bug.
@@ -14,6 +15,7 @@
 //! than x86-64 there is no rule, and such loops run into the bound on events.
 
 use crate::engine::Engine;
+use crate::undone::{Effects, is_of_lock};
 use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId, Token};
 use std::collections::BTreeMap;
 
@@ -26,10 +28,14 @@ pub(crate) struct Round {
     stack: Vec<u8>,
     /// How many rounds were in vain that went on nevertheless.
     alone: u32,
-    /// Whether the thread did anything but to read or fail a try.
+    /// Whether the thread did anything but to read or fail a try, which cannot be undone.
     has_effect: bool,
-    /// The bytes of the heap that the thread has changed since, with their values before.
-    changed: BTreeMap<usize, u8>,
+    /// What it did that can be undone.
+    pub(crate) effects: Effects,
+    /// The bytes of the heap that the thread has changed since, with their values before and after.
+    changed: BTreeMap<usize, (u8, u8)>,
+    /// How many more objects of the heap it has made than freed.
+    live: u32,
     /// The token that the thread waits for, or waited for last.
     token: Option<ObjectId>,
     /// The last event by which the thread gave this token to itself.
@@ -121,6 +127,8 @@ impl Round {
         self.pointer = 0;
         self.alone = 0;
         self.changed.clear();
+        self.live = 0;
+        self.effects.clear();
         self.token = None;
         self.gift = None;
         self.seen.clear();
@@ -132,8 +140,13 @@ impl Round {
     }
 
     /// The thread has changed a byte of the heap that had this value.
-    pub(crate) fn changes(&mut self, address: usize, before: u8) {
-        self.changed.entry(address).or_insert(before);
+    pub(crate) fn changes(&mut self, address: usize, before: u8, after: u8) {
+        self.changed.entry(address).or_insert((before, after)).1 = after;
+    }
+
+    /// The thread has made so many more objects of the heap than it has freed.
+    pub(crate) fn makes(&mut self, live: u32) {
+        self.live = self.live.wrapping_add(live);
     }
 
     /// The thread is the one that waits for this token.
@@ -163,11 +176,9 @@ impl Round {
         self.wakes_itself
     }
 
-    /// Whether the heap is as it was at the last hint, as far as the thread has changed it.
-    fn has_restored_heap(&self) -> bool {
-        let mut changed = self.changed.iter();
-        // SAFETY: the memory is of an arena, which stays as long as the execution.
-        changed.all(|(&address, &before)| unsafe { *(address as *const u8) } == before)
+    /// Whether the thread has left the heap otherwise than it was at the last hint.
+    pub(crate) fn has_changed_heap(&self) -> bool {
+        self.live != 0 || self.changed.values().any(|(before, after)| before != after)
     }
 
     /// Becomes like the other.
@@ -208,11 +219,14 @@ impl Round {
         if self.pointer == pointer
             && !self.has_effect
             && self.stack == stack
-            && self.has_restored_heap()
+            && self.effects.are_undone()
+            && !self.has_changed_heap()
         {
             return true;
         }
         self.changed.clear();
+        self.live = 0;
+        self.effects.clear();
         self.pointer = pointer;
         self.stack.clear();
         self.stack.extend_from_slice(stack);
@@ -248,6 +262,9 @@ impl Engine {
         // as a comparison of their content goes, and nobody writes them meanwhile.
         let stack = unsafe { std::slice::from_raw_parts(pointer as *const u8, top - pointer) };
         let is_in_vain = self.thread().round.is_in_vain(pointer, stack);
+        if is_in_vain {
+            self.was_idle();
+        }
         self.begin_heap_segment();
         is_in_vain
     }
@@ -272,7 +289,8 @@ impl Engine {
             }
         } else if self.watch.reads {
             let round = &mut self.thread().round;
-            if !round.seen.contains(&seen) {
+            let is_own = matches!(seen, Seen::Value(object, _) if round.effects.is_written(object));
+            if !is_own && !round.seen.contains(&seen) {
                 round.seen.push(seen);
             }
         }
@@ -295,6 +313,13 @@ impl Engine {
             }
             self.values[op.object.index()] = Some(self.after);
         }
+        if !self.undoes() {
+            return;
+        }
+        self.note_access(thread);
+        if op.access == Access::Write {
+            self.note_publication(thread);
+        }
         let may_change_nothing = match op.kind {
             OpKind::Load
             | OpKind::Fence
@@ -314,13 +339,14 @@ impl Engine {
             | OpKind::LetterLook
             | OpKind::StateRead => true,
             OpKind::CompareExchange | OpKind::Store | OpKind::ReadModifyWrite => {
-                self.before == self.after
+                self.before == self.after || self.note_write(thread)
             }
             OpKind::Unpark | OpKind::ParkRequest | OpKind::ParkWait => {
                 let round = &self.threads[thread.index()].round;
                 round.wakes_itself && round.token == Some(op.object)
             }
-            _ => false,
+            // Locks count when they are given back.
+            kind => is_of_lock(kind),
         };
         if !may_change_nothing {
             self.threads[thread.index()].round.has_effect = true;
@@ -329,12 +355,13 @@ impl Engine {
 
     /// Whether an await-halted thread could go on by now: what it awaits holds, or it would learn
     /// something else in its round.
-    pub(crate) fn goes_on(&self, thread: ThreadId) -> bool {
-        let thread = &self.threads[thread.index()];
+    pub(crate) fn goes_on(&self, id: ThreadId) -> bool {
+        let thread = &self.threads[id.index()];
         if let Some(condition) = thread.condition {
             return condition.holds;
         }
-        thread.round.seen.iter().any(|&seen| !self.is_still(seen))
+        let mut seen = thread.round.seen.iter();
+        seen.any(|&seen| !self.is_still(seen)) || self.is_overtaken(id)
     }
 
     pub(crate) fn is_still(&self, seen: Seen) -> bool {

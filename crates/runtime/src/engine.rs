@@ -34,6 +34,7 @@ use crate::recorder::Recorder;
 use crate::residents::Residents;
 use crate::snapshot::Snapshots;
 use crate::thread::forget_panic;
+use crate::undone::History;
 use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, Token};
 use objects::Coarsening;
 use report::{Goal, LeftOut, Shortcut};
@@ -60,6 +61,7 @@ pub(crate) struct Engine {
     /// The heap of the thread that runs.
     pub(crate) heap: *mut Heap,
     pub(crate) heap_segment: HeapSegment,
+    pub(crate) history: History,
     /// Which alternative of the operation at hand is performed.
     pub(crate) choice: u32,
     /// Number of events so far: the event at hand has this number.
@@ -222,6 +224,7 @@ impl Engine {
             control_words: ControlWords::now(),
             heap: ptr::null_mut(),
             heap_segment: HeapSegment::default(),
+            history: History::default(),
             choice: 0,
             events: 0,
             op: objects::Thread::SPAWN.on(ObjectId::NONE),
@@ -318,6 +321,7 @@ impl Engine {
         self.values.clear();
         self.native.clear();
         self.heap_segment.forget();
+        self.history.clear();
         if self.watch.races {
             self.happens_before.clear();
         }

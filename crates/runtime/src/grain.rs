@@ -6,6 +6,8 @@
 
 use crate::engine::Engine;
 use crate::model::{Config, Model};
+use crate::undone::is_for_lock;
+use crate::waiting::Wait;
 use explore::{Access, Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
 use report::{FailureKind, Shortcut};
 
@@ -120,6 +122,16 @@ impl Engine {
         thread.operations += 1;
         thread.round.take_effect();
         true
+    }
+
+    /// The same for a wait.
+    pub(crate) fn begin_wait(&mut self, wait: Wait) -> bool {
+        let had_effect = self.thread().round.has_effect();
+        let begins = self.begin_part();
+        if is_for_lock(wait) {
+            self.thread().round.set_effect(had_effect);
+        }
+        begins
     }
 
     /// Whether the thread can perform an operation that commutes with all others.

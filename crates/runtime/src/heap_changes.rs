@@ -68,9 +68,10 @@ impl Engine {
             let same = |now: &Span| now.0 == span.0 && now.1 >= span.1;
             spans.iter().any(same)
         };
-        if live != segment.live || !segment.spans.iter().all(is_there) {
+        if !segment.spans.iter().all(is_there) {
             round.take_effect();
         } else {
+            round.makes(live.wrapping_sub(segment.live));
             let mut rest = &segment.content[..];
             for (index, &(start, length)) in segment.spans.iter().enumerate() {
                 let (before, behind) = rest.split_at(length);
@@ -82,13 +83,17 @@ impl Engine {
                 } else if before != now {
                     for (at, (&before, &now)) in before.iter().zip(now).enumerate() {
                         if before != now {
-                            round.changes(start + at, before);
+                            round.changes(start + at, before, now);
                         }
                     }
                 }
             }
         }
+        let is_restored = !round.has_changed_heap();
         self.heap_segment = segment;
+        if is_restored && self.was_published() {
+            self.take_effect();
+        }
     }
 
     /// Adds the parts of the heap that are in use; gives how many objects have not been freed.

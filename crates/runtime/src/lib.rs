@@ -104,6 +104,7 @@ mod thread;
 mod token;
 mod trace;
 mod trap;
+mod undone;
 mod waiting;
 mod watchdog;
 

@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
 use crate::settle::Inborn;
 use crate::source::Place;
+use crate::undone::Hold;
 use crate::waiting::Wait;
 use explore::{Bound, EventId, Halt, ObjectId, ThreadId};
 use objects::{Condition, Ticket};
@@ -35,7 +36,7 @@ impl State {
 impl Engine {
     fn hold(&mut self, mutex: u32, ticket: Ticket) {
         self.objects.mutexes.get_mut(mutex).held = Some((self.running, ticket));
-        self.take_effect();
+        self.takes(Hold::Mutex(mutex, ticket));
         if self.objects.mutexes.get(mutex).order.condition() == Condition::OwnerEnded {
             self.record(|name| format!("{name}: lock() acquired, its owner has ended"));
         }
@@ -234,6 +235,8 @@ impl Engine {
         let Some((_, ticket)) = state.held.take_if(|&mut (holder, _)| holder == thread) else {
             return self.misuse("a mutex is unlocked by a thread that does not hold it");
         };
+        self.gives_back(Hold::Mutex(mutex, ticket));
+        let state = self.objects.mutexes.get_mut(mutex);
         leave(&mut state.order, ticket, event);
         if self.watch.races {
             self.happens_before.leave(thread, event);

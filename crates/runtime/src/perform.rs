@@ -182,6 +182,9 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
         if (*engine.as_ptr()).watch.stacks {
             clean(engine, LEFT_BY_CALLS);
         }
+        if (*engine.as_ptr()).watch.reads {
+            (*engine.as_ptr()).begin_segment();
+        }
     }
     leave(engine);
 }

@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
 use crate::settle::Inborn;
 use crate::source;
+use crate::undone::Hold;
 use crate::waiting::Wait;
 use explore::{ObjectId, Pending, ThreadId};
 use objects::{Coarsening, RwLock as Order, Ticket};
@@ -74,7 +75,7 @@ impl Engine {
 
     /// The thread that runs comes after those who gave up the lock before.
     fn hold_place(&mut self, lock: u32, ticket: Ticket) {
-        self.take_effect();
+        self.takes(Hold::RwLock(lock, ticket));
         if self.watch.races {
             let mut edges = Vec::new();
             self.objects.rwlocks.get(lock).edges(ticket, &mut edges);
@@ -238,6 +239,7 @@ impl RwLock {
         };
         perform(form.on(self.object), Location::caller(), |engine| {
             let event = engine.event();
+            engine.gives_back(Hold::RwLock(self.number, place.ticket()));
             engine
                 .objects
                 .rwlocks
@@ -255,6 +257,7 @@ impl RwLock {
         let form = Order::write_release(self.is_tried);
         perform(form.on(self.object), Location::caller(), |engine| {
             let event = engine.event();
+            engine.take_effect();
             let lock = engine.objects.rwlocks.get_mut(self.number);
             lock.downgrade(place.ticket(), event);
             if engine.watch.races {

@@ -8,6 +8,7 @@ use crate::engine::{Engine, Job};
 use crate::grain::Grain;
 use crate::source::Place;
 use crate::thread::Panic;
+use crate::undone::is_for_lock;
 use explore::{
     Access, Bound, EventId, Halt, ObjectId, OpKind, Pending, Request, Step, ThreadId, Token,
 };
@@ -229,7 +230,9 @@ impl Engine {
                 let own = &mut self.threads[thread.index()];
                 own.run = run;
                 own.operations += 1;
-                own.round.take_effect();
+                if !is_for_lock(wait) {
+                    own.round.take_effect();
+                }
                 self.is_ready(thread);
             }
             Pending::Waiting(request) if is_granted => {

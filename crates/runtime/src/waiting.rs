@@ -115,7 +115,7 @@ impl Engine {
         self.grain == Grain::Accesses
             && self.may_go_on()
             && self.objects.is_granted(wait)
-            && self.begin_part()
+            && self.begin_wait(wait)
     }
 
     /// The thread that runs is about to wait.
@@ -126,7 +126,7 @@ impl Engine {
         self.threads[index].wait = Some(wait);
         self.pending[index] = match (self.objects.is_granted(wait), self.grain) {
             (true, Grain::Operations) => Pending::Enabled(request),
-            (true, Grain::Accesses) if self.begin_part() => {
+            (true, Grain::Accesses) if self.begin_wait(wait) => {
                 self.is_ready(self.running);
                 Pending::Waiting(request)
             }

@@ -1,0 +1,298 @@
+//! Effects that a round of a loop undoes itself before any other thread has noticed them: a lock is taken and given back, a
+//! variable gets its old value again. Without the round every other thread would see the same, so the await rule
+//! counts it as one without effect.
+//!
+//! An effect is *open* from the event that has it to the event that undoes it. Whether another thread has noticed it is a
+//! function of the trace, since what notices it happens between these two events: an access of the variable, or a try
+//! that fails because of the lock. For memory that is no variable of the model a chain of conflicts has to lead from
+//! a write of the thread to another thread and back.
+
+use crate::await_rule::Seen;
+use crate::engine::Engine;
+use crate::waiting::Wait;
+use explore::{Access, EventId, ObjectId, OpKind, ThreadId, Token};
+use objects::Ticket;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A lock that a thread has taken: its number and the place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hold {
+    Mutex(u32, Ticket),
+    RwLock(u32, Ticket),
+}
+
+/// The effects of a round.
+#[derive(Default)]
+pub(crate) struct Effects {
+    /// Variables that do not have their values from before the round's first write.
+    written: Vec<Written>,
+    /// Locks that were taken and not given back.
+    held: Vec<Hold>,
+    /// Locks that were taken and given back.
+    released: Vec<Hold>,
+    /// The first write that another thread might see while memory is changed.
+    published: Option<EventId>,
+}
+
+struct Written {
+    object: ObjectId,
+    before: Token,
+    since: EventId,
+}
+
+impl Effects {
+    /// None.
+    pub(crate) fn clear(&mut self) {
+        self.written.clear();
+        self.held.clear();
+        self.released.clear();
+        self.published = None;
+    }
+
+    /// Whether all have been undone.
+    pub(crate) fn are_undone(&self) -> bool {
+        self.written.is_empty() && self.held.is_empty()
+    }
+
+    /// Whether the variable has a value for the time being.
+    pub(crate) fn is_written(&self, object: ObjectId) -> bool {
+        self.written.iter().any(|written| written.object == object)
+    }
+
+    /// The locks that were taken and given back.
+    pub(crate) fn released(&self) -> &[Hold] {
+        &self.released
+    }
+}
+
+/// What an event of the execution at hand accessed.
+struct Accessed {
+    thread: ThreadId,
+    object: ObjectId,
+    access: Access,
+}
+
+/// The events of the execution, while threads are watched.
+#[derive(Default)]
+pub(crate) struct History {
+    /// The event of the first entry.
+    start: u32,
+    events: Vec<Accessed>,
+    /// After edges: the later event, the earlier one.
+    edges: Vec<(EventId, EventId)>,
+}
+
+impl History {
+    pub(crate) fn clear(&mut self) {
+        self.events.clear();
+        self.edges.clear();
+    }
+
+    fn since(&self, event: EventId) -> &[Accessed] {
+        let first = (event.0 - self.start) as usize;
+        &self.events[first.min(self.events.len())..]
+    }
+
+    /// Whether another thread has accessed the object since the event.
+    fn is_noticed(&self, thread: ThreadId, object: ObjectId, since: EventId) -> bool {
+        let mut events = self.since(since).iter();
+        events.any(|event| event.object == object && event.thread != thread)
+    }
+
+    /// Whether a chain of conflicts leads from a write of the thread, `since` or later, to another thread and back to an
+    /// event up to `last`. (`pending`: after edges of the thread's next event.)
+    fn comes_back(
+        &self,
+        thread: ThreadId,
+        since: EventId,
+        last: EventId,
+        pending: &[EventId],
+    ) -> bool {
+        let mut threads = BTreeSet::new();
+        let mut later = BTreeSet::new();
+        let mut own = BTreeSet::new();
+        // Whether a write is among the accesses of others.
+        let mut others = BTreeMap::new();
+        for (offset, event) in self.since(since).iter().enumerate() {
+            let id = EventId(since.0 + offset as u32);
+            let is_write = event.access == Access::Write;
+            let is_access = event.access != Access::None;
+            let mut edges = self.edges.iter().filter(|&&(to, _)| to == id);
+            let is_after = edges.any(|(_, from)| later.contains(from));
+            let written = others.get(&event.object).copied();
+            let follows =
+                is_after || is_access && written.is_some_and(|written| is_write || written);
+            if event.thread == thread {
+                if follows && id <= last {
+                    return true;
+                }
+                if is_write {
+                    own.insert(event.object);
+                }
+                if is_write || is_after {
+                    later.insert(id);
+                }
+                continue;
+            }
+            let reads_own = is_access && own.contains(&event.object);
+            if follows || reads_own || threads.contains(&event.thread) {
+                threads.insert(event.thread);
+                later.insert(id);
+                if is_access {
+                    *others.entry(event.object).or_insert(false) |= is_write;
+                }
+            }
+        }
+        let is_foreign = |event: &EventId| {
+            let at = (event.0 - self.start) as usize;
+            later.contains(event) && self.events[at].thread != thread
+        };
+        pending.iter().any(is_foreign)
+    }
+}
+
+/// Whether the wait is for a lock, which may be given back in the same round.
+pub(crate) fn is_for_lock(wait: Wait) -> bool {
+    matches!(wait, Wait::Mutex(..) | Wait::RwLock(..))
+}
+
+impl Engine {
+    /// Whether it is known what threads undo.
+    pub(crate) fn undoes(&self) -> bool {
+        self.watch.reads && self.config.native.is_none()
+    }
+
+    /// Notes the event at hand.
+    pub(crate) fn note_access(&mut self, thread: ThreadId) {
+        let event = self.event();
+        let history = &mut self.history;
+        if history.events.is_empty() {
+            history.start = event.0;
+        }
+        history.events.push(Accessed {
+            thread,
+            object: self.op.object,
+            access: self.op.access,
+        });
+        let edges = self.edges.iter().map(|&edge| (event, edge));
+        history.edges.extend(edges);
+    }
+
+    /// The thread has written another value than was there. Whether that can still be undone.
+    pub(crate) fn note_write(&mut self, thread: ThreadId) -> bool {
+        let (object, before, after) = (self.op.object, self.before, self.after);
+        let event = self.event();
+        let effects = &self.threads[thread.index()].round.effects;
+        let mut written = effects.written.iter();
+        let index = written.position(|written| written.object == object);
+        if index.is_none() {
+            self.see(Seen::Value(object, before));
+        }
+        let effects = &mut self.threads[thread.index()].round.effects;
+        let Some(index) = index else {
+            effects.written.push(Written {
+                object,
+                before,
+                since: event,
+            });
+            return true;
+        };
+        let since = effects.written[index].since;
+        if effects.written[index].before == after {
+            effects.written.swap_remove(index);
+        }
+        !self.history.is_noticed(thread, object, since)
+    }
+
+    /// The thread has written while memory is changed.
+    pub(crate) fn note_publication(&mut self, thread: ThreadId) {
+        let event = self.event();
+        let round = &mut self.threads[thread.index()].round;
+        if round.has_changed_heap() {
+            round.effects.published.get_or_insert(event);
+        }
+    }
+
+    /// The memory that the thread that runs has changed is as it was. Whether another thread may have seen it changed.
+    pub(crate) fn was_published(&mut self) -> bool {
+        let thread = self.running;
+        let own = self.thread();
+        let (published, last) = (own.round.effects.published.take(), own.last);
+        let (Some(since), Some(last)) = (published, last) else {
+            return false;
+        };
+        let pending = &self.threads[thread.index()].edges;
+        self.history.comes_back(thread, since, last, pending)
+    }
+
+    /// The thread that runs has taken the lock.
+    pub(crate) fn takes(&mut self, hold: Hold) {
+        let is_watched = self.undoes();
+        let thread = self.thread();
+        thread.laps.take_effect();
+        if is_watched {
+            thread.round.effects.held.push(hold);
+        }
+    }
+
+    /// The thread that runs is about to give the lock back.
+    pub(crate) fn gives_back(&mut self, hold: Hold) {
+        if !self.undoes() {
+            return;
+        }
+        let is_noticed = match hold {
+            Hold::Mutex(number, place) => self.objects.mutexes.get(number).order.is_noticed(place),
+            Hold::RwLock(number, place) => self.objects.rwlocks.get(number).is_noticed(place),
+        };
+        let round = &mut self.thread().round;
+        let held = round.effects.held.iter().position(|&held| held == hold);
+        match held {
+            Some(index) if !is_noticed => {
+                round.effects.held.swap_remove(index);
+                round.effects.released.push(hold);
+            }
+            Some(_) | None => round.take_effect(),
+        }
+    }
+
+    /// The round of the thread that runs was in vain: nothing that a lock guards was changed by it.
+    pub(crate) fn was_idle(&mut self) {
+        let released = std::mem::take(&mut self.thread().round.effects.released);
+        for &hold in &released {
+            match hold {
+                Hold::Mutex(number, place) => {
+                    self.objects.mutexes.get_mut(number).order.was_idle(place);
+                }
+                Hold::RwLock(number, place) => self.objects.rwlocks.get_mut(number).was_idle(place),
+            }
+        }
+        self.thread().round.effects.released = released;
+    }
+
+    /// Whether others have taken the locks of the thread's round since, and may have changed what these guard.
+    pub(crate) fn is_overtaken(&self, thread: ThreadId) -> bool {
+        let released = self.threads[thread.index()].round.effects.released();
+        released.iter().any(|&hold| match hold {
+            Hold::Mutex(number, place) => {
+                self.objects.mutexes.get(number).order.is_overtaken(place)
+            }
+            Hold::RwLock(number, place) => self.objects.rwlocks.get(number).is_overtaken(place),
+        })
+    }
+}
+
+/// Whether operations of this kind belong to a lock, so that they are effects until it is given back.
+pub(crate) fn is_of_lock(kind: OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::MutexRequest
+            | OpKind::MutexWait
+            | OpKind::MutexUnlock
+            | OpKind::ReadRequest
+            | OpKind::ReadWait
+            | OpKind::ReadRelease
+            | OpKind::WriteRequest
+            | OpKind::WriteWait
+            | OpKind::WriteRelease
+    )
+}
