@@ -197,6 +197,14 @@ impl RwLock {
             .map(|index| self.places[index].thread)
     }
 
+    /// The place that the thread has. Of several the last one: they are readers' places, of which any may be given back.
+    pub fn place_of(&self, thread: ThreadId) -> Option<Ticket> {
+        let mut taken = (self.head..self.places.len()).rev();
+        taken
+            .find(|&index| self.places[index].thread == thread && !self.places[index].is_free)
+            .map(Ticket::at)
+    }
+
     /// Whether a waiting reader waits for waiting writers only: a lock that prefers readers would let
     /// it pass, so a deadlock with it depends on the policy of the lock.
     pub fn is_overtaking(&self, ticket: Ticket) -> bool {

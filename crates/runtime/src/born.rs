@@ -93,7 +93,7 @@ impl Born<RwLock> {
     pub fn read(&self) -> Place {
         outside!({
             self.real().read();
-            Place::outside(false)
+            Place::of(false)
         });
         self.get().read()
     }
@@ -104,7 +104,7 @@ impl Born<RwLock> {
     pub fn write(&self) -> Place {
         outside!({
             self.real().write();
-            Place::outside(true)
+            Place::of(true)
         });
         self.get().write()
     }
@@ -113,7 +113,7 @@ impl Born<RwLock> {
     #[inline(always)]
     #[track_caller]
     pub fn try_read(&self) -> Option<Place> {
-        outside!(self.real().try_read(None).then(|| Place::outside(false)));
+        outside!(self.real().try_read(None).then(|| Place::of(false)));
         self.get().try_read()
     }
 
@@ -121,7 +121,7 @@ impl Born<RwLock> {
     #[inline(always)]
     #[track_caller]
     pub fn try_write(&self) -> Option<Place> {
-        outside!(self.real().try_write(None).then(|| Place::outside(true)));
+        outside!(self.real().try_write(None).then(|| Place::of(true)));
         self.get().try_write()
     }
 
@@ -139,7 +139,7 @@ impl Born<RwLock> {
     pub fn downgrade(&self, place: &mut Place) {
         outside!({
             self.real().downgrade();
-            *place = Place::outside(false);
+            *place = Place::of(false);
         });
         self.get().downgrade(place);
     }

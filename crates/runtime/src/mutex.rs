@@ -105,7 +105,8 @@ impl Mutex {
     }
 
     /// Waits for the mutex.
-    #[inline(always)]
+    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    #[inline(never)]
     #[track_caller]
     pub fn lock(&self) {
         let location = Location::caller();
@@ -134,7 +135,7 @@ impl Mutex {
     }
 
     /// Takes the mutex if nobody holds it.
-    // A place differs from round to round: it must not lie in a frame of the program (await rule).
+    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
     #[inline(never)]
     #[track_caller]
     pub fn try_lock(&self) -> bool {
@@ -184,7 +185,8 @@ impl Mutex {
     }
 
     /// Gives up the mutex, which the thread holds.
-    #[inline(always)]
+    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    #[inline(never)]
     #[track_caller]
     pub fn unlock(&self) {
         perform(

@@ -22,33 +22,15 @@ pub struct RwLock {
     prefers_readers: bool,
 }
 
-/// The place of a holder: give it back by `release`.
-#[derive(Clone, Debug)]
+/// What a holder may do: give it back by `release`. Which place it has is kept with the lock.
+#[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// None outside of models.
-    ticket: Option<Ticket>,
     is_writer: bool,
 }
 
 impl Place {
-    #[cfg(feature = "enforce")]
-    pub(crate) fn outside(is_writer: bool) -> Place {
-        Place {
-            ticket: None,
-            is_writer,
-        }
-    }
-
-    fn of(ticket: Ticket, is_writer: bool) -> Place {
-        Place {
-            ticket: Some(ticket),
-            is_writer,
-        }
-    }
-
-    fn ticket(&self) -> Ticket {
-        self.ticket
-            .expect("a lock of a model is given back in the model")
+    pub(crate) fn of(is_writer: bool) -> Place {
+        Place { is_writer }
     }
 }
 
@@ -71,6 +53,15 @@ impl Engine {
                 }
                 _ => false,
             })
+    }
+
+    /// The place of the thread that runs, if it has one.
+    fn held_place(&mut self, lock: u32) -> Option<Ticket> {
+        let place = self.objects.rwlocks.get(lock).place_of(self.running);
+        if place.is_none() {
+            self.misuse("a reader-writer lock is given back by a thread that does not hold it");
+        }
+        place
     }
 
     /// The thread that runs comes after those who gave up the lock before.
@@ -146,6 +137,8 @@ impl RwLock {
     }
 
     /// Waits to read.
+    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    #[inline(never)]
     #[track_caller]
     pub fn read(&self) -> Place {
         let location = Location::caller();
@@ -161,10 +154,12 @@ impl RwLock {
         perform::wait(Order::READ_WAIT.on(self.object), wait, location, |engine| {
             engine.hold_place(self.number, ticket);
         });
-        Place::of(ticket, false)
+        Place::of(false)
     }
 
     /// Waits to write.
+    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    #[inline(never)]
     #[track_caller]
     pub fn write(&self) -> Place {
         let location = Location::caller();
@@ -185,16 +180,16 @@ impl RwLock {
                 engine.hold_place(self.number, ticket);
             },
         );
-        Place::of(ticket, true)
+        Place::of(true)
     }
 
     /// Reads if nobody writes.
-    // A place differs from round to round: it must not lie in a frame of the program (await rule).
+    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
     #[inline(never)]
     #[track_caller]
     pub fn try_read(&self) -> Option<Place> {
         self.note_try();
-        let ticket = perform(
+        perform(
             Order::try_read_form(self.prefers_readers).on(self.object),
             Location::caller(),
             |engine| {
@@ -204,16 +199,16 @@ impl RwLock {
                 ticket
             },
         )?;
-        Some(Place::of(ticket, false))
+        Some(Place::of(false))
     }
 
     /// Writes if nobody else reads or writes.
-    // A place differs from round to round: it must not lie in a frame of the program (await rule).
+    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
     #[inline(never)]
     #[track_caller]
     pub fn try_write(&self) -> Option<Place> {
         self.note_try();
-        let ticket = perform(
+        perform(
             Order::TRY_WRITE.on(self.object),
             Location::caller(),
             |engine| {
@@ -227,10 +222,12 @@ impl RwLock {
                 ticket
             },
         )?;
-        Some(Place::of(ticket, true))
+        Some(Place::of(true))
     }
 
     /// Gives up a place.
+    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    #[inline(never)]
     #[track_caller]
     pub fn release(&self, place: &Place) {
         let form = match place.is_writer {
@@ -239,12 +236,12 @@ impl RwLock {
         };
         perform(form.on(self.object), Location::caller(), |engine| {
             let event = engine.event();
-            engine.gives_back(Hold::RwLock(self.number, place.ticket()));
-            engine
-                .objects
-                .rwlocks
-                .get_mut(self.number)
-                .release(place.ticket(), event);
+            let Some(ticket) = engine.held_place(self.number) else {
+                return;
+            };
+            engine.gives_back(Hold::RwLock(self.number, ticket));
+            let lock = engine.objects.rwlocks.get_mut(self.number);
+            lock.release(ticket, event);
             if engine.watch.races {
                 engine.happens_before.leave(engine.running, event);
             }
@@ -252,14 +249,19 @@ impl RwLock {
     }
 
     /// A writer goes on as a reader; no writer comes between.
+    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    #[inline(never)]
     #[track_caller]
     pub fn downgrade(&self, place: &mut Place) {
         let form = Order::write_release(self.is_tried);
         perform(form.on(self.object), Location::caller(), |engine| {
             let event = engine.event();
+            let Some(ticket) = engine.held_place(self.number) else {
+                return;
+            };
             engine.take_effect();
             let lock = engine.objects.rwlocks.get_mut(self.number);
-            lock.downgrade(place.ticket(), event);
+            lock.downgrade(ticket, event);
             if engine.watch.races {
                 engine.happens_before.leave(engine.running, event);
             }

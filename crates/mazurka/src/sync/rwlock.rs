@@ -141,7 +141,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         this.data = None;
         let own = this.lock;
         own.poison.leave(this.before);
-        let mut place = this.place.clone();
+        let mut place = this.place;
         std::mem::forget(this);
         own.lock.downgrade(&mut place);
         own.reader(place)
