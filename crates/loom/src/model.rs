@@ -14,6 +14,10 @@ const OPERATIONS: usize = 10_000;
 /// A thread that is alone and goes round a loop may look at the clock, which loom permits.
 const ROUNDS_ALONE: u32 = 1_000;
 
+/// How often a thread goes round a spin loop without progress whose effects others notice: as in loom, a thread that yields does
+/// not run again and again while nobody else makes progress.
+const NOTICED_ROUNDS: u32 = 1;
+
 /// How a model is checked; its fields are those of loom.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -87,6 +91,7 @@ impl Builder {
             .fails_at(operations)
             .timeouts(2)
             .waits_alone(ROUNDS_ALONE)
+            .unroll(NOTICED_ROUNDS)
             .max_threads(self.max_threads)
             .explores(!self.expect_explicit_explore)
             .locations(self.location)

@@ -396,13 +396,20 @@ impl Checker {
         }
     }
 
+    fn noticed_rounds(&self) -> u32 {
+        let default = || runtime::Config::default().noticed_rounds;
+        self.conditions.unroll.unwrap_or_else(default)
+    }
+
     /// Makes plain accesses of a native program events, as if they were atomic; by default they must not race.
     pub fn interleave_plain(mut self, interleaves: bool) -> Checker {
         self.conditions.interleaves_plain = interleaves;
         self
     }
 
-    /// A thread of a native program that comes by one place that reads more often than this stops there.
+    /// A thread of a native program that comes by one place that reads more often than this stops there. So does a thread of a
+    /// model that goes more often (by default once) round a spin loop without progress, while others notice what it
+    /// does before it undoes that: two threads may do so for ever.
     pub fn unroll(mut self, rounds: u32) -> Checker {
         self.conditions.unroll = Some(rounds);
         self

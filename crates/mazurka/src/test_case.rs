@@ -104,6 +104,12 @@ impl TestCase {
         self.checked(|checker| checker.max_events(events))
     }
 
+    /// As [`Checker::unroll`]; to stop a thread there is no failure of the test.
+    pub fn unroll(self, rounds: u32) -> TestCase {
+        self.checked(|checker| checker.unroll(rounds))
+            .permit(Limit::Unroll)
+    }
+
     /// The state of the search is saved in this file, and the search goes on from there if the file is there.
     pub fn checkpoint(self, path: &Path) -> TestCase {
         let is_there = path.is_file();

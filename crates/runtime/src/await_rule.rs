@@ -1,6 +1,6 @@
 //! The await rule: a thread whose spin loop makes no progress stops.
 //!
-//! At each hint the thread's stack and registers are compared with those of its previous hint. If they
+//! At each hint the thread's stack and registers are compared with those of its last hints. If they
 //! are the same, and the thread has only read, failed a try, written values that were there already or done what it has
 //! [undone](crate::undone) before others noticed it, it would
 //! repeat that until another thread writes what it reads. The executions in which it reads later are explored anyway. What
@@ -19,13 +19,42 @@ use crate::undone::{Effects, is_of_lock};
 use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId, Token};
 use std::collections::BTreeMap;
 
-/// What a thread has done since its last hint.
+/// How many visits of hints are kept, the last ones.
+const MOST_VISITS: usize = 8;
+
+/// A thread at a hint.
 #[derive(Default)]
-pub(crate) struct Round {
-    /// The stack pointer at the last hint; 0 before the first.
+struct Visit {
+    /// The stack pointer.
     pointer: usize,
     /// What was on the stack from there on, registers first.
     stack: Vec<u8>,
+    /// How many effects others had noticed by then.
+    noticed: u32,
+    /// What the thread had learnt by then.
+    seen: usize,
+    /// How many locks it had given back by then.
+    released: usize,
+}
+
+/// What the thread that comes to a hint has found out.
+#[repr(u8)]
+pub(crate) enum Lap {
+    /// It is not where it was.
+    GoesOn,
+    /// It is where it was, and nobody has noticed what it has done since.
+    IsVain,
+    /// It is where it was, too often, but others have noticed what it did.
+    IsNoticed,
+}
+
+/// What a thread has done since its last hint.
+#[derive(Default)]
+pub(crate) struct Round {
+    /// The last hints, since the thread has had an effect that was not undone.
+    visits: Vec<Visit>,
+    /// How often it has come to where it was, but others have noticed what it did.
+    returns: u32,
     /// How many rounds were in vain that went on nevertheless.
     alone: u32,
     /// Whether the thread did anything but to read or fail a try, which cannot be undone.
@@ -124,7 +153,8 @@ impl Seen {
 impl Round {
     /// Nothing has been done.
     pub(crate) fn clear(&mut self) {
-        self.pointer = 0;
+        self.visits.clear();
+        self.returns = 0;
         self.alone = 0;
         self.changed.clear();
         self.live = 0;
@@ -136,7 +166,7 @@ impl Round {
 
     /// Whether changes of the heap matter: the thread has come to a hint, and has had no effect since.
     pub(crate) fn is_watched(&self) -> bool {
-        self.pointer != 0 && !self.has_effect
+        !self.visits.is_empty() && !self.has_effect
     }
 
     /// The thread has changed a byte of the heap that had this value.
@@ -184,15 +214,10 @@ impl Round {
     /// Becomes like the other.
     #[inline]
     pub(crate) fn copy(&mut self, other: &Round) {
-        self.pointer = other.pointer;
         self.alone = other.alone;
         self.has_effect = other.has_effect;
-        self.stack.clear();
         self.seen.clear();
-        if !other.stack.is_empty() || !other.seen.is_empty() {
-            self.stack.extend_from_slice(&other.stack);
-            self.seen.extend_from_slice(&other.seen);
-        }
+        self.seen.extend_from_slice(&other.seen);
     }
 
     /// The thread did something else than to read or fail a try.
@@ -214,25 +239,49 @@ impl Round {
         self.seen.extend_from_slice(seen);
     }
 
-    /// The end of a round, at a stack with this content from `pointer` on; whether it was in vain.
-    fn is_in_vain(&mut self, pointer: usize, stack: &[u8]) -> bool {
-        if self.pointer == pointer
-            && !self.has_effect
-            && self.stack == stack
-            && self.effects.are_undone()
-            && !self.has_changed_heap()
-        {
-            return true;
+    /// What was learnt since the last hint.
+    fn recently_seen(&self) -> &[Seen] {
+        let start = self.visits.last().map_or(0, |visit| visit.seen);
+        &self.seen[start..]
+    }
+
+    /// The thread comes to a hint, at a stack with this content from `pointer` on.
+    fn arrive(&mut self, pointer: usize, stack: &[u8], most: u32) -> Lap {
+        if self.has_effect || !self.effects.are_undone() || self.has_changed_heap() {
+            self.visits.clear();
+            self.seen.clear();
+            self.effects.clear();
+            self.returns = 0;
         }
+        self.has_effect = false;
         self.changed.clear();
         self.live = 0;
-        self.effects.clear();
-        self.pointer = pointer;
-        self.stack.clear();
-        self.stack.extend_from_slice(stack);
-        self.has_effect = false;
-        self.seen.clear();
-        false
+        let is_here = |visit: &Visit| visit.pointer == pointer && visit.stack == stack;
+        let known = self.visits.iter().rposition(is_here);
+        if let Some(index) = known {
+            let mut visit = self.visits.remove(index);
+            if visit.noticed == self.effects.noticed() {
+                self.seen.drain(..visit.seen);
+                self.effects.forget_releases(visit.released);
+                (visit.seen, visit.released) = (0, 0);
+                self.visits = vec![visit];
+                return Lap::IsVain;
+            }
+            self.returns += 1;
+        } else if self.visits.len() == MOST_VISITS {
+            self.visits.remove(0);
+        }
+        self.visits.push(Visit {
+            pointer,
+            stack: stack.to_vec(),
+            noticed: self.effects.noticed(),
+            seen: self.seen.len(),
+            released: self.effects.released().len(),
+        });
+        match self.returns > most {
+            true => Lap::IsNoticed,
+            false => Lap::GoesOn,
+        }
     }
 }
 
@@ -249,24 +298,25 @@ impl Engine {
         goes_on
     }
 
-    /// The thread that runs is at a hint; whether its round was in vain.
+    /// The thread that runs is at a hint.
     ///
     /// # Safety
     ///
     /// `pointer` is an address in the stack of the thread that runs, and nobody writes above it.
-    pub(crate) unsafe fn is_in_vain(&mut self, pointer: usize) -> bool {
+    pub(crate) unsafe fn arrive(&mut self, pointer: usize) -> Lap {
         self.look_at_reads();
         self.end_heap_segment();
         let top = self.stack_top();
         // SAFETY: the bytes between the stack pointer and the top of the stack are initialised as far
         // as a comparison of their content goes, and nobody writes them meanwhile.
         let stack = unsafe { std::slice::from_raw_parts(pointer as *const u8, top - pointer) };
-        let is_in_vain = self.thread().round.is_in_vain(pointer, stack);
-        if is_in_vain {
+        let most = self.config.noticed_rounds;
+        let lap = self.thread().round.arrive(pointer, stack, most);
+        if matches!(lap, Lap::IsVain) {
             self.was_idle();
         }
         self.begin_heap_segment();
-        is_in_vain
+        lap
     }
 
     /// From now on the stacks of threads begin clean, and what threads read is known. The executions
@@ -290,7 +340,7 @@ impl Engine {
         } else if self.watch.reads {
             let round = &mut self.thread().round;
             let is_own = matches!(seen, Seen::Value(object, _) if round.effects.is_written(object));
-            if !is_own && !round.seen.contains(&seen) {
+            if !is_own && !round.recently_seen().contains(&seen) {
                 round.seen.push(seen);
             }
         }
@@ -339,7 +389,10 @@ impl Engine {
             | OpKind::LetterLook
             | OpKind::StateRead => true,
             OpKind::CompareExchange | OpKind::Store | OpKind::ReadModifyWrite => {
-                self.before == self.after || self.note_write(thread)
+                if self.before != self.after {
+                    self.note_write(thread);
+                }
+                true
             }
             OpKind::Unpark | OpKind::ParkRequest | OpKind::ParkWait => {
                 let round = &self.threads[thread.index()].round;

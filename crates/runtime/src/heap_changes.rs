@@ -92,7 +92,7 @@ impl Engine {
         let is_restored = !round.has_changed_heap();
         self.heap_segment = segment;
         if is_restored && self.was_published() {
-            self.take_effect();
+            self.thread().round.effects.notice();
         }
     }
 

@@ -1,7 +1,9 @@
 //! The hint of a loop that waits for others, and the look at the local state that it needs.
 
+use crate::await_rule::{HALT, Lap};
 use crate::outside::outside;
-use crate::{await_rule, perform};
+use crate::perform;
+use explore::{Bound, Halt};
 use std::time::Duration;
 
 /// How long one round lasts of a thread that has patience.
@@ -16,14 +18,15 @@ const PAUSE: Duration = Duration::from_micros(20);
 pub fn hint() {
     outside!(std::hint::spin_loop());
     perform::silently(|_| ());
-    let is_in_vain = is_in_vain();
+    let lap = arrive();
     perform::clean_after_calls();
-    if is_in_vain {
-        if perform::silently(|engine| engine.waits_for_time()) {
+    match lap {
+        Lap::GoesOn => {}
+        Lap::IsVain if perform::silently(|engine| engine.waits_for_time()) => {
             std::thread::sleep(PAUSE);
-        } else {
-            perform::halt(await_rule::HALT);
         }
+        Lap::IsVain => perform::halt(HALT),
+        Lap::IsNoticed => perform::halt(Halt::Bound(Bound::Unroll)),
     }
 }
 
@@ -44,7 +47,7 @@ pub unsafe fn unreachable_unchecked() -> ! {
 /// Compares the registers that calls preserve, and the stack above, with those of the last hint.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
-extern "C" fn is_in_vain() -> bool {
+extern "C" fn arrive() -> Lap {
     std::arch::naked_asm!(
         "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
         "mov rdi, rsp",
@@ -58,12 +61,12 @@ extern "C" fn is_in_vain() -> bool {
 }
 
 #[cfg(target_arch = "x86_64")]
-extern "C" fn compare(pointer: usize) -> bool {
+extern "C" fn compare(pointer: usize) -> Lap {
     // SAFETY: the pointer is that of the stack of the thread that runs, in a frame of its caller.
-    perform::silently(|engine| unsafe { engine.is_in_vain(pointer) })
+    perform::silently(|engine| unsafe { engine.arrive(pointer) })
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn is_in_vain() -> bool {
-    perform::silently(|_| false)
+fn arrive() -> Lap {
+    perform::silently(|_| Lap::GoesOn)
 }

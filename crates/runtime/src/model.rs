@@ -43,6 +43,9 @@ pub struct Config {
     /// How many rounds of a loop in vain a thread goes on that is alone: it may look at the clock. Then runs are not
     /// repeatable.
     pub waits_alone: u32,
+    /// How often a thread goes round a spin loop without progress whose effects others notice before it undoes them
+    /// (`Halt::Bound(Bound::Unroll)`): two threads may do so for ever.
+    pub noticed_rounds: u32,
     /// Whether what was verified is to be enforced outside of the model: then it must not depend on what was learnt which
     /// operations are events (taking and giving up shares of an `Arc` always are), and what cannot be enforced is a failure.
     pub is_enforceable: bool,
@@ -72,6 +75,7 @@ impl Default for Config {
             waiting_after_main: false,
             leaks_fail: true,
             waits_alone: 0,
+            noticed_rounds: NOTICED_ROUNDS,
             is_enforceable: false,
             stack_size: 256 * 1024,
             patience: Duration::from_secs(5),
@@ -81,6 +85,9 @@ impl Default for Config {
         }
     }
 }
+
+/// Executions with more of these rounds are many, and seldom show anything else.
+const NOTICED_ROUNDS: u32 = 1;
 
 /// The patience with a model that has blocked or run on before: it does so again when the execution is recorded.
 const HURRIED: Duration = Duration::from_millis(150);

@@ -64,6 +64,8 @@ impl Notify {
 
     /// The same for a caller that knows where the program does it. Whether the thread had given the token to itself since it
     /// waited for it last.
+    // Numbers of events differ from round to round: they must not lie in a frame of the program (await rule).
+    #[inline(never)]
     pub fn wait_at(&self, location: &'static Location<'static>) -> bool {
         let own_round = perform(Park::REQUEST.on(self.object), location, |engine| {
             let token = engine.objects.notifies.get_mut(self.number);
@@ -108,6 +110,8 @@ impl Notify {
     }
 
     /// The same for a caller that knows where the program does it.
+    // Numbers of events differ from round to round: they must not lie in a frame of the program (await rule).
+    #[inline(never)]
     pub fn notify_at(&self, location: &'static Location<'static>) {
         perform(Park::UNPARK.on(self.object), location, |engine| {
             let event = engine.event();

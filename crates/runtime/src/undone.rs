@@ -30,6 +30,8 @@ pub(crate) struct Effects {
     held: Vec<Hold>,
     /// Locks that were taken and given back.
     released: Vec<Hold>,
+    /// How many effects others noticed before they were undone.
+    noticed: u32,
     /// The first write that another thread might see while memory is changed.
     published: Option<EventId>,
 }
@@ -46,6 +48,7 @@ impl Effects {
         self.written.clear();
         self.held.clear();
         self.released.clear();
+        self.noticed = 0;
         self.published = None;
     }
 
@@ -57,6 +60,21 @@ impl Effects {
     /// Whether the variable has a value for the time being.
     pub(crate) fn is_written(&self, object: ObjectId) -> bool {
         self.written.iter().any(|written| written.object == object)
+    }
+
+    /// How many others noticed before they were undone.
+    pub(crate) fn noticed(&self) -> u32 {
+        self.noticed
+    }
+
+    /// Others have noticed an effect.
+    pub(crate) fn notice(&mut self) {
+        self.noticed += 1;
+    }
+
+    /// The first so many locks were given back before.
+    pub(crate) fn forget_releases(&mut self, count: usize) {
+        self.released.drain(..count);
     }
 
     /// The locks that were taken and given back.
@@ -178,8 +196,8 @@ impl Engine {
         history.edges.extend(edges);
     }
 
-    /// The thread has written another value than was there. Whether that can still be undone.
-    pub(crate) fn note_write(&mut self, thread: ThreadId) -> bool {
+    /// The thread has written another value than was there, which it may undo.
+    pub(crate) fn note_write(&mut self, thread: ThreadId) {
         let (object, before, after) = (self.op.object, self.before, self.after);
         let event = self.event();
         let effects = &self.threads[thread.index()].round.effects;
@@ -195,13 +213,15 @@ impl Engine {
                 before,
                 since: event,
             });
-            return true;
+            return;
         };
         let since = effects.written[index].since;
         if effects.written[index].before == after {
             effects.written.swap_remove(index);
         }
-        !self.history.is_noticed(thread, object, since)
+        if self.history.is_noticed(thread, object, since) {
+            self.threads[thread.index()].round.effects.notice();
+        }
     }
 
     /// The thread has written while memory is changed.
@@ -247,11 +267,12 @@ impl Engine {
         let round = &mut self.thread().round;
         let held = round.effects.held.iter().position(|&held| held == hold);
         match held {
-            Some(index) if !is_noticed => {
+            Some(index) => {
                 round.effects.held.swap_remove(index);
                 round.effects.released.push(hold);
+                round.effects.noticed += u32::from(is_noticed);
             }
-            Some(_) | None => round.take_effect(),
+            None => round.take_effect(),
         }
     }
 

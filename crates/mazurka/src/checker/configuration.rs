@@ -15,6 +15,7 @@ pub(super) fn config_of(checker: &Checker) -> Config {
         leaks_fail: checker.leaks_fail,
         spurious: checker.conditions.spurious,
         waits_alone: checker.waits_alone,
+        noticed_rounds: checker.noticed_rounds(),
         is_enforceable: checker.conditions.is_enforceable,
         max_threads: checker.max_threads,
         explores: checker.explores,

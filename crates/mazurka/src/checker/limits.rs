@@ -62,6 +62,13 @@ impl Search {
             // These are named with what they leave out.
             Limit::LeftOut(kind) => kind.to_string(),
             Limit::Patience => self.spin_told(),
+            Limit::Unroll if self.checker.native.is_none() => {
+                let rounds = self.checker.noticed_rounds();
+                format!(
+                    "a thread goes at most {rounds} times round a spin loop whose effects other threads notice before it undoes them; {}",
+                    self.raise("unroll")
+                )
+            }
             Limit::Unroll => {
                 let rounds = conditions.unroll.unwrap_or(0);
                 self.bound_told(rounds, Bound::Unroll, "unroll")
