@@ -1,0 +1,413 @@
+//! Random programs with loops that poll and have effects: every algorithm finds the outcomes and the livelocks that the
+//! plain graph of states has, where loops may go round as often as they like. The seed is printed; `MAZURKA_SEED` sets it,
+//! `MAZURKA_PROGRAMS` the number of programs.
+
+mod outcomes;
+
+use mazurka::future::block_on;
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::sync::{Mutex, RwLock};
+use mazurka::{Algorithm, Checker, FailureKind, Verdict, thread};
+use outcomes::explored;
+use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+
+/// xorshift64 (Marsaglia 2003).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 8) % sides
+    }
+}
+
+/// Locks 0 and 1 are mutexes, 2 is a reader-writer lock that is written, 3 the same lock read.
+#[derive(Clone, Copy, Debug)]
+enum Statement {
+    Load(usize),
+    Store(usize, u32),
+    /// Sets what the lock guards.
+    Set(usize, u32),
+    /// Whether the lock is free, and what it guards.
+    Try(usize),
+    /// Until what the lock guards is the number.
+    PollLocked(usize, u32),
+    /// The same by tries.
+    PollTried(usize, u32),
+    /// Until the exchange of the second number for the third succeeds.
+    PollExchange(usize, u32, u32),
+    /// Sets a variable and resets it in each round, until the other one is the number.
+    PollMarked(usize, u32),
+    /// Until the variable is the number; looks while it holds the lock.
+    PollUnder(usize, usize, u32),
+    /// The same by a future that wakes itself.
+    PollAwake(usize, u32),
+}
+
+impl Statement {
+    fn random(dice: &mut Dice) -> Statement {
+        use Statement::*;
+        let (which, number, lock) = (
+            dice.roll(2) as usize,
+            dice.roll(3) as u32,
+            dice.roll(4) as usize,
+        );
+        let wanted = 1 + dice.roll(2) as u32;
+        match dice.roll(13) {
+            0 => Load(which),
+            1 | 2 => Store(which, number),
+            3 | 4 => Set([0, 1, 2][lock % 3], number),
+            5 => Try(lock),
+            6 | 7 => PollLocked(lock, wanted),
+            8 => PollTried(lock, wanted),
+            9 => PollExchange(which, wanted, number),
+            10 => PollMarked(which, wanted),
+            11 => PollUnder(lock, which, wanted),
+            _ => PollAwake(which, wanted),
+        }
+    }
+}
+
+type Program = Vec<Vec<Statement>>;
+
+fn random_program(dice: &mut Dice) -> Program {
+    let threads = 2 + dice.roll(2);
+    let list = |dice: &mut Dice| {
+        let length = 1 + dice.roll(5 - threads);
+        (0..length).map(|_| Statement::random(dice)).collect()
+    };
+    (0..threads).map(|_| list(dice)).collect()
+}
+
+/// What each thread has seen, and what the variables are at the end.
+type Seen = (Vec<Vec<u32>>, [u32; 2]);
+
+#[derive(Default)]
+struct Shared {
+    numbers: [AtomicU32; 2],
+    locks: [Mutex<u32>; 2],
+    both: RwLock<u32>,
+}
+
+impl Shared {
+    fn locked<R>(&self, lock: usize, act: impl FnOnce(&mut u32) -> R) -> R {
+        match lock {
+            2 => act(&mut self.both.write().unwrap()),
+            3 => act(&mut { *self.both.read().unwrap() }),
+            _ => act(&mut self.locks[lock].lock().unwrap()),
+        }
+    }
+
+    fn tried(&self, lock: usize) -> Option<u32> {
+        match lock {
+            2 => self.both.try_write().ok().map(|guard| *guard),
+            3 => self.both.try_read().ok().map(|guard| *guard),
+            _ => self.locks[lock].try_lock().ok().map(|guard| *guard),
+        }
+    }
+
+    fn under(&self, lock: usize, number: usize) -> u32 {
+        let look = || self.numbers[number].load(SeqCst);
+        match lock {
+            2 => {
+                let _guard = self.both.write().unwrap();
+                look()
+            }
+            3 => {
+                let _guard = self.both.read().unwrap();
+                look()
+            }
+            _ => {
+                let _guard = self.locks[lock].lock().unwrap();
+                look()
+            }
+        }
+    }
+
+    fn run(&self, statements: &[Statement]) -> Vec<u32> {
+        let mut seen = Vec::new();
+        let until = |is_there: &dyn Fn() -> bool| {
+            while !is_there() {
+                thread::yield_now();
+            }
+        };
+        for &statement in statements {
+            match statement {
+                Statement::Load(which) => seen.push(self.numbers[which].load(SeqCst)),
+                Statement::Store(which, number) => self.numbers[which].store(number, SeqCst),
+                Statement::Set(lock, number) => self.locked(lock, |data| *data = number),
+                Statement::Try(lock) => seen.push(self.tried(lock).unwrap_or(9)),
+                Statement::PollLocked(lock, wanted) => {
+                    until(&|| self.locked(lock, |data| *data) == wanted);
+                }
+                Statement::PollTried(lock, wanted) => until(&|| self.tried(lock) == Some(wanted)),
+                Statement::PollExchange(which, old, new) => until(&|| {
+                    let result = self.numbers[which].compare_exchange(old, new, SeqCst, SeqCst);
+                    result.is_ok()
+                }),
+                Statement::PollMarked(which, wanted) => until(&|| {
+                    self.numbers[which].store(1, SeqCst);
+                    let found = self.numbers[1 - which].load(SeqCst);
+                    self.numbers[which].store(0, SeqCst);
+                    found == wanted
+                }),
+                Statement::PollUnder(lock, which, wanted) => {
+                    until(&|| self.under(lock, which) == wanted);
+                }
+                Statement::PollAwake(which, wanted) => block_on(poll_fn(|context| {
+                    if self.numbers[which].load(SeqCst) == wanted {
+                        return Poll::Ready(());
+                    }
+                    context.waker().wake_by_ref();
+                    Poll::Pending
+                })),
+            }
+        }
+        seen
+    }
+}
+
+fn run(program: &Program) -> Seen {
+    let shared = Arc::new(Shared::default());
+    let others: Vec<_> = program[1..]
+        .iter()
+        .map(|statements| {
+            let (shared, statements) = (Arc::clone(&shared), statements.clone());
+            thread::spawn(move || shared.run(&statements))
+        })
+        .collect();
+    let mut seen = vec![shared.run(&program[0])];
+    seen.extend(others.into_iter().map(|other| other.join().unwrap()));
+    let numbers = [0, 1].map(|which: usize| shared.numbers[which].load(SeqCst));
+    (seen, numbers)
+}
+
+/// A state of the interpreter.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct State {
+    numbers: [u32; 2],
+    /// What the two mutexes and the reader-writer lock guard.
+    data: [u32; 3],
+    /// Whether they are held by one thread; the last one by how many readers.
+    held: [bool; 3],
+    readers: u32,
+    threads: Vec<Thread>,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Thread {
+    statement: usize,
+    phase: u32,
+    found: u32,
+    seen: Vec<u32>,
+}
+
+impl State {
+    /// Takes the lock if it is free.
+    fn take(&mut self, lock: usize) -> bool {
+        let index = lock.min(2);
+        let is_free = !self.held[index] && (lock != 2 || self.readers == 0);
+        if is_free && lock == 3 {
+            self.readers += 1;
+        } else if is_free {
+            self.held[index] = true;
+        }
+        is_free
+    }
+
+    fn give_back(&mut self, lock: usize) {
+        match lock {
+            3 => self.readers -= 1,
+            _ => self.held[lock] = false,
+        }
+    }
+
+    /// One step of the thread; none if it has ended or waits for a lock.
+    fn step(&self, program: &Program, thread: usize) -> Option<State> {
+        let own = &self.threads[thread];
+        let &statement = program[thread].get(own.statement)?;
+        let mut next = self.clone();
+        let mut found = own.found;
+        let mut seen = None;
+        // The next phase; none if the statement is done.
+        let phase = match (statement, own.phase) {
+            (Statement::Load(which), _) => {
+                seen = Some(self.numbers[which]);
+                None
+            }
+            (Statement::Store(which, number), _) => {
+                next.numbers[which] = number;
+                None
+            }
+            (Statement::Try(lock), 0) => match next.take(lock) {
+                true => Some(1),
+                false => {
+                    seen = Some(9);
+                    None
+                }
+            },
+            (Statement::Try(lock), _) => {
+                seen = Some(self.data[lock.min(2)]);
+                next.give_back(lock);
+                None
+            }
+            (Statement::PollTried(lock, _), 0) => Some(u32::from(next.take(lock))),
+            (
+                Statement::Set(lock, _)
+                | Statement::PollLocked(lock, _)
+                | Statement::PollUnder(lock, ..),
+                0,
+            ) => next.take(lock).then_some(Some(1))?,
+            (Statement::Set(lock, number), _) => {
+                next.data[lock] = number;
+                next.give_back(lock);
+                None
+            }
+            (Statement::PollLocked(lock, wanted) | Statement::PollTried(lock, wanted), _) => {
+                next.give_back(lock);
+                (self.data[lock.min(2)] != wanted).then_some(0)
+            }
+            (Statement::PollUnder(_, which, _), 1) => {
+                found = self.numbers[which];
+                Some(2)
+            }
+            (Statement::PollUnder(lock, _, wanted), _) => {
+                next.give_back(lock);
+                (found != wanted).then_some(0)
+            }
+            (Statement::PollExchange(which, old, new), _) => {
+                let is_there = self.numbers[which] == old;
+                if is_there {
+                    next.numbers[which] = new;
+                }
+                (!is_there).then_some(0)
+            }
+            (Statement::PollMarked(which, _), 0) => {
+                next.numbers[which] = 1;
+                Some(1)
+            }
+            (Statement::PollMarked(which, _), 1) => {
+                found = self.numbers[1 - which];
+                Some(2)
+            }
+            (Statement::PollMarked(which, wanted), _) => {
+                next.numbers[which] = 0;
+                (found != wanted).then_some(0)
+            }
+            (Statement::PollAwake(which, wanted), _) => {
+                (self.numbers[which] != wanted).then_some(0)
+            }
+        };
+        let own = &mut next.threads[thread];
+        own.seen.extend(seen);
+        own.phase = phase.unwrap_or(0);
+        own.statement += usize::from(phase.is_none());
+        own.found = if own.phase == 2 { found } else { 0 };
+        Some(next)
+    }
+
+    /// Whether every thread that has not ended waits for a lock, or comes back to this state by itself.
+    fn is_stuck(&self, program: &Program) -> bool {
+        (0..program.len()).all(|thread| {
+            let mut next = self.step(program, thread);
+            for _ in 0..4 {
+                match next {
+                    Some(state) if state == *self => return true,
+                    Some(state) => next = state.step(program, thread),
+                    None => break,
+                }
+            }
+            self.step(program, thread).is_none()
+        })
+    }
+
+    fn has_ended(&self, program: &Program) -> bool {
+        let mut threads = self.threads.iter().zip(program);
+        threads.all(|(own, statements)| own.statement == statements.len())
+    }
+}
+
+/// The outcomes of all executions, and whether one of them never ends.
+fn enumerate(program: &Program) -> (BTreeSet<Seen>, bool) {
+    let begin = State {
+        threads: vec![Thread::default(); program.len()],
+        ..State::default()
+    };
+    let mut known = BTreeSet::from([begin.clone()]);
+    let mut open = vec![begin];
+    let (mut outcomes, mut is_stuck) = (BTreeSet::new(), false);
+    while let Some(state) = open.pop() {
+        if state.has_ended(program) {
+            let seen = state.threads.iter().map(|own| own.seen.clone()).collect();
+            outcomes.insert((seen, state.numbers));
+        } else {
+            is_stuck |= state.is_stuck(program);
+        }
+        for thread in 0..program.len() {
+            let next = state.step(program, thread);
+            open.extend(next.filter(|next| known.insert(next.clone())));
+        }
+    }
+    (outcomes, is_stuck)
+}
+
+/// Whether nothing was left out, so that all could be compared.
+fn is_law_kept(program: &Program, algorithm: Algorithm) -> bool {
+    let (expected, is_stuck) = enumerate(program);
+    let checker = Checker::new()
+        .algorithm(algorithm)
+        .keep_going(true)
+        .max_events(200)
+        .max_executions(20_000);
+    let (seen, report) = explored(checker, {
+        let program = program.clone();
+        move || run(&program)
+    });
+    let context = format!("{algorithm} of {program:?}: {report}");
+    let is_end = |kind| matches!(kind, FailureKind::Stuck | FailureKind::Deadlock);
+    assert!(
+        report.errors.iter().all(|error| is_end(error.kind)),
+        "{context}"
+    );
+    assert!(seen.is_subset(&expected), "invented: {context}");
+    assert!(report.errors.is_empty() || is_stuck, "invented: {context}");
+    let is_bounded = report.verdict == Verdict::Bounded || !report.bounds.is_empty();
+    if !is_bounded {
+        assert_eq!(seen, expected, "lost: {context}");
+        assert_eq!(!report.errors.is_empty(), is_stuck, "lost: {context}");
+    }
+    !is_bounded
+}
+
+#[test]
+fn loops_that_poll_lose_no_outcome_and_no_livelock() {
+    let number = |name: &str| {
+        let text = std::env::var(name).ok()?;
+        text.parse::<u64>().ok()
+    };
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let seed = number("MAZURKA_SEED").unwrap_or_else(|| now.map_or(1, |now| now.as_nanos() as u64));
+    println!("MAZURKA_SEED={seed}");
+    let mut dice = Dice(seed | 1);
+    let programs = number("MAZURKA_PROGRAMS").unwrap_or(100);
+    let algorithms = [
+        Algorithm::Parsimonious,
+        Algorithm::Optimal,
+        Algorithm::Source,
+    ];
+    let mut compared = 0;
+    for _ in 0..programs {
+        let program = random_program(&mut dice);
+        for algorithm in algorithms {
+            compared += u64::from(is_law_kept(&program, algorithm));
+        }
+    }
+    let all = programs * algorithms.len() as u64;
+    println!("{compared} of {all} searches were exhaustive");
+    assert!(compared * 10 > all * 9, "{compared} of {all}");
+}
