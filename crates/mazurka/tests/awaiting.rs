@@ -201,8 +201,13 @@ fn polling_by_tries_ends_like_polling_a_flag() {
 }
 
 #[test]
-fn polling_under_a_lock_has_an_effect_and_is_bounded() {
+fn polling_under_a_lock_ends_like_polling_a_flag() {
     let reports = [
+        polls(
+            || Mutex::new(false),
+            |flag| *flag.lock().unwrap() = true,
+            |flag| *flag.lock().unwrap(),
+        ),
         polls(
             || Mutex::new(false),
             |flag| *flag.lock().unwrap() = true,
@@ -211,17 +216,103 @@ fn polling_under_a_lock_has_an_effect_and_is_bounded() {
         polls(
             || RwLock::new(false),
             |flag| *flag.write().unwrap() = true,
+            |flag| *flag.read().unwrap(),
+        ),
+        polls(
+            || RwLock::new(false),
+            |flag| *flag.write().unwrap() = true,
             |flag| flag.try_read().is_ok_and(|flag| *flag),
         ),
     ];
     for report in reports {
-        assert_eq!(
-            report.verdict,
-            Verdict::Bounded,
-            "{}",
-            report.text(Style::default())
-        );
+        assert_eq!(report.verdict, Verdict::Verified, "{report}");
+        assert!(report.executions + report.halted < 20, "{report}");
     }
+}
+
+/// Each waits for the other, under the same lock.
+#[test]
+fn two_that_poll_under_a_lock_for_ever_are_stuck() {
+    let report = Checker::new().check(|| {
+        let shared = Arc::new(Mutex::new([false; 2]));
+        let wait = |shared: &Mutex<[bool; 2]>, own: usize| {
+            while !shared.lock().unwrap()[1 - own] {
+                thread::yield_now();
+            }
+            shared.lock().unwrap()[own] = true;
+        };
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || wait(&shared, 1)
+        });
+        wait(&shared, 0);
+        other.join().unwrap();
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::Stuck, "{report}");
+}
+
+/// What another thread sees within a round is not lost: the try fails, the mark is there.
+#[test]
+fn effects_that_are_undone_are_noticed() {
+    let report = Checker::new().check(|| {
+        let shared = Arc::new(Mutex::new(false));
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                let is_free = shared.try_lock().is_ok();
+                *shared.lock().unwrap() = true;
+                assert!(is_free, "the bug");
+            }
+        });
+        while !*shared.lock().unwrap() {
+            thread::yield_now();
+        }
+        other.join().unwrap();
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::Panic, "{report}");
+    let report = Checker::new().check(|| {
+        let shared = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                let mark = shared[0].load(SeqCst);
+                shared[1].store(1, SeqCst);
+                assert_eq!(mark, 0, "the bug");
+            }
+        });
+        loop {
+            shared[0].store(1, SeqCst);
+            let is_there = shared[1].load(SeqCst) == 1;
+            shared[0].store(0, SeqCst);
+            if is_there {
+                break;
+            }
+            thread::yield_now();
+        }
+        other.join().unwrap();
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::Panic, "{report}");
+}
+
+/// The store is the last operation before the hint, and the thread is where it was.
+#[test]
+fn an_effect_right_before_the_hint_belongs_to_the_round() {
+    let report = Checker::new().max_events(50).check(|| {
+        let number = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        let other = thread::spawn({
+            let number = Arc::clone(&number);
+            move || number[0].store(1, SeqCst)
+        });
+        while number[1].load(SeqCst) != 2 {
+            if number[0].load(SeqCst) == 1 {
+                number[1].fetch_add(1, SeqCst);
+            }
+            thread::yield_now();
+        }
+        other.join().unwrap();
+        panic!("the bug");
+    });
+    assert_eq!(report.errors[0].kind, FailureKind::Panic, "{report}");
 }
 
 #[test]

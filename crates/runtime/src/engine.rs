@@ -62,6 +62,8 @@ pub(crate) struct Engine {
     pub(crate) heap: *mut Heap,
     pub(crate) heap_segment: HeapSegment,
     pub(crate) history: History,
+    /// Whether it is known of the event at hand if it changed anything.
+    pub(crate) is_effect_noted: bool,
     /// Which alternative of the operation at hand is performed.
     pub(crate) choice: u32,
     /// Number of events so far: the event at hand has this number.
@@ -225,6 +227,7 @@ impl Engine {
             heap: ptr::null_mut(),
             heap_segment: HeapSegment::default(),
             history: History::default(),
+            is_effect_noted: false,
             choice: 0,
             events: 0,
             op: objects::Thread::SPAWN.on(ObjectId::NONE),

@@ -144,7 +144,7 @@ pub(crate) fn perform_when<R>(
             clean(engine, LEFT_BY_CALLS);
         }
         if (*engine.as_ptr()).watch.reads {
-            (*engine.as_ptr()).begin_segment();
+            (*engine.as_ptr()).end_effect();
         }
         leave(engine);
         if has_caught {
@@ -183,7 +183,7 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
             clean(engine, LEFT_BY_CALLS);
         }
         if (*engine.as_ptr()).watch.reads {
-            (*engine.as_ptr()).begin_segment();
+            (*engine.as_ptr()).end_effect();
         }
     }
     leave(engine);

@@ -133,6 +133,7 @@ impl Engine {
         own.last = Some(event);
         own.run = run;
         self.is_in_event = true;
+        self.is_effect_noted = false;
         if self.watch.notes {
             self.note_begin(step.thread);
         }
@@ -192,7 +193,7 @@ impl Engine {
     #[cold]
     fn watch_step(&mut self, thread: ThreadId) {
         if self.watch.reads {
-            self.watch_effect(thread);
+            self.note_effect(thread);
         }
         if self.watch.states && thread == ThreadId::MAIN {
             self.watch_main();
