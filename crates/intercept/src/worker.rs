@@ -69,7 +69,10 @@ pub(crate) fn work(program: Program) -> i32 {
     dead_values::save();
     blocks::save(savepoint::uses_thread_state());
     pages::save();
-    pages::leave_out(blocks::park_some);
+    pages::leave_out(|| {
+        runtime::native::start_watchdog();
+        blocks::park_some();
+    });
     *WORDS.get() = ControlWords::now();
     IS_DEBUGGED.store(order.is_debugged, Relaxed);
     let is_enforced = order.interleaves_plain && order.verify.is_some();

@@ -115,6 +115,11 @@ impl fmt::Debug for Native {
     }
 }
 
+/// Starts the thread that notices blocked threads, which else the first model starts.
+pub fn start_watchdog() {
+    crate::watchdog::start();
+}
+
 /// Makes every crash of the program a failure of the thread that runs.
 pub fn catch_crashes(prologue: Prologue, epilogue: Epilogue) {
     crate::trap::install_for_native(prologue, epilogue);

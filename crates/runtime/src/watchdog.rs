@@ -10,10 +10,10 @@
 //! Elsewhere than on Linux with x86-64 nobody looks, and such a program hangs.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub(crate) use linux::{SIGNAL, Watch, is_accused};
+pub(crate) use linux::{SIGNAL, Watch, is_accused, start};
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub(crate) use elsewhere::Watch;
+pub(crate) use elsewhere::{Watch, start};
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 mod elsewhere {
@@ -21,6 +21,8 @@ mod elsewhere {
 
     /// Nobody watches.
     pub(crate) struct Watch;
+
+    pub(crate) fn start() {}
 
     impl Watch {
         pub(crate) fn begin(_patience: Duration, _is_probed: bool) -> Watch {
@@ -34,7 +36,7 @@ mod elsewhere {
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux {
     use std::fs;
-    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
+    use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
     use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
     use std::thread;
     use std::time::{Duration, Instant};
@@ -87,12 +89,7 @@ mod linux {
     impl Watch {
         /// Watches the calling thread, which runs a model.
         pub(crate) fn begin(patience: Duration, is_probed: bool) -> Watch {
-            static STARTED: Once = Once::new();
-            STARTED.call_once(|| {
-                let watchdog = thread::Builder::new().name("mazurka watchdog".to_owned());
-                // Without it programs that block for good hang, and nothing else is amiss.
-                let _ = watchdog.spawn(watch);
-            });
+            start();
             let id = NEXT.fetch_add(1, SeqCst);
             // SAFETY: the call has no conditions.
             let thread = unsafe { libc::gettid() };
@@ -127,6 +124,24 @@ mod linux {
         }
     }
 
+    /// Starts the watchdog, once for the process, and waits until it has set itself up: what the C library does for a thread that starts
+    /// would disturb a model that puts the memory of the C library back.
+    pub(crate) fn start() {
+        static STARTED: Once = Once::new();
+        STARTED.call_once(|| {
+            let watchdog = thread::Builder::new().name("mazurka watchdog".to_owned());
+            // Without it programs that block for good hang, and nothing else is amiss.
+            if watchdog.spawn(watch).is_ok() {
+                while !IS_READY.load(SeqCst) {
+                    thread::yield_now();
+                }
+            }
+        });
+    }
+
+    /// Whether the watchdog has set itself up.
+    static IS_READY: AtomicBool = AtomicBool::new(false);
+
     fn watched() -> MutexGuard<'static, Vec<Watched>> {
         WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -144,6 +159,7 @@ mod linux {
                 libc::CLOSE_RANGE_UNSHARE,
             )
         };
+        IS_READY.store(true, SeqCst);
         let mut idle = 0;
         loop {
             let mut all = watched();
@@ -271,6 +287,24 @@ mod linux {
             assert_eq!(futex_wait(&call.replace("202", "0")), None);
             assert_eq!(futex_wait("running\n"), None);
             assert_eq!(futex_wait(""), None);
+        }
+
+        /// The table of descriptors is the last that the thread changes before it looks.
+        #[test]
+        fn the_watchdog_has_set_itself_up_when_it_has_been_started() {
+            const HIGH: libc::c_int = 500;
+            // SAFETY: a number that nothing has here.
+            assert_eq!(unsafe { libc::dup2(0, HIGH) }, HIGH);
+            start();
+            let tasks = fs::read_dir("/proc/self/task").unwrap();
+            let folders = tasks.map(|task| task.unwrap().path());
+            let is_watchdog = |folder: &std::path::PathBuf| {
+                fs::read_to_string(folder.join("comm"))
+                    .is_ok_and(|name| name.starts_with("mazurka"))
+            };
+            let watchdogs: Vec<_> = folders.filter(is_watchdog).collect();
+            assert_eq!(watchdogs.len(), 1);
+            assert!(!fs::exists(watchdogs[0].join(format!("fd/{HIGH}"))).unwrap());
         }
 
         #[test]
