@@ -58,11 +58,15 @@ fn in_description() -> Vec<Block> {
                 .map(|word| description.add(word).read_volatile())
                 .collect()
         };
+        // The kernel writes there the number of the processor.
+        let restartable = restartable();
         let before = read();
         libc::strerror(NO_ERROR);
         strsignal(NO_ERROR);
         let after = read();
-        let changed = (0..words).filter(|&word| before[word] != after[word] || word * 8 == TABLE);
+        let is_kernels = |&word: &usize| restartable.contains(&(start + word * 8));
+        let changed = (0..words).filter(|word| !is_kernels(word));
+        let changed = changed.filter(|&word| before[word] != after[word] || word * 8 == TABLE);
         let blocks = changed.map(|word| {
             description.add(word).write_volatile(before[word]);
             Block {
@@ -75,6 +79,19 @@ fn in_description() -> Vec<Block> {
         });
         blocks.collect()
     }
+}
+
+/// What the calling thread shares with the kernel for restartable sequences, if the C library has registered that.
+fn restartable() -> std::ops::Range<usize> {
+    const SIZE: usize = 32;
+    // SAFETY: a valid name; the C library has the distance from the thread pointer there since glibc 2.35.
+    let offset = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr()) };
+    // SAFETY: as above.
+    let Some(offset) = (unsafe { offset.cast::<isize>().as_ref() }) else {
+        return 0..0;
+    };
+    let start = thread_pointer().wrapping_add_signed(*offset);
+    start..start + SIZE
 }
 
 /// Where the description of a thread has the address of that table, by the ABI of x86-64.

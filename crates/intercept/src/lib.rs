@@ -55,6 +55,7 @@ mod mutex;
 mod new_delete;
 mod once;
 mod own_calls;
+mod own_failure;
 mod own_memory;
 mod pages;
 mod poll;

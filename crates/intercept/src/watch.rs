@@ -2,7 +2,7 @@
 
 use crate::source_map;
 use crate::worker::refuse_now;
-use crate::{gate, input, pages};
+use crate::{gate, input, own_failure, pages, system_calls};
 use libc::c_int;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
@@ -34,6 +34,7 @@ const SIGNALS: u64 = 2;
 /// stands still.
 pub(crate) fn begin(is_debugged: bool) {
     RUNNER.store(own_number(), Relaxed);
+    own_failure::begin();
     runtime::native::catch_crashes(on_signal, gate::unslam);
     if is_debugged {
         runtime::native::tell_debugger();
@@ -78,7 +79,8 @@ static RUNNER: AtomicI32 = AtomicI32::new(0);
 
 /// The calling thread, by the number that the system gave it.
 fn own_number() -> i32 {
-    real!(gettid(): fn() -> i32)
+    // SAFETY: the call has no conditions.
+    unsafe { system_calls::call(libc::SYS_gettid, [0; 6]) as i32 }
 }
 
 /// The system gives the signal of a timer to any thread: it is passed on to the one that runs the program. Whether the
@@ -87,8 +89,10 @@ fn is_runner(signal: c_int) -> bool {
     let runner = RUNNER.load(Relaxed);
     let is_runner = own_number() == runner;
     if !is_runner {
-        // A signal that has a handler, to a thread that lives as long as the process.
-        real!(tgkill(std::process::id() as i32, runner, signal): fn(i32, i32, c_int) -> c_int);
+        let process = std::process::id() as usize;
+        let arguments = [process, runner as usize, signal as usize, 0, 0, 0];
+        // SAFETY: a signal that has a handler, to a thread that lives as long as the process.
+        unsafe { system_calls::call(libc::SYS_tgkill, arguments) };
     }
     is_runner
 }
@@ -106,6 +110,9 @@ fn on_signal(signal: i32, address: usize) -> bool {
         let beat = gate::beat();
         let stands_still = SEEN.swap(beat, Relaxed) == beat;
         return stands_still && gate::slam();
+    }
+    if signal == libc::SIGABRT && !gate::is_inside() {
+        own_failure::aborted(own_number() == RUNNER.load(Relaxed));
     }
     // Other threads of the process are the checker's.
     if own_number() == RUNNER.load(Relaxed) {

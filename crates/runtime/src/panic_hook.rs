@@ -1,9 +1,11 @@
 //! Panics inside a model are noted and printed by nobody but the report.
 
+use crate::engine::Engine;
 use crate::failure::Noticed;
 use crate::perform;
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::ptr::NonNull;
 use std::sync::Once;
 
 thread_local! {
@@ -27,11 +29,18 @@ pub(crate) fn install() {
     INSTALLED.call_once(|| {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| match perform::current() {
+            // A program in machine code does not panic: the checker does.
+            Some(engine) if is_native(engine) => previous(info),
             Some(_) => notice(info),
             None if IS_CONTAINED.get() => {}
             None => previous(info),
         }));
     });
+}
+
+fn is_native(engine: NonNull<Engine>) -> bool {
+    // SAFETY: the engine is alive while its threads run, and this one runs.
+    unsafe { (*engine.as_ptr()).config.native.is_some() }
 }
 
 fn notice(info: &PanicHookInfo<'_>) {
