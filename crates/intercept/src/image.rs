@@ -48,6 +48,7 @@ pub(crate) fn save() {
         content: unsafe { std::slice::from_raw_parts(start as *const u8, end - start) }.to_vec(),
     });
     *PARTS.get() = saved.collect();
+    *SEGMENTS.get() = segments();
     *FILES.get() = files_now();
     note_code();
 }
@@ -56,6 +57,53 @@ pub(crate) fn save() {
 /// of the program that is suspended may hold its lock.
 static FILES: Own<Vec<PathBuf>> = Own::new(Vec::new());
 static CODE: Own<Vec<&'static [u8]>> = Own::new(Vec::new());
+
+/// The memory of all images when the program's `main` began, and how it may be accessed.
+static SEGMENTS: Own<Vec<(Range<usize>, libc::c_int)>> = Own::new(Vec::new());
+
+fn segments() -> Vec<(Range<usize>, libc::c_int)> {
+    let mut segments = Vec::new();
+    for_each(|info| {
+        let loaded = headers(info)
+            .iter()
+            .filter(|header| header.p_type == libc::PT_LOAD);
+        segments.extend(loaded.map(|header| {
+            let start = info.dlpi_addr as usize + header.p_vaddr as usize;
+            let end = start + header.p_memsz as usize;
+            let access = [
+                (libc::PF_R, libc::PROT_READ),
+                (libc::PF_W, libc::PROT_WRITE),
+                (libc::PF_X, libc::PROT_EXEC),
+            ];
+            let has = access.iter().filter(|(flag, _)| header.p_flags & flag != 0);
+            let access = has.fold(0, |all, (_, access)| all | access);
+            (start & !4095..end.next_multiple_of(4096), access)
+        }));
+    });
+    segments
+}
+
+/// Whether images have memory in there.
+pub(crate) fn overlaps(pages: &Range<usize>) -> bool {
+    segments_in(pages).next().is_some()
+}
+
+/// Whether images have memory in there that is not put back, and may be accessed otherwise.
+pub(crate) fn overlaps_constants(pages: &Range<usize>, access: libc::c_int) -> bool {
+    let is_put_back = |segment: &Range<usize>| {
+        let mut parts = PARTS.get().iter();
+        parts.any(|part| {
+            let start = pages.start.max(segment.start);
+            part.start & !4095 <= start && start < part.start + part.content.len()
+        })
+    };
+    segments_in(pages).any(|(segment, own)| access != *own && !is_put_back(segment))
+}
+
+fn segments_in(pages: &Range<usize>) -> impl Iterator<Item = &'static (Range<usize>, libc::c_int)> {
+    let segments = SEGMENTS.get().iter();
+    segments.filter(move |(segment, _)| segment.start < pages.end && pages.start < segment.end)
+}
 
 /// The writable memory, each part by its first address and its length.
 pub(crate) fn parts() -> impl Iterator<Item = (usize, usize)> {

@@ -1,6 +1,7 @@
 //! Values that each thread has for itself, by keys: POSIX's and C11's.
 
 use crate::gate::{Own, close, is_inside};
+use crate::start::is_before_main;
 use crate::threads::{self, Destructor};
 use libc::{c_int, c_uint, c_void};
 use runtime::native;
@@ -12,9 +13,33 @@ static KEYS: Own<Vec<Option<Option<Destructor>>>> = Own::new(Vec::new());
 /// How often destructors are run that set values again.
 const ROUNDS: usize = 4;
 
-/// An execution begins: there are no keys.
+/// Keys that constructors may make.
+const MOST_AT_START: usize = 128;
+
+/// Keys that constructors have made, and the values of the main thread that they have set. Nothing is allocated for them: the first
+/// constructors run before this library does.
+struct Start {
+    count: usize,
+    keys: [Option<Option<Destructor>>; MOST_AT_START],
+    values: [*mut c_void; MOST_AT_START],
+}
+
+static START: Own<Start> = Own::new(Start {
+    count: 0,
+    keys: [None; MOST_AT_START],
+    values: [ptr::null_mut(); MOST_AT_START],
+});
+
+/// An execution begins, and its main thread: there are the keys that constructors have made.
 pub(crate) fn begin() {
+    let start = START.get();
     KEYS.get().clear();
+    KEYS.get().extend_from_slice(&start.keys[..start.count]);
+    if start.count > 0 {
+        let values = &mut threads::lists_of(0).values;
+        values.clear();
+        values.extend_from_slice(&start.values[..start.count]);
+    }
 }
 
 /// A copy of the keys.
@@ -51,17 +76,47 @@ pub(crate) fn destroy_values() {
     }
 }
 
-fn create(destructor: Option<Destructor>) -> c_uint {
+/// Where the values of the main thread are, and their bytes.
+pub(crate) fn values_of_main() -> (usize, usize) {
+    let values = &threads::lists_at(0).values;
+    (values.as_ptr().addr(), size_of_val(&values[..]))
+}
+
+/// The number of a new key; none if there are too many.
+fn create(destructor: Option<Destructor>) -> Option<c_uint> {
+    if is_before_main() {
+        let start = START.get();
+        *start.keys.get_mut(start.count)? = Some(destructor);
+        start.count += 1;
+        return Some(start.count as c_uint - 1);
+    }
     native::take_effect();
     native::privately(|| {
         KEYS.get().push(Some(destructor));
-        KEYS.get().len() as c_uint - 1
+        Some(KEYS.get().len() as c_uint - 1)
     })
 }
 
+/// Makes a key for the program; whether that was possible.
+fn give(key: *mut c_uint, destructor: Option<Destructor>) -> bool {
+    let _closed = is_inside().then(close);
+    let created = create(destructor);
+    if let Some(created) = created {
+        // SAFETY: the program gave the pointer.
+        unsafe { *key = created };
+    }
+    created.is_some()
+}
+
 fn delete(key: c_uint) -> c_int {
-    native::take_effect();
-    match KEYS.get().get_mut(key as usize) {
+    let keys = match is_before_main() {
+        true => &mut START.get().keys[..],
+        false => {
+            native::take_effect();
+            &mut KEYS.get()[..]
+        }
+    };
+    match keys.get_mut(key as usize) {
         Some(known) => {
             *known = None;
             0
@@ -71,6 +126,13 @@ fn delete(key: c_uint) -> c_int {
 }
 
 fn set(key: c_uint, value: *mut c_void) -> c_int {
+    if is_before_main() {
+        let place = START.get().values.get_mut(key as usize);
+        return place.map_or(libc::EINVAL, |place| {
+            *place = value;
+            0
+        });
+    }
     if KEYS.get().get(key as usize).copied().flatten().is_none() {
         return libc::EINVAL;
     }
@@ -85,68 +147,76 @@ fn set(key: c_uint, value: *mut c_void) -> c_int {
 }
 
 fn value(key: c_uint) -> *mut c_void {
-    let values = &threads::lists_at(threads::own_index()).values;
+    let values = match is_before_main() {
+        true => &START.get().values[..],
+        false => &threads::lists_at(threads::own_index()).values,
+    };
     values.get(key as usize).copied().unwrap_or(ptr::null_mut())
+}
+
+/// Neither the program nor its constructors call.
+fn is_outside() -> bool {
+    !is_inside() && !is_before_main()
 }
 
 export! {
     placed fn pthread_key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
-        if !is_inside() {
+        if is_outside() {
             return real!(pthread_key_create(key, destructor): fn(*mut c_uint, Option<Destructor>) -> c_int);
         }
-        let _closed = close();
-        // SAFETY: the program gave the pointer.
-        unsafe { *key = create(destructor) };
-        0
+        match give(key, destructor) {
+            true => 0,
+            false => libc::EAGAIN,
+        }
     }
 
     placed fn pthread_key_delete(key: c_uint) -> c_int {
-        if !is_inside() {
+        if is_outside() {
             return real!(pthread_key_delete(key): fn(c_uint) -> c_int);
         }
-        let _closed = close();
+        let _closed = is_inside().then(close);
         delete(key)
     }
 
     placed fn pthread_setspecific(key: c_uint, value: *mut c_void) -> c_int {
-        if !is_inside() {
+        if is_outside() {
             return real!(pthread_setspecific(key, value): fn(c_uint, *mut c_void) -> c_int);
         }
-        let _closed = close();
+        let _closed = is_inside().then(close);
         set(key, value)
     }
 
     placed fn pthread_getspecific(key: c_uint) -> *mut c_void {
-        if !is_inside() {
+        if is_outside() {
             return real!(pthread_getspecific(key): fn(c_uint) -> *mut c_void);
         }
-        let _closed = close();
+        let _closed = is_inside().then(close);
         value(key)
     }
 
     placed fn tss_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
-        if !is_inside() {
+        if is_outside() {
             return real!(tss_create(key, destructor): fn(*mut c_uint, Option<Destructor>) -> c_int);
         }
-        let _closed = close();
-        // SAFETY: the program gave the pointer.
-        unsafe { *key = create(destructor) };
-        0
+        match give(key, destructor) {
+            true => 0,
+            false => crate::ending::THRD_ERROR,
+        }
     }
 
     placed fn tss_delete(key: c_uint) {
-        if !is_inside() {
+        if is_outside() {
             return real!(tss_delete(key): fn(c_uint));
         }
-        let _closed = close();
+        let _closed = is_inside().then(close);
         delete(key);
     }
 
     placed fn tss_set(key: c_uint, value: *mut c_void) -> c_int {
-        if !is_inside() {
+        if is_outside() {
             return real!(tss_set(key, value): fn(c_uint, *mut c_void) -> c_int);
         }
-        let _closed = close();
+        let _closed = is_inside().then(close);
         match set(key, value) {
             0 => 0,
             _ => crate::ending::THRD_ERROR,
@@ -154,10 +224,10 @@ export! {
     }
 
     placed fn tss_get(key: c_uint) -> *mut c_void {
-        if !is_inside() {
+        if is_outside() {
             return real!(tss_get(key): fn(c_uint) -> *mut c_void);
         }
-        let _closed = close();
+        let _closed = is_inside().then(close);
         value(key)
     }
 }

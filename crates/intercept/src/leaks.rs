@@ -1,6 +1,6 @@
 //! Leaks: blocks of the heap that nothing points to when the program has ended and all its threads have.
 
-use crate::{blocks, gate, heap, image, pages};
+use crate::{blocks, gate, heap, image, keys, pages};
 use std::collections::BTreeSet;
 
 /// A block that is lost: where it begins.
@@ -13,6 +13,8 @@ pub(crate) fn find() -> Option<usize> {
     let mut ranges: Vec<(usize, usize)> = image::parts().chain(pages::parts()).collect();
     ranges.extend(blocks::ranges(gate::checker()));
     ranges.extend(heap::prefix());
+    // The main thread keeps its values when the program ends; others have destroyed theirs.
+    ranges.push(keys::values_of_main());
     while let Some((start, length)) = ranges.pop() {
         for word in (start.next_multiple_of(8)..(start + length) & !7).step_by(8) {
             // SAFETY: the ranges are memory of the program.

@@ -60,6 +60,7 @@ mod own_memory;
 mod pages;
 mod poll;
 mod refused;
+mod remapping;
 mod robust;
 mod rwlock;
 mod savepoint;

@@ -1,9 +1,10 @@
 //! The start of the program: with an order in its environment it is checked, or enforced, instead of being run.
 
-use crate::{arguments, enforced, heap, input, malloc, own_memory, worker};
+use crate::{arguments, enforced, gate, heap, input, malloc, own_memory, worker};
 use libc::{c_char, c_int, c_ulong, c_void};
 use std::ffi::CStr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// The program's `main`.
 pub(crate) type Main =
@@ -68,6 +69,33 @@ unsafe extern "C-unwind" fn checked_main(
         environment: environment.expose_provenance(),
     };
     worker::work(program)
+}
+
+/// Whether constructors run, of the program or of libraries, in a process that checks. The first ones run before this library does.
+pub(crate) fn is_before_main() -> bool {
+    /// 0 unknown, 1 no, 2 yes.
+    static IS_CHECKED: AtomicU8 = AtomicU8::new(0);
+    unsafe extern "C" {
+        static environ: *const *const c_char;
+    }
+    if gate::checker() != 0 {
+        return false;
+    }
+    if IS_CHECKED.load(Relaxed) == 0 {
+        let order = native::ORDER.as_bytes();
+        let mut is_checked = false;
+        // SAFETY: the environment ends with a null, and each of its strings with a zero byte. No other thread changes it yet.
+        unsafe {
+            let mut place = environ;
+            while !place.is_null() && !(*place).is_null() {
+                let mut own = order.iter().enumerate();
+                is_checked |= own.all(|(index, &byte)| (*place).add(index).read() as u8 == byte);
+                place = place.add(1);
+            }
+        }
+        IS_CHECKED.store(1 + u8::from(is_checked), Relaxed);
+    }
+    IS_CHECKED.load(Relaxed) == 2
 }
 
 /// What constructors meet is what the program meets.

@@ -11,7 +11,7 @@ pub(crate) use table::{
 
 use crate::gate::{self, close, code, is_inside};
 use crate::tries::{code_of, tries};
-use crate::{blocks, cancel, clock, ending, keys, robust};
+use crate::{blocks, cancel, clock, ending, keys, robust, start, worker};
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use report::FailureKind;
 use runtime::native::{self, Frame};
@@ -38,8 +38,8 @@ pub(crate) fn index_of(handle: pthread_t) -> Option<usize> {
 
 /// An execution begins: there is the main thread.
 pub(crate) fn begin() {
-    keys::begin();
     prepare(0, None, ptr::null_mut(), false);
+    keys::begin();
 }
 
 /// Starts a thread; its handle.
@@ -59,6 +59,15 @@ fn create(
     native::spawn(code, run, child.index());
     native::clean_stack();
     handle(child.index())
+}
+
+/// Threads that run before `main` would run beside every execution.
+fn refuse_before_main(function: &str) {
+    if start::is_before_main() {
+        worker::refuse(&format!(
+            "the program starts a thread before `main` ({function}): that cannot be checked"
+        ));
+    }
 }
 
 /// A thread of the program, from its start to its end.
@@ -277,6 +286,7 @@ export! {
     placed fn pthread_create(
         thread: *mut pthread_t, attributes: *const pthread_attr_t, start: Start, argument: *mut c_void,
     ) -> c_int {
+        refuse_before_main("pthread_create");
         if !is_inside() {
             return real!(pthread_create(thread, attributes, start, argument):
                 fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int);
@@ -367,6 +377,7 @@ export! {
     }
 
     placed fn thrd_create(thread: *mut pthread_t, start: Start, argument: *mut c_void) -> c_int {
+        refuse_before_main("thrd_create");
         if !is_inside() {
             return real!(thrd_create(thread, start, argument): fn(*mut pthread_t, Start, *mut c_void) -> c_int);
         }

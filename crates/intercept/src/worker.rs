@@ -7,7 +7,8 @@ use crate::source_map::Names;
 use crate::start::Program;
 use crate::{
     audit, block_numbers, blocks, copies, dead_values, ending, gate, heap, image, input, inputs,
-    leaks, pages, rwlock, savepoint, system_state, threads, unhooked, unknown_calls, watch,
+    leaks, pages, remapping, rwlock, savepoint, system_state, threads, unhooked, unknown_calls,
+    watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -186,6 +187,7 @@ static IS_DEBUGGED: AtomicBool = AtomicBool::new(false);
 fn run(program: Program) {
     privately(|| {
         pages::protect(IS_DEBUGGED.load(Relaxed));
+        remapping::begin();
         image::restore();
         pages::restore();
         system_state::begin(savepoint::is_confined_program);

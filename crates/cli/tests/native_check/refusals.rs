@@ -208,3 +208,114 @@ fn unknown_values_are_tried_in_part_and_that_is_told() {
     assert_eq!(told.code, Some(1), "{}{}", told.output, told.errors);
     assert!(!told.output.contains("are tried"), "{}", told.output);
 }
+
+#[test]
+fn a_program_that_changes_its_own_code_is_refused_and_one_that_fixes_its_data_is_not() {
+    let head = "#define _GNU_SOURCE\n#include <link.h>\n#include <pthread.h>\n#include <stdatomic.h>
+#include <stdint.h>\n#include <string.h>\n#include <sys/mman.h>\n#include <sys/syscall.h>\n#include <unistd.h>
+#define PAGE __attribute__((noinline, aligned(4096)))
+static atomic_int x;
+PAGE void once(void) { atomic_store(&x, 5); }
+PAGE void behind(void) {}
+static __attribute__((aligned(4096))) int table[1024];
+static void *start(void) { return (void *)((uintptr_t)once & ~4095ul); }
+static void *adds(void *p) { atomic_fetch_add(&x, table[3]); return p; }
+static int of_library(struct dl_phdr_info *image, size_t size, void *name) {
+    (void)size;
+    for (int i = 0; strstr(image->dlpi_name, name) && i < image->dlpi_phnum; i++)
+        if (image->dlpi_phdr[i].p_flags & PF_X && image->dlpi_phdr[i].p_type == PT_LOAD)
+            munmap((void *)(image->dlpi_addr + image->dlpi_phdr[i].p_vaddr), image->dlpi_phdr[i].p_memsz);
+    return 0;
+}";
+    let program = |does: &str| {
+        format!(
+            "{head}\nint main(void) {{
+    pthread_t thread;
+    once();
+    table[3] = 1;
+    {does}
+    pthread_create(&thread, NULL, adds, NULL);
+    atomic_fetch_add(&x, table[3]);
+    pthread_join(thread, NULL);
+    return atomic_load(&x) != 7;
+}}"
+        )
+    };
+    for (does, part) in [
+        (
+            "munmap(start(), 4096);",
+            "unmaps its own code or data (munmap)",
+        ),
+        (
+            "syscall(SYS_munmap, start(), 4096);",
+            "unmaps its own code or data (munmap)",
+        ),
+        (
+            "dl_iterate_phdr(of_library, \"libgcc_s\");",
+            "unmaps its own code or data (munmap)",
+        ),
+        (
+            "mmap(start(), 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);",
+            "maps something else over its own code or data (mmap)",
+        ),
+        (
+            "mprotect(start(), 4096, PROT_READ | PROT_WRITE | PROT_EXEC);",
+            "changes how its own code may be accessed (mprotect)",
+        ),
+    ] {
+        refused("code.c", &program(does), part);
+    }
+    let fixes = "if (mprotect(table, sizeof table, PROT_READ) != 0) return 3;
+        void *own = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (own == MAP_FAILED || mprotect(own, 4096, PROT_READ | PROT_WRITE) != 0 || munmap(own, 8192) != 0) return 4;";
+    let said = said("data.c", &program(fixes), &["--no-output"]);
+    let told = format!("{}{}", said.output, said.errors);
+    assert!(
+        told.starts_with("verified") && told.contains("2 executions"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_program_that_starts_a_thread_before_main_is_refused() {
+    let source = "#include <pthread.h>
+static void *runs(void *p) { return p; }
+static pthread_t early;
+__attribute__((constructor)) static void starts(void) { pthread_create(&early, NULL, runs, NULL); }
+int main(void) { return pthread_join(early, NULL); }";
+    refused(
+        "early.c",
+        source,
+        "starts a thread before `main` (pthread_create)",
+    );
+}
+
+/// The process aborts in a thread that is none of the program's: that is no bug of the program, and no count.
+#[test]
+fn an_abort_outside_of_the_program_is_no_bug_of_the_program() {
+    let source = "#define _GNU_SOURCE
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int main(void) {
+    DIR *threads = opendir(\"/proc/self/task\");
+    for (struct dirent *entry; (entry = readdir(threads)) != NULL;) {
+        int number = atoi(entry->d_name);
+        if (number != 0 && number != getpid())
+            syscall(SYS_tgkill, getpid(), number, SIGABRT);
+    }
+    closedir(threads);
+    struct timespec long_enough = {20, 0};
+    syscall(SYS_nanosleep, &long_enough, NULL);
+    return 0;
+}";
+    refused(
+        "abort.c",
+        source,
+        "Mazurka's process failed: it aborts in another thread, outside of the program",
+    );
+}

@@ -143,3 +143,49 @@ fn what_becomes_ready_at_the_end_of_a_thread_is_ordered_before_what_others_do_wi
         assert_eq!(report["verdict"], verdict, "{what}: {report}");
     }
 }
+
+/// A key that a constructor makes, as libraries do, is none of those that the program makes; main keeps its values to the end.
+#[test]
+fn keys_of_constructors_are_there_in_every_execution() {
+    let source = "#include <assert.h>
+        #include <pthread.h>
+        #include <stdlib.h>
+        static pthread_key_t early, late;
+        static int ended, box;
+        static void ends(void *p) { *(int *)p = 1; ended++; }
+        __attribute__((constructor)) static void makes(void) {
+            pthread_key_create(&early, ends);
+            pthread_setspecific(early, &box);
+        }
+        static void *runs(void *p) {
+            assert(!pthread_getspecific(early) && !pthread_getspecific(late));
+            pthread_setspecific(early, p);
+            return NULL;
+        }
+        int main(int count, char **words) {
+            (void)words;
+            int mine = 0;
+            pthread_t thread;
+            assert(pthread_getspecific(early) == &box);
+            pthread_key_create(&late, NULL);
+            pthread_setspecific(late, malloc(16));
+            assert(pthread_getspecific(early) == &box);
+            pthread_create(&thread, NULL, runs, &mine);
+            pthread_join(thread, NULL);
+            assert(mine == 1 && ended == 1);
+            pthread_setspecific(early, &mine);
+            assert(count < 2);
+            return 0;
+        }";
+    let folder = tempfile::tempdir().unwrap();
+    let [file, executable] = ["program.c", "program"].map(|name| folder.path().join(name));
+    fs::write(&file, source).unwrap();
+    Toolchain::first().build(&file, &[], &executable).unwrap();
+    let report = check(&[], &executable, &[]).unwrap();
+    assert_eq!(report["verdict"], "verified", "{report}");
+    let report = check(&[], &executable, &["bug".to_owned()]).unwrap();
+    assert_eq!(
+        report["errors"][0]["message"], "`count < 2` in main()",
+        "{report}"
+    );
+}

@@ -1,0 +1,131 @@
+//! Changes to how the memory of images is mapped. No execution could put back code that is gone or was written over, so such
+//! programs are refused. Data that was made read-only can be written again when the next execution begins.
+
+use crate::gate::{Own, close, is_inside};
+use crate::worker::refuse_now;
+use crate::{image, system_calls};
+use libc::{c_int, c_long, c_void, off_t, size_t};
+use runtime::native::{HAS_CALLED_UNKNOWN, privately};
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Pages of data whose protection the execution has changed.
+static CHANGED: Own<Vec<Range<usize>>> = Own::new(Vec::new());
+
+/// What is refused of an image.
+const UNMAPS: &str = "unmaps its own code or data";
+const REPLACES: &str = "maps something else over its own code or data";
+const CHANGES: &str = "changes how its own code may be accessed";
+
+/// System calls that change it.
+pub(crate) const CALLS: [c_long; 4] = [
+    libc::SYS_mmap,
+    libc::SYS_mprotect,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+];
+
+/// An execution begins: all data can be written.
+pub(crate) fn begin() {
+    for pages in CHANGED.get().drain(..) {
+        // SAFETY: pages of data of an image that the program has not unmapped.
+        unsafe {
+            system_calls::protect(pages.start, pages.end, libc::PROT_READ | libc::PROT_WRITE)
+        };
+    }
+}
+
+/// Pages at an address that a program names.
+fn pages(address: usize, length: usize) -> Range<usize> {
+    let start = address & !4095;
+    start
+        ..address
+            .saturating_add(length)
+            .div_ceil(4096)
+            .saturating_mul(4096)
+}
+
+/// The program changes these pages: it ends here if they are an image's.
+fn look(pages: &Range<usize>, does: &str, function: &str) {
+    HAS_CALLED_UNKNOWN.store(true, Relaxed);
+    if image::overlaps(pages) {
+        refuse_now(&format!(
+            "the program {does} ({function}): that cannot be put back"
+        ));
+    }
+}
+
+/// The program sets how these pages may be accessed.
+fn look_at_protection(pages: &Range<usize>, access: c_int) {
+    if image::overlaps_constants(pages, access) {
+        look(pages, CHANGES, "mprotect");
+    }
+    HAS_CALLED_UNKNOWN.store(true, Relaxed);
+    for (start, length) in image::parts() {
+        let part = self::pages(start, length);
+        let both = part.start.max(pages.start)..part.end.min(pages.end);
+        if both.start < both.end {
+            CHANGED.get().push(both);
+        }
+    }
+}
+
+/// The program makes a system call itself.
+pub(crate) fn look_at_call(number: c_long, arguments: [c_long; 6]) {
+    let [first, second, third, fourth, ..] = arguments;
+    let own = pages(first as usize, second as usize);
+    match number {
+        libc::SYS_munmap => look(&own, UNMAPS, "munmap"),
+        libc::SYS_mremap => look(&own, UNMAPS, "mremap"),
+        libc::SYS_mprotect => look_at_protection(&own, third as c_int),
+        libc::SYS_mmap if fourth as c_int & libc::MAP_FIXED != 0 => look(&own, REPLACES, "mmap"),
+        _ => {}
+    }
+}
+
+/// The function of this name is called with these arguments: the system call follows. The C library is not asked for it, since
+/// allocators map memory before they can be asked for any.
+fn call(number: c_long, arguments: [usize; 6]) -> isize {
+    if is_inside() {
+        let _closed = close();
+        privately(|| look_at_call(number, arguments.map(|argument| argument as c_long)));
+    }
+    // SAFETY: as the caller promises for the function.
+    let result = unsafe { system_calls::call(number, arguments) };
+    if !(-4095..0).contains(&result) {
+        return result;
+    }
+    // SAFETY: errno is always there.
+    unsafe { *libc::__errno_location() = -result as c_int };
+    -1
+}
+
+/// An address that the system gives.
+fn mapped(address: isize) -> *mut c_void {
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
+export! {
+    placed fn munmap(address: *mut c_void, length: size_t) -> c_int {
+        call(libc::SYS_munmap, [address.addr(), length, 0, 0, 0, 0]) as c_int
+    }
+
+    placed fn mprotect(address: *mut c_void, length: size_t, access: c_int) -> c_int {
+        call(libc::SYS_mprotect, [address.addr(), length, access as usize, 0, 0, 0]) as c_int
+    }
+
+    placed fn mremap(address: *mut c_void, length: size_t, new_length: size_t, flags: c_int, to: *mut c_void) -> *mut c_void {
+        let arguments = [address.addr(), length, new_length, flags as usize, to.addr(), 0];
+        mapped(call(libc::SYS_mremap, arguments))
+    }
+
+    placed fn mmap(address: *mut c_void, length: size_t, access: c_int, flags: c_int, file: c_int, offset: off_t) -> *mut c_void {
+        let arguments = [address.addr(), length, access as usize, flags as usize, file as usize, offset as usize];
+        mapped(call(libc::SYS_mmap, arguments))
+    }
+
+    placed fn mmap64(address: *mut c_void, length: size_t, access: c_int, flags: c_int, file: c_int, offset: off_t) -> *mut c_void {
+        let arguments = [address.addr(), length, access as usize, flags as usize, file as usize, offset as usize];
+        mapped(call(libc::SYS_mmap, arguments))
+    }
+}
