@@ -70,6 +70,7 @@ mod signals;
 mod source_map;
 mod spin;
 mod start;
+mod static_cpp;
 mod system_calls;
 mod system_state;
 mod threads;

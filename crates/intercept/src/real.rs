@@ -28,7 +28,7 @@ macro_rules! original {
     }};
 }
 
-use crate::enforced;
+use crate::{enforced, static_cpp};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The address of a function, looked up once. `name` ends with a zero byte.
@@ -62,12 +62,12 @@ fn look_up(known: &AtomicUsize, name: &'static str) -> usize {
 #[cold]
 fn look_behind(known: &AtomicUsize, name: &'static str) -> usize {
     // SAFETY: the name ends with a zero byte.
-    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr().cast()) } as usize;
-    assert!(
-        address != 0,
-        "the C library has no {}",
-        name.trim_end_matches('\0')
-    );
+    let mut address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr().cast()) } as usize;
+    if address == 0 {
+        let name = name.trim_end_matches('\0');
+        let own = static_cpp::function(name);
+        address = own.unwrap_or_else(|| panic!("the C library has no {name}"));
+    }
     known.store(address, Relaxed);
     address
 }

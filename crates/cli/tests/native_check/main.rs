@@ -24,6 +24,7 @@ mod lifetimes;
 mod many_threads;
 mod names;
 mod operations;
+mod packages;
 mod prevention;
 mod random;
 mod refusals;
