@@ -1,42 +1,10 @@
-//! Chance: each thread has random numbers of its own, the same in every execution.
+//! Chance: what the system gives each thread is the same in every execution.
 
 use crate::gate::{close, is_inside};
 use crate::threads;
-use libc::{c_int, c_long, c_uint, size_t, ssize_t};
+use libc::{c_uint, size_t, ssize_t};
 
 export! {
-    placed fn srand(seed: c_uint) {
-        if !is_inside() {
-            return real!(srand(seed): fn(c_uint));
-        }
-        let _closed = close();
-        *threads::own_random() = u64::from(seed) + 1;
-    }
-
-    placed fn rand() -> c_int {
-        if !is_inside() {
-            return real!(rand(): fn() -> c_int);
-        }
-        let _closed = close();
-        (next_random() >> 33) as c_int
-    }
-
-    placed fn srandom(seed: c_uint) {
-        if !is_inside() {
-            return real!(srandom(seed): fn(c_uint));
-        }
-        let _closed = close();
-        *threads::own_random() = u64::from(seed) + 1;
-    }
-
-    placed fn random() -> c_long {
-        if !is_inside() {
-            return real!(random(): fn() -> c_long);
-        }
-        let _closed = close();
-        (next_random() >> 33) as c_long
-    }
-
     placed fn getrandom(buffer: *mut u8, length: size_t, flags: c_uint) -> ssize_t {
         if !is_inside() {
             return real!(getrandom(buffer, length, flags): fn(*mut u8, size_t, c_uint) -> ssize_t);

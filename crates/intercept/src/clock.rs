@@ -48,6 +48,19 @@ pub(crate) unsafe fn is_valid(time: *const timespec) -> bool {
     (0..SECOND as c_long).contains(unsafe { &(*time).tv_nsec })
 }
 
+/// Whether a thread can sleep for a time.
+///
+/// # Safety
+///
+/// As for [`is_valid`].
+unsafe fn can_pass(time: *const timespec) -> bool {
+    // SAFETY: as promised by the caller.
+    unsafe { is_valid(time) && (*time).tv_sec >= 0 }
+}
+
+/// What `thrd_sleep` returns for other times: less than -1.
+const INVALID_SLEEP: c_int = -2;
+
 /// The thread that runs has waited until this time, which its clock has reached then. All clocks show the same time.
 ///
 /// # Safety
@@ -150,8 +163,13 @@ export! {
         if !is_inside() {
             return real!(nanosleep(time, left): fn(*const timespec, *mut timespec) -> c_int);
         }
-        let (frame, _closed) = (frame(), close());
+        let (frame, mut closed) = (frame(), close());
         // SAFETY: the program gave the pointer.
+        if !unsafe { can_pass(time) } {
+            closed.fail(libc::EINVAL);
+            return -1;
+        }
+        // SAFETY: likewise.
         sleep_for(nanoseconds(unsafe { &*time }), frame);
         0
     }
@@ -163,6 +181,10 @@ export! {
         }
         let (frame, _closed) = (frame(), close());
         // SAFETY: the program gave the pointer.
+        if !unsafe { can_pass(time) } {
+            return libc::EINVAL;
+        }
+        // SAFETY: likewise.
         let time = nanoseconds(unsafe { &*time });
         match flags & libc::TIMER_ABSTIME {
             0 => sleep_for(time, frame),
@@ -177,7 +199,12 @@ export! {
         }
         let _closed = close();
         // SAFETY: the program gave the pointer.
-        unsafe { pass(time) };
+        unsafe {
+            if !can_pass(time) {
+                return INVALID_SLEEP;
+            }
+            pass(time);
+        }
         0
     }
 }

@@ -10,6 +10,9 @@ use std::ptr;
 /// The keys of the execution, with their destructors; none for those that were deleted.
 static KEYS: Own<Vec<Option<Option<Destructor>>>> = Own::new(Vec::new());
 
+/// `PTHREAD_KEYS_MAX`.
+const MOST: usize = 1024;
+
 /// How often destructors are run that set values again.
 const ROUNDS: usize = 4;
 
@@ -91,9 +94,11 @@ fn create(destructor: Option<Destructor>) -> Option<c_uint> {
         return Some(start.count as c_uint - 1);
     }
     native::take_effect();
-    native::privately(|| {
-        KEYS.get().push(Some(destructor));
-        Some(KEYS.get().len() as c_uint - 1)
+    let keys = KEYS.get();
+    let is_full = keys.iter().flatten().count() == MOST;
+    (!is_full).then(|| {
+        native::privately(|| keys.push(Some(destructor)));
+        keys.len() as c_uint - 1
     })
 }
 

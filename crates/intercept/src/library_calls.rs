@@ -6,6 +6,7 @@
 
 mod entry;
 mod formatted;
+mod hidden;
 mod sorting;
 mod spans;
 mod table;
@@ -18,7 +19,7 @@ use crate::image;
 use entry::Arguments;
 use formatted::{Printing, Scanning};
 use libc::c_void;
-use runtime::native::HAS_CALLED_UNKNOWN;
+use runtime::native::{self, HAS_CALLED_UNKNOWN};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -65,6 +66,8 @@ pub(crate) struct Copy {
 pub(crate) struct Callee {
     function: usize,
     acts: &'static [Act],
+    /// Uses state of the library that is protected.
+    uses: Option<hidden::Use>,
     /// Its other effects are not known.
     is_unknown: bool,
     /// It reports the state of the calling thread, for the await rule.
@@ -73,16 +76,13 @@ pub(crate) struct Callee {
 
 impl Callee {
     /// A function of this library or of another one.
-    pub(crate) fn new(
-        function: usize,
-        acts: &'static [Act],
-        is_unknown: bool,
-        is_ours: bool,
-    ) -> Callee {
+    pub(crate) fn new(function: usize, name: &str, is_unknown: bool, is_ours: bool) -> Callee {
+        let acts = acts(name).unwrap_or_default();
         let copies = acts.iter().any(|act| matches!(act, Act::Copies(_)));
         Callee {
             function,
             acts,
+            uses: hidden::used(name),
             is_unknown,
             tells_state: is_ours || copies,
         }
@@ -94,7 +94,8 @@ pub(crate) fn acts(name: &str) -> Option<&'static [Act]> {
     static KNOWN: OnceLock<FxHashMap<&str, &[Act]>> = OnceLock::new();
     let rows = || table::TABLE.iter().flat_map(|table| table.iter());
     let names = || rows().flat_map(|(names, acts)| names.split(' ').map(|name| (name, *acts)));
-    KNOWN.get_or_init(|| names().collect()).get(name).copied()
+    let known = KNOWN.get_or_init(|| names().collect()).get(name).copied();
+    known.or_else(|| hidden::used(name).map(|_| &[][..]))
 }
 
 /// Memory that no thread can write.
@@ -174,6 +175,18 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
         has_told_state: callee.tells_state,
     };
     let mut is_done = false;
+    if let (Some((state, order)), true) = (
+        callee.uses.and_then(|uses| uses(arguments)),
+        gate::is_inside(),
+    ) {
+        let state = std::ptr::with_exposed_provenance_mut::<u64>(state);
+        let _closed = gate::close();
+        // SAFETY: the word stands for the state; the frame is that of the call.
+        unsafe {
+            let code = (*arguments.frame()).code();
+            native::modify_within(state, ("call", order), code, |value| value);
+        }
+    }
     for act in callee.acts {
         match act {
             Act::Reads(span) => reporter.reads(span(arguments)),

@@ -60,6 +60,10 @@ export! {
             return real!(sem_timedwait(semaphore, until): fn(*mut sem_t, *const timespec) -> c_int);
         }
         let (frame, mut closed) = (gate::frame(), close());
+        // SAFETY: the program gave the time.
+        if !unsafe { clock::is_valid(until) } {
+            return failing(&mut closed, libc::EINVAL);
+        }
         let semaphore = semaphore_of(semaphore, code_of(frame));
         match cancel::wait(frame, || tries(frame, || semaphore.acquire_timed())) {
             true => 0,
@@ -76,6 +80,10 @@ export! {
             return real!(sem_clockwait(semaphore, clock, until): fn(*mut sem_t, clockid_t, *const timespec) -> c_int);
         }
         let (frame, mut closed) = (gate::frame(), close());
+        // SAFETY: the program gave the time.
+        if !unsafe { clock::is_valid(until) } {
+            return failing(&mut closed, libc::EINVAL);
+        }
         let semaphore = semaphore_of(semaphore, code_of(frame));
         match cancel::wait(frame, || tries(frame, || semaphore.acquire_timed())) {
             true => 0,

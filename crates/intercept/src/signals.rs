@@ -80,18 +80,27 @@ export! {
         if !is_inside() {
             return real!(pthread_sigmask(how, new, old): fn(c_int, *const sigset_t, *mut sigset_t) -> c_int);
         }
-        // SAFETY: the program gave the pointer.
-        unsafe { nothing_is_blocked(old) };
-        0
+        let _closed = close();
+        // SAFETY: the program gave the pointers.
+        match unsafe { change_mask(how, new, old) } {
+            true => 0,
+            false => libc::EINVAL,
+        }
     }
 
     placed fn sigprocmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
         if !is_inside() {
             return real!(sigprocmask(how, new, old): fn(c_int, *const sigset_t, *mut sigset_t) -> c_int);
         }
-        // SAFETY: the program gave the pointer.
-        unsafe { nothing_is_blocked(old) };
-        0
+        let mut closed = close();
+        // SAFETY: the program gave the pointers.
+        match unsafe { change_mask(how, new, old) } {
+            true => 0,
+            false => {
+                closed.fail(libc::EINVAL);
+                -1
+            }
+        }
     }
 
     placed fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
@@ -121,14 +130,30 @@ export! {
     }
 }
 
-/// No signal comes that could be blocked.
+/// Changes which signals the thread that runs blocks; false for an unknown way. None comes, so only the program can tell.
 ///
 /// # Safety
 ///
-/// The pointer is null, or can be written.
-unsafe fn nothing_is_blocked(old: *mut sigset_t) {
-    if !old.is_null() {
-        // SAFETY: as promised by the caller.
-        unsafe { libc::sigemptyset(old) };
+/// The pointers are null, or to sets of signals.
+unsafe fn change_mask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> bool {
+    let blocked = &mut crate::threads::own().blocked;
+    let before = *blocked;
+    if !new.is_null() {
+        // SAFETY: as promised by the caller. The first word of a set has all signals.
+        let new = unsafe { *new.cast::<u64>() };
+        *blocked = match how {
+            libc::SIG_BLOCK => before | new,
+            libc::SIG_UNBLOCK => before & !new,
+            libc::SIG_SETMASK => new,
+            _ => return false,
+        };
     }
+    if !old.is_null() {
+        // SAFETY: likewise.
+        unsafe {
+            libc::sigemptyset(old);
+            *old.cast::<u64>() = before;
+        }
+    }
+    true
 }

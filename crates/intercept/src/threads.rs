@@ -51,7 +51,9 @@ fn create(
     code: usize,
 ) -> pthread_t {
     let child = runtime::upcoming_child(0);
+    let blocked = own().blocked;
     native::privately(|| prepare(child.index(), start, argument, returns_int));
+    at(child.index()).blocked = blocked;
     at(child.index()).clock = own().clock;
     if stack > 0 {
         runtime::ask_for_stack(stack);

@@ -3,12 +3,14 @@
 
 mod announce;
 
+use crate::gate::Own;
 use crate::image::{self, is_of_system, is_own};
 use crate::{source_map, unknown_calls};
 use announce::ANNOUNCED;
 use libc::{c_int, c_void};
 use native::{
-    Effect, Functions, Hook, Patch, Patches, Surroundings, Unhooked, has_hooks, unhooked,
+    Effect, Functions, Hook, Images, Patch, Patches, Surroundings, Unhooked, has_hooks,
+    is_by_clang, unhooked,
 };
 use report::Omission;
 use runtime::native as model;
@@ -215,6 +217,9 @@ fn room_near(image: &Range<usize>, size: usize) -> Option<usize> {
     })
 }
 
+/// For the variables of frames.
+static IMAGES: Own<Option<Images>> = Own::new(None);
+
 /// Found when a check begins.
 static PROCESS: OnceLock<Process> = OnceLock::new();
 
@@ -224,6 +229,8 @@ pub(crate) fn process() -> Option<&'static dyn Surroundings> {
 
 /// The hooks of this library, by their addresses.
 struct Process {
+    /// Those that clang has made.
+    by_clang: Ranges,
     hooks: FxHashMap<u64, Hook>,
     /// Functions that never return.
     endings: FxHashSet<u64>,
@@ -297,7 +304,11 @@ impl Process {
         let addresses =
             ENDINGS.map(|name| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) });
         let endings = addresses.into_iter().filter(|address| !address.is_null());
+        let by_clang = images()
+            .into_iter()
+            .filter(|image| is_by_clang(&image.file));
         Process {
+            by_clang: by_clang.map(|image| image.addresses).collect(),
             hooks,
             endings: endings.map(|address| address as u64).collect(),
         }
@@ -331,6 +342,16 @@ impl Surroundings for Process {
 
     fn is_constant(&self, address: u64) -> bool {
         is_constant(address as usize)
+    }
+
+    fn omits_hooks(&self, function: u64) -> bool {
+        let mut images = self.by_clang.iter();
+        images.any(|image| image.contains(&(function as usize)))
+    }
+
+    fn frame_variables(&self, function: u64) -> Option<Vec<Range<i64>>> {
+        let images = IMAGES.get().get_or_insert_with(source_map::loaded);
+        images.frame_variables(function)
     }
 }
 

@@ -210,9 +210,10 @@ impl Step {
     /// So much can be written there.
     unsafe fn write(&self, place: *mut u8) {
         let acts = self.accesses.and_then(acts);
-        let (argument, next) = match acts {
-            Some(acts) => {
-                let callee = Callee::new(self.function, acts, self.is_unknown, self.is_ours);
+        let (argument, next) = match self.accesses.filter(|_| acts.is_some()) {
+            Some(name) => {
+                let name = name.to_str().unwrap_or_default();
+                let callee = Callee::new(self.function, name, self.is_unknown, self.is_ours);
                 let callee: *const Callee = Box::leak(Box::new(callee));
                 (callee.addr(), library_calls::enter as *const () as usize)
             }

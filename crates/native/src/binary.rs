@@ -2,7 +2,7 @@
 
 use crate::RUNTIME_LIBRARY;
 use object::read::elf::{Dynamic, ElfFile64, FileHeader as _, ProgramHeader as _};
-use object::{LittleEndian, Object, ObjectSymbol, elf};
+use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, elf};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -128,6 +128,20 @@ pub fn has_hooks(path: &Path) -> bool {
             .name_bytes()
             .is_ok_and(|name| name.starts_with(b"__tsan_"))
     })
+}
+
+/// Whether clang has made something in a file, as compilers note there; false for what cannot be read.
+pub fn is_by_clang(path: &Path) -> bool {
+    const NOTE: &[u8] = b"clang version";
+    let Ok(data) = read(path) else {
+        return false;
+    };
+    let Ok(elf) = Elf::parse(&*data) else {
+        return false;
+    };
+    let notes = elf.section_by_name(".comment");
+    let notes = notes.and_then(|section| section.data().ok());
+    notes.is_some_and(|notes| notes.windows(NOTE.len()).any(|part| part == NOTE))
 }
 
 /// Whether a file calls this function of another one; false for what cannot be read.

@@ -37,7 +37,7 @@ mod unseen;
 mod unseen_writes;
 mod worker;
 
-pub use binary::{Binary, BinaryError, has_hooks, imports};
+pub use binary::{Binary, BinaryError, has_hooks, imports, is_by_clang};
 pub use build::{Build, BuildError, Built};
 pub use compiler::{Compiler, CompilerError, Environment, Family};
 pub use confined::{is_confined, is_harmless, uses_thread_state};

@@ -298,6 +298,13 @@ impl Names {
         })
     }
 
+    /// As [`Images::frame_variables`], of this image.
+    fn frame_variables(&self, instruction: u64) -> Option<Vec<Range<i64>>> {
+        // What has been pushed before the frame pointer points there.
+        const ABOVE_FRAME: i64 = 16;
+        self.places(instruction, ABOVE_FRAME)
+    }
+
     fn function_start(&self, instruction: u64) -> Option<u64> {
         let table = self.table(self.information.as_ref()?);
         Some(table.function(instruction)?.code.start)

@@ -2,10 +2,13 @@
 //! of inline assembly.
 //!
 //! A function is followed along its paths with value numbers. An access needs a hook before it with the same address, of
-//! the same kind, and long enough. Accesses of the own stack, of constants and of thread control blocks need none. What is
+//! the same kind, and long enough. Accesses of the own stack (but see `frame`), of constants and of
+//! thread control blocks need none. What is
 //! found besides is announced at run time: [`Patch`] redirects the instruction.
 
+mod announced;
 mod coverage;
+mod frame;
 mod functions;
 mod patch;
 mod values;
@@ -16,6 +19,7 @@ pub use patch::{ANNOUNCE_SPACE, Patch, Patches, TEMPORARY_SPACE};
 pub use values::Operand;
 
 use iced_x86::Instruction;
+use std::ops::Range;
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +63,10 @@ pub trait Surroundings {
     fn never_returns(&self, function: u64) -> bool;
     /// Whether this is memory of an image that the program does not write.
     fn is_constant(&self, address: u64) -> bool;
+    /// Whether the compiler of the function omits hooks of variables on its stack that others may access.
+    fn omits_hooks(&self, function: u64) -> bool;
+    /// The places of the function's variables in its frame, from its end; none if they are not known.
+    fn frame_variables(&self, function: u64) -> Option<Vec<Range<i64>>>;
 }
 
 /// An access without a hook.

@@ -4,6 +4,7 @@ use super::Act::{self, Copies, Prints, Reads, Results, Scans, Sorts, Writes};
 use super::Copy;
 use super::entry::Arguments;
 use super::formatted::{Printing, Scanning};
+use super::hidden::Hidden;
 use super::spans::{NONE, count};
 
 type Row = (&'static str, &'static [Act]);
@@ -80,6 +81,7 @@ const STRINGS: &[Row] = &[
     ("memset __memset_chk", &[Writes(|a| a.sized(0, 2))]),
     ("bzero explicit_bzero __explicit_bzero_chk", &[Writes(|a| a.sized(0, 1))]),
     ("strtok", &[
+        Writes(|_| Hidden::Token.span()),
         Reads(|a| a.text(1)), Reads(|a| a.token(a.word(0), true)), Writes(|a| a.end_of_token(a.word(0), true)),
     ]),
     ("strtok_r __strtok_r", &[
@@ -236,8 +238,12 @@ const FILES: &[Row] = &[
     ("getrusage", &[if_zero!(a, a.bytes(1, size_of::<libc::rusage>()))]),
     ("getrlimit getrlimit64", &[if_zero!(a, a.bytes(1, size_of::<libc::rlimit>()))]),
     ("setrlimit setrlimit64", &[Reads(|a| a.bytes(1, size_of::<libc::rlimit>()))]),
-    ("open open64 fopen fopen64 freopen opendir access unlink rmdir mkdir chdir getenv unsetenv remove", &[Reads(|a| a.text(0))]),
-    ("setenv rename", &[Reads(|a| a.text(0)), Reads(|a| a.text(1))]),
+    ("open open64 fopen fopen64 freopen opendir access unlink rmdir mkdir chdir remove", &[Reads(|a| a.text(0))]),
+    ("getenv secure_getenv", &[Reads(|a| a.text(0)), Reads(|_| Hidden::Environment.span())]),
+    ("unsetenv putenv", &[Reads(|a| a.text(0)), Writes(|_| Hidden::Environment.span())]),
+    ("clearenv", &[Writes(|_| Hidden::Environment.span())]),
+    ("setenv", &[Reads(|a| a.text(0)), Reads(|a| a.text(1)), Writes(|_| Hidden::Environment.span())]),
+    ("rename", &[Reads(|a| a.text(0)), Reads(|a| a.text(1))]),
     ("inet_pton", &[
         Reads(|a| a.text(1)),
         Results {
@@ -255,10 +261,11 @@ const REST: &[Row] = &[
     ("timespec_get gettimeofday", &[Writes(|a| a.bytes(0, TIMESPEC))]),
     ("time", &[Writes(|a| a.bytes(0, 8))]),
     ("times", &[Writes(|a| a.bytes(0, size_of::<libc::tms>()))]),
-    ("localtime gmtime ctime", &[Reads(|a| a.bytes(0, 8))]),
+    ("localtime gmtime", &[Reads(|a| a.bytes(0, 8)), Writes(|_| Hidden::Time.span())]),
+    ("ctime", &[Reads(|a| a.bytes(0, 8)), Writes(|_| Hidden::Time.span()), Writes(|_| Hidden::Text.span())]),
     ("localtime_r gmtime_r", &[Reads(|a| a.bytes(0, 8)), Writes(|a| a.bytes(1, TM))]),
     ("mktime timegm", &[Reads(|a| a.bytes(0, TM)), Writes(|a| a.bytes(0, TM))]),
-    ("asctime", &[Reads(|a| a.bytes(0, TM))]),
+    ("asctime", &[Reads(|a| a.bytes(0, TM)), Writes(|_| Hidden::Text.span())]),
     ("asctime_r", &[Reads(|a| a.bytes(0, TM)), if_found!(a, a.text(1), |a| a.bytes(1, 26))]),
     ("ctime_r", &[Reads(|a| a.bytes(0, 8)), if_found!(a, a.text(1), |a| a.bytes(1, 26))]),
     ("strftime", &[
@@ -296,6 +303,7 @@ const REST: &[Row] = &[
     ("pthread_getname_np", &[Writes(|a| a.bytes(1, if a.word(2) < 16 { 0 } else { 16 }))]),
     ("pthread_setname_np", &[Reads(|a| a.text(1))]),
     ("getcpu", &[Writes(|a| a.bytes(0, 4)), Writes(|a| a.bytes(1, 4))]),
+    ("drand48 lrand48 mrand48 srand48 seed48 lcong48", &[Writes(|_| Hidden::Numbers.span())]),
     ("qsort qsort_r", &[Sorts(sorted)]),
     ("rand_r", &[Reads(|a| a.bytes(0, 4)), Writes(|a| a.bytes(0, 4))]),
     ("frexp frexpf frexpl remquo remquof remquol lgamma_r lgammaf_r lgammal_r", &[Writes(|a| a.bytes(0, 4))]),

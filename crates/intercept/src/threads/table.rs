@@ -28,6 +28,8 @@ pub(crate) struct Thread {
     pub(super) looked_at: u64,
     /// The state of its random numbers.
     pub(super) random: u64,
+    /// The signals that it blocks; a new thread blocks those of its creator.
+    pub(crate) blocked: u64,
     /// What the program calls it, a string of C.
     pub(crate) name: [u8; NAME],
 }
@@ -165,10 +167,11 @@ pub(crate) fn tell(index: usize, state: &mut Vec<u8>) {
         cancel_state,
         looked_at,
         random,
+        blocked,
         name,
         ..
     } = at(index);
-    let words = [*cancel_state as u64, *looked_at, *random];
+    let words = [*cancel_state as u64, *looked_at, *random, *blocked];
     state.extend_from_slice(words.map(u64::to_ne_bytes).as_flattened());
     state.extend_from_slice(name);
     let Lists {
@@ -279,6 +282,7 @@ pub(super) fn prepare(
         clock: 0,
         looked_at: 0,
         random: index as u64 + 1,
+        blocked: 0,
         name: [0; NAME],
     };
     while count() <= index {

@@ -125,6 +125,12 @@ impl Images {
         names.waiting(returns_to - base, base, code, around)
     }
 
+    /// The places of a function's variables in its frame, from its end, if it has a frame pointer and each variable one place.
+    pub fn frame_variables(&self, function: u64) -> Option<Vec<Range<i64>>> {
+        let (names, base) = self.at(function)?;
+        names.frame_variables(function - base)
+    }
+
     /// The value of a variable; an address with a name is shown by its name: `&queue.nodes[3]`.
     pub fn value(&self, variable: &Variable, bytes: &[u8]) -> String {
         let address = <[u8; 8]>::try_from(bytes).map(u64::from_le_bytes);

@@ -1,27 +1,14 @@
 //! Which accesses of a function no hook announces.
 
+use super::announced::{Announced, Coverage, covers, covers_start};
+use super::frame::Frame;
 use super::values::{Operand, State, THREAD, Terms, Value};
-use super::{Access, Effect, Hook, Surroundings, Unhooked};
+use super::{Access, Effect, Surroundings, Unhooked};
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
     OpAccess, OpKind, Register,
 };
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A hook was called, and the access comes.
-#[derive(Clone, PartialEq)]
-struct Announced {
-    address: Value,
-    length: usize,
-    hook: Hook,
-    /// Where the hook returned to.
-    code: u64,
-    /// The bytes that have been written, of the first 64.
-    written: u64,
-    is_used: bool,
-    /// The place is read before it is written.
-    is_late: bool,
-}
 
 /// What is known at one place.
 #[derive(Clone, PartialEq)]
@@ -37,6 +24,7 @@ struct Function<'s> {
     instructions: Vec<Instruction>,
     /// The first instruction of each block, in order.
     starts: Vec<usize>,
+    frame: Frame,
     found: Unhooked,
 }
 
@@ -54,9 +42,11 @@ pub fn unhooked(code: &[u8], start: u64, around: &dyn Surroundings) -> Option<Un
         factory: InstructionInfoFactory::new(),
         starts: starts(&instructions),
         instructions,
+        frame: Frame::of(start, around),
         found: Unhooked::default(),
     };
     let known = function.follow();
+    function.frame.close(start, around);
     for (block, known) in known {
         function.run(block, known, true);
     }
@@ -253,19 +243,21 @@ impl Function<'_> {
                 if effect.writes() {
                     stores.push((address, length));
                 }
-                continue;
+                if !self.is_shared(instruction, &known.state) {
+                    continue;
+                }
             }
             let is_control_block = address.base == THREAD && address.offset >= 0;
             if !moves || is_control_block || self.around.is_constant(address.offset as u64) {
                 continue;
             }
             if is_string(instruction) {
-                if !known.covers_start(address, effect) && notes {
+                if !covers_start(&mut known.announced, address, effect) && notes {
                     self.note_string(instruction);
                 }
                 continue;
             }
-            let late = match known.covers(address, length, effect) {
+            let late = match covers(&mut known.announced, address, length, effect) {
                 Coverage::Full => continue,
                 Coverage::Late(code) => Some(code),
                 Coverage::None => None,
@@ -277,6 +269,11 @@ impl Function<'_> {
             if notes && !(late.is_some() && effect == Effect::Read) {
                 self.note(instruction, effect, length, late.is_some());
             }
+        }
+        if self.frame.is_looked_at && !notes {
+            let stored = stores.first().map(|&(address, _)| address);
+            let around = (&known.state, &self.terms);
+            self.frame.step(instruction, &registers, stored, around);
         }
         for (address, length) in stores {
             known
@@ -327,6 +324,7 @@ impl Function<'_> {
             });
         } else {
             known.announced.clear();
+            self.frame.call(&known.state, &self.terms);
         }
         known.state.call(&mut self.terms, instruction);
     }
@@ -342,6 +340,19 @@ impl Function<'_> {
         is_slot
             .then(|| self.around.slot(instruction.memory_displacement64()))
             .flatten()
+    }
+
+    /// Whether others may access the variable on the own stack that an instruction accesses.
+    fn is_shared(&mut self, instruction: &Instruction, state: &State) -> bool {
+        let operand = Operand::explicit(instruction).filter(|operand| operand.base.is_some());
+        operand.is_some_and(|operand| {
+            let first = Operand {
+                index: None,
+                ..operand
+            };
+            let place = self.terms.address(state, first);
+            self.frame.is_looked_at && self.frame.is_shared(place)
+        })
     }
 
     fn note(&mut self, instruction: &Instruction, effect: Effect, length: usize, is_late: bool) {
@@ -398,14 +409,6 @@ fn is_string(instruction: &Instruction) -> bool {
     })
 }
 
-/// Whether an access was announced.
-enum Coverage {
-    Full,
-    /// As a write, which comes after it; with the place behind the hook.
-    Late(u64),
-    None,
-}
-
 impl Known {
     fn merge(&mut self, other: &Known, terms: &mut Terms, block: usize) -> bool {
         let before = self.announced.len();
@@ -413,82 +416,4 @@ impl Known {
             .retain(|announced| other.announced.contains(announced));
         self.state.merge(&other.state, terms, block) || before != self.announced.len()
     }
-
-    /// Whether hooks announced something of this kind that begins here.
-    fn covers_start(&mut self, address: Value, effect: Effect) -> bool {
-        let found = self.announced.iter_mut().find(|announced| {
-            announced.address == address
-                && (!effect.reads() || announced.hook.effect.reads())
-                && (!effect.writes() || announced.hook.effect.writes())
-        });
-        found.map(|announced| announced.is_used = true).is_some()
-    }
-
-    fn covers(&mut self, address: Value, length: usize, effect: Effect) -> Coverage {
-        let mut late = None;
-        for announced in &mut self.announced {
-            let Some(distance) = announced.distance(address) else {
-                continue;
-            };
-            let (reads, writes) = (
-                announced.hook.effect.reads(),
-                announced.hook.effect.writes(),
-            );
-            let is_volatile = announced.hook.is_volatile;
-            match effect {
-                // Compilers load more than they need where it is there.
-                Effect::Read if reads || is_volatile => {
-                    announced.is_used = true;
-                    return Coverage::Full;
-                }
-                Effect::Write | Effect::Both
-                    if writes && (reads || is_volatile || effect == Effect::Write) =>
-                {
-                    if distance + length > announced.length {
-                        continue;
-                    }
-                    let bytes = bits(distance, length);
-                    if bytes != 0 && announced.written & bytes == bytes {
-                        continue;
-                    }
-                    announced.written |= bytes;
-                    announced.is_used = true;
-                    return match announced.is_late {
-                        true => Coverage::Late(announced.code),
-                        false => Coverage::Full,
-                    };
-                }
-                Effect::Read | Effect::Both if writes && announced.written == 0 => {
-                    late = Some(announced);
-                }
-                Effect::Read | Effect::Write | Effect::Both => {}
-            }
-        }
-        let Some(announced) = late else {
-            return Coverage::None;
-        };
-        announced.is_used = true;
-        announced.is_late = true;
-        if effect == Effect::Both {
-            announced.written = u64::MAX;
-        }
-        Coverage::Late(announced.code)
-    }
-}
-
-impl Announced {
-    /// How far the address is behind the beginning, if it is inside.
-    fn distance(&self, address: Value) -> Option<usize> {
-        let distance = address.offset.wrapping_sub(self.address.offset);
-        let is_inside =
-            address.base == self.address.base && (0..self.length as i64).contains(&distance);
-        is_inside.then_some(distance as usize)
-    }
-}
-
-/// Bytes as bits, as far as there are bits.
-fn bits(start: usize, length: usize) -> u64 {
-    (start..start + length)
-        .filter(|&byte| byte < 64)
-        .fold(0, |bits, byte| bits | 1 << byte)
 }

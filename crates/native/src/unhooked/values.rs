@@ -13,7 +13,7 @@ pub(super) struct Value {
 /// The base of constants.
 pub(super) const ABSOLUTE: u32 = 0;
 /// The stack pointer at the function's entry.
-const ENTRY_STACK: u32 = 1;
+pub(super) const ENTRY_STACK: u32 = 1;
 /// Some address of the own stack.
 const SOME_STACK: u32 = 2;
 /// The thread pointer.

@@ -1,0 +1,110 @@
+//! What hooks have announced, and which accesses that covers.
+
+use super::values::Value;
+use super::{Effect, Hook};
+
+/// A hook was called, and the access comes.
+#[derive(Clone, PartialEq)]
+pub(super) struct Announced {
+    pub(super) address: Value,
+    pub(super) length: usize,
+    pub(super) hook: Hook,
+    /// Where the hook returned to.
+    pub(super) code: u64,
+    /// The bytes that have been written, of the first 64.
+    pub(super) written: u64,
+    pub(super) is_used: bool,
+    /// The place is read before it is written.
+    pub(super) is_late: bool,
+}
+
+/// Whether an access was announced.
+pub(super) enum Coverage {
+    Full,
+    /// As a write, which comes after it; with the place behind the hook.
+    Late(u64),
+    None,
+}
+
+/// Whether hooks announced something of this kind that begins here.
+pub(super) fn covers_start(announced: &mut [Announced], address: Value, effect: Effect) -> bool {
+    let found = announced.iter_mut().find(|announced| {
+        announced.address == address
+            && (!effect.reads() || announced.hook.effect.reads())
+            && (!effect.writes() || announced.hook.effect.writes())
+    });
+    found.map(|announced| announced.is_used = true).is_some()
+}
+
+pub(super) fn covers(
+    all: &mut [Announced],
+    address: Value,
+    length: usize,
+    effect: Effect,
+) -> Coverage {
+    let mut late = None;
+    for announced in all {
+        let Some(distance) = announced.distance(address) else {
+            continue;
+        };
+        let (reads, writes) = (
+            announced.hook.effect.reads(),
+            announced.hook.effect.writes(),
+        );
+        let is_volatile = announced.hook.is_volatile;
+        match effect {
+            // Compilers load more than they need where it is there.
+            Effect::Read if reads || is_volatile => {
+                announced.is_used = true;
+                return Coverage::Full;
+            }
+            Effect::Write | Effect::Both
+                if writes && (reads || is_volatile || effect == Effect::Write) =>
+            {
+                if distance + length > announced.length {
+                    continue;
+                }
+                let bytes = bits(distance, length);
+                if bytes != 0 && announced.written & bytes == bytes {
+                    continue;
+                }
+                announced.written |= bytes;
+                announced.is_used = true;
+                return match announced.is_late {
+                    true => Coverage::Late(announced.code),
+                    false => Coverage::Full,
+                };
+            }
+            Effect::Read | Effect::Both if writes && announced.written == 0 => {
+                late = Some(announced);
+            }
+            Effect::Read | Effect::Write | Effect::Both => {}
+        }
+    }
+    let Some(announced) = late else {
+        return Coverage::None;
+    };
+    announced.is_used = true;
+    announced.is_late = true;
+    if effect == Effect::Both {
+        announced.written = u64::MAX;
+    }
+    Coverage::Late(announced.code)
+}
+
+impl Announced {
+    /// How far the address is behind the beginning, if it is inside.
+    fn distance(&self, address: Value) -> Option<usize> {
+        let distance = address.offset.wrapping_sub(self.address.offset);
+        let is_inside =
+            address.base == self.address.base && (0..self.length as i64).contains(&distance);
+        is_inside.then_some(distance as usize)
+    }
+}
+
+/// Bytes as bits, as far as there are bits.
+fn bits(start: usize, length: usize) -> u64 {
+    (start..start + length)
+        .filter(|&byte| byte < 64)
+        .fold(0, |bits, byte| bits | 1 << byte)
+}
