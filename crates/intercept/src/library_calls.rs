@@ -12,6 +12,7 @@ mod spans;
 mod table;
 
 pub(crate) use entry::enter;
+pub(crate) use hidden::name_of;
 
 use crate::gate;
 use crate::hooks::{self, Call};
@@ -185,6 +186,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
         unsafe {
             let code = (*arguments.frame()).code();
             native::modify_within(state, ("call", order), code, |value| value);
+            native::take_effect();
         }
     }
     for act in callee.acts {

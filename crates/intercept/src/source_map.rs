@@ -2,7 +2,7 @@
 
 use crate::gate::Own;
 use crate::image;
-use crate::{block_numbers, blocks, callers, cancel, heap, mappings};
+use crate::{block_numbers, blocks, callers, cancel, heap, library_calls, mappings};
 use native::{Block, Content, Images, Variable};
 use runtime::native::SourceMap;
 use std::ffi::{CStr, OsStr};
@@ -63,6 +63,9 @@ impl SourceMap for Names {
         }
         if let Some(name) = cancel::name_of(address) {
             return name;
+        }
+        if let Some(name) = library_calls::name_of(address) {
+            return name.to_owned();
         }
         match variable(address, length) {
             Some(variable) => variable.name,

@@ -21,6 +21,7 @@ mod inputs;
 mod library;
 mod library_calls;
 mod lifetimes;
+mod locals;
 mod many_threads;
 mod names;
 mod operations;

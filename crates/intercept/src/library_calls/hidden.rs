@@ -13,12 +13,14 @@ use std::sync::atomic::Ordering::{self, AcqRel, Relaxed};
 
 /// Words that stand for state. Their values stay 0.
 #[repr(C)]
-struct Words(UnsafeCell<[u64; 512]>);
+struct Words(UnsafeCell<[u64; WORD_COUNT]>);
+
+const WORD_COUNT: usize = 512;
 
 // SAFETY: the words are accessed by the checker's one thread, and only as the program's memory.
 unsafe impl Sync for Words {}
 
-static WORDS: Words = Words(UnsafeCell::new([0; 512]));
+static WORDS: Words = Words(UnsafeCell::new([0; WORD_COUNT]));
 
 /// State that is not protected.
 #[derive(Clone, Copy)]
@@ -41,6 +43,23 @@ fn word(number: usize) -> usize {
 impl Hidden {
     pub(super) fn span(self) -> Span {
         (word(self as usize), 8)
+    }
+}
+
+/// What the word at an address stands for.
+pub(crate) fn name_of(address: usize) -> Option<&'static str> {
+    let number = address.checked_sub(word(0))? / 8;
+    match number {
+        0 => Some("the rest of the text of strtok"),
+        1 => Some("the result of localtime and gmtime"),
+        2 => Some("the result of asctime"),
+        3 => Some("the environment"),
+        4 => Some("the state of drand48"),
+        FIRST_PROTECTED => Some("the state of rand"),
+        5..DESCRIPTORS => Some("the mask of new files"),
+        DESCRIPTORS..STREAMS => Some("the position of a descriptor"),
+        STREAMS..WORD_COUNT => Some("a stream"),
+        _ => None,
     }
 }
 
@@ -81,7 +100,7 @@ fn stream<const NUMBER: usize>(arguments: &Arguments) -> Option<Protected> {
     let stream = arguments.word(NUMBER);
     // SAFETY: the C library has set them.
     let standard = unsafe { [stdin, stdout, stderr] }.map(<*mut FILE>::addr);
-    let number = STREAMS + stream / 16 % (512 - STREAMS);
+    let number = STREAMS + stream / 16 % (WORD_COUNT - STREAMS);
     (stream != 0 && !standard.contains(&stream)).then(|| (word(number), AcqRel))
 }
 

@@ -303,6 +303,7 @@ const REST: &[Row] = &[
     ("pthread_getname_np", &[Writes(|a| a.bytes(1, if a.word(2) < 16 { 0 } else { 16 }))]),
     ("pthread_setname_np", &[Reads(|a| a.text(1))]),
     ("getcpu", &[Writes(|a| a.bytes(0, 4)), Writes(|a| a.bytes(1, 4))]),
+    ("erand48 nrand48 jrand48", &[Reads(|a| a.bytes(0, 6)), Writes(|a| a.bytes(0, 6))]),
     ("drand48 lrand48 mrand48 srand48 seed48 lcong48", &[Writes(|_| Hidden::Numbers.span())]),
     ("qsort qsort_r", &[Sorts(sorted)]),
     ("rand_r", &[Reads(|a| a.bytes(0, 4)), Writes(|a| a.bytes(0, 4))]),

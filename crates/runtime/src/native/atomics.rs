@@ -88,6 +88,10 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
     unsafe { touch(pointer) };
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
+        if engine.is_on_own_stack(pointer.addr()) {
+            // As a first write to its frame may be.
+            engine.wipe_stacks();
+        }
         let range = engine.range(pointer.addr(), size_of::<V>());
         met.set(Some(range));
         engine.announces(OpKind::Store, Access::Write, range, code)

@@ -138,6 +138,8 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     let goes_on = |engine: &mut Engine| {
         if engine.is_on_own_stack(address) {
             engine.thread().laps.take_effect();
+            // What hooks leave is there when a function first writes to its frame.
+            engine.wipe_stacks();
         } else {
             engine.writes_memory(address);
         }

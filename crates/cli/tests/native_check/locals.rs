@@ -1,0 +1,243 @@
+//! Local variables that other threads know. Clang has no hooks for their members and elements. That accesses race, and that
+//! updates can be lost, follows from what C says.
+
+use crate::toolchain::{Toolchain, check};
+use serde_json::Value;
+use std::fs;
+
+/// What a check of this program says, with each compiler and level.
+fn reports(text: &str, options: &[&str], levels: &[&str]) -> Vec<(String, Value)> {
+    let mut reports = Vec::new();
+    for compiler in ["gcc", "clang"] {
+        let Some(toolchain) = Toolchain::named(compiler) else {
+            continue;
+        };
+        for level in levels {
+            let folder = tempfile::tempdir().unwrap();
+            let [source, executable] =
+                ["program.c", "program"].map(|name| folder.path().join(name));
+            fs::write(&source, format!("{BEGINNING}{text}")).unwrap();
+            let flags = [*level, "-D_GNU_SOURCE"].map(str::to_owned);
+            toolchain.build(&source, &flags, &executable).unwrap();
+            let report = check(options, &executable, &[]).unwrap();
+            reports.push((format!("{compiler} {level}:\n{text}"), report));
+        }
+    }
+    reports
+}
+
+const BEGINNING: &str = "
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+struct pair { int a, b; };
+struct outer { int pad[3]; struct pair pairs[2]; };
+static atomic_int count;
+static pthread_t start(void *(*function)(void *), void *argument) {
+    pthread_t thread;
+    pthread_create(&thread, 0, function, argument);
+    return thread;
+}
+";
+
+#[test]
+fn parts_of_locals_that_escape_race() {
+    let cases = [
+        ("struct pair x = {0, 0};", "x.b", "&x"),
+        ("struct pair x = {0, 0};", "x.a", "&x.a"),
+        ("int x[4] = {0};", "x[2]", "x"),
+        (
+            "struct outer x; memset(&x, 0, sizeof x);",
+            "x.pairs[1].b",
+            "&x.pairs",
+        ),
+        (
+            "int x[4] = {0}; struct { int n; int *p; } holder = {1, x};",
+            "x[1]",
+            "&holder",
+        ),
+    ];
+    let places = [
+        "((struct pair *)p)->b",
+        "*(int *)p",
+        "((int *)p)[2]",
+        "((struct pair *)p)[1].b",
+        "(*(int **)((char *)p + 8))[1]",
+    ];
+    for ((declared, own, given), place) in cases.into_iter().zip(places) {
+        let text = format!(
+            "static void *other(void *p) {{ {place} += 1; return 0; }}
+int main(void) {{
+    {declared}
+    pthread_t thread = start(other, {given});
+    {own} += 1;
+    pthread_join(thread, 0);
+    assert({own} == 2);
+}}
+"
+        );
+        for (what, report) in reports(&text, &[], &["-O0", "-O2"]) {
+            assert_eq!(report["errors"][0]["kind"], "data_race", "{what}");
+        }
+        for (what, report) in reports(&text, &["--plain", "sc"], &["-O0"]) {
+            assert_eq!(report["errors"][0]["kind"], "assertion", "{what}");
+        }
+        let joined = text.replace(
+            &format!("    {own} += 1;\n    pthread_join(thread, 0);"),
+            &format!("    pthread_join(thread, 0);\n    {own} += 1;"),
+        );
+        for (what, report) in reports(&joined, &[], &["-O0", "-O2"]) {
+            assert_eq!(report["verdict"], "verified", "{what}");
+        }
+    }
+}
+
+/// What a thread finds at such a place is left by others, by hooks perhaps: the next execution finds the same.
+#[test]
+fn first_writes_to_locals_are_the_same_in_each_execution() {
+    for declared in ["volatile int n = 0;", "atomic_int n; atomic_store(&n, 0);"] {
+        let text = format!(
+            "static void *both(void *p) {{
+    char bytes[200];
+    {declared}
+    memset(bytes, 1, sizeof bytes);
+    n++;
+    count += n + bytes[199];
+    return p;
+}}
+int main(void) {{
+    pthread_t thread = start(both, 0);
+    both(0);
+    pthread_join(thread, 0);
+    assert(count == 4);
+}}
+"
+        );
+        for (what, report) in reports(&text, &[], &["-O0", "-O2"]) {
+            assert_eq!(report["verdict"], "verified", "{what}");
+        }
+    }
+}
+
+/// Uses of what the C library keeps for all threads: some race, the order of others matters.
+#[test]
+fn state_of_the_library_is_shared() {
+    let begin =
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\n#include <sys/stat.h>\n";
+    let program = |before: &str, other: &str, own: &str, after: &str| {
+        format!(
+            "{begin}static int got;
+static FILE *file;
+static time_t zero;
+static void *other(void *p) {{ {other}; return p; }}
+int main(void) {{
+    {before};
+    pthread_t thread = start(other, 0);
+    {own};
+    pthread_join(thread, 0);
+    {after};
+}}
+"
+        )
+    };
+    let races = [
+        (
+            "",
+            "char a[] = \"a b\"; strtok(a, \" \")",
+            "char b[] = \"c d\"; strtok(b, \" \")",
+        ),
+        ("", "localtime(&zero)", "gmtime(&zero)"),
+        ("", "setenv(\"A\", \"1\", 1)", "getenv(\"B\")"),
+        ("", "drand48()", "lrand48()"),
+    ];
+    for (before, other, own) in races {
+        for (what, report) in reports(&program(before, other, own, ""), &[], &["-O0"]) {
+            assert_eq!(report["errors"][0]["kind"], "data_race", "{what}");
+        }
+        let together = program(before, "", &format!("{other}; {own}"), "");
+        for (what, report) in reports(&together, &[], &["-O0"]) {
+            assert_eq!(report["verdict"], "verified", "{what}");
+        }
+    }
+    let orders = [
+        (
+            "srand(7); int first = rand(); srand(7)",
+            "rand()",
+            "got = rand()",
+            "assert(got == first)",
+        ),
+        ("umask(7)", "umask(0)", "got = umask(1)", "assert(got == 7)"),
+        (
+            "file = fmemopen(\"xy\", 2, \"r\")",
+            "fgetc(file)",
+            "got = fgetc(file)",
+            "fclose(file); assert(got == 'x')",
+        ),
+        (
+            "file = tmpfile()",
+            "write(fileno(file), \"a\", 1)",
+            "write(fileno(file), \"b\", 1)",
+            "rewind(file); got = fgetc(file); fclose(file); assert(got == 'b')",
+        ),
+    ];
+    for (before, other, own, after) in orders {
+        let text = format!(
+            "#include <unistd.h>\n{}",
+            program(before, other, own, after)
+        );
+        for (what, report) in reports(&text, &[], &["-O0"]) {
+            assert_eq!(report["errors"][0]["kind"], "assertion", "{what}");
+        }
+    }
+}
+
+#[test]
+fn functions_fail_where_posix_says_so() {
+    let text = "
+#include <errno.h>
+#include <limits.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+static void *other(void *p) {
+    sigset_t set;
+    pthread_sigmask(SIG_BLOCK, 0, &set);
+    assert(sigismember(&set, SIGUSR2) && !sigismember(&set, SIGUSR1));
+    sigfillset(&set);
+    pthread_sigmask(SIG_SETMASK, &set, 0);
+    return p;
+}
+int main(void) {
+    struct timespec bad = {1, 1000000000};
+    sem_t semaphore;
+    sem_init(&semaphore, 0, 0);
+    assert(sem_timedwait(&semaphore, &bad) == -1 && errno == EINVAL);
+    errno = 0;
+    assert(nanosleep(&bad, 0) == -1 && errno == EINVAL);
+    assert(clock_nanosleep(CLOCK_MONOTONIC, 0, &bad, 0) == EINVAL);
+    pthread_key_t key;
+    int keys = 0, result;
+    while (!(result = pthread_key_create(&key, 0)))
+        assert(++keys <= PTHREAD_KEYS_MAX);
+    assert(result == EAGAIN && keys > 64);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &set, 0);
+    pthread_join(start(other, 0), 0);
+    pthread_sigmask(SIG_UNBLOCK, &set, &set);
+    assert(sigismember(&set, SIGUSR2) && !sigismember(&set, SIGUSR1));
+    assert(pthread_sigmask(17, &set, 0) == EINVAL);
+    assert(getpid() == gettid());
+}
+";
+    for (what, report) in reports(text, &[], &["-O0"]) {
+        assert_eq!(
+            report["verdict"], "verified",
+            "{what}: {}",
+            report["errors"]
+        );
+    }
+}
