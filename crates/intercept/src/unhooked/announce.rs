@@ -3,7 +3,7 @@
 use crate::gate::{self, close, is_inside};
 use crate::heap;
 use crate::hooks::Call;
-use native::{ANNOUNCE_SPACE, Access, Effect, Operand};
+use native::{ANNOUNCE_SPACE, Access, Effect, Operand, TEMPORARY_SPACE};
 use runtime::native::{self as model, Frame};
 use std::arch::x86_64::{__cpuid_count, _xgetbv};
 use std::sync::OnceLock;
@@ -143,7 +143,7 @@ unsafe extern "C-unwind" fn perform(saved: &mut Saved, frame: *mut [usize; 7]) {
 ///
 /// As for [`perform`].
 unsafe fn one(saved: &mut Saved, access: &Access, operand: Operand, frame: *const Frame) {
-    let address = address(saved, operand);
+    let address = address(saved, operand, access.is_on_copy);
     let length = access.length;
     // SAFETY: the program is about to access this.
     unsafe {
@@ -164,10 +164,11 @@ unsafe fn one(saved: &mut Saved, access: &Access, operand: Operand, frame: *cons
     }
 }
 
-fn address(saved: &Saved, operand: Operand) -> usize {
+fn address(saved: &Saved, operand: Operand, is_on_copy: bool) -> usize {
+    let space = ANNOUNCE_SPACE + if is_on_copy { TEMPORARY_SPACE } else { 0 };
     let register = |number: Option<usize>| match number {
         None => 0,
-        Some(4) => (&raw const saved.copy).addr() + ANNOUNCE_SPACE,
+        Some(4) => (&raw const saved.copy).addr() + space,
         Some(number) => saved.registers[number],
     };
     let segment = match operand.is_thread_local {
