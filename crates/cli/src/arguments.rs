@@ -199,10 +199,13 @@ pub struct CheckOptions {
     /// Let condition variables wake a thread without a signal as often [default: 0]
     #[arg(long, value_name = "N")]
     pub spurious: Option<u32>,
+    /// Let allocations of a thread in C or C++ get memory that was freed as often [default: 0]
+    #[arg(long, value_name = "N")]
+    pub reuse: Option<u32>,
     /// Stop a thread after as many operations [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_events: Option<u32>,
-    /// Count a program as verified although this was not explored: unseen, asm, libraries, inputs
+    /// Count a program as verified although this was not explored: unseen, asm, libraries, inputs, reuse
     #[arg(long, value_name = "KIND", value_parser = omission(), value_delimiter = ',')]
     pub accept: Vec<Omission>,
     /// Do not report these kinds of findings: race, leak, exit-status, deadlock, …

@@ -284,6 +284,7 @@ fn conditions(order: &Order) -> Conditions {
         max_events: order.max_events.unwrap_or(usual.max_events),
         timeouts: order.timeouts.unwrap_or(usual.timeouts),
         spurious: order.spurious.unwrap_or(usual.spurious),
+        reuse: order.reuse.unwrap_or(usual.reuse),
         panics_fail: usual.panics_fail,
         waiting_after_main: true,
         interleaves_plain: order.interleaves_plain,

@@ -310,6 +310,7 @@ fn order(options: &CheckOptions, program: &NativeProgram) -> Result<Order, Refus
         seed: options.seed,
         timeouts: options.timeouts,
         spurious: options.spurious,
+        reuse: options.reuse,
         max_events: options.max_events,
         unroll: options.unroll,
         accept: options.accept.clone(),

@@ -2,6 +2,7 @@
 
 mod outside;
 
+use crate::clock;
 use crate::gate::{close, code, frame, is_inside};
 use crate::heap;
 use crate::hooks::Call;
@@ -21,7 +22,7 @@ macro_rules! atomics {
                         if is_inside() {
                             let (frame, _closed) = (frame(), close());
                             heap::check(pointer.addr(), size_of::<$type>(), frame);
-                            return native::load(pointer, order(how), frame);
+                            return met(pointer, native::load(pointer, order(how), frame));
                         }
                         event(OpKind::Load, || outside::$atomic::load(pointer))
                     }
@@ -33,7 +34,8 @@ macro_rules! atomics {
                         if is_inside() {
                             let (frame, _closed) = (frame(), close());
                             heap::check(pointer.addr(), size_of::<$type>(), frame);
-                            return native::store(pointer, value, order(how), (*frame).code());
+                            native::store(pointer, value, order(how), (*frame).code());
+                            return clock::release(pointer.addr());
                         }
                         event(OpKind::Store, || outside::$atomic::store(pointer, value));
                     }
@@ -45,7 +47,8 @@ macro_rules! atomics {
                         if is_inside() {
                             let (frame, _closed) = (frame(), close());
                             heap::check(pointer.addr(), size_of::<$type>(), frame);
-                            return native::modify(pointer, ("exchange", order(how)), frame, value, |_, value| value);
+                            let named = ("exchange", order(how));
+                            return changed(pointer, native::modify(pointer, named, frame, value, |_, value| value));
                         }
                         event(OpKind::ReadModifyWrite, || outside::$atomic::modify(pointer, |_| value))
                     }
@@ -83,7 +86,8 @@ macro_rules! atomics {
                             if is_inside() {
                                 let (frame, _closed) = (frame(), close());
                                 heap::check(pointer.addr(), size_of::<$type>(), frame);
-                                return native::modify(pointer, ($text, order(how)), frame, operand, change);
+                                let named = ($text, order(how));
+                                return changed(pointer, native::modify(pointer, named, frame, operand, change));
                             }
                             event(OpKind::ReadModifyWrite, || {
                                 outside::$atomic::modify(pointer, |old| change(old, operand))
@@ -94,6 +98,25 @@ macro_rules! atomics {
             )*
         }
     };
+}
+
+/// A value that the program has read.
+#[inline(always)]
+fn met<V: Copy>(pointer: *const V, value: V) -> V {
+    clock::acquire(pointer.addr());
+    if size_of::<V>() == size_of::<u64>() {
+        // SAFETY: each of the values here is a number; this one is as long.
+        heap::meet(unsafe { std::mem::transmute_copy(&value) }, true);
+    }
+    value
+}
+
+/// The same of an atomic variable that it has changed.
+#[inline(always)]
+fn changed<V: Copy>(pointer: *mut V, value: V) -> V {
+    let value = met(pointer, value);
+    clock::release(pointer.addr());
+    value
 }
 
 /// An atomic access of a program that runs as usual, which may be enforced.
@@ -154,6 +177,8 @@ unsafe fn exchange<V: runtime::Value>(
             [order(success), order(failure)],
             frame,
         )
+        .map(|found| changed(pointer, found))
+        .map_err(|found| met(pointer, found))
     }
 }
 

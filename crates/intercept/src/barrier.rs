@@ -1,8 +1,8 @@
 //! Barriers of POSIX.
 
 use crate::gate::{Own, close, code, is_inside};
-use crate::image;
 use crate::lifetime::BARRIER;
+use crate::{clock, image};
 use libc::{c_int, c_uint, pthread_barrier_t, pthread_barrierattr_t};
 use runtime::native::{self, at};
 use std::collections::BTreeMap;
@@ -40,8 +40,11 @@ export! {
         BARRIER.check(barrier.expose_provenance(), code);
         // SAFETY: the C library keeps the number of places in the third word.
         let places = unsafe { *barrier.cast::<c_uint>().add(2) };
-        let barrier = native::barrier_at(barrier.addr(), places as usize, code);
+        let address = barrier.addr();
+        clock::release(address);
+        let barrier = native::barrier_at(address, places as usize, code);
         let arrival = at(code, || barrier.wait());
+        clock::acquire(address);
         // Who asks which thread was the last one makes the order of arrivals matter.
         match result_is_used(code) && arrival.is_leader() {
             true => libc::PTHREAD_BARRIER_SERIAL_THREAD,

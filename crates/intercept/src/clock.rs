@@ -1,10 +1,12 @@
 //! Time: each thread has a clock of its own, which begins with the execution and goes on by a tick at each look, and by
-//! what the thread sleeps.
+//! what the thread sleeps. It is never behind what another thread's clock was when that released what the thread acquires: objects
+//! and atomic variables carry clocks.
 
-use crate::gate::{close, frame, is_inside};
+use crate::gate::{Own, close, frame, is_inside};
 use crate::{cancel, threads};
 use libc::{c_int, c_long, c_uint, c_void, clockid_t, time_t, timespec, timeval};
-use runtime::native::Frame;
+use runtime::native::{self, Frame};
+use rustc_hash::FxHashMap;
 
 /// Nanoseconds since 1970 at which every execution begins.
 const BEGINNING: u64 = 1_700_000_000_000_000_000;
@@ -15,18 +17,70 @@ const TICK: u64 = 1_000;
 /// No clock goes beyond: times are signed numbers of nanoseconds elsewhere.
 const LAST: u64 = i64::MAX as u64 - BEGINNING;
 
+/// Objects and atomic variables with the latest time at which a thread has released them.
+pub(crate) type Carried = FxHashMap<usize, u64>;
+
+static CARRIED: Own<Option<Carried>> = Own::new(None);
+
+/// Whether any clock has moved in any execution.
+static HAS_MOVED: Own<bool> = Own::new(false);
+
+/// An execution begins.
+pub(crate) fn begin() {
+    CARRIED.get().get_or_insert_default().clear();
+}
+
+/// Copies what objects carry.
+pub(crate) fn save_to(copy: &mut Carried) {
+    copy.clone_from(CARRIED.get().get_or_insert_default());
+}
+
+/// Puts back what was copied.
+pub(crate) fn restore_from(copy: &Carried) {
+    CARRIED.get().get_or_insert_default().clone_from(copy);
+}
+
+/// The thread that runs releases what is at the address: whoever acquires it comes later.
+#[inline(always)]
+pub(crate) fn release(address: usize) {
+    if *HAS_MOVED.get() {
+        let clock = *threads::own_time();
+        native::privately(|| {
+            let carried = CARRIED.get().get_or_insert_default().entry(address);
+            let carried = carried.or_default();
+            *carried = clock.max(*carried);
+        });
+    }
+}
+
+/// The thread that runs has acquired what is at the address.
+#[inline(always)]
+pub(crate) fn acquire(address: usize) {
+    if *HAS_MOVED.get() {
+        let carried = CARRIED.get().get_or_insert_default().get(&address);
+        let clock = threads::own_time();
+        *clock = carried.copied().unwrap_or_default().max(*clock);
+    }
+}
+
+/// The clock of the thread that runs, which is about to go on.
+fn moved() -> &'static mut u64 {
+    *HAS_MOVED.get() = true;
+    threads::own_time()
+}
+
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// The time of the thread that runs.
 fn now() -> u64 {
-    let clock = threads::own_time();
+    let clock = moved();
     *clock = clock.saturating_add(TICK).min(LAST);
     BEGINNING + threads::look_at_clock()
 }
 
 /// The thread that runs sleeps, and may be cancelled meanwhile.
 pub(crate) fn sleep_for(nanoseconds: u64, frame: *const Frame) {
-    let clock = threads::own_time();
+    let clock = moved();
     *clock = clock.saturating_add(nanoseconds);
     cancel::point(frame);
 }
@@ -69,7 +123,7 @@ const INVALID_SLEEP: c_int = -2;
 pub(crate) unsafe fn reach(until: *const timespec) {
     // SAFETY: as promised by the caller.
     let until = nanoseconds(unsafe { &*until }).saturating_sub(BEGINNING);
-    let clock = threads::own_time();
+    let clock = moved();
     *clock = until.max(*clock);
 }
 
@@ -81,7 +135,7 @@ pub(crate) unsafe fn reach(until: *const timespec) {
 pub(crate) unsafe fn pass(time: *const timespec) {
     // SAFETY: as promised by the caller.
     let time = nanoseconds(unsafe { &*time });
-    let clock = threads::own_time();
+    let clock = moved();
     *clock = clock.saturating_add(time);
 }
 

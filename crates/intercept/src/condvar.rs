@@ -46,6 +46,7 @@ unsafe fn wait(
         true => cancel::waiting(frame, waits),
         false => waits(),
     };
+    clock::acquire(condition.addr());
     if let (false, Some(until)) = (is_signalled, until) {
         // SAFETY: the program gave the time.
         unsafe { clock::reach(until) };
@@ -64,7 +65,11 @@ export! {
             let (code, _closed) = (code(), close());
             CONDVAR.begins(condition.expose_provenance(), code);
         }
-        real!(pthread_cond_init(condition, attributes): fn(*mut pthread_cond_t, *const c_void) -> c_int)
+        let result = real!(pthread_cond_init(condition, attributes): fn(*mut pthread_cond_t, *const c_void) -> c_int);
+        if result == 0 {
+            CONDVAR.has_begun(condition.expose_provenance());
+        }
+        result
     }
 
     placed fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int {
@@ -127,6 +132,7 @@ export! {
         CONDVAR.check(condition.expose_provenance(), code);
         let variable = native::condvar_at(condition.addr(), code);
         at(code, || variable.signal());
+        clock::release(condition.addr());
         0
     }
 
@@ -138,6 +144,7 @@ export! {
         CONDVAR.check(condition.expose_provenance(), code);
         let variable = native::condvar_at(condition.addr(), code);
         at(code, || variable.broadcast());
+        clock::release(condition.addr());
         0
     }
 
@@ -146,7 +153,9 @@ export! {
             let (code, _closed) = (code(), close());
             CONDVAR.begins(condition.expose_provenance(), code);
         }
-        real!(cnd_init(condition): fn(*mut pthread_cond_t) -> c_int)
+        let result = real!(cnd_init(condition): fn(*mut pthread_cond_t) -> c_int);
+        CONDVAR.has_begun(condition.expose_provenance());
+        result
     }
 
     placed fn cnd_destroy(condition: *mut pthread_cond_t) {
@@ -190,6 +199,7 @@ export! {
         CONDVAR.check(condition.expose_provenance(), code);
         let variable = native::condvar_at(condition.addr(), code);
         at(code, || variable.signal());
+        clock::release(condition.addr());
         0
     }
 
@@ -201,6 +211,7 @@ export! {
         CONDVAR.check(condition.expose_provenance(), code);
         let variable = native::condvar_at(condition.addr(), code);
         at(code, || variable.broadcast());
+        clock::release(condition.addr());
         0
     }
 }

@@ -22,7 +22,10 @@ fn futex(arguments: Arguments, code: usize) -> c_int {
         WAIT | WAIT_BITSET => {
             // SAFETY: the program gave the address of the word.
             match unsafe { native::futex_wait(word, value as u32, time != 0, code) } {
-                Futex::Woken => 0,
+                Futex::Woken => {
+                    clock::acquire(word.addr());
+                    0
+                }
                 Futex::Changed => -libc::EAGAIN,
                 Futex::Expired => {
                     let time = std::ptr::with_exposed_provenance(time as usize);
@@ -41,6 +44,7 @@ fn futex(arguments: Arguments, code: usize) -> c_int {
             // SAFETY: the program gave the address of the word.
             let woken =
                 unsafe { native::futex_wake(word, value.clamp(0, c_int::MAX.into()) as u32, code) };
+            clock::release(word.addr());
             woken as c_int
         }
         other => native::refuse(

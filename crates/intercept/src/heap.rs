@@ -2,10 +2,13 @@
 //! schedule nor on the process. Nothing is used again within an execution; so every access to memory that was
 //! given back, or never given out, is noticed.
 
+use crate::allocator::Allocator;
 use crate::gate::{Own, close, code, is_inside};
+use crate::image;
 use libc::c_void;
 use report::FailureKind;
 use runtime::native::{self, Frame};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -35,36 +38,6 @@ struct Header {
 }
 
 const HEADER: usize = size_of::<Header>();
-
-/// What gave a block out, and is to take it back.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-pub(crate) enum Allocator {
-    /// `malloc` and its family, and `free`.
-    Malloc,
-    /// `new` and `delete`.
-    New,
-    /// `new[]` and `delete[]`.
-    NewArray,
-}
-
-impl Allocator {
-    fn gives(self) -> &'static str {
-        match self {
-            Allocator::Malloc => "malloc",
-            Allocator::New => "new",
-            Allocator::NewArray => "new[]",
-        }
-    }
-
-    fn takes(self) -> &'static str {
-        match self {
-            Allocator::Malloc => "free",
-            Allocator::New => "delete",
-            Allocator::NewArray => "delete[]",
-        }
-    }
-}
 
 /// The bytes of each arena that are in use, and those that were when the program's `main` began.
 static USED: Own<[usize; ARENAS]> = Own::new([0; ARENAS]);
@@ -351,15 +324,18 @@ pub(crate) struct Asked {
     pub(crate) size: usize,
     pub(crate) align: usize,
     pub(crate) allocator: Allocator,
+    /// What each byte is.
+    pub(crate) fill: u8,
 }
+
+/// What memory has that is given out and need not be zero, so that objects are noticed which nothing has initialised.
+pub(crate) const FILL: u8 = 0xbe;
+/// Eight bytes of it.
+pub(crate) const UNWRITTEN: u64 = u64::from_ne_bytes([FILL; 8]);
 
 /// Memory from the arena of a thread; null if it has no more.
 fn allocate(thread: usize, asked: Asked, site: usize) -> *mut c_void {
-    let Asked {
-        size,
-        align,
-        allocator,
-    } = asked;
+    let Asked { size, align, .. } = asked;
     if thread >= ARENAS || size >= ARENA || align >= ARENA {
         return std::ptr::null_mut();
     }
@@ -376,15 +352,35 @@ fn allocate(thread: usize, asked: Asked, site: usize) -> *mut c_void {
             return std::ptr::null_mut();
         }
         *used = end - arena;
+        give_out(start, asked, site)
+    }
+}
+
+/// How many granules a block of so many bytes has.
+fn granules(size: usize) -> usize {
+    size.max(1).div_ceil(GRANULE)
+}
+
+/// Makes memory a block.
+///
+/// # Safety
+///
+/// The memory is in the region, as large as was asked for, and not given out otherwise.
+unsafe fn give_out(start: usize, asked: Asked, site: usize) -> *mut c_void {
+    let Asked {
+        size, allocator, ..
+    } = asked;
+    let granules = granules(size);
+    // SAFETY: as promised by the caller.
+    unsafe {
         ((start - HEADER) as *mut Header).write(Header {
             size: size as u32,
             allocator,
             site,
         });
-        // As the system gives it out, and the same in every execution.
-        (start as *mut u8).write_bytes(0, end - start);
+        // The same in every execution.
+        (start as *mut u8).write_bytes(asked.fill, granules * GRANULE);
         let states = state(start);
-        let granules = (end - start) / GRANULE;
         states.write_bytes(GRANULE as u8, granules);
         *states.add(granules - 1) = (size - (granules - 1) * GRANULE) as u8;
         *states |= FIRST;
@@ -397,7 +393,13 @@ pub(crate) fn allocate_here(asked: Asked) -> Option<*mut c_void> {
     if is_inside() {
         let (code, _closed) = (code(), close());
         let thread = native::begin_allocation();
-        return Some(allocate(thread, asked, code));
+        let is_usual = asked.align <= GRANULE && !is_of_library(code);
+        let again = is_usual.then(|| native::allocate_again(granules(asked.size), code));
+        return Some(match again.flatten() {
+            // SAFETY: a block of as many granules that was freed.
+            Some(block) => unsafe { give_out(block, asked, code) },
+            None => allocate(thread, asked, code),
+        });
     }
     IS_CONSTRUCTING
         .load(Relaxed)
@@ -429,9 +431,29 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
         native::fail(code, FailureKind::Misuse, message.to_owned());
     }
     native::release(address, size, code);
-    for granule in 0..size.max(1).div_ceil(GRANULE) {
+    for granule in 0..granules(size) {
         // SAFETY: the states of the block.
         unsafe { *state(address).add(granule) |= FREED };
+    }
+    if !is_of_library(code) {
+        native::free_for_others(address, granules(size), code);
+    }
+}
+
+/// Whether a library of the system or of a compiler asks for memory: threads are not switched within its calls.
+fn is_of_library(code: usize) -> bool {
+    static KNOWN: Own<Option<FxHashMap<usize, bool>>> = Own::new(None);
+    let known = KNOWN.get().get_or_insert_default().entry(code);
+    *known.or_insert_with(|| image::is_in_library(code))
+}
+
+/// The program has read this value: it may be the address of a block, perhaps with marks in its lowest bits.
+#[inline(always)]
+pub(crate) fn meet(value: u64, is_atomic: bool) {
+    let block = value as usize / GRANULE * GRANULE;
+    // SAFETY: the address is in the region.
+    if contains(block) && unsafe { *state(block) } & FIRST != 0 {
+        native::meet_address(block, is_atomic);
     }
 }
 

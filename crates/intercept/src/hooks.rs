@@ -60,6 +60,9 @@ unsafe fn read_shared(pointer: *const c_void, length: usize) {
             Some(to) => native::copy_at_once(to, pointer.addr(), length, frame),
             None => native::read(pointer.expose_provenance(), length, frame),
         }
+        if length == size_of::<u64>() {
+            heap::meet(pointer.cast::<u64>().read_unaligned(), false);
+        }
     }
 }
 

@@ -4,7 +4,9 @@
 //! a call, or destroyed, is written into the object itself, where the C library keeps nothing. A static initialiser overwrites
 //! the mark, and so makes a new object of one that was destroyed.
 
+use crate::gate::is_inside;
 use crate::heap;
+use crate::source_map::place;
 use report::FailureKind;
 use runtime::native;
 
@@ -18,6 +20,13 @@ pub(crate) struct Kind {
     /// There is a static initialiser: an object need not be initialised by a call.
     is_static: bool,
 }
+
+pub(crate) const MUTEX: Kind = Kind {
+    name: "mutex",
+    size: 40,
+    offset: 32,
+    is_static: true,
+};
 
 pub(crate) const CONDVAR: Kind = Kind {
     name: "condition variable",
@@ -56,17 +65,28 @@ impl Kind {
         std::ptr::with_exposed_provenance_mut(object + self.offset)
     }
 
+    fn mark_of(&self, object: usize) -> u64 {
+        // SAFETY: there is memory for an object of this kind.
+        unsafe { self.mark(object).read_unaligned() }
+    }
+
     /// The program is about to initialise an object.
     pub(crate) fn begins(&self, object: usize, code: usize) {
         heap::check_object(object, code);
         self.check_waits(object, "initialised", code);
+        if self.mark_of(object) == INITIALISED {
+            check_first(self.name, object, code);
+        }
         native::initialise(object, code);
         // SAFETY: there is memory for an object of this kind.
         unsafe { native::changes(object, self.size) };
     }
 
-    /// The C library has initialised an object.
+    /// The C library has initialised an object, which has a mark only in a check if there is a static initialiser.
     pub(crate) fn has_begun(&self, object: usize) {
+        if self.is_static && !is_inside() {
+            return;
+        }
         // SAFETY: there is an object of this kind.
         unsafe { self.mark(object).write_unaligned(INITIALISED) };
     }
@@ -94,15 +114,24 @@ impl Kind {
     /// The program uses an object, which must be there.
     pub(crate) fn check(&self, object: usize, code: usize) {
         heap::check_object(object, code);
-        // SAFETY: there is memory for an object of this kind.
-        let mark = unsafe { self.mark(object).read_unaligned() };
-        let what = match mark {
+        let what = match self.mark_of(object) {
             DESTROYED => "destroyed",
             INITIALISED => return,
+            heap::UNWRITTEN => "never initialised",
             _ if self.is_static => return,
             _ => "never initialised",
         };
         let message = format!("a {} is used that was {what}", self.name);
+        native::fail(code, FailureKind::Misuse, message)
+    }
+}
+
+/// The program initialises an object that seems to be there already: it is, if it was initialised here and not destroyed.
+pub(crate) fn check_first(name: &str, object: usize, code: usize) {
+    if let Some(first) = native::initialised_at(object) {
+        let place = place(first).map_or_else(String::new, |place| format!(" at {place}"));
+        let message =
+            format!("a {name} is initialised again that was initialised{place} and not destroyed");
         native::fail(code, FailureKind::Misuse, message)
     }
 }

@@ -1,8 +1,9 @@
 //! `malloc` and its family: the program has its own heap. In a check, what the C library allocates for the checker is
 //! the checker's; otherwise, and before the program's start, it comes from the C library.
 
+use crate::allocator::Allocator;
 use crate::gate::{self, close, code, is_inside};
-use crate::heap::{self, Allocator, Asked, GRANULE};
+use crate::heap::{self, Asked, GRANULE};
 use crate::{image, own_memory};
 use libc::{c_int, c_void, size_t};
 use report::FailureKind;
@@ -31,7 +32,7 @@ export! {
         let Some(bytes) = count.checked_mul(size) else {
             return no_memory();
         };
-        match allocated(bytes, GRANULE) {
+        match filled(bytes, GRANULE, 0) {
             Some(pointer) => or_no_memory(pointer),
             None if is_apart() => own_memory::allocate_zeroed(count, size),
             // SAFETY: passed on.
@@ -222,10 +223,16 @@ fn reallocate(pointer: *mut c_void, size: usize) -> *mut c_void {
 
 /// Memory of this size for the program or its constructors.
 fn allocated(size: usize, align: usize) -> Option<*mut c_void> {
+    filled(size, align, heap::FILL)
+}
+
+/// The same with these bytes.
+fn filled(size: usize, align: usize, fill: u8) -> Option<*mut c_void> {
     heap::allocate_here(Asked {
         size,
         align,
         allocator: Allocator::Malloc,
+        fill,
     })
 }
 

@@ -6,6 +6,7 @@ use crate::clock;
 use crate::ending::{THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT};
 use crate::gate::{self, close, code, is_inside};
 use crate::heap;
+use crate::lifetime::MUTEX;
 use crate::robust::{self, ROBUST};
 use crate::threads::{self, own_number};
 use crate::tries::{code_of, tries};
@@ -27,6 +28,8 @@ const RECURSIVE: c_int = 1;
 const ERROR_CHECKING: c_int = 2;
 /// What the C library makes of the kind of a mutex that is destroyed.
 const DESTROYED: c_int = -1;
+/// The kind of a mutex in memory of the heap that was never written.
+const UNWRITTEN: c_int = heap::UNWRITTEN as c_int;
 /// The bits of a kind that tell these apart.
 const KINDS: c_int = 3;
 
@@ -48,6 +51,9 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
     heap::check_object(mutex.addr(), code);
     // SAFETY: the program's mutex has this layout.
     let layout = unsafe { &mut *mutex.cast::<MutexLayout>() };
+    if layout.kind == UNWRITTEN {
+        check(layout.kind, code);
+    }
     let own = own_number();
     let kind = layout.kind & KINDS;
     if layout.owner == own && kind == RECURSIVE {
@@ -70,6 +76,7 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
         How::Try => tries(frame, || lock.try_lock()),
         How::Timed(_) => tries(frame, || lock.lock_timed()),
     };
+    clock::acquire(mutex.addr());
     // Only now, since to destroy a mutex is an event that comes before or after this one.
     check(layout.kind, code);
     if let (false, How::Timed(until)) = (is_granted, how) {
@@ -117,6 +124,9 @@ unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     heap::check_object(mutex.addr(), code);
     // SAFETY: the program's mutex has this layout.
     let layout = unsafe { &mut *mutex.cast::<MutexLayout>() };
+    if layout.kind == UNWRITTEN {
+        check(layout.kind, code);
+    }
     let is_own = layout.owner == own_number();
     let kind = layout.kind & KINDS;
     let is_robust = layout.kind & ROBUST != 0;
@@ -136,6 +146,7 @@ unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     }
     // SAFETY: as promised by the caller.
     unsafe { hold(mutex, 0, 0) };
+    clock::release(mutex.addr());
     let lock = native::mutex_at(mutex.addr(), code);
     at(code, || lock.unlock());
     0
@@ -162,10 +173,13 @@ fn destroy(mutex: *mut pthread_mutex_t, code: usize) {
 
 /// The program uses a mutex of this kind.
 fn check(kind: c_int, code: usize) {
-    if kind == DESTROYED {
-        let message = "a mutex is used that was destroyed".to_owned();
-        native::fail(code, FailureKind::Misuse, message);
-    }
+    let what = match kind {
+        DESTROYED => "destroyed",
+        UNWRITTEN => "never initialised",
+        _ => return,
+    };
+    let message = format!("a mutex is used that was {what}");
+    native::fail(code, FailureKind::Misuse, message);
 }
 
 /// A thread that waits for a condition gives up its mutex for that time: how often it holds it.
@@ -188,6 +202,7 @@ pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> c_uint {
     }
     // SAFETY: as promised by the caller.
     unsafe { hold(mutex, 0, 0) };
+    clock::release(mutex.addr());
     count
 }
 
@@ -197,6 +212,7 @@ pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> c_uint {
 ///
 /// As for [`lock`].
 pub(crate) unsafe fn take_back(mutex: *mut pthread_mutex_t, count: c_uint, code: usize) -> c_int {
+    clock::acquire(mutex.addr());
     // SAFETY: as promised by the caller; the program's mutex has this layout.
     unsafe {
         let kind = (*mutex.cast::<MutexLayout>()).kind;
@@ -212,10 +228,14 @@ export! {
     placed fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attributes: *const pthread_mutexattr_t) -> c_int {
         if is_inside() {
             let (code, _closed) = (code(), close());
-            heap::check_object(mutex.addr(), code);
-            native::initialise(mutex.addr(), code);
+            MUTEX.begins(mutex.expose_provenance(), code);
         }
-        real!(pthread_mutex_init(mutex, attributes): fn(*mut pthread_mutex_t, *const pthread_mutexattr_t) -> c_int)
+        let result = real!(pthread_mutex_init(mutex, attributes):
+            fn(*mut pthread_mutex_t, *const pthread_mutexattr_t) -> c_int);
+        if result == 0 {
+            MUTEX.has_begun(mutex.expose_provenance());
+        }
+        result
     }
 
     placed fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int {
@@ -289,10 +309,11 @@ export! {
     placed fn mtx_init(mutex: *mut pthread_mutex_t, kind: c_int) -> c_int {
         if is_inside() {
             let (code, _closed) = (code(), close());
-            heap::check_object(mutex.addr(), code);
-            native::initialise(mutex.addr(), code);
+            MUTEX.begins(mutex.expose_provenance(), code);
         }
-        real!(mtx_init(mutex, kind): fn(*mut pthread_mutex_t, c_int) -> c_int)
+        let result = real!(mtx_init(mutex, kind): fn(*mut pthread_mutex_t, c_int) -> c_int);
+        MUTEX.has_begun(mutex.expose_provenance());
+        result
     }
 
     placed fn mtx_destroy(mutex: *mut pthread_mutex_t) {

@@ -1,8 +1,9 @@
 //! `operator new` and `operator delete` of C++: as the library of C++ has them, but a block belongs to the place that asked
 //! for it, not to that library.
 
+use crate::allocator::Allocator;
 use crate::gate::{close, code, is_inside};
-use crate::heap::{self, Allocator, Asked};
+use crate::heap::{self, Asked};
 use libc::{c_void, size_t};
 
 /// What a fundamental type needs at most.
@@ -14,6 +15,7 @@ fn allocated(size: size_t, align: usize, allocator: Allocator) -> Option<*mut c_
         size: size.max(1),
         align,
         allocator,
+        fill: heap::FILL,
     })?;
     (!block.is_null()).then_some(block)
 }

@@ -1,5 +1,6 @@
 //! What is done once: by POSIX, by C11, and for the local statics of C++.
 
+use crate::clock;
 use crate::gate::{self, close, code, is_inside};
 use crate::image;
 use crate::threads;
@@ -36,7 +37,10 @@ export! {
         let once = native::once_at(guard.addr(), code);
         match at(code, || once.enter()) {
             Entry::Initialise { .. } => 1,
-            Entry::Done => 0,
+            Entry::Done => {
+                clock::acquire(guard.addr());
+                0
+            }
         }
     }
 
@@ -52,6 +56,7 @@ export! {
         // Whoever finds the byte set, by an acquire load of its own, does not come here.
         // SAFETY: the first byte of a guard tells whether it is done.
         unsafe { native::store(guard, 1, std::sync::atomic::Ordering::Release, code) };
+        clock::release(guard.addr());
         let once = native::once_at(guard.addr(), code);
         at(code, || once.done());
     }
@@ -78,8 +83,10 @@ fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
         // SAFETY: the program gave the function.
         unsafe { gate::run(threads::own_pointer(), initialise as usize, [0; 3]) };
         std::mem::forget(attempt);
+        clock::release(control);
         at(code, || once.done());
     }
+    clock::acquire(control);
 }
 
 /// An initialiser that runs.

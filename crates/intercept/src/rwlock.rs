@@ -47,8 +47,17 @@ fn hold(address: usize, lock: RwLock, place: Place) -> c_int {
         lock,
         place,
     };
+    clock::acquire(address);
+    if held.place.is_writer() {
+        clock::acquire(readers(address));
+    }
     native::privately(|| HELD.get().push(held));
     0
+}
+
+/// Beside the clock of the writers of a lock, that of its readers, which nothing orders among themselves.
+fn readers(lock: usize) -> usize {
+    lock + 1
 }
 
 /// Where the C library keeps the kind of a lock, in words.
@@ -118,7 +127,11 @@ export! {
             // It is another lock now, which no thread holds.
             native::privately(|| HELD.get().retain(|held| held.address != lock.addr()));
         }
-        real!(pthread_rwlock_init(lock, attributes): fn(*mut pthread_rwlock_t, *const c_void) -> c_int)
+        let result = real!(pthread_rwlock_init(lock, attributes): fn(*mut pthread_rwlock_t, *const c_void) -> c_int);
+        if result == 0 {
+            RWLOCK.has_begun(lock.expose_provenance());
+        }
+        result
     }
 
     placed fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
@@ -144,6 +157,7 @@ export! {
         let held = HELD.get().swap_remove(position);
         rwlock_of(lock, code);
         at(code, || held.lock.release(&held.place));
+        clock::release(if held.place.is_writer() { lock.addr() } else { readers(lock.addr()) });
         0
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::gate::{self, Own};
 use crate::{
-    audit, blocks, cancel, dead_values, ending, heap, image, keys, pages, rwlock, threads,
+    audit, blocks, cancel, clock, dead_values, ending, heap, image, keys, pages, rwlock, threads,
 };
 use native::{has_unseen_writes, is_confined};
 use runtime::ThreadId;
@@ -26,6 +26,7 @@ struct Copy {
     cancel: Vec<u32>,
     rwlocks: rwlock::Saved,
     ending: ending::Saved,
+    clocks: clock::Carried,
 }
 
 /// Whether the program changes nothing else; not known before it is asked for.
@@ -104,6 +105,7 @@ impl Memory for ProgramMemory {
         cancel::save_to(&mut copy.cancel, threads::count());
         rwlock::save_to(&mut copy.rwlocks);
         ending::save_to(&mut copy.ending);
+        clock::save_to(&mut copy.clocks);
         copy
     }
 
@@ -121,6 +123,7 @@ impl Memory for ProgramMemory {
         cancel::restore_from(&copy.cancel);
         rwlock::restore_from(&copy.rwlocks);
         ending::restore_from(&copy.ending);
+        clock::restore_from(&copy.clocks);
     }
 }
 

@@ -38,8 +38,10 @@ export! {
             return real!(sem_wait(semaphore): fn(*mut sem_t) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
+        let address = semaphore.addr();
         let semaphore = semaphore_of(semaphore, code_of(frame));
         cancel::wait(frame, || at(code_of(frame), || semaphore.acquire()));
+        clock::acquire(address);
         0
     }
 
@@ -48,8 +50,11 @@ export! {
             return real!(sem_trywait(semaphore): fn(*mut sem_t) -> c_int);
         }
         let (frame, mut closed) = (gate::frame(), close());
+        let address = semaphore.addr();
         let semaphore = semaphore_of(semaphore, code_of(frame));
-        match tries(frame, || semaphore.try_acquire()) {
+        let is_granted = tries(frame, || semaphore.try_acquire());
+        clock::acquire(address);
+        match is_granted {
             true => 0,
             false => failing(&mut closed, libc::EAGAIN),
         }
@@ -64,8 +69,11 @@ export! {
         if !unsafe { clock::is_valid(until) } {
             return failing(&mut closed, libc::EINVAL);
         }
+        let address = semaphore.addr();
         let semaphore = semaphore_of(semaphore, code_of(frame));
-        match cancel::wait(frame, || tries(frame, || semaphore.acquire_timed())) {
+        let is_granted = cancel::wait(frame, || tries(frame, || semaphore.acquire_timed()));
+        clock::acquire(address);
+        match is_granted {
             true => 0,
             false => {
                 // SAFETY: the program gave the time.
@@ -84,8 +92,11 @@ export! {
         if !unsafe { clock::is_valid(until) } {
             return failing(&mut closed, libc::EINVAL);
         }
+        let address = semaphore.addr();
         let semaphore = semaphore_of(semaphore, code_of(frame));
-        match cancel::wait(frame, || tries(frame, || semaphore.acquire_timed())) {
+        let is_granted = cancel::wait(frame, || tries(frame, || semaphore.acquire_timed()));
+        clock::acquire(address);
+        match is_granted {
             true => 0,
             false => {
                 // SAFETY: the program gave the time.
@@ -100,8 +111,11 @@ export! {
             return real!(sem_post(semaphore): fn(*mut sem_t) -> c_int);
         }
         let (code, mut closed) = (code(), close());
+        let address = semaphore.addr();
         let semaphore = semaphore_of(semaphore, code);
-        match at(code, || semaphore.release_below(MOST)) {
+        let is_released = at(code, || semaphore.release_below(MOST));
+        clock::release(address);
+        match is_released {
             true => 0,
             false => failing(&mut closed, libc::EOVERFLOW),
         }

@@ -1,7 +1,9 @@
 //! Spin locks of POSIX.
 
+use crate::clock;
 use crate::gate::{self, close, code, is_inside};
 use crate::heap;
+use crate::lifetime::check_first;
 use crate::tries::{code_of, tries};
 use libc::c_int;
 use report::FailureKind;
@@ -34,6 +36,11 @@ export! {
     placed fn pthread_spin_init(lock: *mut c_int, shared: c_int) -> c_int {
         if is_inside() {
             let (code, _closed) = (code(), close());
+            heap::check_object(lock.addr(), code);
+            // SAFETY: the program gave the lock.
+            if unsafe { *lock } == INITIALISED {
+                check_first("spin lock", lock.addr(), code);
+            }
             native::initialise(lock.addr(), code);
         }
         real!(pthread_spin_init(lock, shared): fn(*mut c_int, c_int) -> c_int)
@@ -58,8 +65,10 @@ export! {
             return real!(pthread_spin_lock(lock): fn(*mut c_int) -> c_int);
         }
         let (code, _closed) = (code(), close());
+        let address = lock.addr();
         let lock = lock_at(lock, code);
         at(code, || lock.lock());
+        clock::acquire(address);
         0
     }
 
@@ -68,8 +77,11 @@ export! {
             return real!(pthread_spin_trylock(lock): fn(*mut c_int) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
+        let address = lock.addr();
         let lock = lock_at(lock, code_of(frame));
-        match tries(frame, || lock.try_lock()) {
+        let is_taken = tries(frame, || lock.try_lock());
+        clock::acquire(address);
+        match is_taken {
             true => 0,
             false => libc::EBUSY,
         }
@@ -80,6 +92,7 @@ export! {
             return real!(pthread_spin_unlock(lock): fn(*mut c_int) -> c_int);
         }
         let (code, _closed) = (code(), close());
+        clock::release(lock.addr());
         let lock = lock_at(lock, code);
         at(code, || lock.unlock());
         0

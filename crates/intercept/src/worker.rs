@@ -6,9 +6,9 @@ use crate::savepoint::ProgramMemory;
 use crate::source_map::Names;
 use crate::start::Program;
 use crate::{
-    audit, block_numbers, blocks, copies, dead_values, ending, gate, heap, image, input, inputs,
-    leaks, pages, remapping, rwlock, savepoint, system_state, threads, unhooked, unknown_calls,
-    watch,
+    audit, block_numbers, blocks, clock, copies, dead_values, ending, gate, heap, image, input,
+    inputs, leaks, pages, remapping, rwlock, savepoint, system_state, threads, unhooked,
+    unknown_calls, watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -195,6 +195,7 @@ fn run(program: Program) {
         blocks::begin(gate::checker());
         threads::begin();
         rwlock::begin();
+        clock::begin();
         block_numbers::begin();
         ending::begin();
         audit::begin();

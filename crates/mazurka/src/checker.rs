@@ -251,6 +251,12 @@ impl Checker {
         self
     }
 
+    /// How many allocations per thread of a native program may get a block of the heap that was freed: a choice each time (default 0).
+    pub fn reuse(mut self, times: u32) -> Checker {
+        self.conditions.reuse = times;
+        self
+    }
+
     /// Makes each panic a failure. By default one that `join` returns as `Err` is behaviour.
     pub fn panics_fail(mut self, fail: bool) -> Checker {
         self.conditions.panics_fail = fail;

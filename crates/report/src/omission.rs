@@ -16,6 +16,8 @@ pub enum Omission {
     Libraries,
     /// Values of inputs that are not tried.
     Inputs,
+    /// Memory that was freed and is given out again.
+    Reuse,
 }
 
 /// Something that is known not to be explored.
@@ -29,11 +31,12 @@ pub struct LeftOut {
 
 impl Omission {
     /// Every kind.
-    pub const ALL: [Omission; 4] = [
+    pub const ALL: [Omission; 5] = [
         Omission::Unseen,
         Omission::Asm,
         Omission::Libraries,
         Omission::Inputs,
+        Omission::Reuse,
     ];
 
     /// Its name on the command line.
@@ -43,6 +46,7 @@ impl Omission {
             Omission::Asm => "asm",
             Omission::Libraries => "libraries",
             Omission::Inputs => "inputs",
+            Omission::Reuse => "reuse",
         }
     }
 }

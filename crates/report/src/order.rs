@@ -42,6 +42,9 @@ pub struct Order {
     /// Wakeups of condition variables per thread that no signal causes.
     #[serde(default)]
     pub spurious: Option<u32>,
+    /// Allocations per thread that may get memory which was freed.
+    #[serde(default)]
+    pub reuse: Option<u32>,
     /// Operations per thread.
     pub max_events: Option<u32>,
     /// Rounds of a loop per thread.

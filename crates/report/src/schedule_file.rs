@@ -81,6 +81,9 @@ pub struct Conditions {
     /// So many operations of a thread may fail, or wake up, for no reason.
     #[serde(default)]
     pub spurious: u32,
+    /// So many allocations of a thread may get memory that was freed.
+    #[serde(default)]
+    pub reuse: u32,
     /// Each panic is a failure, also one that the program observes.
     pub panics_fail: bool,
     /// Threads may still wait when the main thread has returned.
@@ -102,6 +105,7 @@ impl Default for Conditions {
             max_events: 10_000,
             timeouts: 2,
             spurious: 0,
+            reuse: 0,
             panics_fail: false,
             waiting_after_main: false,
             interleaves_plain: false,

@@ -28,6 +28,8 @@ pub struct Config {
     pub timeouts: u32,
     /// How often operations of a thread may fail, or wake up, for no reason.
     pub spurious: u32,
+    /// How many allocations of a thread may get a block of the heap that was freed.
+    pub reuse: u32,
     /// Whether a panic that somebody observes (by join, or as poison) is a failure, too.
     pub panics_fail: bool,
     /// An execution with more threads, the main thread among them, is a failure.
@@ -68,6 +70,7 @@ impl Default for Config {
             max_events: 10_000,
             timeouts: 2,
             spurious: 0,
+            reuse: 0,
             panics_fail: false,
             max_threads: usize::MAX,
             locations: true,

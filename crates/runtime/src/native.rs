@@ -19,6 +19,7 @@ mod ownership;
 mod plain;
 mod private_stack;
 mod ranges;
+pub(crate) mod reuse;
 mod savepoint;
 mod segment;
 mod shadow;
@@ -40,9 +41,9 @@ pub use futex::{Futex, futex_wait, futex_wake};
 pub use laps::{Frame, HAS_CALLED_UNKNOWN};
 pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
-    at, barrier_at, begins_library_once, condvar_at, destroy, initialise, inner_mutex_at,
-    is_condvar_waited_for_within, is_waited_for, mutex_at, once_at, rwlock_at, semaphore_at,
-    try_at,
+    at, barrier_at, begins_library_once, condvar_at, destroy, initialise, initialised_at,
+    inner_mutex_at, is_condvar_waited_for_within, is_waited_for, mutex_at, once_at, rwlock_at,
+    semaphore_at, try_at,
 };
 pub use own::{WIPES, reads_on_own, reads_own, writes_own};
 pub(crate) use ownership::Ownership;
@@ -51,6 +52,7 @@ pub use plain::{
     begin_allocation, meet_volatile, read, read_within, release, take_effect, write, write_volatile,
 };
 pub(crate) use ranges::{Ranges, digest_at};
+pub use reuse::{allocate_again, free_for_others, meet_address};
 pub use savepoint::Memory;
 pub(crate) use savepoint::Savepoints;
 pub(crate) use segment::Segment;
@@ -135,6 +137,7 @@ pub(crate) struct State {
     pub(crate) is_simple: bool,
     pub(crate) shadow: Shadow,
     pub(crate) ownership: Ownership,
+    pub(crate) reuse: reuse::Met,
     /// Data races are looked for, and what is known of the order of threads by starts, ends and locks does not
     /// suffice: what atomic accesses order counts, too.
     pub(crate) is_ordering: bool,

@@ -29,6 +29,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// Whether it is a writer's.
+    pub fn is_writer(&self) -> bool {
+        self.is_writer
+    }
+
     pub(crate) fn of(is_writer: bool) -> Place {
         Place { is_writer }
     }

@@ -6,6 +6,7 @@
 use crate::coroutine::{Fibre, Suspender};
 use crate::engine::{Engine, Job};
 use crate::grain::Grain;
+use crate::native::reuse::alternatives;
 use crate::source::Place;
 use crate::thread::Panic;
 use crate::undone::is_for_lock;
@@ -132,12 +133,18 @@ impl Engine {
         own.operations += 1;
         own.last = Some(event);
         own.run = run;
+        let allocates = own.allocates.take().is_some();
         self.is_in_event = true;
         self.is_effect_noted = false;
         if self.watch.notes {
             self.note_begin(step.thread);
         }
-        if let OpKind::CompareExchange | OpKind::CondvarSignal = self.op.kind {
+        if allocates
+            || matches!(
+                self.op.kind,
+                OpKind::CompareExchange | OpKind::CondvarSignal
+            )
+        {
             self.forget_condition(step.thread);
         }
         Some(fibre)
@@ -253,6 +260,7 @@ impl Engine {
             threads,
             pending,
             objects,
+            native,
             after,
             ..
         } = self;
@@ -265,6 +273,8 @@ impl Engine {
             }
             if request.expects.is_some() {
                 request.op.access = request.access_at(*after);
+            } else if let Some(size) = threads[thread].allocates {
+                request.alternatives = alternatives(native.objects.freed.get(&size));
             } else if let Some(condvar) = threads[thread].signals {
                 request.alternatives = objects.condvars.get(condvar).alternatives();
             }

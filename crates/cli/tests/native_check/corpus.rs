@@ -117,7 +117,15 @@ fn problems_of(program: &Program, executable: &Path) -> Vec<String> {
                     Plain::Sc => "sc",
                 };
                 let arguments = size.map(Program::arguments).unwrap_or_default();
-                let options = ["--algorithm", algorithm, "--plain", how];
+                // Some programs free blocks whose addresses others have read.
+                let options = [
+                    "--algorithm",
+                    algorithm,
+                    "--plain",
+                    how,
+                    "--accept",
+                    "reuse",
+                ];
                 let found = check(&options, executable, &arguments)
                     .map_or_else(Some, |report| problem(&report, expectation, size));
                 if let Some(problem) = found {

@@ -54,7 +54,7 @@ fn kind(of_type: &str, body: &str) -> String {
     let source = folder.path().join("program.c");
     let executable = folder.path().join("program");
     let text = format!(
-        "#include <pthread.h>\n#include <semaphore.h>\n#include <stdlib.h>\nint main(void) {{\n    \
+        "#include <pthread.h>\n#include <semaphore.h>\n#include <stdlib.h>\n#include <string.h>\nint main(void) {{\n    \
          {of_type} *object = ({of_type} *)malloc(sizeof *object);\n    {body}\n    free(object);\n}}\n"
     );
     fs::write(&source, text).unwrap();
@@ -85,5 +85,34 @@ fn who_holds_a_lock_that_is_initialised_again_cannot_release_it() {
             &format!("{initialise}; {take}; {initialise}; {release};"),
         );
         assert_eq!(kind, "misuse", "{of_type}");
+    }
+}
+
+#[test]
+fn objects_are_not_initialised_twice() {
+    for (of_type, initialise, ..) in OBJECTS {
+        let again =
+            |between: &str| kind(of_type, &format!("{initialise}; {between}; {initialise};"));
+        assert_eq!(again(""), "misuse", "{of_type}");
+        assert_eq!(again("memset(object, 0, sizeof *object)"), "", "{of_type}");
+        let other = "free(object); object = malloc(sizeof *object)";
+        assert_eq!(again(other), "", "{of_type}");
+        let frames = format!(
+            "for (int i = 0; i < 2; i++) {{ {of_type} own, *object = &own; {initialise}; }}"
+        );
+        assert_eq!(kind(of_type, &frames), "", "{of_type}");
+    }
+}
+
+#[test]
+fn objects_in_memory_that_nothing_has_written_are_not_used() {
+    for (index, (of_type, initialise, uses, ..)) in OBJECTS.into_iter().enumerate() {
+        let used = |first: &str| kind(of_type, &format!("{first}; {uses};"));
+        assert_eq!(used(""), "misuse", "{of_type}");
+        assert_eq!(used(initialise), "", "{of_type}");
+        // These have static initialisers of zeros.
+        let is_static = matches!(index, 0 | 1 | 3);
+        let zeros = used("memset(object, 0, sizeof *object)");
+        assert_eq!(zeros, if is_static { "" } else { "misuse" }, "{of_type}");
     }
 }

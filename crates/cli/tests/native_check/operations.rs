@@ -21,7 +21,7 @@ static void join(void) { pthread_join(thread, 0); }
 
 /// The verdict on a program, and the first error.
 #[track_caller]
-fn checked(name: &str, source: &str, options: &[&str]) -> (String, String) {
+pub fn checked(name: &str, source: &str, options: &[&str]) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let head = if name.ends_with(".c") { HEAD } else { "" };
     fs::write(folder.path().join(name), format!("{head}{source}")).unwrap();
@@ -44,13 +44,13 @@ fn checked(name: &str, source: &str, options: &[&str]) -> (String, String) {
 }
 
 #[track_caller]
-fn verified(name: &str, source: &str, options: &[&str]) {
+pub fn verified(name: &str, source: &str, options: &[&str]) {
     let (verdict, error) = checked(name, source, options);
     assert_eq!(verdict, "verified", "{error}");
 }
 
 #[track_caller]
-fn bug(part: &str, name: &str, source: &str, options: &[&str]) {
+pub fn bug(part: &str, name: &str, source: &str, options: &[&str]) {
     let (verdict, error) = checked(name, source, options);
     assert_eq!(verdict, "bug");
     assert!(error.contains(part), "{error}");

@@ -65,7 +65,7 @@ impl Task {
     }
 
     /// What is known of it, for people.
-    fn properties(&self) -> [(&'static str, String); 18] {
+    fn properties(&self) -> [(&'static str, String); 19] {
         let Task {
             program,
             algorithm,
@@ -138,6 +138,10 @@ impl Task {
             (
                 "limit of spurious failures and wakeups of a thread",
                 count(conditions.spurious.into()),
+            ),
+            (
+                "limit of allocations of a thread that reuse memory",
+                count(conditions.reuse.into()),
             ),
             (
                 "beginning of the exploration",

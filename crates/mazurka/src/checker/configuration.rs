@@ -14,6 +14,7 @@ pub(super) fn config_of(checker: &Checker) -> Config {
         waiting_after_main: checker.conditions.waiting_after_main,
         leaks_fail: checker.leaks_fail,
         spurious: checker.conditions.spurious,
+        reuse: checker.conditions.reuse,
         waits_alone: checker.waits_alone,
         noticed_rounds: checker.noticed_rounds(),
         is_enforceable: checker.conditions.is_enforceable,

@@ -36,6 +36,9 @@ impl Checker {
         if let Some(spurious) = order.spurious {
             checker = checker.spurious(spurious);
         }
+        if let Some(times) = order.reuse {
+            checker = checker.reuse(times);
+        }
         if let Some(events) = order.max_events {
             checker = checker.max_events(events);
         }

@@ -33,6 +33,8 @@ pub(crate) struct Thread {
     pub(crate) accesses_left: u32,
     pub(crate) expiries: u32,
     pub(crate) spurious: u32,
+    /// Allocations that got a block which was freed.
+    pub(crate) reused: u32,
     pub(super) children: u32,
     /// Bytes of the stack of the next thread that it starts; 0 for as many as others have.
     pub(crate) stack_of_child: usize,
@@ -40,6 +42,8 @@ pub(crate) struct Thread {
     pub(crate) wait: Option<Wait>,
     /// A pending signal: the number of its condition variable.
     pub(crate) signals: Option<u32>,
+    /// A pending allocation: the size of the block.
+    pub(crate) allocates: Option<usize>,
     /// The condition that it awaited in vain.
     pub(crate) condition: Option<Condition>,
     pub(crate) location: Place,
@@ -119,11 +123,13 @@ impl Thread {
             accesses_left: 0,
             expiries: 0,
             spurious: 0,
+            reused: 0,
             children: 0,
             stack_of_child: 0,
             created: 0,
             wait: None,
             signals: None,
+            allocates: None,
             condition: None,
             location: Location::caller(),
             name: None,

@@ -2,11 +2,13 @@
 
 use super::Frame;
 use super::annotations::Annotations;
+use super::foreign::may_be_stack;
+use super::reuse::Freed;
 use crate::engine::Engine;
 use crate::happens_before::Epoch;
 use crate::perform::{perform_when, silently};
 use crate::{Barrier, Condvar, Mutex, Once, RwLock, Semaphore};
-use explore::ObjectId;
+use explore::{ObjectId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The objects of the execution by their addresses.
@@ -24,6 +26,11 @@ pub(crate) struct Objects {
     pub(super) annotations: Annotations,
     /// What the libraries of the compiler have done once.
     library_onces: FxHashSet<usize>,
+    /// Objects that were initialised by a call and not destroyed, with the code of the call.
+    initialised: FxHashMap<usize, usize>,
+    pub(crate) freed: Freed,
+    /// Sizes of blocks that others may take for new ones of their size, with the threads that freed them.
+    pub(super) freed_by: FxHashSet<(usize, ThreadId)>,
 }
 
 impl Objects {
@@ -38,6 +45,9 @@ impl Objects {
         self.ended_waits.clear();
         self.annotations.clear();
         self.library_onces.clear();
+        self.initialised.clear();
+        self.freed.clear();
+        self.freed_by.clear();
     }
 
     /// Becomes like the other.
@@ -53,9 +63,15 @@ impl Objects {
         if self.library_onces.len() != other.library_onces.len() {
             self.library_onces.clone_from(&other.library_onces);
         }
+        copy_table(&mut self.initialised, &other.initialised);
+        copy_table(&mut self.freed, &other.freed);
+        if !self.freed_by.is_empty() || !other.freed_by.is_empty() {
+            self.freed_by.clone_from(&other.freed_by);
+        }
     }
 
     fn forget(&mut self, address: usize) {
+        self.initialised.remove(&address);
         self.mutexes.remove(&address);
         if let Some(condvar) = self.condvars.remove(&address) {
             self.ended_waits
@@ -65,6 +81,18 @@ impl Objects {
         self.semaphores.remove(&address);
         self.barriers.remove(&address);
         self.onces.remove(&address);
+    }
+
+    /// Memory begins anew: objects that were there, and not destroyed, are gone.
+    pub(super) fn forget_within(&mut self, address: usize, size: usize) {
+        let is_within = |own: &usize| own.wrapping_sub(address) < size;
+        let condvars: Vec<usize> = self.condvars.keys().copied().filter(is_within).collect();
+        condvars.into_iter().for_each(|own| self.forget(own));
+        self.mutexes.retain(|own, _| !is_within(own));
+        self.rwlocks.retain(|own, _| !is_within(own));
+        self.semaphores.retain(|own, _| !is_within(own));
+        self.barriers.retain(|own, _| !is_within(own));
+        self.onces.retain(|own, _| !is_within(own));
     }
 
     /// What the condition variable, semaphore, barrier or lock at an address is called in events: the first of its parts, and how many.
@@ -150,7 +178,15 @@ pub fn initialise(address: usize, code: usize) {
         engine.thread().laps.take_effect();
         engine.shadow_initialise(address, code);
         engine.native.objects.forget(address);
+        engine.native.objects.initialised.insert(address, code);
     });
+}
+
+/// Where an object at the address was initialised by a call, if it was not destroyed. Its memory may be another's by now. Unknown
+/// on stacks, where the same frames come again.
+pub fn initialised_at(address: usize) -> Option<usize> {
+    let objects = |engine: &mut Engine| engine.native.objects.initialised.get(&address).copied();
+    silently(objects).filter(|_| !may_be_stack(address))
 }
 
 /// The program destroys the object at the address.

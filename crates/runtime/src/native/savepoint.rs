@@ -132,9 +132,11 @@ struct SavedThread {
     accesses_left: u32,
     expiries: u32,
     spurious: u32,
+    reused: u32,
     named: (u32, u32),
     wait: Option<Wait>,
     signals: Option<u32>,
+    allocates: Option<usize>,
     condition: Option<Condition>,
     location: Place,
     name: Option<String>,
@@ -430,9 +432,11 @@ impl SavedThread {
             accesses_left: 0,
             expiries: 0,
             spurious: 0,
+            reused: 0,
             named: (0, 0),
             wait: None,
             signals: None,
+            allocates: None,
             condition: None,
             location: thread.location,
             name: None,
@@ -456,9 +460,11 @@ impl SavedThread {
         self.accesses_left = thread.accesses_left;
         self.expiries = thread.expiries;
         self.spurious = thread.spurious;
+        self.reused = thread.reused;
         self.named = thread.named();
         self.wait = thread.wait;
         self.signals = thread.signals;
+        self.allocates = thread.allocates;
         self.condition = thread.condition;
         self.location = thread.location;
         self.name.clone_from(&thread.name);
@@ -480,9 +486,11 @@ impl SavedThread {
         thread.accesses_left = self.accesses_left;
         thread.expiries = self.expiries;
         thread.spurious = self.spurious;
+        thread.reused = self.reused;
         thread.set_named(self.named);
         thread.wait = self.wait;
         thread.signals = self.signals;
+        thread.allocates = self.allocates;
         thread.condition = self.condition;
         thread.location = self.location;
         thread.name.clone_from(&self.name);

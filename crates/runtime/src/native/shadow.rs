@@ -239,7 +239,7 @@ impl Engine {
     /// Whether what the thread that runs does comes after all that others did, and before all that others
     /// will do: it is the main thread, and all the others have been joined.
     #[inline(always)]
-    fn is_solo(&self) -> bool {
+    pub(super) fn is_solo(&self) -> bool {
         self.running == ThreadId::MAIN && self.native.joined + 1 == self.born().len()
     }
 

@@ -1,0 +1,152 @@
+//! Memory that is freed and given out again while threads keep its address (ABA).
+
+use crate::operations::{bug, checked, verified};
+
+/// A cell whose content may be exchanged for itself: the address is the same, the object another.
+const CELL: &str = "static _Atomic(long *) cell; static atomic_int changes;
+    static void *run(void *p) {
+        long *old = atomic_exchange(&cell, 0);
+        if (!old) return p;
+        free(old);
+        long *new = malloc(sizeof *new);
+        atomic_fetch_add(&changes, 1);
+        atomic_store(&cell, new);
+        return p;
+    }
+    int main(void) {
+        atomic_store(&cell, malloc(sizeof(long)));
+        start(run);
+        long *old = atomic_load(&cell);
+        int before = atomic_load(&changes);
+        if (old && atomic_compare_exchange_strong(&cell, &old, 0)) { assert(atomic_load(&changes) == before); free(old); }
+        join();
+        free(atomic_load(&cell));
+    }";
+
+/// A stack of Treiber's whose `pop` in main protects the top by a hazard pointer, until it has taken it (`CLEARS` 0) or only while it
+/// reads the next node (1).
+const STACK: &str = "struct node { struct node *next; int value; };
+    static _Atomic(struct node *) top, hazard;
+    static struct node *retired[2];
+    static struct node *pop(int clears) {
+        struct node *old = atomic_load(&top);
+        while (old) {
+            if (clears >= 0) {
+                atomic_store(&hazard, old);
+                struct node *again = atomic_load(&top);
+                if (again != old) { old = again; continue; }
+            }
+            struct node *next = old->next;
+            if (clears == 1) atomic_store(&hazard, 0);
+            if (atomic_compare_exchange_strong(&top, &old, next)) break;
+        }
+        if (clears >= 0) atomic_store(&hazard, 0);
+        return old;
+    }
+    static void push(int value) {
+        struct node *node = malloc(sizeof *node), *old = atomic_load(&top);
+        node->value = value;
+        do node->next = old; while (!atomic_compare_exchange_strong(&top, &old, node));
+    }
+    static void retire(struct node *node, int number) {
+        if (atomic_load(&hazard) == node) retired[number] = node; else free(node);
+    }
+    static void *run(void *p) {
+        struct node *first = pop(-1), *second = pop(-1);
+        if (first) retire(first, 0);
+        if (second) { push(3); retire(second, 1); }
+        return p;
+    }
+    int main(void) {
+        push(1);
+        push(2);
+        start(run);
+        struct node *own = pop(CLEARS);
+        join();
+        free(own);
+        for (struct node *node; (node = pop(-1)); free(node)) assert(node->value > 0);
+        free(retired[0]);
+        free(retired[1]);
+    }";
+
+/// What is protected by a lock is no matter of addresses.
+const LOCKED: &str =
+    "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; static int *top, sum;
+    static void change(void) {
+        pthread_mutex_lock(&lock);
+        sum += *top;
+        free(top);
+        top = malloc(sizeof *top);
+        *top = 1;
+        pthread_mutex_unlock(&lock);
+    }
+    static void *run(void *p) { change(); return p; }
+    int main(void) {
+        top = malloc(sizeof *top);
+        *top = 1;
+        start(run);
+        change();
+        join();
+        assert(sum == 2);
+        free(top);
+    }";
+
+/// The one thread that frees allocates before that only.
+const WRITER: &str = "static _Atomic(int *) current; static atomic_int reads;
+    static void *run(void *p) { int *new = malloc(sizeof *new); *new = 2; int *old = atomic_exchange(&current, new);
+        while (!atomic_load(&reads)) {} free(old); return p; }
+    int main(void) {
+        int *first = malloc(sizeof *first); *first = 1;
+        atomic_store(&current, first);
+        start(run);
+        int *own = atomic_load(&current); assert(*own > 0);
+        atomic_store(&reads, 1);
+        join();
+        free(atomic_load(&current));
+    }";
+
+#[test]
+fn memory_that_is_given_out_again_is_taken_for_what_it_was() {
+    for options in [&["--reuse", "1"][..], &["--reuse", "2", "--plain", "sc"]] {
+        bug("assertion", "cell.c", CELL, options);
+    }
+    for algorithm in ["source", "optimal", "random"] {
+        let options = ["--reuse", "1", "--algorithm", algorithm];
+        bug("assertion", "cell.c", CELL, &options);
+    }
+    let clears = ["--reuse", "1", "--", "-DCLEARS=1"];
+    let (verdict, error) = checked("stack.c", STACK, &clears);
+    assert_eq!(verdict, "bug", "{error}");
+    verified("stack.c", STACK, &["--reuse", "1", "--", "-DCLEARS=0"]);
+    verified("locked.c", LOCKED, &["--reuse", "2"]);
+}
+
+#[test]
+fn what_is_not_given_out_again_is_a_bound_where_it_may_matter() {
+    for (name, source) in [("cell.c", CELL), ("stack.c", STACK)] {
+        let (verdict, error) = checked(name, source, &["--", "-DCLEARS=1"]);
+        assert_eq!(verdict, "bounded", "{name}: {error}");
+        verified(name, source, &["--accept", "reuse", "--", "-DCLEARS=1"]);
+    }
+    verified("locked.c", LOCKED, &[]);
+    verified("writer.c", WRITER, &[]);
+}
+
+#[test]
+fn use_after_free_is_found_where_memory_is_given_out_again() {
+    let source = "static _Atomic(int *) shared;
+        static void *run(void *p) { int *own = atomic_load(&shared); if (own) *own = 2; return p; }
+        int main(void) {
+            int *own = malloc(sizeof *own);
+            atomic_store(&shared, own);
+            start(run);
+            free(own);
+            int *other = malloc(sizeof *other);
+            *other = 1;
+            join();
+            free(other);
+        }";
+    for options in [&[][..], &["--reuse", "1"]] {
+        bug("use_after_free", "free.c", source, options);
+    }
+}

@@ -1,0 +1,212 @@
+//! Blocks of the heap that are given out again (ABA): a thread that keeps an address may take a new object there for the old one.
+//!
+//! With `Config::reuse` an allocation gets new memory, or any block of its size that was freed while threads ran: a choice. The
+//! frees and allocations of one size are writes of one object, once there are both in any execution; until then none is an event.
+//! As C11 has it, a free happens before the allocation that gets the block.
+//! Without it, blocks are never given out again. This is left out of the search where an address that one thread has read
+//! atomically, or with interleaved plain accesses, is of a block that another one frees, and blocks of that size are allocated.
+
+use crate::engine::Engine;
+use crate::perform::{silently, visible};
+use crate::source::Spot;
+use explore::{Access, EventId, ObjectId, Op, OpKind, Request, ThreadId};
+use objects::Coarsening;
+use report::{LeftOut, Omission};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::panic::Location;
+
+/// No program has memory here: blocks of a size are an object at this address and their size.
+const POOLS: usize = 1 << 61;
+
+/// Blocks of the execution that may be given out again, by size, with the events that freed them.
+pub(super) type Freed = FxHashMap<usize, Vec<(usize, EventId)>>;
+
+/// What executions have done so far while several threads ran.
+#[derive(Default)]
+pub(crate) struct Met {
+    /// The threads that have read the address of a block; none stands for several.
+    readers: FxHashMap<usize, Option<ThreadId>>,
+    /// By size of block: the code of the first free, and the threads that have freed.
+    freed: FxHashMap<usize, (usize, FxHashSet<ThreadId>)>,
+    /// By size of block: the threads that have allocated.
+    allocated: FxHashMap<usize, FxHashSet<ThreadId>>,
+    /// Sizes that the report tells of.
+    told: FxHashSet<usize>,
+}
+
+impl Met {
+    /// Whether some thread has allocated, and another one freed.
+    fn has_two(&self, size: usize) -> bool {
+        let (freed, allocated) = (self.freed.get(&size), self.allocated.get(&size));
+        freed
+            .zip(allocated)
+            .is_some_and(|((_, freeing), allocating)| {
+                freeing
+                    .iter()
+                    .any(|own| allocating.iter().any(|other| own != other))
+            })
+    }
+}
+
+/// The thread that runs has read the address of a block.
+pub fn meet_address(block: usize, is_atomic: bool) {
+    silently(|engine| {
+        let counts = is_atomic || !engine.races_plain();
+        if counts && engine.config.reuse == 0 && !engine.is_solo() {
+            let own = Some(engine.running);
+            let readers = engine.native.reuse.readers.entry(block).or_insert(own);
+            if *readers != own {
+                *readers = None;
+            }
+        }
+    });
+}
+
+/// The thread that runs asks for a block of this size: one that was freed, or none if it is to be a new one.
+pub fn allocate_again(size: usize, code: usize) -> Option<usize> {
+    if !silently(|engine| engine.meets_allocation(size)) {
+        return None;
+    }
+    let location = Location::caller();
+    let announce = |engine: &mut Engine| {
+        let thread = engine.thread();
+        thread.code = code;
+        thread.allocates = Some(size);
+        let request = Request {
+            alternatives: alternatives(engine.native.objects.freed.get(&size)),
+            ..engine.request_of_pool(size)
+        };
+        engine.announce_conditional(request, location);
+    };
+    visible(announce, |engine| {
+        let taken = engine.take_freed(size);
+        engine.record(|_| match taken {
+            Some(_) => "gets memory that was freed".to_owned(),
+            None => "gets new memory".to_owned(),
+        });
+        taken
+    })
+}
+
+/// The thread that runs has freed a block of this size.
+pub fn free_for_others(block: usize, size: usize, code: usize) {
+    if !silently(|engine| engine.meets_free(block, size, code)) {
+        return;
+    }
+    let location = Location::caller();
+    let announce = |engine: &mut Engine| {
+        engine.thread().code = code;
+        let request = engine.request_of_pool(size);
+        engine.announce(request, location);
+    };
+    visible(announce, |engine| {
+        let (thread, event) = (engine.running, engine.event());
+        if engine.watch.races {
+            engine.happens_before.leave(thread, event);
+        }
+        let freed = engine.native.objects.freed.entry(size).or_default();
+        freed.push((block, event));
+        engine.record(|_| "frees memory".to_owned());
+    });
+}
+
+/// In how many ways an allocation may be carried out.
+pub(crate) fn alternatives(freed: Option<&Vec<(usize, EventId)>>) -> u32 {
+    1 + freed.map_or(0, Vec::len) as u32
+}
+
+impl Engine {
+    fn pool(&mut self, size: usize) -> ObjectId {
+        self.names.object_at((POOLS | size) as u64, 1)
+    }
+
+    fn request_of_pool(&mut self, size: usize) -> Request {
+        Request::plain(Op {
+            kind: OpKind::ReadModifyWrite,
+            access: Access::Write,
+            object: self.pool(size),
+        })
+    }
+
+    /// Carries out the choice of an allocation; the block that was freed last comes first.
+    fn take_freed(&mut self, size: usize) -> Option<usize> {
+        let freed = self.native.objects.freed.get_mut(&size)?;
+        let index = freed.len().checked_sub(self.choice as usize)?;
+        let (block, event) = (index < freed.len()).then(|| freed.remove(index))?;
+        self.thread().reused += 1;
+        if self.watch.races {
+            self.happens_before.take_up(self.running, &[event]);
+        }
+        self.native.objects.forget_within(block, size);
+        Some(block)
+    }
+
+    /// Whether an allocation is an event.
+    fn meets_allocation(&mut self, size: usize) -> bool {
+        if self.is_solo() {
+            return false;
+        }
+        let own = self.running;
+        let allocating = self.native.reuse.allocated.entry(size).or_default();
+        allocating.insert(own);
+        if self.config.reuse > 0 {
+            return self.is_pool_used(size) && self.thread().reused < self.config.reuse;
+        }
+        let is_again = self.native.objects.freed_by.contains(&(size, own));
+        self.leave_out_reuse(size, is_again);
+        false
+    }
+
+    /// Whether a free is an event.
+    fn meets_free(&mut self, block: usize, size: usize, code: usize) -> bool {
+        if self.is_solo() {
+            return false;
+        }
+        let own = self.running;
+        let readers = self.native.reuse.readers.get(&block);
+        if self.config.reuse == 0 && readers.is_none_or(|&only| only == Some(own)) {
+            return false;
+        }
+        let freed = &mut self.native.reuse.freed;
+        let (_, freeing) = freed
+            .entry(size)
+            .or_insert_with(|| (code, FxHashSet::default()));
+        freeing.insert(own);
+        if self.config.reuse > 0 {
+            return self.is_pool_used(size);
+        }
+        self.native.objects.freed_by.insert((size, own));
+        self.leave_out_reuse(size, false);
+        false
+    }
+
+    /// Whether blocks of this size are freed and allocated while threads run. Before that is known none of both is an event.
+    fn is_pool_used(&mut self, size: usize) -> bool {
+        let met = &self.native.reuse;
+        let is_met = met.freed.contains_key(&size) && met.allocated.contains_key(&size);
+        let pool = self.pool(size);
+        if is_met {
+            self.coarsen(pool, Coarsening::Shared);
+        }
+        self.names.is_coarse(pool, Coarsening::Shared)
+    }
+
+    /// Blocks of this size could be given out again if a thread allocates after its own free, or threads do one each.
+    fn leave_out_reuse(&mut self, size: usize, is_again: bool) {
+        let met = &mut self.native.reuse;
+        if !(is_again || met.has_two(size)) || !met.told.insert(size) {
+            return;
+        }
+        let Some(&(code, _)) = met.freed.get(&size) else {
+            return;
+        };
+        let place = self.shown_spot(Spot::Code(code));
+        let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+        let what = format!(
+            "blocks of the heap are never given out again, though one is freed{place} whose address another thread has \
+             read (ABA): --reuse 1 explores that"
+        );
+        let left_out = LeftOut::new(Omission::Reuse, what);
+        self.left_out.get_mut().insert(left_out);
+    }
+}
