@@ -7,6 +7,9 @@
 //! it read is kept. If it would read another value at the end of the execution, the thread is only
 //! halted; otherwise its loop never ends, which is a bug.
 //!
+//! If others have noticed an effect before it was undone, the thread goes on. Two threads may notice each other's rounds for
+//! ever, so it stops at a bound.
+//!
 //! A comparison of bytes must not see what is no state of the thread: its stack begins clean in each
 //! execution, what the model's own calls leave below the frames of the program is cleaned away, and
 //! registers that a switch leaves undefined are cleared.
