@@ -22,8 +22,8 @@ use crate::undone::{Effects, is_of_lock};
 use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId, Token};
 use std::collections::BTreeMap;
 
-/// How many visits of hints are kept, the last ones.
-const MOST_VISITS: usize = 8;
+/// How many visits of hints are kept, the last ones. A round with a growing number of hints, as of crossbeam's `Backoff`, has up to 64.
+const MOST_VISITS: usize = 128;
 
 /// A thread at a hint.
 #[derive(Default)]
