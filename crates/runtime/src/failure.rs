@@ -291,8 +291,8 @@ impl Engine {
             return Outcome::Failed;
         }
         match self.outcome_but_for_panics() {
-            // In another execution a thread that is halted here may go on, and join the one that panicked.
-            Outcome::Halted if !self.is_bound_reached() => Outcome::Halted,
+            // In another execution a thread that polls here may go on, and join the one that panicked.
+            Outcome::Halted if !self.is_cut() => Outcome::Halted,
             _ if self.is_panic_left() => Outcome::Failed,
             outcome => outcome,
         }
@@ -379,10 +379,17 @@ impl Engine {
         self.native.excused.iter().any(waits)
     }
 
-    /// Whether a thread was halted by a bound.
-    fn is_bound_reached(&self) -> bool {
-        let is_bound = |pending: &Pending| matches!(pending, Pending::Halted(Halt::Bound(_)));
-        self.pending.iter().any(is_bound)
+    /// Whether a thread was halted by a bound or an assumption.
+    fn is_cut(&self) -> bool {
+        self.pending.iter().any(|pending| match pending {
+            Pending::Halted(Halt::Bound(_) | Halt::Assume) => true,
+            Pending::Halted(Halt::Await)
+            | Pending::Enabled(_)
+            | Pending::Waiting(_)
+            | Pending::Failed
+            | Pending::Finished
+            | Pending::Unborn => false,
+        })
     }
 
     /// Whether a thread panicked that no other thread has joined.
