@@ -8,7 +8,7 @@ use libc::c_int;
 pub(crate) use runtime::native::FRAME;
 use runtime::native::{Frame, call_program, enter_program, leave_program};
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// The thread pointer of the code of the program that runs; 0 while the checker runs.
 pub(crate) static INSIDE: AtomicUsize = AtomicUsize::new(0);
@@ -235,10 +235,26 @@ pub(crate) unsafe fn run(pointer: usize, function: usize, words: [usize; 3]) -> 
     if is_audited() {
         call_program(function);
     }
+    let thrown = Thrown;
     let _open = open(pointer);
     let [first, second, third] = words;
     // SAFETY: as promised by the caller.
-    unsafe { call(first, second, third, 0, 0, function) }
+    let result = unsafe { call(first, second, third, 0, 0, function) };
+    std::mem::forget(thrown);
+    result
+}
+
+/// An exception of the program that it does not catch reaches the checker, whose standard library aborts.
+pub(crate) static IS_THROWN: AtomicBool = AtomicBool::new(false);
+
+/// Dropped where the program's code is left by unwinding.
+struct Thrown;
+
+impl Drop for Thrown {
+    fn drop(&mut self) {
+        // The checker ends threads by panics.
+        IS_THROWN.store(!std::thread::panicking(), Relaxed);
+    }
 }
 
 /// Calls a function that calls code of the program, or is such, behind what hooks leave on the stack.

@@ -111,11 +111,15 @@ fn on_signal(signal: i32, address: usize) -> bool {
         let stands_still = SEEN.swap(beat, Relaxed) == beat;
         return stands_still && gate::slam();
     }
-    if signal == libc::SIGABRT && !gate::is_inside() {
-        own_failure::aborted(own_number() == RUNNER.load(Relaxed));
-    }
     // Other threads of the process are the checker's.
-    if own_number() == RUNNER.load(Relaxed) {
+    let is_runner = own_number() == RUNNER.load(Relaxed);
+    if signal == libc::SIGABRT {
+        let is_thrown = gate::IS_THROWN.swap(false, Relaxed);
+        if !is_runner || !gate::is_inside() && !is_thrown {
+            own_failure::aborted(is_runner);
+        }
+    }
+    if is_runner {
         gate::slam();
     }
     true

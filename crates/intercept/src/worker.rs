@@ -200,6 +200,7 @@ fn run(program: Program) {
         ending::begin();
         audit::begin();
     });
+    gate::IS_THROWN.store(false, Relaxed);
     unhooked::tell();
     WORDS.get().set();
     runtime::native::clean_stack();
