@@ -146,13 +146,6 @@ export! {
         number()
     }
 
-    placed fn getpid() -> pid_t {
-        match is_inside() {
-            true => FIRST,
-            false => real!(getpid(): fn() -> pid_t),
-        }
-    }
-
     placed fn sched_getcpu() -> c_int {
         match is_inside() {
             true => 0,
