@@ -379,7 +379,7 @@ fn is_law_kept(program: &Program, algorithm: Algorithm) -> bool {
         .algorithm(algorithm)
         .keep_going(true)
         .max_events(200)
-        .max_executions(20_000);
+        .max_executions(2_000);
     let (seen, report) = explored(checker, {
         let program = program.clone();
         move || run(&program)

@@ -140,11 +140,11 @@ pub(crate) fn perform_when<R>(
             has_caught = torn(engine);
         }
         let result = effect(&mut *engine.as_ptr());
-        if (*engine.as_ptr()).watch.stacks {
-            clean(engine, LEFT_BY_CALLS);
-        }
         if (*engine.as_ptr()).watch.reads {
             (*engine.as_ptr()).end_effect();
+        }
+        if (*engine.as_ptr()).watch.stacks {
+            clean(engine, LEFT_BY_CALLS);
         }
         leave(engine);
         if has_caught {
@@ -179,11 +179,11 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
             (*engine.as_ptr()).end_wait(wait);
         }
         then(&mut *engine.as_ptr());
-        if (*engine.as_ptr()).watch.stacks {
-            clean(engine, LEFT_BY_CALLS);
-        }
         if (*engine.as_ptr()).watch.reads {
             (*engine.as_ptr()).end_effect();
+        }
+        if (*engine.as_ptr()).watch.stacks {
+            clean(engine, LEFT_BY_CALLS);
         }
     }
     leave(engine);
@@ -331,8 +331,12 @@ unsafe fn switch(engine: NonNull<Engine>) {
     forget_registers();
 }
 
-/// Bytes of the stack that calls of the model's own leave undefined.
-pub(crate) const LEFT_BY_CALLS: usize = 4096;
+/// Bytes of the stack that calls of the model's own leave undefined. Frames of code that is not optimised are larger.
+pub(crate) const LEFT_BY_CALLS: usize = if cfg!(debug_assertions) {
+    32 * 1024
+} else {
+    4096
+};
 
 /// Bytes of the stack that the last execution leaves undefined, as far as a thread with hints uses them.
 pub(crate) const LEFT_BY_THREADS: usize = 32 * 1024;
