@@ -12,6 +12,7 @@ use crate::outside::outside;
 use crate::perform::{perform, silently, visible};
 use crate::settle::{Settle, Settling, settled};
 use crate::source::Place;
+use crate::step::DependsOn;
 use crate::token;
 use explore::{Access, ObjectId, Op, OpKind, Request, Token};
 use std::cell::{Cell, UnsafeCell};
@@ -268,7 +269,7 @@ impl<V: Value> Atomic<V> {
                 alternatives: 1,
             };
             request.op.access = request.access_at(own.own().token());
-            engine.announce_conditional(request, location);
+            engine.announce_conditional(request, DependsOn::Value, location);
         };
         visible(announce, |engine| {
             let old = own.own();

@@ -7,6 +7,7 @@ use crate::mutex::expire;
 use crate::perform::{self, perform, silently, visible};
 use crate::settle::Inborn;
 use crate::source::Place;
+use crate::step::DependsOn;
 use crate::waiting::Wait;
 use explore::{ObjectId, Request};
 use objects::{Condvar as Order, Ticket};
@@ -152,13 +153,13 @@ impl Condvar {
         let announce = |engine: &mut Engine| {
             let alternatives = engine.objects.condvars.get(self.number).alternatives();
             let op = Order::SIGNAL.on(self.object);
-            engine.thread().signals = Some(self.number);
             engine.announce_conditional(
                 Request {
                     op,
                     expects: None,
                     alternatives,
                 },
+                DependsOn::Waiters(self.number),
                 location,
             );
         };

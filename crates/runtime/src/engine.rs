@@ -33,6 +33,7 @@ use crate::reclaim;
 use crate::recorder::Recorder;
 use crate::residents::Residents;
 use crate::snapshot::Snapshots;
+use crate::step::DependsOn;
 use crate::thread::forget_panic;
 use crate::undone::History;
 use explore::{EventId, Execution, ObjectId, Op, Pending, ThreadId, Token};
@@ -79,8 +80,8 @@ pub(crate) struct Engine {
     pub(crate) granting: Vec<EventId>,
     /// Who waits for what object.
     pub(crate) waiting: Vec<(ThreadId, ObjectId)>,
-    /// Threads whose pending operation depends on the state of its object.
-    pub(crate) conditional: Vec<ThreadId>,
+    /// Threads whose pending operation depends on the state of its object, and how.
+    pub(crate) conditional: Vec<(ThreadId, DependsOn)>,
     /// Threads that run on before the step is over: they were started, or their wait has ended.
     ready: VecDeque<ThreadId>,
     pub(crate) grain: Grain,

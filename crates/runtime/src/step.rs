@@ -18,6 +18,17 @@ use objects::Coarsening;
 /// No object has more parts.
 pub(crate) const MOST_PARTS: u32 = 4;
 
+/// What a pending operation depends on at its object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum DependsOn {
+    /// Its access, on the value that is there.
+    Value,
+    /// Its alternatives, on the waiters of the condition variable with this number.
+    Waiters(u32),
+    /// Its alternatives, on the freed blocks of this size.
+    Freed(usize),
+}
+
 impl Engine {
     /// The thread that runs is about to perform this.
     #[inline(always)]
@@ -28,9 +39,14 @@ impl Engine {
     }
 
     /// The same for an operation that changes with the state of its object.
-    pub(crate) fn announce_conditional(&mut self, request: Request, location: Place) {
+    pub(crate) fn announce_conditional(
+        &mut self,
+        request: Request,
+        on: DependsOn,
+        location: Place,
+    ) {
         self.announce(request, location);
-        self.conditional.push(self.running);
+        self.conditional.push((self.running, on));
     }
 
     /// The thread that runs stops for good.
@@ -133,18 +149,16 @@ impl Engine {
         own.operations += 1;
         own.last = Some(event);
         own.run = run;
-        let allocates = own.allocates.take().is_some();
         self.is_in_event = true;
         self.is_effect_noted = false;
         if self.watch.notes {
             self.note_begin(step.thread);
         }
-        if allocates
-            || matches!(
-                self.op.kind,
-                OpKind::CompareExchange | OpKind::CondvarSignal
-            )
-        {
+        let may_be_conditional = matches!(
+            self.op.kind,
+            OpKind::CompareExchange | OpKind::CondvarSignal | OpKind::ReadModifyWrite
+        );
+        if may_be_conditional && !self.conditional.is_empty() {
             self.forget_condition(step.thread);
         }
         Some(fibre)
@@ -164,7 +178,7 @@ impl Engine {
 
     #[inline(never)]
     fn forget_condition(&mut self, thread: ThreadId) {
-        self.conditional.retain(|&other| other != thread);
+        self.conditional.retain(|&(other, _)| other != thread);
     }
 
     /// The coroutine of a thread that runs without an event.
@@ -257,26 +271,27 @@ impl Engine {
     fn refresh(&mut self, object: ObjectId) {
         let Engine {
             conditional,
-            threads,
             pending,
             objects,
             native,
             after,
             ..
         } = self;
-        for thread in conditional.iter().map(|thread| thread.index()) {
-            let Pending::Enabled(request) = &mut pending[thread] else {
+        for &(thread, on) in conditional.iter() {
+            let Pending::Enabled(request) = &mut pending[thread.index()] else {
                 continue;
             };
             if request.op.object != object {
                 continue;
             }
-            if request.expects.is_some() {
-                request.op.access = request.access_at(*after);
-            } else if let Some(size) = threads[thread].allocates {
-                request.alternatives = alternatives(native.objects.freed.get(&size));
-            } else if let Some(condvar) = threads[thread].signals {
-                request.alternatives = objects.condvars.get(condvar).alternatives();
+            match on {
+                DependsOn::Value => request.op.access = request.access_at(*after),
+                DependsOn::Waiters(condvar) => {
+                    request.alternatives = objects.condvars.get(condvar).alternatives();
+                }
+                DependsOn::Freed(size) => {
+                    request.alternatives = alternatives(native.objects.freed.get(&size));
+                }
             }
         }
     }

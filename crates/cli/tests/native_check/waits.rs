@@ -66,3 +66,52 @@ fn a_loop_that_overwrites_what_it_reads_on_its_own_stack_spins_for_ever_all_the_
     let report = check(&["--plain", "sc"], &executable, &[]).unwrap();
     assert_eq!(report["errors"][0]["kind"], "stuck", "{report}");
 }
+
+/// A compare-exchange that overlaps another atomic has one alternative, however many threads wait for the condition variable
+/// that its thread signalled in this execution or an earlier one. (The three searches share no code that counts traces.)
+#[test]
+fn a_compare_exchange_has_one_alternative_whatever_its_thread_signalled() {
+    let text = "
+#include <pthread.h>
+#include <stdint.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t v = PTHREAD_COND_INITIALIZER;
+static _Alignas(4) unsigned char shared[4];
+static uint32_t expected;
+static void *waits(void *a) {
+    __atomic_load_n((uint16_t *)shared, __ATOMIC_SEQ_CST);
+    pthread_mutex_lock(&m); pthread_cond_wait(&v, &m); pthread_cond_wait(&v, &m); pthread_mutex_unlock(&m);
+    return a;
+}
+static void *exchanges(void *a) {
+    __atomic_compare_exchange_n((uint32_t *)shared, &expected, 2, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    pthread_cond_signal(&v);
+    return a;
+}
+static void *signals(void *a) {
+    __atomic_store_n((uint16_t *)shared, 0, __ATOMIC_SEQ_CST);
+    pthread_mutex_lock(&m); pthread_cond_signal(&v); pthread_mutex_unlock(&m);
+    pthread_mutex_lock(&m); pthread_cond_wait(&v, &m); pthread_mutex_unlock(&m);
+    return a;
+}
+int main(void) {
+    pthread_t threads[3];
+    pthread_create(&threads[0], 0, waits, 0);
+    pthread_create(&threads[1], 0, exchanges, 0);
+    pthread_create(&threads[2], 0, signals, 0);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
+}
+";
+    let toolchain = Toolchain::first();
+    let folder = tempfile::tempdir().unwrap();
+    let [source, executable] = ["program.c", "program"].map(|name| folder.path().join(name));
+    fs::write(&source, text).unwrap();
+    toolchain.build(&source, &[], &executable).unwrap();
+    let counts = ["parsimonious", "optimal", "source"].map(|algorithm| {
+        let options = ["--extra", "0", "--algorithm", algorithm];
+        let report = check(&options, &executable, &[]).unwrap();
+        assert_eq!(report["errors"][0]["kind"], "deadlock", "{report}");
+        report["executions"].as_u64().unwrap()
+    });
+    assert_eq!(counts, [counts[0]; 3]);
+}

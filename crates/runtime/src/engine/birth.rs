@@ -49,7 +49,6 @@ impl Engine {
         thread.expiries = 0;
         thread.spurious = 0;
         thread.reused = 0;
-        thread.allocates = None;
         thread.children = 0;
         thread.stack_of_child = 0;
         thread.created = 0;

@@ -40,10 +40,6 @@ pub(crate) struct Thread {
     pub(crate) stack_of_child: usize,
     pub(super) created: u32,
     pub(crate) wait: Option<Wait>,
-    /// A pending signal: the number of its condition variable.
-    pub(crate) signals: Option<u32>,
-    /// A pending allocation: the size of the block.
-    pub(crate) allocates: Option<usize>,
     /// The condition that it awaited in vain.
     pub(crate) condition: Option<Condition>,
     pub(crate) location: Place,
@@ -128,8 +124,6 @@ impl Thread {
             stack_of_child: 0,
             created: 0,
             wait: None,
-            signals: None,
-            allocates: None,
             condition: None,
             location: Location::caller(),
             name: None,

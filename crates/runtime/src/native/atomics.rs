@@ -7,6 +7,7 @@ use crate::atomic::Value;
 use crate::engine::Engine;
 use crate::names::Range;
 use crate::perform::perform_when;
+use crate::step::DependsOn;
 use explore::{Access, Op, OpKind, Request};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -236,7 +237,7 @@ pub unsafe fn compare_exchange<V: Value>(
             request.op.access = request.access_at(unsafe { pointer.read_unaligned() }.token());
         }
         let location = engine.thread().location;
-        engine.announce_conditional(request, location);
+        engine.announce_conditional(request, DependsOn::Value, location);
         engine.runs_on()
     };
     perform_when(goes_on, |engine| {

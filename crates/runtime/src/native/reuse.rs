@@ -9,6 +9,7 @@
 use crate::engine::Engine;
 use crate::perform::{silently, visible};
 use crate::source::Spot;
+use crate::step::DependsOn;
 use explore::{Access, EventId, ObjectId, Op, OpKind, Request, ThreadId};
 use objects::Coarsening;
 use report::{LeftOut, Omission};
@@ -69,14 +70,12 @@ pub fn allocate_again(size: usize, code: usize) -> Option<usize> {
     }
     let location = Location::caller();
     let announce = |engine: &mut Engine| {
-        let thread = engine.thread();
-        thread.code = code;
-        thread.allocates = Some(size);
+        engine.thread().code = code;
         let request = Request {
             alternatives: alternatives(engine.native.objects.freed.get(&size)),
             ..engine.request_of_pool(size)
         };
-        engine.announce_conditional(request, location);
+        engine.announce_conditional(request, DependsOn::Freed(size), location);
     };
     visible(announce, |engine| {
         let taken = engine.take_freed(size);

@@ -14,6 +14,7 @@ use crate::happens_before::HappensBefore;
 use crate::model::Model;
 use crate::object::Condition;
 use crate::source::Place;
+use crate::step::DependsOn;
 use crate::waiting::Wait;
 use crate::{mutex, once};
 use explore::{EventId, Execution, ObjectId, Pending, Program, Step, ThreadId, Token};
@@ -96,7 +97,7 @@ struct Savepoint {
     threads: Vec<SavedThread>,
     live: usize,
     waiting: Vec<(ThreadId, ObjectId)>,
-    conditional: Vec<ThreadId>,
+    conditional: Vec<(ThreadId, DependsOn)>,
     values: Vec<Option<Token>>,
     objects: SavedObjects,
     happens_before: Option<HappensBefore>,
@@ -135,8 +136,6 @@ struct SavedThread {
     reused: u32,
     named: (u32, u32),
     wait: Option<Wait>,
-    signals: Option<u32>,
-    allocates: Option<usize>,
     condition: Option<Condition>,
     location: Place,
     name: Option<String>,
@@ -435,8 +434,6 @@ impl SavedThread {
             reused: 0,
             named: (0, 0),
             wait: None,
-            signals: None,
-            allocates: None,
             condition: None,
             location: thread.location,
             name: None,
@@ -463,8 +460,6 @@ impl SavedThread {
         self.reused = thread.reused;
         self.named = thread.named();
         self.wait = thread.wait;
-        self.signals = thread.signals;
-        self.allocates = thread.allocates;
         self.condition = thread.condition;
         self.location = thread.location;
         self.name.clone_from(&thread.name);
@@ -489,8 +484,6 @@ impl SavedThread {
         thread.reused = self.reused;
         thread.set_named(self.named);
         thread.wait = self.wait;
-        thread.signals = self.signals;
-        thread.allocates = self.allocates;
         thread.condition = self.condition;
         thread.location = self.location;
         thread.name.clone_from(&self.name);
