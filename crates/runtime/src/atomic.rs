@@ -9,7 +9,7 @@ pub use real::Real;
 use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::outside::outside;
-use crate::perform::{perform, silently, visible};
+use crate::perform::{clean_after_first_use, perform, silently, visible};
 use crate::settle::{Settle, Settling, settled};
 use crate::source::Place;
 use crate::step::DependsOn;
@@ -170,10 +170,13 @@ impl<V: Value> Atomic<V> {
     #[inline(always)]
     #[track_caller]
     pub(crate) fn here(&self) -> &Atomic<V> {
-        match self.is_settled() {
-            true => self,
-            false => self.come_here(),
+        let mut here = self;
+        // As in `settled`.
+        while !here.is_settled() {
+            here = here.come_here();
+            clean_after_first_use();
         }
+        here
     }
 
     #[cold]

@@ -358,6 +358,16 @@ pub(crate) fn clean_after_calls() {
     }
 }
 
+/// The same after the first use of an object in an execution: which thread has it depends on the schedule, and the others'
+/// stacks must look the same.
+#[cold]
+#[inline(never)]
+pub(crate) fn clean_after_first_use() {
+    if current().is_some() && silently(|engine| engine.watch.stacks) {
+        clean_after_calls();
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 fn zero_below(bytes: usize) {

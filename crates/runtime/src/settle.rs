@@ -8,7 +8,7 @@
 use crate::engine::Engine;
 use crate::names::Site;
 use crate::outside::outside;
-use crate::perform::silently;
+use crate::perform::{clean_after_first_use, silently};
 use crate::residents::Home;
 use crate::source::Place;
 use explore::ObjectId;
@@ -210,10 +210,14 @@ impl<O: Inborn> Settle for Born<O> {
 #[inline(always)]
 #[track_caller]
 pub(crate) fn settled<T: Settle + ?Sized>(value: &T) -> &T {
-    match value.is_settled() {
-        true => value,
-        false => settle(value),
+    let mut here = value;
+    // The code is inlined into the program, whose stack must look the same whichever thread settles the object: so it looks
+    // at the object again.
+    while !here.is_settled() {
+        here = settle(here);
+        clean_after_first_use();
     }
+    here
 }
 
 #[cold]
