@@ -163,17 +163,22 @@ impl Call {
         self.accesses((address, length), enforce::plain_read, is_own, report);
     }
 
-    /// The first read of a call that notes all registers: a thread may have come back to it with the same state.
+    /// The first read of a call that notes all registers: a thread may have come back to it with the same state and arguments.
     ///
     /// # Safety
     ///
     /// As for [`Call::reads`].
-    pub(crate) unsafe fn reads_first(self, pointer: *const c_void, length: usize) {
+    pub(crate) unsafe fn reads_first(
+        self,
+        pointer: *const c_void,
+        length: usize,
+        given: [u128; 3],
+    ) {
         let address = pointer.addr();
         let is_own = |code| native::reads_own(address, length, code);
         // SAFETY: as promised by the caller; the frame of the call is there until it returns.
         let report = |_| unsafe {
-            native::read_within(pointer.expose_provenance(), length, self.frame);
+            native::read_within(pointer.expose_provenance(), length, self.frame, given);
         };
         self.accesses((address, length), enforce::plain_read, is_own, report);
     }

@@ -260,9 +260,10 @@ fn note_code() {
 }
 
 /// Libraries of compilers, which set themselves up.
-const COMPILERS: [&str; 4] = [
+const COMPILERS: [&str; 5] = [
     "libgcc_s.so",
     "libstdc++.so",
+    "libc++.so",
     "libc++abi.so",
     "libunwind.so",
 ];

@@ -74,7 +74,8 @@ unsafe fn read(
     // SAFETY: as promised by the caller.
     unsafe {
         if let Some(frame) = frame {
-            native::read_within(variable.expose_provenance(), size, frame);
+            let given = [variable.addr() as u128, size as u128, 0];
+            native::read_within(variable.expose_provenance(), size, frame, given);
         } else {
             enforce::plain_read(variable.addr());
         }

@@ -4,6 +4,7 @@
 //! reported, then the function is called. What only its result shows, such as how much `fgets` has read, is reported when
 //! it has returned. Copies are done here, so that where plain accesses interleave, each word is read when that is reported.
 
+mod cpp;
 mod entry;
 mod formatted;
 mod hidden;
@@ -20,7 +21,7 @@ use crate::image;
 use entry::Arguments;
 use formatted::{Printing, Scanning};
 use libc::c_void;
-use runtime::native::{self, HAS_CALLED_UNKNOWN};
+use runtime::native::{self, HAS_CALLED_LIBRARY, HAS_CALLED_UNKNOWN};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -69,6 +70,8 @@ pub(crate) struct Callee {
     acts: &'static [Act],
     /// Uses state of the library that is protected.
     uses: Option<hidden::Use>,
+    /// What it does as a function of the C++ standard library.
+    effects: Option<cpp::Effects>,
     /// Its other effects are not known.
     is_unknown: bool,
     /// It reports the state of the calling thread, for the await rule.
@@ -84,9 +87,30 @@ impl Callee {
             function,
             acts,
             uses: hidden::used(name),
+            effects: cpp::effects(name),
             is_unknown,
             tells_state: is_ours || copies,
         }
+    }
+
+    /// What the call depends on: arguments, or the memory that it accesses.
+    fn given(&self, arguments: &Arguments) -> [u128; 3] {
+        let mut given = [0; 3];
+        if let Some(effects) = self.effects {
+            let word = |number| match number < effects.arguments() {
+                true => arguments.word(number) as u128,
+                false => 0,
+            };
+            return [0, 2, 4].map(|number| word(number) << 64 | word(number + 1));
+        }
+        let spans = self.acts.iter().filter_map(|act| match act {
+            Act::Reads(span) | Act::Writes(span) | Act::Sorts(span) => Some(span(arguments)),
+            Act::Copies(_) | Act::Prints(_) | Act::Scans(_) | Act::Results { .. } => None,
+        });
+        for (word, (address, length)) in given.iter_mut().zip(spans) {
+            *word = (address as u128) << 64 | length as u128;
+        }
+        given
     }
 }
 
@@ -96,7 +120,10 @@ pub(crate) fn acts(name: &str) -> Option<&'static [Act]> {
     let rows = || table::TABLE.iter().flat_map(|table| table.iter());
     let names = || rows().flat_map(|(names, acts)| names.split(' ').map(|name| (name, *acts)));
     let known = KNOWN.get_or_init(|| names().collect()).get(name).copied();
-    known.or_else(|| hidden::used(name).map(|_| &[][..]))
+    known.or_else(|| {
+        let is_known = hidden::used(name).is_some() || cpp::effects(name).is_some();
+        is_known.then_some(&[][..])
+    })
 }
 
 /// Memory that no thread can write.
@@ -121,6 +148,8 @@ struct Reporter {
     call: Call,
     /// The state of the thread has been reported.
     has_told_state: bool,
+    /// What the call depends on.
+    given: [u128; 3],
 }
 
 impl Reporter {
@@ -133,7 +162,7 @@ impl Reporter {
         unsafe {
             match self.has_told_state {
                 true => self.call.reads(pointer, length),
-                false => self.call.reads_first(pointer, length),
+                false => self.call.reads_first(pointer, length, self.given),
             }
         }
         self.has_told_state |= length > 0;
@@ -174,6 +203,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     let mut reporter = Reporter {
         call: Call::of(arguments.frame()),
         has_told_state: callee.tells_state,
+        given: callee.given(arguments),
     };
     let mut is_done = false;
     if let (Some((state, order)), true) = (
@@ -188,6 +218,11 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
             native::modify_within(state, ("call", order), code, |value| value);
             native::take_effect();
         }
+    }
+    if let Some(effects) = callee.effects {
+        effects.report(arguments, &mut reporter);
+        // What it writes besides, as into memory that it asks for, counts as reported.
+        HAS_CALLED_LIBRARY.store(true, Relaxed);
     }
     for act in callee.acts {
         match act {

@@ -30,6 +30,8 @@ struct Image {
     is_own: bool,
     /// It is this library.
     is_ours: bool,
+    /// It is a standard library of C++, whose calls are those of the program, too.
+    is_cpp: bool,
 }
 
 impl Image {
@@ -86,6 +88,9 @@ const STEP: usize = 48;
 
 /// Libraries of the system whose functions change nothing but memory.
 const PURE: [&str; 2] = ["libm.", "libgcc_s."];
+
+/// Standard libraries of C++.
+const CPP: [&str; 2] = ["libstdc++.", "libc++."];
 
 /// The instructions for all functions.
 static STEPS: OnceLock<Range<usize>> = OnceLock::new();
@@ -197,7 +202,9 @@ impl Step {
             function,
             is_ours: image.is_ours,
             is_unknown: notes_unknown && image.has_unknown && !is_known(slot.name),
-            accesses: acts.filter(|_| !image.is_own).map(|_| slot.name),
+            accesses: acts
+                .filter(|_| !image.is_own || image.is_cpp)
+                .map(|_| slot.name),
         };
         (step.is_unknown || step.accesses.is_some()).then_some(step)
     }
@@ -442,5 +449,6 @@ fn add_image(info: &libc::dl_phdr_info, images: &mut Vec<Image>) {
         has_unknown: !is_own && !is_ours && !is_pure,
         is_own,
         is_ours,
+        is_cpp: CPP.iter().any(|library| file.starts_with(library)),
     });
 }

@@ -8,6 +8,7 @@ mod audit;
 mod cancellation;
 mod copies;
 mod corpus;
+mod cpp_library;
 mod dead_values;
 mod debugging;
 mod effects;

@@ -306,6 +306,7 @@ const REST: &[Row] = &[
     ("erand48 nrand48 jrand48", &[Reads(|a| a.bytes(0, 6)), Writes(|a| a.bytes(0, 6))]),
     ("drand48 lrand48 mrand48 srand48 seed48 lcong48", &[Writes(|_| Hidden::Numbers.span())]),
     ("qsort qsort_r", &[Sorts(sorted)]),
+    ("_ZSt11_Hash_bytesPKvmm", &[Reads(|a| a.sized(0, 1))]),
     ("rand_r", &[Reads(|a| a.bytes(0, 4)), Writes(|a| a.bytes(0, 4))]),
     ("frexp frexpf frexpl remquo remquof remquol lgamma_r lgammaf_r lgammal_r", &[Writes(|a| a.bytes(0, 4))]),
     ("modff", &[Writes(|a| a.bytes(0, 4))]),

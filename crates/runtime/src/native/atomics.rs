@@ -22,7 +22,7 @@ pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const F
     // SAFETY: as promised by the caller.
     unsafe {
         load_given(pointer, order, frame, || {
-            Some([pointer.addr() as u128, 0, 0])
+            Given::All([pointer.addr() as u128, 0, 0])
         })
     }
 }
@@ -34,7 +34,11 @@ pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const F
 /// As for [`load`].
 pub unsafe fn load_within<V: Value>(pointer: *const V, order: Ordering, frame: *const Frame) -> V {
     // SAFETY: as promised by the caller.
-    unsafe { load_given(pointer, order, frame, || None) }
+    unsafe {
+        load_given(pointer, order, frame, || {
+            Given::Part([pointer.addr() as u128, 0, 0])
+        })
+    }
 }
 
 /// # Safety
@@ -134,7 +138,7 @@ pub unsafe fn modify<V: Value>(
     // SAFETY: as promised by the caller.
     unsafe {
         let given = [pointer.addr() as u128, wide(operand), 0];
-        let stops = |engine: &mut Engine| engine.stops_by(frame, true, Some(given));
+        let stops = |engine: &mut Engine| engine.stops_by(frame, true, Given::All(given));
         modify_unless(stops, pointer, named, (*frame).code(), |old| {
             change(old, operand)
         })
@@ -221,7 +225,7 @@ pub unsafe fn compare_exchange<V: Value>(
         let range = engine.range(pointer.addr(), size_of::<V>());
         met.set(Some(range));
         // SAFETY: as promised by the caller.
-        if unsafe { engine.stops_by(frame, true, Some(given)) } {
+        if unsafe { engine.stops_by(frame, true, Given::All(given)) } {
             return false;
         }
         // SAFETY: as promised by the caller.

@@ -15,6 +15,7 @@ use std::cell::Cell;
 ///
 /// As for [`read`](super::read) and [`write()`](super::write), of all the memory.
 pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
+    let given = [to, from, length].map(|word| word as u128);
     // SAFETY: the frame is valid, as promised by the caller.
     let code = unsafe { (*frame).code() };
     let source = std::ptr::with_exposed_provenance::<u8>(from);
@@ -22,7 +23,7 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
     if silently(|engine| engine.races_plain()) {
         // SAFETY: as promised by the caller.
         unsafe {
-            read_within(from, length, frame);
+            read_within(from, length, frame, given);
             write(to, length, code);
             target.copy_from(source, length);
         }
@@ -37,7 +38,7 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
         // SAFETY: as promised by the caller.
         unsafe {
             match index {
-                0 => read_within(from + start, size, frame),
+                0 => read_within(from + start, size, frame, given),
                 _ => read_on(from + start, size, code),
             }
             source
@@ -59,10 +60,11 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
 ///
 /// As for [`read`](super::read) and [`write()`](super::write), of all the memory.
 pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const Frame) {
+    let given = [to, from, length].map(|word| word as u128);
     if silently(|engine| engine.is_on_private_stack(to, length)) {
         // SAFETY: as promised by the caller.
         unsafe {
-            read_within(from, length, frame);
+            read_within(from, length, frame, given);
             return write(to, length, (*frame).code());
         }
     }

@@ -44,9 +44,13 @@ impl Frame {
     }
 }
 
-/// Addresses and values that the program gives to a hook: it may have them nowhere else. None if not all of them are known:
-/// then what the program does not read any more may have been made of them.
-pub(crate) type Given = Option<[u128; 3]>;
+/// Addresses and values that the program gives to a hook: it may have them nowhere else.
+#[derive(Clone, Copy)]
+pub(crate) enum Given {
+    All([u128; 3]),
+    /// Others are not known: what the program does not read any more may have been made of them.
+    Part([u128; 3]),
+}
 
 /// Set by calls that the program makes to functions whose effects are not known: the thread that runs has had one.
 pub static HAS_CALLED_UNKNOWN: AtomicBool = AtomicBool::new(false);
@@ -117,7 +121,7 @@ impl Engine {
         if place.is_loop {
             // SAFETY: as promised by the caller.
             unsafe { self.copy_state(frame, given, &mut state) };
-            raw = given.map(|_| frame.addr());
+            raw = matches!(given, Given::All(_)).then(|| frame.addr());
             if let Some(start) = raw.take_if(|_| self.thread().laps.knows(code)) {
                 self.clear_dead(place, start, &mut state);
             }
@@ -200,9 +204,8 @@ impl Engine {
         state.extend_from_slice(unsafe { std::slice::from_raw_parts(frame.cast(), length) });
         self.thread().laps.as_known(start, state);
         if let Some(native) = self.config.native {
-            if let Some(given) = given {
-                state.extend_from_slice(given.map(u128::to_ne_bytes).as_flattened());
-            }
+            let (Given::All(words) | Given::Part(words)) = given;
+            state.extend_from_slice(words.map(u128::to_ne_bytes).as_flattened());
             native.memory.tell(self.running, state);
         }
     }

@@ -3,6 +3,7 @@
 use super::Frame;
 use super::annotations::Annotations;
 use super::foreign::may_be_stack;
+use super::laps::Given;
 use super::reuse::Freed;
 use crate::engine::Engine;
 use crate::happens_before::Epoch;
@@ -294,7 +295,7 @@ pub unsafe fn try_at<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     // SAFETY: as promised by the caller.
     let goes_on = |engine: &mut Engine| unsafe {
         engine.thread().code = (*frame).code();
-        !engine.stops_by(frame, true, None)
+        !engine.stops_by(frame, true, Given::Part([0; 3]))
     };
     perform_when(goes_on, |_| ());
     tries()

@@ -30,17 +30,17 @@ pub(crate) struct Written {
 pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
     let given = [address as u128, length as u128, 0];
     // SAFETY: as promised by the caller.
-    unsafe { read_given(address, length, frame, Some(given)) }
+    unsafe { read_given(address, length, frame, Given::All(given)) }
 }
 
-/// The same in the middle of a call of the program.
+/// The same in the middle of a call of the program, with those of its arguments that are known.
 ///
 /// # Safety
 ///
 /// As for [`load`](super::load).
-pub unsafe fn read_within(address: usize, length: usize, frame: *const Frame) {
+pub unsafe fn read_within(address: usize, length: usize, frame: *const Frame, given: [u128; 3]) {
     // SAFETY: as promised by the caller.
-    unsafe { read_given(address, length, frame, None) }
+    unsafe { read_given(address, length, frame, Given::Part(given)) }
 }
 
 /// # Safety

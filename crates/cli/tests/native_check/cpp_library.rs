@@ -1,0 +1,135 @@
+//! Strings, containers and streams whose code is in the C++ library, without hooks. Which programs race follows from the standard:
+//! a function that is not `const` modifies its object ([res.on.data.races]); threads may share the standard streams.
+
+use crate::toolchain::{Toolchain, check};
+use serde_json::Value;
+use std::fs;
+
+const BEGINNING: &str = "
+#include <iostream>
+#include <list>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+using namespace std;
+static string text{\"hello\"}, other{\"a string that is too long to be a short one\"};
+static map<int, int> entries{{1, 1}, {5, 5}};
+static set<int> members{1, 2, 3, 4};
+static list<int> items{1, 2, 3};
+static stringstream stream;
+static mutex guard;
+static int sum;
+";
+
+/// Compilers, each with a flag for the library.
+const ALL: [(&str, &str); 3] = [("gcc", ""), ("clang", ""), ("clang", "-stdlib=libc++")];
+
+/// What the checks say of a program in which two threads do this; with each compiler, level and standard.
+fn reports(one: &str, two: &str, compilers: &[(&str, &str)]) -> Vec<(String, Value)> {
+    let text = format!(
+        "{BEGINNING}
+int main() {{ thread other_thread([] {{ {one}; }}); {{ {two}; }} other_thread.join(); return sum < -9; }}"
+    );
+    let mut reports = Vec::new();
+    for &(compiler, library) in compilers {
+        let Some(toolchain) = Toolchain::named(compiler) else {
+            continue;
+        };
+        for (level, standard) in [
+            ("-O0", "-std=c++17"),
+            ("-O2", "-std=c++17"),
+            ("-O2", "-std=c++20"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let [source, executable] =
+                ["program.cpp", "program"].map(|name| folder.path().join(name));
+            fs::write(&source, &text).unwrap();
+            let flags: Vec<String> = [level, standard, "-pthread", library]
+                .iter()
+                .filter(|flag| !flag.is_empty())
+                .map(|flag| (*flag).to_owned())
+                .collect();
+            toolchain.build(&source, &flags, &executable).unwrap();
+            let report = check(&[], &executable, &[]).unwrap();
+            reports.push((format!("{compiler} {flags:?}: {one} | {two}"), report));
+        }
+    }
+    reports
+}
+
+fn must_race(one: &str, two: &str) {
+    for (name, report) in reports(one, two, &ALL) {
+        assert_eq!(report["errors"][0]["kind"], "data_race", "{name}: {report}");
+    }
+}
+
+fn must_be_verified(one: &str, two: &str) {
+    for (name, report) in reports(one, two, &ALL) {
+        assert_eq!(report["verdict"], "verified", "{name}: {report}");
+    }
+}
+
+#[test]
+fn a_string_that_one_thread_changes_and_another_one_reads_races() {
+    must_race("text += \"abc\"", "sum += text.size()");
+    must_race("text.insert(0, other)", "sum += text.find(\"l\")");
+    must_race(
+        "text = string(\"x\")",
+        "string copy(text); sum += copy == other",
+    );
+    must_race("text.swap(other)", "sum += other.compare(text)");
+    must_race("text.append(40, 'x')", "sum += text[0]");
+}
+
+#[test]
+fn containers_race() {
+    must_race("entries[7] = 1", "sum += entries.count(7)");
+    must_race(
+        "members.erase(3)",
+        "for (int member : members) sum += member",
+    );
+    must_race("items.push_back(4)", "for (int item : items) sum += item");
+    must_race("items.reverse()", "sum += items.back()");
+}
+
+#[test]
+fn readers_do_not_race_and_end() {
+    must_be_verified(
+        "string copy = text; copy += text; sum += copy.find('l', 1)",
+        "for (size_t at = 0; (at = text.find('l', at)) != string::npos; at++) {} (void)text.substr(2)",
+    );
+    must_be_verified(
+        "for (auto &each : entries) each.second++",
+        "sum += entries.size() + entries.rbegin()->first; for (int member : members) (void)member; (void)*members.rbegin()",
+    );
+}
+
+#[test]
+fn a_mutex_orders_all_of_it() {
+    let one = "lock_guard<mutex> lock(guard); text += other; entries[7] = 1; entries.erase(1); items.push_back(5); items.reverse(); \
+        items.sort(); members.erase(2)";
+    let two = "lock_guard<mutex> lock(guard); for (auto &each : entries) sum += each.second; list<int> more{1}; \
+        items.splice(items.begin(), more); swap(items, more); string copy = text + other.substr(1); text.swap(copy); text = copy; \
+        other = std::move(copy); for (auto it = members.rbegin(); it != members.rend(); ++it) sum += *it";
+    must_be_verified(one, two);
+}
+
+#[test]
+fn streams_race_but_for_those_of_the_standard() {
+    for (name, report) in reports("stream << 3", "stream << text", &ALL[..2]) {
+        assert_eq!(report["errors"][0]["kind"], "data_race", "{name}: {report}");
+    }
+    for (name, report) in reports("stream << 3", "int number; stream >> number", &ALL[..2]) {
+        assert_eq!(report["errors"][0]["kind"], "data_race", "{name}: {report}");
+    }
+    let [one, two] = [
+        "cout << 3 << endl; cerr << 'x'",
+        "cout << text; sum += cout.good()",
+    ];
+    for (name, report) in reports(one, two, &ALL[..2]) {
+        assert_eq!(report["verdict"], "verified", "{name}: {report}");
+    }
+}

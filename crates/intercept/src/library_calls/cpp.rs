@@ -1,0 +1,481 @@
+//! What the compiled part of the C++ standard library does with strings, lists, trees and streams of the program.
+//!
+//! Before C++20, libstdc++ has its strings of `char` and `wchar_t` compiled, without hooks, and so has libc++. The standard says
+//! which calls may race: a function that is not `const` modifies its object, unless it only hands out a part of it
+//! ([res.on.data.races], [container.requirements.dataraces]). The layouts are those of the ABIs since gcc 5 and clang 7.
+
+use super::Reporter;
+use super::entry::Arguments;
+use crate::heap;
+use std::ffi::CStr;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// The effects of a function.
+#[derive(Clone, Copy)]
+pub(super) enum Effects {
+    String(StringCall),
+    /// Of a stream, at the address in this argument.
+    Stream {
+        argument: usize,
+        is_const: bool,
+        /// The object is the part that all kinds of streams have.
+        is_base: bool,
+    },
+    /// Of the nodes of a list or a tree.
+    Nodes(fn(&Arguments, &mut Reporter)),
+}
+
+/// A member function of a string.
+#[derive(Clone, Copy)]
+pub(super) struct StringCall {
+    layout: Layout,
+    /// Which argument is the string.
+    this: usize,
+    object: Effect,
+    /// Another string, and what happens to it.
+    other: Option<(usize, Effect)>,
+    /// How many arguments the function has, with the string.
+    arguments: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Layout {
+    is_gnu: bool,
+    /// Bytes of a character.
+    width: usize,
+}
+
+/// What a function does with a string.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Nothing,
+    /// Reads its pointer and length.
+    Looks,
+    /// Reads its characters, too.
+    Reads,
+    /// Writes its pointer and length.
+    Sets,
+    /// Writes its characters, too.
+    Writes,
+}
+
+/// The mangled class, and the layout.
+const STRINGS: [(&str, Layout); 4] = [
+    (
+        "St7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE",
+        Layout {
+            is_gnu: true,
+            width: 1,
+        },
+    ),
+    (
+        "St7__cxx1112basic_stringIwSt11char_traitsIwESaIwEE",
+        Layout {
+            is_gnu: true,
+            width: 4,
+        },
+    ),
+    (
+        "St3__112basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEE",
+        Layout {
+            is_gnu: false,
+            width: 1,
+        },
+    ),
+    (
+        "St3__112basic_stringIwNS_11char_traitsIwEENS_9allocatorIwEEE",
+        Layout {
+            is_gnu: false,
+            width: 4,
+        },
+    ),
+];
+
+/// Functions that only look at the pointer and the length, `const` or not.
+const LOOKING: &str = " at back begin c_str capacity cbegin cend crbegin crend data empty end front length max_size rbegin rend size \
+    _M_check _M_check_length _M_data _M_dispose _M_is_local _M_limit ";
+
+/// Functions of the library's own that change the characters of a string that has been made.
+const CHANGING: &str = " _M_append _M_assign _M_erase _M_mutate _M_replace _M_replace_aux ";
+
+/// Mangled classes of streams, and functions with a stream as their first argument.
+const STREAMS: [&str; 17] = [
+    "So",
+    "Si",
+    "Sd",
+    "St13basic_ostreamI",
+    "St13basic_istreamI",
+    "St14basic_iostreamI",
+    "St14basic_ofstreamI",
+    "St14basic_ifstreamI",
+    "St7__cxx1119basic_ostringstreamI",
+    "St7__cxx1119basic_istringstreamI",
+    "St7__cxx1118basic_stringstreamI",
+    "St3__113basic_ostreamI",
+    "St3__113basic_istreamI",
+    "St3__114basic_iostreamI",
+    "St3__119basic_ostringstreamI",
+    "St3__119basic_istringstreamI",
+    "St3__118basic_stringstreamI",
+];
+const OF_STREAMS: [&str; 7] = [
+    "_ZStlsI",
+    "_ZStrsI",
+    "_ZSt16__ostream_insertI",
+    "_ZSt4endlI",
+    "_ZSt5flushI",
+    "_ZSt2wsI",
+    "_ZSt7getlineI",
+];
+
+/// Streams that threads may share.
+const SHARED: [&CStr; 16] = [
+    c"_ZSt3cin",
+    c"_ZSt4cout",
+    c"_ZSt4cerr",
+    c"_ZSt4clog",
+    c"_ZSt4wcin",
+    c"_ZSt5wcout",
+    c"_ZSt5wcerr",
+    c"_ZSt5wclog",
+    c"_ZNSt3__13cinE",
+    c"_ZNSt3__14coutE",
+    c"_ZNSt3__14cerrE",
+    c"_ZNSt3__14clogE",
+    c"_ZNSt3__14wcinE",
+    c"_ZNSt3__15wcoutE",
+    c"_ZNSt3__15wcerrE",
+    c"_ZNSt3__15wclogE",
+];
+
+/// No standard stream is larger.
+const STREAM: usize = 280;
+
+/// What the function with this mangled name does, if it is known.
+pub(super) fn effects(name: &str) -> Option<Effects> {
+    nodes(name)
+        .map(Effects::Nodes)
+        .or_else(|| string_call(name).map(Effects::String))
+        .or_else(|| stream_call(name))
+}
+
+/// The name of a member without its class; whether it is `const`.
+fn member(name: &str) -> Option<(&str, bool)> {
+    let constant = name.strip_prefix("_ZNK").map(|rest| (rest, true));
+    constant.or_else(|| name.strip_prefix("_ZN").map(|rest| (rest, false)))
+}
+
+fn string_call(name: &str) -> Option<StringCall> {
+    let (rest, is_const) = member(name)?;
+    let mut classes = STRINGS.iter();
+    let (rest, layout) =
+        classes.find_map(|(class, layout)| rest.strip_prefix(class).map(|rest| (rest, *layout)))?;
+    let (name, parameters) = named(rest)?;
+    let is = |list: &str| list.contains(&format!(" {name} "));
+    let object = match name {
+        "C1" | "C2" => Effect::Sets,
+        "D1" | "D2" | "ix" | "cv" => Effect::Looks,
+        "substr" => Effect::Reads,
+        // Of a part, or of a class that is a member.
+        "_Alloc_hider" | "get_allocator" | "_M_get_allocator" | "_M_local_data" | "_M_create" => {
+            Effect::Nothing
+        }
+        _ if name.starts_with("_S_") => Effect::Nothing,
+        "_M_data" if !is_const && parameters != "v" => Effect::Sets,
+        _ if is(LOOKING) => Effect::Looks,
+        _ if is_const => Effect::Reads,
+        _ if (name.starts_with("_M_") || name.starts_with("__")) && !is(CHANGING) => Effect::Sets,
+        _ => Effect::Writes,
+    };
+    Some(StringCall {
+        layout,
+        // The result of `substr` is made where the first argument says.
+        this: usize::from(name == "substr"),
+        object,
+        other: other_string(parameters),
+        arguments: 1 + usize::from(name == "substr") + count(parameters),
+    })
+}
+
+/// The name of a member and its parameters, both mangled.
+fn named(rest: &str) -> Option<(&str, &str)> {
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 0 {
+        let name = rest.get(..2)?;
+        return Some((name, rest[2..].trim_start_matches('E')));
+    }
+    let length: usize = rest[..digits].parse().ok()?;
+    let name = rest.get(digits..digits + length)?;
+    let parameters = &rest[digits + length..];
+    Some((name, parameters.strip_prefix('E').unwrap_or(parameters)))
+}
+
+/// A parameter that is a string, behind numbers.
+fn other_string(parameters: &str) -> Option<(usize, Effect)> {
+    let other = parameters.trim_start_matches('m');
+    let number = 1 + parameters.len() - other.len();
+    let is_string = |text: &str| text.starts_with("S4_") || text.starts_with("S5_");
+    let effect = match other.split_at_checked(1)? {
+        ("R", rest) if rest.strip_prefix('K').is_some_and(is_string) => Effect::Reads,
+        ("R" | "O", rest) if is_string(rest) => Effect::Writes,
+        _ => return None,
+    };
+    Some((number, effect))
+}
+
+fn stream_call(name: &str) -> Option<Effects> {
+    if OF_STREAMS.iter().any(|prefix| name.starts_with(prefix)) {
+        let has_stream = name.contains("basic_ostream") || name.contains("basic_istream");
+        return has_stream.then_some(Effects::Stream {
+            argument: 0,
+            is_const: false,
+            is_base: false,
+        });
+    }
+    let (rest, is_const) = member(name)?;
+    let is_base = rest.starts_with("St9basic_iosI") || rest.starts_with("St3__19basic_iosI");
+    let mut classes = STREAMS.iter();
+    let rest = classes.find_map(|class| rest.strip_prefix(class));
+    let begins_or_ends = ["C1", "C2", "D0", "D1", "D2", "6sentry"];
+    let rest = match (rest, is_base) {
+        (Some(rest), _) => rest.split_once("EE").map_or(rest, |(_, member)| member),
+        (None, true) => name.split_once("EE").map_or("", |(_, member)| member),
+        (None, false) => return None,
+    };
+    if begins_or_ends.iter().any(|begin| rest.starts_with(begin)) {
+        return None;
+    }
+    // The result is a string, made where the first argument says.
+    let argument = usize::from(is_const && rest.starts_with("3strEv"));
+    Some(Effects::Stream {
+        argument,
+        is_const,
+        is_base,
+    })
+}
+
+fn word(address: usize) -> usize {
+    let pointer = std::ptr::with_exposed_provenance::<usize>(address);
+    // SAFETY: the function that the program calls reads this word of an object.
+    unsafe { pointer.read_unaligned() }
+}
+
+/// How many parameters there are, up to the first of a class.
+fn count(parameters: &str) -> usize {
+    let mut rest = parameters;
+    let mut count = 0;
+    while let Some(kind) = rest.trim_start_matches(['P', 'R', 'O', 'K']).chars().next() {
+        rest = rest.trim_start_matches(['P', 'R', 'O', 'K']);
+        count += usize::from(kind != 'v');
+        rest = match kind {
+            'S' => rest.split_once('_').map_or("", |(_, rest)| rest),
+            kind if kind.is_ascii_lowercase() => &rest[1..],
+            _ => "",
+        };
+    }
+    count
+}
+
+impl Effects {
+    /// How many arguments the result depends on, if the program's memory stays the same.
+    pub(super) fn arguments(self) -> usize {
+        match self {
+            Effects::String(call) => call.arguments,
+            Effects::Stream { argument, .. } => argument + 1,
+            Effects::Nodes(_) => 1,
+        }
+    }
+
+    /// Reports what the call does.
+    pub(super) fn report(self, arguments: &Arguments, reporter: &mut Reporter) {
+        match self {
+            Effects::String(call) => {
+                call.layout
+                    .report(arguments.word(call.this), call.object, reporter);
+                if let Some((number, effect)) = call.other {
+                    call.layout.report(arguments.word(number), effect, reporter);
+                }
+            }
+            Effects::Stream {
+                argument,
+                is_const,
+                is_base,
+            } => {
+                let object = arguments.word(argument);
+                // The offset of the virtual base stands in front of the table of virtual functions.
+                let offset = if is_base { 0 } else { word(word(object) - 24) };
+                let base = object.wrapping_add(offset);
+                if is_shared(base) {
+                } else if is_const {
+                    reporter.reads((base, 8));
+                } else {
+                    reporter.writes((base, 8));
+                }
+            }
+            Effects::Nodes(report) => report(arguments, reporter),
+        }
+    }
+}
+
+/// Whether a stream is one that the standard lets threads share.
+fn is_shared(address: usize) -> bool {
+    static KNOWN: OnceLock<Vec<Range<usize>>> = OnceLock::new();
+    let known = KNOWN.get_or_init(|| {
+        // SAFETY: names of C.
+        let found =
+            SHARED.map(|name| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.addr());
+        let found = found.into_iter().filter(|&address| address != 0);
+        found.map(|address| address..address + STREAM).collect()
+    });
+    known.iter().any(|stream| stream.contains(&address))
+}
+
+impl Layout {
+    fn report(self, string: usize, effect: Effect, reporter: &mut Reporter) {
+        let size = if self.is_gnu { 32 } else { 24 };
+        // What is behind the pointer and the length are the characters of a short string.
+        let looked = if self.is_gnu { 16 } else { 24 };
+        match effect {
+            Effect::Nothing => {}
+            Effect::Looks => reporter.reads((string, looked)),
+            Effect::Reads => {
+                reporter.reads((string, looked));
+                reporter.reads(self.characters(string));
+            }
+            Effect::Sets => reporter.writes((string, looked)),
+            Effect::Writes => {
+                reporter.writes((string, size));
+                let (start, length) = self.characters(string);
+                if !(string..string + size).contains(&start) {
+                    reporter.writes((start, length));
+                }
+            }
+        }
+    }
+
+    /// The characters of a string; none if it has not been made yet.
+    fn characters(self, string: usize) -> (usize, usize) {
+        let [first, second, third] = [0, 8, 16].map(|offset| word(string + offset));
+        let (start, count) = match (self.is_gnu, first & 1) {
+            (true, _) => (first, second),
+            (false, 0) => return (string, 0),
+            (false, _) => (third, second),
+        };
+        let length = count.saturating_mul(self.width);
+        let is_short = start == string + 16 && length < 16;
+        let is_long = || {
+            heap::block(start).is_some_and(|(block, size, _)| {
+                start
+                    .checked_add(length)
+                    .is_some_and(|end| end <= block + size)
+            })
+        };
+        match is_short || is_long() {
+            true => (start, length),
+            false => (string, 0),
+        }
+    }
+}
+
+/// Functions for the nodes of lists, maps and sets.
+fn nodes(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
+    Some(match name {
+        "_ZNSt8__detail15_List_node_base7_M_hookEPS0_" => |a, to| hook(a.word(0), a.word(1), to),
+        "_ZNSt8__detail15_List_node_base9_M_unhookEv" => |a, to| unhook(a.word(0), to),
+        "_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_" => |a, to| {
+            for node in [0, 1, 2].map(|number| a.word(number)) {
+                to.writes((word(node + BEFORE), 8));
+                to.writes((node + BEFORE, 8));
+            }
+        },
+        "_ZNSt8__detail15_List_node_base10_M_reverseEv" => |a, to| relink(a.word(0), to),
+        "_ZNSt8__detail15_List_node_base4swapERS0_S1_" => |a, to| {
+            for node in [0, 1].map(|number| a.word(number)) {
+                unhook(node, to);
+                to.writes((node, 16));
+            }
+        },
+        "_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_" => |a, to| {
+            to.writes((a.word(1), NODE));
+            rebalance(a.word(2), a.word(3), to);
+        },
+        "_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_" => |a, to| {
+            let mut next = word(a.word(0) + RIGHT);
+            while next != 0 {
+                to.writes((next, NODE));
+                next = word(next + LEFT);
+            }
+            rebalance(a.word(0), a.word(1), to);
+        },
+        "_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base"
+        | "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base" => {
+            |a, to| step(a.word(0), [RIGHT, LEFT], to)
+        }
+        "_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base"
+        | "_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base" => {
+            |a, to| step(a.word(0), [LEFT, RIGHT], to)
+        }
+        _ => return None,
+    })
+}
+
+/// Where a node of a list says which one is before it.
+const BEFORE: usize = 8;
+
+fn hook(node: usize, next: usize, reporter: &mut Reporter) {
+    reporter.writes((node, 16));
+    reporter.writes((word(next + BEFORE), 8));
+    reporter.writes((next + BEFORE, 8));
+}
+
+fn unhook(node: usize, reporter: &mut Reporter) {
+    reporter.reads((node, 16));
+    reporter.writes((word(node + BEFORE), 8));
+    reporter.writes((word(node) + BEFORE, 8));
+}
+
+/// All nodes of a list.
+fn relink(first: usize, reporter: &mut Reporter) {
+    let mut node = first;
+    loop {
+        reporter.writes((node, 16));
+        node = word(node);
+        if node == first || node == 0 {
+            return;
+        }
+    }
+}
+
+/// A node of a tree without its value: colour, parent, left and right.
+const NODE: usize = 32;
+const PARENT: usize = 8;
+const LEFT: usize = 16;
+const RIGHT: usize = 24;
+
+/// The nodes from one up to the header of the tree may change.
+fn rebalance(mut node: usize, header: usize, reporter: &mut Reporter) {
+    while node != header && node != 0 {
+        reporter.writes((node, NODE));
+        node = word(node + PARENT);
+    }
+    reporter.writes((header, NODE));
+}
+
+/// The way to the next node: down on one side and then on the other, or up.
+fn step(mut node: usize, [side, other]: [usize; 2], reporter: &mut Reporter) {
+    reporter.reads((node + PARENT, NODE - PARENT));
+    let mut next = word(node + side);
+    if next == 0 {
+        next = word(node + PARENT);
+        while next != 0 && node == word(next + side) {
+            reporter.reads((next + PARENT, NODE - PARENT));
+            (node, next) = (next, word(next + PARENT));
+        }
+        return;
+    }
+    while next != 0 {
+        reporter.reads((next + other, 8));
+        next = word(next + other);
+    }
+}
