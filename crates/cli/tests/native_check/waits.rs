@@ -67,6 +67,42 @@ fn a_loop_that_overwrites_what_it_reads_on_its_own_stack_spins_for_ever_all_the_
     assert_eq!(report["errors"][0]["kind"], "stuck", "{report}");
 }
 
+/// The pointer is in no register that calls preserve.
+#[test]
+fn a_loop_over_a_text_that_threads_share_ends() {
+    let text = "
+#include <pthread.h>
+#include <string.h>
+static char text[] = \"abacada\";
+static void *reads(void *a) { const char *p = text; while ((p = strchr(p, 'a'))) p++; return a; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, reads, 0);
+    reads(0);
+    pthread_join(thread, 0);
+}
+";
+    for compiler in ["gcc", "clang"] {
+        let Some(toolchain) = Toolchain::named(compiler) else {
+            continue;
+        };
+        for level in ["-O0", "-O1", "-O2"] {
+            let folder = tempfile::tempdir().unwrap();
+            let [source, executable] =
+                ["program.c", "program"].map(|name| folder.path().join(name));
+            fs::write(&source, text).unwrap();
+            toolchain
+                .build(&source, &[level.to_owned()], &executable)
+                .unwrap();
+            let report = check(&[], &executable, &[]).unwrap();
+            assert_eq!(
+                report["verdict"], "verified",
+                "{compiler} {level}: {report}"
+            );
+        }
+    }
+}
+
 /// A compare-exchange that overlaps another atomic has one alternative, however many threads wait for the condition variable
 /// that its thread signalled in this execution or an earlier one. (The three searches share no code that counts traces.)
 #[test]
