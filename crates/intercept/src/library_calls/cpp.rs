@@ -99,8 +99,8 @@ const LOOKING: &str = " at back begin c_str capacity cbegin cend crbegin crend d
 /// Functions of the library's own that change the characters of a string that has been made.
 const CHANGING: &str = " _M_append _M_assign _M_erase _M_mutate _M_replace _M_replace_aux ";
 
-/// Mangled classes of streams, and functions with a stream as their first argument.
-const STREAMS: [&str; 17] = [
+/// Mangled classes of streams of libstdc++, and functions with a stream as their first argument.
+const STREAMS: [&str; 11] = [
     "So",
     "Si",
     "Sd",
@@ -112,12 +112,6 @@ const STREAMS: [&str; 17] = [
     "St7__cxx1119basic_ostringstreamI",
     "St7__cxx1119basic_istringstreamI",
     "St7__cxx1118basic_stringstreamI",
-    "St3__113basic_ostreamI",
-    "St3__113basic_istreamI",
-    "St3__114basic_iostreamI",
-    "St3__119basic_ostringstreamI",
-    "St3__119basic_istringstreamI",
-    "St3__118basic_stringstreamI",
 ];
 const OF_STREAMS: [&str; 7] = [
     "_ZStlsI",
@@ -130,7 +124,7 @@ const OF_STREAMS: [&str; 7] = [
 ];
 
 /// Streams that threads may share.
-const SHARED: [&CStr; 16] = [
+const SHARED: [&CStr; 8] = [
     c"_ZSt3cin",
     c"_ZSt4cout",
     c"_ZSt4cerr",
@@ -139,14 +133,6 @@ const SHARED: [&CStr; 16] = [
     c"_ZSt5wcout",
     c"_ZSt5wcerr",
     c"_ZSt5wclog",
-    c"_ZNSt3__13cinE",
-    c"_ZNSt3__14coutE",
-    c"_ZNSt3__14cerrE",
-    c"_ZNSt3__14clogE",
-    c"_ZNSt3__14wcinE",
-    c"_ZNSt3__15wcoutE",
-    c"_ZNSt3__15wcerrE",
-    c"_ZNSt3__15wclogE",
 ];
 
 /// No standard stream is larger.
@@ -234,7 +220,7 @@ fn stream_call(name: &str) -> Option<Effects> {
         });
     }
     let (rest, is_const) = member(name)?;
-    let is_base = rest.starts_with("St9basic_iosI") || rest.starts_with("St3__19basic_iosI");
+    let is_base = rest.starts_with("St9basic_iosI");
     let mut classes = STREAMS.iter();
     let rest = classes.find_map(|class| rest.strip_prefix(class));
     let begins_or_ends = ["C1", "C2", "D0", "D1", "D2", "6sentry"];
