@@ -133,3 +133,12 @@ fn streams_race_but_for_those_of_the_standard() {
         assert_eq!(report["verdict"], "verified", "{name}: {report}");
     }
 }
+
+#[test]
+fn streams_of_their_own_do_not_race() {
+    let [one, two] = [
+        "ostringstream own; own << \"x\" << 3",
+        "ostringstream own; own << 'y' << 1.5; sum += own.str().size()",
+    ];
+    must_be_verified(one, two);
+}
