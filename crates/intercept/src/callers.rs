@@ -3,6 +3,8 @@
 use crate::gate::Own;
 use crate::mappings;
 use crate::source_map::images;
+use crate::tries::code_of;
+use runtime::native::Frame;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 
@@ -13,6 +15,8 @@ struct Known {
     is_own: FxHashMap<usize, bool>,
     /// The own calls of others, by what is on the stack above them.
     calls: FxHashMap<(usize, u64), usize>,
+    /// Whether `std::lock` made these calls.
+    locks_several: FxHashMap<(usize, u64), bool>,
 }
 
 static KNOWN: Own<Option<Known>> = Own::new(None);
@@ -43,6 +47,29 @@ pub(crate) fn own_call(code: usize, stack_top: usize) -> usize {
     *call
 }
 
+/// Whether `std::lock` of the C++ library has made a call that has not returned, without code of the program in between.
+pub(crate) fn is_of_std_lock(frame: *const Frame) -> bool {
+    let code = code_of(frame);
+    let slot = (frame.addr() + size_of::<Frame>() - size_of::<usize>()) as u64;
+    mappings::refresh_for(slot);
+    let way = (code, returns_above(slot, slot + 8 * WORDS));
+    let known = &mut KNOWN.get().get_or_insert_default().locks_several;
+    *known.entry(way).or_insert_with(|| {
+        images().is_called_by(is_std_lock_of_std, code as u64, slot, &mappings::read)
+    })
+}
+
+/// Whether this is `std::lock` for locks of the C++ library only: a lock of the program's own may do anything.
+fn is_std_lock_of_std(function: &str) -> bool {
+    let inner = function.strip_prefix("std::");
+    let inner = inner.map(|inner| inner.strip_prefix("__1::").unwrap_or(inner));
+    let Some(locks) = inner.and_then(|inner| inner.strip_prefix("lock<")) else {
+        return false;
+    };
+    let mut words = locks.split(['<', '>', ',', ' ']);
+    words.all(|word| word.is_empty() || word.starts_with("std::"))
+}
+
 /// A digest of the words above a slot that look like addresses of code.
 fn returns_above(slot: u64, stack_top: u64) -> u64 {
     let mut hasher = FxHasher::default();
@@ -53,4 +80,25 @@ fn returns_above(slot: u64, stack_top: u64) -> u64 {
         }
     }
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locks_of_the_program_are_not_of_the_library() {
+        assert!(is_std_lock_of_std(
+            "std::lock<std::mutex, std::recursive_mutex>"
+        ));
+        assert!(is_std_lock_of_std(
+            "std::__1::lock<std::__1::unique_lock<std::__1::mutex>, std::__1::mutex>"
+        ));
+        assert!(!is_std_lock_of_std("std::lock<std::mutex, counted>"));
+        assert!(!is_std_lock_of_std(
+            "std::lock<std::unique_lock<counted>, std::mutex>"
+        ));
+        assert!(!is_std_lock_of_std("std::try_lock<std::mutex, std::mutex>"));
+        assert!(!is_std_lock_of_std("mine::lock<std::mutex, std::mutex>"));
+    }
 }

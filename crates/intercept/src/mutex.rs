@@ -9,7 +9,7 @@ use crate::heap;
 use crate::lifetime::MUTEX;
 use crate::robust::{self, ROBUST};
 use crate::threads::{self, own_number};
-use crate::tries::{code_of, tries};
+use crate::tries::{code_of, tries_to_lock};
 use libc::{c_int, c_uint, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
 use report::FailureKind;
 use runtime::native::{self, Frame, at};
@@ -70,11 +70,12 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
     let lock = native::mutex_at(mutex.addr(), code);
     let is_granted = match how {
         How::Wait => {
+            native::waits_for_lock();
             at(code, || lock.lock());
             true
         }
-        How::Try => tries(frame, || lock.try_lock()),
-        How::Timed(_) => tries(frame, || lock.lock_timed()),
+        How::Try => tries_to_lock(frame, || lock.try_lock().then_some(())).is_some(),
+        How::Timed(_) => tries_to_lock(frame, || lock.lock_timed().then_some(())).is_some(),
     };
     clock::acquire(mutex.addr());
     // Only now, since to destroy a mutex is an event that comes before or after this one.

@@ -3,10 +3,10 @@
 use crate::clock;
 use crate::gate::{self, Own, close, code, is_inside};
 use crate::lifetime::RWLOCK;
-use crate::tries::{code_of, tries};
+use crate::tries::{code_of, tries_to_lock};
 use libc::{c_int, c_void, clockid_t, pthread_rwlock_t, timespec};
 use report::FailureKind;
-use runtime::native::{self, at};
+use runtime::native::{self, Frame, at};
 use runtime::{Place, RwLock};
 
 /// A read lock or write lock that a thread holds.
@@ -94,6 +94,12 @@ macro_rules! rwlocks {
     };
 }
 
+/// Waits for a lock.
+fn waits(frame: *const Frame, wait: impl FnOnce() -> Place) -> Place {
+    native::waits_for_lock();
+    at(code_of(frame), wait)
+}
+
 /// A try that may be repeated until its time is over.
 fn timed(place: Option<Place>, until: *const timespec) -> Option<Place> {
     if place.is_none() {
@@ -105,18 +111,18 @@ fn timed(place: Option<Place>, until: *const timespec) -> Option<Place> {
 }
 
 rwlocks! {
-    placed pthread_rwlock_rdlock() 0, |lock, frame| Some(at(code_of(frame), || lock.read()));
-    placed pthread_rwlock_wrlock() 0, |lock, frame| Some(at(code_of(frame), || lock.write()));
-    compared pthread_rwlock_tryrdlock() libc::EBUSY, |lock, frame| tries(frame, || lock.try_read());
-    compared pthread_rwlock_trywrlock() libc::EBUSY, |lock, frame| tries(frame, || lock.try_write());
+    placed pthread_rwlock_rdlock() 0, |lock, frame| Some(waits(frame, || lock.read()));
+    placed pthread_rwlock_wrlock() 0, |lock, frame| Some(waits(frame, || lock.write()));
+    compared pthread_rwlock_tryrdlock() libc::EBUSY, |lock, frame| tries_to_lock(frame, || lock.try_read());
+    compared pthread_rwlock_trywrlock() libc::EBUSY, |lock, frame| tries_to_lock(frame, || lock.try_write());
     compared pthread_rwlock_timedrdlock(until: *const timespec) libc::ETIMEDOUT,
-        |lock, frame| timed(tries(frame, || lock.try_read()), until);
+        |lock, frame| timed(tries_to_lock(frame, || lock.try_read()), until);
     compared pthread_rwlock_timedwrlock(until: *const timespec) libc::ETIMEDOUT,
-        |lock, frame| timed(tries(frame, || lock.try_write()), until);
+        |lock, frame| timed(tries_to_lock(frame, || lock.try_write()), until);
     compared pthread_rwlock_clockrdlock(clock: clockid_t, until: *const timespec) libc::ETIMEDOUT,
-        |lock, frame| timed(tries(frame, || lock.try_read()), until);
+        |lock, frame| timed(tries_to_lock(frame, || lock.try_read()), until);
     compared pthread_rwlock_clockwrlock(clock: clockid_t, until: *const timespec) libc::ETIMEDOUT,
-        |lock, frame| timed(tries(frame, || lock.try_write()), until);
+        |lock, frame| timed(tries_to_lock(frame, || lock.try_write()), until);
 }
 
 export! {

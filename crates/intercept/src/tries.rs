@@ -1,5 +1,6 @@
 //! Calls that may fail and change nothing.
 
+use crate::callers::is_of_std_lock;
 use runtime::native::{self, Frame};
 
 /// Where the program called.
@@ -12,4 +13,16 @@ pub(crate) fn code_of(frame: *const Frame) -> usize {
 pub(crate) fn tries<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     // SAFETY: frames are those of calls that have not returned.
     unsafe { native::try_at(frame, tries) }
+}
+
+/// The same for a lock, which `std::lock` may want together with others.
+pub(crate) fn tries_to_lock<R>(
+    frame: *const Frame,
+    try_once: impl FnOnce() -> Option<R>,
+) -> Option<R> {
+    let taken = tries(frame, try_once);
+    if taken.is_none() {
+        native::failed_to_lock(is_of_std_lock(frame));
+    }
+    taken
 }

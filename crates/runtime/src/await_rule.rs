@@ -75,6 +75,8 @@ pub(crate) struct Round {
     /// Whether the thread's last operation on the token gave it to itself, or took what it had given itself.
     wakes_itself: bool,
     seen: Vec<Seen>,
+    /// The lock that the thread did not get in a round of `std::lock`, from then on to the beginning of the next one.
+    pub(crate) missed: Option<Seen>,
 }
 
 /// What a thread learnt without changing anything.
@@ -165,6 +167,7 @@ impl Round {
         self.token = None;
         self.gift = None;
         self.seen.clear();
+        self.missed = None;
     }
 
     /// Whether changes of the heap matter: the thread has come to a hint, and has had no effect since.
@@ -219,6 +222,7 @@ impl Round {
     pub(crate) fn copy(&mut self, other: &Round) {
         self.alone = other.alone;
         self.has_effect = other.has_effect;
+        self.missed = other.missed;
         self.seen.clear();
         self.seen.extend_from_slice(&other.seen);
     }

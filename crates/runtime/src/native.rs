@@ -13,6 +13,7 @@ mod ended_frames;
 mod foreign;
 mod futex;
 mod laps;
+mod lock_several;
 mod objects;
 mod own;
 mod ownership;
@@ -39,6 +40,7 @@ pub use foreign::changes;
 pub(crate) use foreign::meet_stack;
 pub use futex::{Futex, futex_wait, futex_wake};
 pub use laps::{Frame, HAS_CALLED_UNKNOWN};
+pub use lock_several::{failed_to_lock, waits_for_lock};
 pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
     at, barrier_at, begins_library_once, condvar_at, destroy, initialise, initialised_at,

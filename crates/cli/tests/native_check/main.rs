@@ -36,6 +36,7 @@ mod robust;
 mod savepoints;
 mod stacks;
 mod state;
+mod std_lock;
 mod thread_ends;
 mod times;
 mod toolchain;

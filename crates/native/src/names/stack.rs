@@ -78,6 +78,33 @@ impl Images {
         None
     }
 
+    /// Whether a function with such a name has made a call, itself or by other functions of libraries: `slot` is where the stack
+    /// has `returns_to`.
+    pub fn is_called_by(
+        &self,
+        is_caller: impl Fn(&str) -> bool,
+        returns_to: u64,
+        slot: u64,
+        memory: Memory<'_>,
+    ) -> bool {
+        let mut at = (returns_to, slot);
+        for _ in 0..DEEPEST {
+            for frame in self.frames(at.0 - 1) {
+                if frame.function.as_deref().is_some_and(&is_caller) {
+                    return true;
+                }
+                if frame.is_own() {
+                    return false;
+                }
+            }
+            match self.return_of(at, memory) {
+                Some(next) => at = next,
+                None => return false,
+            }
+        }
+        false
+    }
+
     /// The place of an instruction: the innermost one in a source that is no library's, if there is one; functions of
     /// headers may be inlined into it.
     pub fn place(&self, instruction: u64) -> Option<Frame> {

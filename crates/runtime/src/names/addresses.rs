@@ -23,6 +23,12 @@ pub(super) struct Addresses {
     /// Threads came back to what they had read or tried before.
     #[serde(default)]
     has_wiped_stacks: bool,
+    /// A round of `std::lock` has failed, and the rest of its loop was left out.
+    #[serde(default)]
+    has_left_out_rounds: bool,
+    /// A try to lock has failed that was not of `std::lock`: no rounds are left out.
+    #[serde(default)]
+    keeps_rounds: bool,
 }
 
 /// A range of memory that is one object.
@@ -170,6 +176,26 @@ impl Names {
     /// They do so in the executions to come.
     pub(crate) fn wipe_stacks(&mut self) {
         self.addresses.has_wiped_stacks = true;
+    }
+
+    /// Whether threads stop after a round of `std::lock` that failed.
+    pub(crate) fn leaves_out_rounds(&self) -> bool {
+        !self.addresses.keeps_rounds
+    }
+
+    /// Whether one has.
+    pub(crate) fn has_left_out_rounds(&self) -> bool {
+        self.addresses.has_left_out_rounds
+    }
+
+    /// A thread stops after such a round.
+    pub(crate) fn leave_out_rounds(&mut self) {
+        self.addresses.has_left_out_rounds = true;
+    }
+
+    /// From now on threads go on after such rounds.
+    pub(crate) fn keep_rounds(&mut self) {
+        self.addresses.keeps_rounds = true;
     }
 }
 

@@ -150,6 +150,11 @@ impl Laps {
         }
     }
 
+    /// What the thread learnt last since its last effect.
+    pub(super) fn last_learnt(&self) -> Option<Seen> {
+        self.learnt.last().copied()
+    }
+
     /// The thread learns something; whether it has read or tried the same thing at the same place before.
     pub(crate) fn learn(&mut self, seen: Seen) -> bool {
         let before = self.comes_back_to.take();
