@@ -32,11 +32,7 @@ pub(crate) fn own_call(code: usize, stack_top: usize) -> usize {
     if *is_own.or_insert_with(|| images().is_own(code as u64 - 1)) {
         return code;
     }
-    mappings::refresh_for(stack_top as u64 - 8);
-    // From the top: what is left of earlier calls is further down.
-    let slots = (1..).map_while(|words| (stack_top as u64).checked_sub(8 * words));
-    let mut words = slots.map_while(|slot| Some((slot, mappings::read(slot)?)));
-    let Some((slot, _)) = words.find(|(_, word)| *word == code as u64) else {
+    let Some(slot) = slot_of(code, stack_top) else {
         return code;
     };
     let way = (code, returns_above(slot, stack_top as u64));
@@ -45,6 +41,26 @@ pub(crate) fn own_call(code: usize, stack_top: usize) -> usize {
         own.map_or(code, |own| own as usize)
     });
     *call
+}
+
+/// The functions of a thread whose stack has a return address, the innermost first.
+pub(crate) fn functions(code: usize, stack_top: usize) -> Vec<String> {
+    let Some(slot) = slot_of(code, stack_top) else {
+        return Vec::new();
+    };
+    let callers = images().callers(code as u64, slot, &mappings::read);
+    callers.filter_map(|frame| frame.function).collect()
+}
+
+/// Where a stack has a return address.
+fn slot_of(code: usize, stack_top: usize) -> Option<u64> {
+    mappings::refresh_for(stack_top as u64 - 8);
+    // From the top: what is left of earlier calls is further down.
+    let slots = (1..).map_while(|words| (stack_top as u64).checked_sub(8 * words));
+    let mut words = slots.map_while(|slot| Some((slot, mappings::read(slot)?)));
+    words
+        .find(|&(_, word)| word == code as u64)
+        .map(|(slot, _)| slot)
 }
 
 /// Whether `std::lock` of the C++ library has made a call that has not returned, without code of the program in between.

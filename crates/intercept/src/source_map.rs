@@ -49,6 +49,10 @@ impl SourceMap for Names {
         frames.into_iter().filter_map(|own| own.function).collect()
     }
 
+    fn callers(&self, code: usize, stack_top: usize) -> Vec<String> {
+        callers::functions(code, stack_top)
+    }
+
     fn caller(&self, code: usize, stack_top: usize) -> usize {
         callers::own_call(code, stack_top)
     }

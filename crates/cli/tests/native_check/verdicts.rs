@@ -407,6 +407,39 @@ fn suppressions_name_functions_files_and_variables() {
     assert_eq!(errors.trim().lines().count(), 1, "{errors}");
 }
 
+#[test]
+fn suppressions_name_functions_that_called_the_one_that_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "#include <assert.h>
+        #include <pthread.h>
+        static int count;
+        static void add(int by) { count += by; }
+        static void inner(int by) { add(by); }
+        static void *outer(void *nothing) { inner(1); return nothing; }
+        int main(int argc, char **arguments) {
+            pthread_t other;
+            (void)arguments;
+            pthread_create(&other, 0, outer, 0);
+            if (argc > 1) inner(2);
+            pthread_join(other, 0);
+            assert(argc > 1 && count == 3);
+        }";
+    built(folder.path(), source);
+    let code = |known: &str, argument: &[&str]| {
+        fs::write(folder.path().join("known"), known).unwrap();
+        let options = ["check", "-q", "--no-output", "--suppressions", "known"];
+        let options = [&options[..], &["./program"], argument].concat();
+        run(folder.path(), &options).status.code()
+    };
+    assert_eq!(code("assertion:^main$", &[]), Some(0));
+    assert_eq!(code("assertion:^outer$", &[]), Some(1));
+    for known in ["race:^add$", "race:^inner$", "race:^outer$"] {
+        assert_eq!(code(known, &["more"]), Some(0), "{known}");
+    }
+    // Of the first access only the innermost function is known.
+    assert_eq!(code("race:^main$", &["more"]), Some(1));
+}
+
 /// `executions` counts complete ones, `halted` those in which a thread was cut.
 fn counts(source: &str, options: &[&str]) -> (String, u64, u64) {
     let report = checked(source, options).unwrap();

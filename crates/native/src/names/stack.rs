@@ -68,18 +68,22 @@ impl Images {
     /// The address in the program's own source that a call came from, if it returns into a library or its headers:
     /// `slot` is where the stack has `returns_to`. Nothing where that cannot be told.
     pub fn outside_libraries(&self, returns_to: u64, slot: u64, memory: Memory<'_>) -> Option<u64> {
-        let mut at = (returns_to, slot);
-        for _ in 0..DEEPEST {
-            if self.is_own(at.0 - 1) {
-                return Some(at.0);
-            }
-            at = self.return_of(at, memory)?;
-        }
-        None
+        let mut returns = self.returns(returns_to, slot, memory);
+        returns.find(|address| self.is_own(address - 1))
     }
 
-    /// Whether a function with such a name has made a call, itself or by other functions of libraries: `slot` is where the stack
-    /// has `returns_to`.
+    /// The functions that wait for the end of a call, the innermost first: `slot` is where the stack has `returns_to`.
+    pub fn callers(
+        &self,
+        returns_to: u64,
+        slot: u64,
+        memory: Memory<'_>,
+    ) -> impl Iterator<Item = Frame> {
+        let returns = self.returns(returns_to, slot, memory);
+        returns.flat_map(|address| self.frames(address - 1))
+    }
+
+    /// Whether a function with such a name has made a call, itself or by other functions of libraries.
     pub fn is_called_by(
         &self,
         is_caller: impl Fn(&str) -> bool,
@@ -87,22 +91,17 @@ impl Images {
         slot: u64,
         memory: Memory<'_>,
     ) -> bool {
-        let mut at = (returns_to, slot);
-        for _ in 0..DEEPEST {
-            for frame in self.frames(at.0 - 1) {
-                if frame.function.as_deref().is_some_and(&is_caller) {
-                    return true;
-                }
-                if frame.is_own() {
-                    return false;
-                }
-            }
-            match self.return_of(at, memory) {
-                Some(next) => at = next,
-                None => return false,
-            }
-        }
-        false
+        let named = |frame: &Frame| frame.function.as_deref().is_some_and(&is_caller);
+        let mut callers = self.callers(returns_to, slot, memory);
+        let decisive = callers.find(|frame| named(frame) || frame.is_own());
+        decisive.is_some_and(|frame| named(&frame))
+    }
+
+    /// The addresses that a call and those around it return to.
+    fn returns(&self, returns_to: u64, slot: u64, memory: Memory<'_>) -> impl Iterator<Item = u64> {
+        let start = Some((returns_to, slot));
+        let all = std::iter::successors(start, move |&at| self.return_of(at, memory));
+        all.map(|(address, _)| address).take(DEEPEST)
     }
 
     /// The place of an instruction: the innermost one in a source that is no library's, if there is one; functions of

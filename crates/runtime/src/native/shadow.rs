@@ -440,7 +440,9 @@ impl Engine {
             event: Some(self.event()),
         };
         if self.failures.may_suppress() {
-            let mut names = self.functions([earlier.code, later.code]);
+            let mut names = self.functions_of_stack(later.code);
+            let native = self.config.native.iter();
+            names.extend(native.flat_map(|native| native.source_map.functions(earlier.code)));
             names.extend(other_location);
             names.push(name);
             if self.failures.suppresses(&shown, &names) {

@@ -8,6 +8,10 @@ pub trait SourceMap {
     /// The functions that have the code at an address: the innermost inlined one first.
     fn functions(&self, code: usize) -> Vec<String>;
 
+    /// The functions of the stack that ends at `stack_top` and returns to an address: the innermost first, none if that cannot
+    /// be told.
+    fn callers(&self, code: usize, stack_top: usize) -> Vec<String>;
+
     /// The address that is shown for one that a library or its headers have: that of the program's own call, on the
     /// stack that ends at `stack_top`.
     fn caller(&self, code: usize, stack_top: usize) -> usize {

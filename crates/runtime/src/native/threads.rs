@@ -59,7 +59,7 @@ pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
             event: Some(engine.event()),
         };
         if engine.failures.may_suppress() {
-            let functions = engine.functions([code]);
+            let functions = engine.functions_of_stack(code);
             if engine.failures.suppresses(&shown, &functions) {
                 return engine.end_suppressed(kind);
             }
@@ -71,11 +71,15 @@ pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
 }
 
 impl Engine {
-    /// The functions at these addresses, as far as they are known.
-    pub(super) fn functions<const N: usize>(&self, codes: [usize; N]) -> Vec<String> {
-        let native = self.config.native;
-        let functions = |code| native.map(|native| native.source_map.functions(code));
-        codes.into_iter().filter_map(functions).flatten().collect()
+    /// The functions of the thread that runs, whose innermost one has the address, as far as they are known.
+    pub(super) fn functions_of_stack(&self, code: usize) -> Vec<String> {
+        let Some(native) = self.config.native else {
+            return Vec::new();
+        };
+        match native.source_map.callers(code, self.stack_top()) {
+            callers if callers.is_empty() => native.source_map.functions(code),
+            callers => callers,
+        }
     }
 
     /// The user has suppressed the failure that stops the thread.
