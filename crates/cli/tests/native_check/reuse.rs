@@ -121,6 +121,22 @@ fn memory_that_is_given_out_again_is_taken_for_what_it_was() {
     verified("locked.c", LOCKED, &["--reuse", "2"]);
 }
 
+/// A thread exchanges the cell twice by a block of the same size: the second block is the first one again only with two reuses.
+#[test]
+fn what_is_given_out_again_more_often_is_a_bound() {
+    let twice = CELL.replace("start(run);", "start(again);").replace(
+        "int main",
+        "static void *again(void *p) { return run(run(p)); }
+        int main",
+    );
+    for (most, expected) in [("1", "bounded"), ("2", "verified")] {
+        // That the cell is taken for what it was is no matter here.
+        let options = ["--allow", "assertion", "--reuse", most];
+        let (verdict, error) = checked("twice.c", &twice, &options);
+        assert_eq!(verdict, expected, "{most}: {error}");
+    }
+}
+
 #[test]
 fn what_is_not_given_out_again_is_a_bound_where_it_may_matter() {
     for (name, source) in [("cell.c", CELL), ("stack.c", STACK)] {

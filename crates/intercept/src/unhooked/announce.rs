@@ -39,6 +39,8 @@ pub(super) fn prepare() {
         size = size.max((leaf.eax + leaf.ebx) as usize);
     }
     PARTS.store(parts as usize, Relaxed);
+    // Not the registers of the x87 unit, which hooks do not use.
+    gate::COMPARED_VECTORS.store(parts as usize & !1, Relaxed);
     SIZE.store(size.next_multiple_of(64), Relaxed);
 }
 

@@ -3,8 +3,9 @@
 //! With `Config::reuse` an allocation gets new memory, or any block of its size that was freed while threads ran: a choice. The
 //! frees and allocations of one size are writes of one object, once there are both in any execution; until then none is an event.
 //! As C11 has it, a free happens before the allocation that gets the block.
-//! Without it, blocks are never given out again. This is left out of the search where an address that one thread has read
-//! atomically, or with interleaved plain accesses, is of a block that another one frees, and blocks of that size are allocated.
+//! Without it, blocks are never given out again, and with it not more often than it says. This is left out of the search where an address that
+//! one thread has read atomically, or with interleaved plain accesses, is of a block that another one frees, and blocks of that size are
+//! allocated.
 
 use crate::engine::Engine;
 use crate::perform::{silently, visible};
@@ -31,6 +32,8 @@ pub(crate) struct Met {
     freed: FxHashMap<usize, (usize, FxHashSet<ThreadId>)>,
     /// By size of block: the threads that have allocated.
     allocated: FxHashMap<usize, FxHashSet<ThreadId>>,
+    /// Sizes of blocks that one thread has freed while another one may have known their addresses.
+    known: FxHashSet<usize>,
     /// Sizes that the report tells of.
     told: FxHashSet<usize>,
 }
@@ -53,7 +56,7 @@ impl Met {
 pub fn meet_address(block: usize, is_atomic: bool) {
     silently(|engine| {
         let counts = is_atomic || !engine.races_plain();
-        if counts && engine.config.reuse == 0 && !engine.is_solo() {
+        if counts && !engine.is_solo() {
             let own = Some(engine.running);
             let readers = engine.native.reuse.readers.entry(block).or_insert(own);
             if *readers != own {
@@ -149,7 +152,16 @@ impl Engine {
         let allocating = self.native.reuse.allocated.entry(size).or_default();
         allocating.insert(own);
         if self.config.reuse > 0 {
-            return self.is_pool_used(size) && self.thread().reused < self.config.reuse;
+            let is_used = self.is_pool_used(size);
+            let is_left = self.thread().reused < self.config.reuse;
+            if is_used
+                && !is_left
+                && self.has_freed(size)
+                && self.native.reuse.known.contains(&size)
+            {
+                self.tell_of_reuse(size);
+            }
+            return is_used && is_left;
         }
         let is_again = self.native.objects.freed_by.contains(&(size, own));
         self.leave_out_reuse(size, is_again);
@@ -163,8 +175,10 @@ impl Engine {
         }
         let own = self.running;
         let readers = self.native.reuse.readers.get(&block);
-        if self.config.reuse == 0 && readers.is_none_or(|&only| only == Some(own)) {
-            return false;
+        match readers.is_none_or(|&only| only == Some(own)) {
+            true if self.config.reuse == 0 => return false,
+            true => {}
+            false => _ = self.native.reuse.known.insert(size),
         }
         let freed = &mut self.native.reuse.freed;
         let (_, freeing) = freed
@@ -190,10 +204,23 @@ impl Engine {
         self.names.is_coarse(pool, Coarsening::Shared)
     }
 
+    /// Whether a block of this size could be given out again.
+    fn has_freed(&self, size: usize) -> bool {
+        let freed = self.native.objects.freed.get(&size);
+        freed.is_some_and(|freed| !freed.is_empty())
+    }
+
     /// Blocks of this size could be given out again if a thread allocates after its own free, or threads do one each.
     fn leave_out_reuse(&mut self, size: usize, is_again: bool) {
+        if is_again || self.native.reuse.has_two(size) {
+            self.tell_of_reuse(size);
+        }
+    }
+
+    /// Blocks of this size could be given out again, and are not.
+    fn tell_of_reuse(&mut self, size: usize) {
         let met = &mut self.native.reuse;
-        if !(is_again || met.has_two(size)) || !met.told.insert(size) {
+        if !met.told.insert(size) {
             return;
         }
         let Some(&(code, _)) = met.freed.get(&size) else {
@@ -201,9 +228,17 @@ impl Engine {
         };
         let place = self.shown_spot(Spot::Code(code));
         let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+        let (how_often, more) = match self.config.reuse {
+            0 => ("never given out again".to_owned(), 1),
+            1 => ("given out again at most once by a thread".to_owned(), 2),
+            most => (
+                format!("given out again at most {most} times by a thread"),
+                most + 1,
+            ),
+        };
         let what = format!(
-            "blocks of the heap are never given out again, though one is freed{place} whose address another thread has \
-             read (ABA): --reuse 1 explores that"
+            "blocks of the heap are {how_often}, though one is freed{place} whose address another thread has \
+             read (ABA): --reuse {more} explores that"
         );
         let left_out = LeftOut::new(Omission::Reuse, what);
         self.left_out.get_mut().insert(left_out);
