@@ -35,6 +35,8 @@ struct Piece {
     start: usize,
     /// What they held at first.
     content: &'static [u8],
+    /// The checker writes to their page, too, so it cannot be protected.
+    is_shared: bool,
 }
 
 static TRACKED: Own<Vec<Tracked>> = Own::new(Vec::new());
@@ -47,6 +49,10 @@ static LEFT_OUT: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 
 /// The pieces of the pages that were written, in the order of `WRITTEN`. There is room for all.
 static PIECES: Own<Vec<Piece>> = Own::new(Vec::new());
+
+/// Whether the program asks the system's libraries for nothing that changes their data. Then the pages that the checker writes to, too, are
+/// compared only where an execution is run from the beginning: to compare them at each savepoint takes a fifth of short executions.
+static ARE_LIBRARIES_QUIET: AtomicBool = AtomicBool::new(false);
 
 static IS_PROTECTED: AtomicBool = AtomicBool::new(false);
 
@@ -251,22 +257,30 @@ pub(crate) fn restore() {
     if !IS_DEBUGGED.load(Relaxed) {
         settle(begun);
     }
-    restore_pieces();
-}
-
-fn restore_pieces() {
     for piece in PIECES.get().iter().filter(|piece| piece.is_changed()) {
+        if piece.is_shared {
+            ARE_LIBRARIES_QUIET.store(false, Relaxed);
+        }
         piece.put();
     }
+}
+
+/// The program asks the system's libraries for nothing that changes their data.
+pub(crate) fn expect_quiet_libraries() {
+    ARE_LIBRARIES_QUIET.store(true, Relaxed);
+}
+
+/// The pieces that an execution may have changed, and has.
+fn changed() -> impl Iterator<Item = &'static Piece> {
+    let is_quiet = ARE_LIBRARIES_QUIET.load(Relaxed);
+    let pieces = PIECES.get().iter();
+    let may_differ = pieces.filter(move |piece| !(is_quiet && piece.is_shared));
+    may_differ.filter(|piece| piece.is_changed())
 }
 
 /// Protects those of the written pages again that are as at the start, unless they were written again soon the last time,
 /// or the checker writes to them.
 fn settle(begun: usize) {
-    let is_shared = |start: usize| {
-        let mut left_out = LEFT_OUT.get().iter();
-        left_out.any(|range| range.start < start + PAGE && start < range.end)
-    };
     let before = WRITTEN.get().len();
     let tracked = TRACKED.get();
     WRITTEN.get().retain(|&(index, page)| {
@@ -289,11 +303,17 @@ fn settle(begun: usize) {
     }
 }
 
+/// Whether the checker writes to the page that begins here.
+fn is_shared(start: usize) -> bool {
+    let mut left_out = LEFT_OUT.get().iter();
+    left_out.any(|range| range.start < start + PAGE && start < range.end)
+}
+
 /// Copies the pages.
 pub(crate) fn save_to(copy: &mut Saved) {
     copy.bytes.clear();
     copy.places.clear();
-    for piece in PIECES.get().iter().filter(|piece| piece.is_changed()) {
+    for piece in changed() {
         copy.bytes.extend_from_slice(piece.now());
         copy.places.push((piece.start, piece.content.len()));
     }
@@ -301,7 +321,7 @@ pub(crate) fn save_to(copy: &mut Saved) {
 
 /// Puts back what was copied. The rest is as at the start.
 pub(crate) fn restore_from(copy: &Saved) {
-    restore_pieces();
+    changed().for_each(Piece::put);
     let mut bytes = &copy.bytes[..];
     for &(start, length) in &copy.places {
         let (content, rest) = bytes.split_at(length);
@@ -340,6 +360,7 @@ fn cut(start: usize, content: &'static [u8]) {
     let end = start + content.len();
     let left_out = LEFT_OUT.get();
     let first = left_out.partition_point(|range| range.end <= start);
+    let is_shared = is_shared(start);
     let mut from = start;
     for range in left_out[first..].iter().chain(std::iter::once(&(end..end))) {
         let to = range.start.clamp(from, end);
@@ -347,6 +368,7 @@ fn cut(start: usize, content: &'static [u8]) {
             PIECES.get().push(Piece {
                 start: from,
                 content: &content[from - start..to - start],
+                is_shared,
             });
         }
         from = range.end.clamp(to, end);
