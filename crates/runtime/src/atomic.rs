@@ -6,10 +6,10 @@ mod real;
 #[cfg(feature = "enforce")]
 pub use real::Real;
 
-use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::outside::outside;
 use crate::perform::{clean_after_first_use, perform, silently, visible};
+use crate::seen::Seen;
 use crate::settle::{Settle, Settling, settled};
 use crate::source::Place;
 use crate::step::DependsOn;

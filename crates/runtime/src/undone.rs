@@ -7,8 +7,8 @@
 //! that fails because of the lock. For memory that is no variable of the model a chain of conflicts has to lead from
 //! a write of the thread to another thread and back.
 
-use crate::await_rule::Seen;
 use crate::engine::Engine;
+use crate::seen::Seen;
 use crate::waiting::Wait;
 use explore::{Access, EventId, ObjectId, OpKind, ThreadId, Token};
 use objects::Ticket;
