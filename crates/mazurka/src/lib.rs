@@ -97,6 +97,8 @@ mod input;
 mod model;
 #[doc = include_str!("../NAMES.md")]
 pub mod names {}
+#[doc = include_str!("../SHUTTLE.md")]
+pub mod names_of_shuttle {}
 #[cfg(feature = "enforce")]
 mod program;
 pub mod sync;
