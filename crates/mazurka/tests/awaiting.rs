@@ -344,28 +344,6 @@ fn polling_a_channel_or_a_thread_verifies() {
 }
 
 #[test]
-fn waiting_twice_as_long_each_time_is_polling() {
-    let report = Checker::new().check(|| {
-        let flag = Arc::new(AtomicBool::new(false));
-        let other = thread::spawn({
-            let flag = Arc::clone(&flag);
-            move || flag.store(true, SeqCst)
-        });
-        let mut exponent = 0;
-        while !flag.load(SeqCst) {
-            for _ in 0..1 << exponent {
-                hint::spin_loop();
-            }
-            exponent = 8.min(exponent + 1);
-        }
-        other.join().unwrap();
-    });
-    assert_eq!(report.verdict, Verdict::Verified, "{report}");
-    // The flag is set before one of the ten reads that differ, or between the reads of the longest rounds.
-    assert!((10..14).contains(&report.executions), "{report}");
-}
-
-#[test]
 fn a_lock_that_is_polled_for_ever_is_stuck() {
     let report = Checker::new().check(|| {
         let lock = Mutex::new(());
