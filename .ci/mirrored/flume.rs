@@ -32,3 +32,19 @@ fn a_receiver_learns_that_there_are_no_senders() {
     assert!(receiver.recv().is_err());
     producer.join().unwrap();
 }
+
+#[mazurka::test]
+fn a_sender_waits_for_its_receiver() {
+    let (sender, receiver) = flume::bounded(0);
+    let (done, is_done) = flume::bounded(1);
+    let producer = thread::spawn(move || {
+        done.send(0).unwrap();
+        sender.send(1).unwrap();
+        done.send(2).unwrap();
+    });
+    assert_eq!(is_done.recv(), Ok(0));
+    assert!(is_done.is_empty());
+    assert_eq!(receiver.recv(), Ok(1));
+    assert_eq!(is_done.recv(), Ok(2));
+    producer.join().unwrap();
+}

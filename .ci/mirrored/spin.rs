@@ -48,3 +48,39 @@ fn a_value_is_made_once() {
     assert_eq!(make(&made), 0);
     assert_eq!(other.join().unwrap(), 0);
 }
+
+#[mazurka::test(unroll = 1)]
+fn a_barrier_lets_all_through_together() {
+    let shared = Arc::new((spin::barrier::Barrier::<spin::Spin>::new(2), AtomicU32::new(0)));
+    let come = |shared: &(spin::barrier::Barrier<spin::Spin>, AtomicU32)| {
+        shared.1.fetch_add(1, SeqCst);
+        let is_leader = shared.0.wait().is_leader();
+        assert_eq!(shared.1.load(SeqCst), 2);
+        is_leader
+    };
+    let other = thread::spawn({
+        let shared = Arc::clone(&shared);
+        move || come(&shared)
+    });
+    assert!(come(&shared) != other.join().unwrap());
+}
+
+#[mazurka::test(unroll = 1)]
+fn who_upgrades_is_alone() {
+    let number = Arc::new(spin::RwLock::<_>::new(AtomicU32::new(0)));
+    let add = |number: &spin::RwLock<AtomicU32>| {
+        let number = number.upgradeable_read();
+        let before = number.load(SeqCst);
+        number.upgrade().store(before + 1, SeqCst);
+    };
+    let other = thread::spawn({
+        let number = Arc::clone(&number);
+        move || add(&number)
+    });
+    let read = number.read();
+    assert_eq!(read.load(SeqCst), read.load(SeqCst));
+    drop(read);
+    add(&number);
+    other.join().unwrap();
+    assert_eq!(number.read().load(SeqCst), 2);
+}

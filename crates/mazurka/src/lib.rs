@@ -97,6 +97,8 @@ mod input;
 mod model;
 #[doc = include_str!("../NAMES.md")]
 pub mod names {}
+#[doc = include_str!("../SHUTTLE.md")]
+pub mod names_of_shuttle {}
 #[cfg(feature = "enforce")]
 mod program;
 pub mod sync;
@@ -147,6 +149,7 @@ pub use input::input;
 /// | `preemptions = 2`, `preemptions = 0..` | [`Checker::preemptions`] |
 /// | `max_events = 500`, `timeouts = 3` | [`Checker::max_events`], [`Checker::timeouts`] |
 /// | `seed = 7`, `extra = 0` | [`Checker::seed`], [`Checker::extra`] |
+/// | `unroll = 1` | [`Checker::unroll`] |
 /// | `keep_going`, `panics_fail`, `waiting_after_main` | as the methods of [`Checker`] |
 /// | `fails`, `fails = "text"` | the test passes if the model has a bug, with this text in its kind or message |
 ///

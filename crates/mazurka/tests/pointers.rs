@@ -7,7 +7,7 @@
 
 use mazurka::cell::UnsafeCell;
 use mazurka::sync::Arc;
-use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use mazurka::{Checker, FailureKind, Report, Verdict, thread};
 
 struct Shared(UnsafeCell<u32>);
@@ -89,4 +89,27 @@ fn reads_that_last_and_overlap_are_no_race() {
         assert_eq!(other.join().unwrap(), 7);
     });
     assert_eq!(report.verdict, Verdict::Verified);
+}
+
+#[test]
+fn zeroed_memory_is_null_and_zero() {
+    let report = Checker::new().check(|| {
+        // SAFETY: null and zero are all zeros; crossbeam's queues make their blocks so, too.
+        let shared: Arc<(AtomicPtr<u32>, AtomicUsize, AtomicBool)> =
+            Arc::new(unsafe { std::mem::zeroed() });
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                let old = shared.0.swap(&raw const shared.2 as *mut u32, SeqCst);
+                assert!(old.is_null() && shared.1.fetch_add(1, SeqCst) == 0);
+            }
+        });
+        let count = shared.1.load(SeqCst);
+        assert!(count == 0 || !shared.0.load(SeqCst).is_null());
+        assert!(!shared.2.swap(true, SeqCst));
+        other.join().unwrap();
+    });
+    assert_eq!(report.verdict, Verdict::Verified, "{report}");
+    // `count` is 0 or 1.
+    assert_eq!(report.executions, 2, "{report}");
 }

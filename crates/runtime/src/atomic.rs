@@ -6,10 +6,10 @@ mod real;
 #[cfg(feature = "enforce")]
 pub use real::Real;
 
-use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::outside::outside;
 use crate::perform::{clean_after_first_use, perform, silently, visible};
+use crate::seen::Seen;
 use crate::settle::{Settle, Settling, settled};
 use crate::source::Place;
 use crate::step::DependsOn;
@@ -88,9 +88,11 @@ impl<T> Value for *mut T {
 /// Every operation is an event; orderings matter for data races only (sequential consistency).
 /// Which orderings are valid is the caller's business.
 pub struct Atomic<V> {
-    /// None until the variable has settled.
-    object: Cell<ObjectId>,
-    location: Place,
+    /// The object, with all bits the other way round: 0 until the variable has settled, so that zeroed memory is a variable,
+    /// as it is with `std`.
+    object: Cell<u32>,
+    /// None in zeroed memory.
+    location: Option<Place>,
     value: UnsafeCell<V>,
 }
 
@@ -118,8 +120,8 @@ impl<V: Value> Atomic<V> {
     #[track_caller]
     pub const fn new(value: V) -> Atomic<V> {
         Atomic {
-            object: Cell::new(ObjectId::NONE),
-            location: Location::caller(),
+            object: Cell::new(!ObjectId::NONE.0),
+            location: Some(Location::caller()),
             value: UnsafeCell::new(value),
         }
     }
@@ -135,10 +137,10 @@ impl<V: Value> Atomic<V> {
         outside!(self);
         let object = silently(|engine| {
             let object = engine.create(1);
-            engine.name_object(object, V::NAME, self.location);
+            engine.name_object(object, V::NAME, self.made_at());
             object
         });
-        self.object.set(object);
+        self.settle_as(object);
         self
     }
 
@@ -152,18 +154,24 @@ impl<V: Value> Atomic<V> {
             object
         });
         let variable = Atomic::new(value);
-        variable.object.set(object);
+        variable.settle_as(object);
         variable
     }
 
     /// The variable is this object, which has its name already.
     pub(crate) fn settle_as(&self, object: ObjectId) {
-        self.object.set(object);
+        self.object.set(!object.0);
+    }
+
+    /// Where it was made; in zeroed memory where it is used.
+    #[track_caller]
+    fn made_at(&self) -> Place {
+        self.location.unwrap_or(Location::caller())
     }
 
     /// The object, once it has settled.
     pub(crate) fn object(&self) -> ObjectId {
-        self.object.get()
+        ObjectId(!self.object.get())
     }
 
     /// The variable of the execution at hand.
@@ -184,14 +192,15 @@ impl<V: Value> Atomic<V> {
     #[track_caller]
     fn come_here(&self) -> &Atomic<V> {
         let address = (&raw const *self).addr();
+        let location = self.made_at();
         let object = silently(|engine| {
             let object = engine.create_nearby(address, 1)?;
-            engine.name_object(object, V::NAME, self.location);
+            engine.name_object(object, V::NAME, location);
             Some(object)
         });
         match object {
             Some(object) => {
-                self.object.set(object);
+                self.settle_as(object);
                 self
             }
             None => settled(self),
@@ -326,14 +335,14 @@ impl<V: Value> Atomic<V> {
 impl<V: Value> Settle for Atomic<V> {
     #[inline(always)]
     fn is_settled(&self) -> bool {
-        self.object.get() != ObjectId::NONE
+        self.object() != ObjectId::NONE
     }
 
     fn settle(&self, settling: &Settling) {
         let address = (&raw const *self).addr();
-        self.object.set(silently(|engine| {
+        self.settle_as(silently(|engine| {
             let object = settling.object(engine, address, 1);
-            engine.name_object(object, V::NAME, self.location);
+            engine.name_object(object, V::NAME, self.made_at());
             object
         }));
     }

@@ -18,11 +18,14 @@
 //! than x86-64 there is no rule, and such loops run into the bound on events.
 
 use crate::engine::Engine;
+use crate::seen::Seen;
 use crate::undone::{Effects, is_of_lock};
-use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId, Token};
+use explore::{Access, EventId, Halt, ObjectId, OpKind, ThreadId};
+use rustc_hash::FxHasher;
 use std::collections::BTreeMap;
+use std::hash::Hasher;
 
-/// How many visits of hints are kept, the last ones. A round with a growing number of hints, as of crossbeam's `Backoff`, has up to 64.
+/// How many visits of hints are kept: the last ones, and an older one for longer rounds.
 const MOST_VISITS: usize = 128;
 
 /// A thread at a hint.
@@ -32,6 +35,8 @@ struct Visit {
     pointer: usize,
     /// What was on the stack from there on, registers first.
     stack: Vec<u8>,
+    /// Of what was on the stack.
+    digest: u64,
     /// How many effects others had noticed by then.
     noticed: u32,
     /// What the thread had learnt by then.
@@ -56,6 +61,8 @@ pub(crate) enum Lap {
 pub(crate) struct Round {
     /// The last hints, since the thread has had an effect that was not undone.
     visits: Vec<Visit>,
+    /// How many hints it has come to since.
+    hints: u32,
     /// How often it has come to where it was, but others have noticed what it did.
     returns: u32,
     /// How many rounds were in vain that went on nevertheless.
@@ -79,87 +86,11 @@ pub(crate) struct Round {
     pub(crate) missed: Option<Seen>,
 }
 
-/// What a thread learnt without changing anything.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Seen {
-    /// The value of an atomic variable.
-    Value(ObjectId, Token),
-    /// Memory of a native program.
-    Memory {
-        address: usize,
-        length: usize,
-        digest: u64,
-    },
-    /// The mutex with this number is held.
-    Locked(u32),
-    /// The reader-writer lock with this number is held.
-    Held(u32),
-    /// The reader-writer lock with this number is held or wanted by a writer.
-    Written(u32),
-    /// The semaphore with this number has no permit.
-    NoPermit(u32),
-    /// The semaphore with this number has so many permits.
-    Permits(u32, usize),
-    /// The channel with this number has no message.
-    NoMessage(u32),
-    /// The channel with this number has no room.
-    NoRoom(u32),
-    /// The mailbox with this number has so many letters.
-    Letters(u32, usize),
-    /// The once with this number is not done.
-    NotDone(u32),
-    /// The thread has not ended.
-    Runs(ThreadId),
-    /// The value with this number has so many owners.
-    Shares(u32, usize),
-}
-
-impl Seen {
-    /// Whether both are about one object or place, whatever was learnt of it.
-    pub(crate) fn is_about_the_same(self, other: Seen) -> bool {
-        use Seen::{
-            Held, Letters, Locked, Memory, NoMessage, NoPermit, NoRoom, NotDone, Permits, Runs,
-            Shares, Value, Written,
-        };
-        match (self, other) {
-            (Value(one, _), Value(two, _)) => one == two,
-            (Memory { address: one, .. }, Memory { address: two, .. }) => one == two,
-            (Runs(one), Runs(two)) => one == two,
-            (Locked(one), Locked(two))
-            | (Held(one), Held(two))
-            | (Written(one), Written(two))
-            | (NoPermit(one), NoPermit(two))
-            | (Permits(one, _), Permits(two, _))
-            | (NoMessage(one), NoMessage(two))
-            | (NoRoom(one), NoRoom(two))
-            | (Letters(one, _), Letters(two, _))
-            | (NotDone(one), NotDone(two))
-            | (Shares(one, _), Shares(two, _)) => one == two,
-            (
-                Value(..)
-                | Memory { .. }
-                | Runs(_)
-                | Locked(_)
-                | Held(_)
-                | Written(_)
-                | NoPermit(_)
-                | Permits(..)
-                | NoMessage(_)
-                | NoRoom(_)
-                | Letters(..)
-                | NotDone(_)
-                | Shares(..),
-                _,
-            ) => false,
-        }
-    }
-}
-
 impl Round {
     /// Nothing has been done.
     pub(crate) fn clear(&mut self) {
         self.visits.clear();
-        self.returns = 0;
+        (self.returns, self.hints) = (0, 0);
         self.alone = 0;
         self.changed.clear();
         self.live = 0;
@@ -258,12 +189,18 @@ impl Round {
             self.visits.clear();
             self.seen.clear();
             self.effects.clear();
-            self.returns = 0;
+            (self.returns, self.hints) = (0, 0);
         }
+        self.hints += 1;
         self.has_effect = false;
         self.changed.clear();
         self.live = 0;
-        let is_here = |visit: &Visit| visit.pointer == pointer && visit.stack == stack;
+        let mut hasher = FxHasher::default();
+        hasher.write(stack);
+        let digest = hasher.finish();
+        let is_here = |visit: &Visit| {
+            visit.pointer == pointer && visit.digest == digest && visit.stack == stack
+        };
         let known = self.visits.iter().rposition(is_here);
         if let Some(index) = known {
             let mut visit = self.visits.remove(index);
@@ -276,11 +213,16 @@ impl Round {
             }
             self.returns += 1;
         } else if self.visits.len() == MOST_VISITS {
-            self.visits.remove(0);
+            // The first one stays twice as long each time, so that it lies in the loop at last, however long a round is (Brent).
+            match self.hints.is_power_of_two() {
+                true => self.visits.clear(),
+                false => drop(self.visits.remove(1)),
+            }
         }
         self.visits.push(Visit {
             pointer,
             stack: stack.to_vec(),
+            digest,
             noticed: self.effects.noticed(),
             seen: self.seen.len(),
             released: self.effects.released().len(),

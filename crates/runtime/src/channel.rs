@@ -3,11 +3,11 @@
 #[cfg(feature = "enforce")]
 mod real;
 
-use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::mutex::expire;
 use crate::outside::outside;
 use crate::perform::{self, perform, silently};
+use crate::seen::Seen;
 use crate::source::Place;
 use crate::waiting::Wait;
 use explore::ObjectId;

@@ -92,6 +92,7 @@ mod residents;
 mod root;
 mod rwlock;
 mod scope;
+mod seen;
 mod semaphore;
 mod settle;
 mod shared;

@@ -3,9 +3,9 @@
 //! Only the order of the letters is here. Whoever sends and receives keeps the letters by their
 //! position, and says what they are where an execution is shown to people.
 
-use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::seen::Seen;
 use crate::thread::place;
 use crate::trace::Shown;
 use crate::waiting::Wait;

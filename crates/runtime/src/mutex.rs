@@ -1,8 +1,8 @@
 //! Mutexes, without data and without poison.
 
-use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::seen::Seen;
 use crate::settle::Inborn;
 use crate::source::Place;
 use crate::undone::Hold;

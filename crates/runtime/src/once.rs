@@ -1,8 +1,8 @@
 //! One-time initialisation.
 
-use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::seen::Seen;
 use crate::settle::Inborn;
 use crate::source::Place;
 use crate::waiting::Wait;

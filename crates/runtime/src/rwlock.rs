@@ -1,8 +1,8 @@
 //! Reader-writer locks, without data and without poison.
 
-use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::seen::Seen;
 use crate::settle::Inborn;
 use crate::source;
 use crate::undone::Hold;

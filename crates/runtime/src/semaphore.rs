@@ -1,9 +1,9 @@
 //! Counting semaphores.
 
-use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::mutex::expire;
 use crate::perform::{self, perform, silently};
+use crate::seen::Seen;
 use crate::settle::Inborn;
 use crate::source::Place;
 use crate::waiting::Wait;

@@ -1,7 +1,7 @@
 //! Parts of the state of processes and tables that others read and write, one object each.
 
-use crate::await_rule::Seen;
 use crate::perform::{perform, silently};
+use crate::seen::Seen;
 use crate::thread::place;
 use explore::{Access, ObjectId, Op, OpKind, Token};
 use objects::Coarsening;

@@ -6,12 +6,12 @@ pub(crate) mod system;
 
 pub use handle::{Handle, park_here, park_here_for};
 
-use crate::await_rule::Seen;
 use crate::choice::spurious;
 use crate::engine::{Engine, Job};
 use crate::outside::outside;
 use crate::panic_count;
 use crate::perform::{self, commuting, perform, silently};
+use crate::seen::Seen;
 use crate::waiting::Wait;
 use explore::{Request, ThreadId};
 use objects::{Coarsening, Park, Thread};

@@ -7,8 +7,8 @@
 //! that fails because of the lock. For memory that is no variable of the model a chain of conflicts has to lead from
 //! a write of the thread to another thread and back.
 
-use crate::await_rule::Seen;
 use crate::engine::Engine;
+use crate::seen::Seen;
 use crate::waiting::Wait;
 use explore::{Access, EventId, ObjectId, OpKind, ThreadId, Token};
 use objects::Ticket;
@@ -19,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) enum Hold {
     Mutex(u32, Ticket),
     RwLock(u32, Ticket),
+    /// A variable, which may be a lock of the program's own, and the event that changed it.
+    Variable(ObjectId, EventId),
 }
 
 /// The effects of a round.
@@ -28,7 +30,7 @@ pub(crate) struct Effects {
     written: Vec<Written>,
     /// Locks that were taken and not given back.
     held: Vec<Hold>,
-    /// Locks that were taken and given back.
+    /// Locks that were taken and given back, and changes of variables that were undone.
     released: Vec<Hold>,
     /// How many effects others noticed before they were undone.
     noticed: u32,
@@ -88,6 +90,8 @@ struct Accessed {
     thread: ThreadId,
     object: ObjectId,
     access: Access,
+    /// It changed the value, and does not belong to a round in vain.
+    has_effect: bool,
 }
 
 /// The events of the execution, while threads are watched.
@@ -115,6 +119,17 @@ impl History {
     fn is_noticed(&self, thread: ThreadId, object: ObjectId, since: EventId) -> bool {
         let mut events = self.since(since).iter();
         events.any(|event| event.object == object && event.thread != thread)
+    }
+
+    /// Whether another event has changed the object since, and may have changed what it guards.
+    fn is_overtaken(&self, object: ObjectId, since: EventId) -> bool {
+        let mut events = self.since(since).iter().skip(1);
+        events.any(|event| event.object == object && event.has_effect)
+    }
+
+    /// The event belongs to a round in vain.
+    fn was_idle(&mut self, event: EventId) {
+        self.events[(event.0 - self.start) as usize].has_effect = false;
     }
 
     /// Whether a chain of conflicts leads from a write of the thread, `since` or later, to another thread and back to an
@@ -191,6 +206,7 @@ impl Engine {
             thread,
             object: self.op.object,
             access: self.op.access,
+            has_effect: self.op.access == Access::Write && self.before != self.after,
         });
         let edges = self.edges.iter().map(|&edge| (event, edge));
         history.edges.extend(edges);
@@ -207,6 +223,7 @@ impl Engine {
             self.see(Seen::Value(object, before));
         }
         let effects = &mut self.threads[thread.index()].round.effects;
+        effects.released.push(Hold::Variable(object, event));
         let Some(index) = index else {
             effects.written.push(Written {
                 object,
@@ -263,6 +280,7 @@ impl Engine {
         let is_noticed = match hold {
             Hold::Mutex(number, place) => self.objects.mutexes.get(number).order.is_noticed(place),
             Hold::RwLock(number, place) => self.objects.rwlocks.get(number).is_noticed(place),
+            Hold::Variable(object, event) => self.history.is_noticed(self.running, object, event),
         };
         let round = &mut self.thread().round;
         let held = round.effects.held.iter().position(|&held| held == hold);
@@ -285,6 +303,7 @@ impl Engine {
                     self.objects.mutexes.get_mut(number).order.was_idle(place);
                 }
                 Hold::RwLock(number, place) => self.objects.rwlocks.get_mut(number).was_idle(place),
+                Hold::Variable(_, event) => self.history.was_idle(event),
             }
         }
         self.thread().round.effects.released = released;
@@ -298,6 +317,7 @@ impl Engine {
                 self.objects.mutexes.get(number).order.is_overtaken(place)
             }
             Hold::RwLock(number, place) => self.objects.rwlocks.get(number).is_overtaken(place),
+            Hold::Variable(object, event) => self.history.is_overtaken(object, event),
         })
     }
 }

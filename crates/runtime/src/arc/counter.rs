@@ -1,10 +1,10 @@
 //! The counter of owners: what of it is told to the model.
 
-use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::outside::outside;
 use crate::owner::CounterEvents;
 use crate::perform::{self, perform, silently};
+use crate::seen::Seen;
 use explore::{Access, ObjectId, Op, OpKind};
 use objects::Coarsening;
 use std::panic::Location;

@@ -21,8 +21,8 @@
 //! repeats a read or a try; loops over many things never end by this rule.
 
 use super::visits::{Lap, Place};
-use crate::await_rule::Seen;
 use crate::engine::Engine;
+use crate::seen::Seen;
 use explore::{Bound, Halt};
 use report::Shortcut;
 use std::ops::Range;

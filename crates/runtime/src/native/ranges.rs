@@ -1,10 +1,10 @@
 //! Ranges of memory by address: which object an access is of, and what it finds there.
 
 use crate::atomic::Value;
-use crate::await_rule::Seen;
 use crate::engine::Engine;
 use crate::happens_before::Variable;
 use crate::names::Range;
+use crate::seen::Seen;
 use explore::{Access, ObjectId, Op, OpKind, Request, Token};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;

@@ -1,0 +1,79 @@
+//! What a thread can learn without changing anything, for the await rule.
+
+use explore::{ObjectId, ThreadId, Token};
+
+/// What a thread learnt without changing anything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen {
+    /// The value of an atomic variable.
+    Value(ObjectId, Token),
+    /// Memory of a native program.
+    Memory {
+        address: usize,
+        length: usize,
+        digest: u64,
+    },
+    /// The mutex with this number is held.
+    Locked(u32),
+    /// The reader-writer lock with this number is held.
+    Held(u32),
+    /// The reader-writer lock with this number is held or wanted by a writer.
+    Written(u32),
+    /// The semaphore with this number has no permit.
+    NoPermit(u32),
+    /// The semaphore with this number has so many permits.
+    Permits(u32, usize),
+    /// The channel with this number has no message.
+    NoMessage(u32),
+    /// The channel with this number has no room.
+    NoRoom(u32),
+    /// The mailbox with this number has so many letters.
+    Letters(u32, usize),
+    /// The once with this number is not done.
+    NotDone(u32),
+    /// The thread has not ended.
+    Runs(ThreadId),
+    /// The value with this number has so many owners.
+    Shares(u32, usize),
+}
+
+impl Seen {
+    /// Whether both are about one object or place, whatever was learnt of it.
+    pub(crate) fn is_about_the_same(self, other: Seen) -> bool {
+        use Seen::{
+            Held, Letters, Locked, Memory, NoMessage, NoPermit, NoRoom, NotDone, Permits, Runs,
+            Shares, Value, Written,
+        };
+        match (self, other) {
+            (Value(one, _), Value(two, _)) => one == two,
+            (Memory { address: one, .. }, Memory { address: two, .. }) => one == two,
+            (Runs(one), Runs(two)) => one == two,
+            (Locked(one), Locked(two))
+            | (Held(one), Held(two))
+            | (Written(one), Written(two))
+            | (NoPermit(one), NoPermit(two))
+            | (Permits(one, _), Permits(two, _))
+            | (NoMessage(one), NoMessage(two))
+            | (NoRoom(one), NoRoom(two))
+            | (Letters(one, _), Letters(two, _))
+            | (NotDone(one), NotDone(two))
+            | (Shares(one, _), Shares(two, _)) => one == two,
+            (
+                Value(..)
+                | Memory { .. }
+                | Runs(_)
+                | Locked(_)
+                | Held(_)
+                | Written(_)
+                | NoPermit(_)
+                | Permits(..)
+                | NoMessage(_)
+                | NoRoom(_)
+                | Letters(..)
+                | NotDone(_)
+                | Shares(..),
+                _,
+            ) => false,
+        }
+    }
+}
