@@ -1,9 +1,8 @@
 //! What the compiler calls before accesses to memory (`-fsanitize=thread`): plain ones, which the program performs when the
-//! hook has returned, volatile ones, copies, and ends of functions. `atomics` has the others.
+//! hook has returned, copies, and ends of functions. `volatile` and `atomics` have the others.
 
 use crate::gate::{self, close, code, frame, is_inside};
-use crate::{copies, enforced, heap, unhooked};
-use explore::OpKind;
+use crate::{copies, enforced, heap, standard_streams, unhooked};
 use libc::{c_int, c_void, size_t};
 use runtime::native::{self, Frame};
 use std::sync::atomic::Ordering::Relaxed;
@@ -53,6 +52,9 @@ unsafe fn read_shared(pointer: *const c_void, length: usize) {
     let (frame, _closed) = (frame(), close());
     // First of all: a failure here is not to leave a copy behind for the next execution.
     let target = copies::end(length);
+    if standard_streams::contains(pointer.addr()) {
+        return;
+    }
     heap::check(pointer.addr(), length, frame);
     // SAFETY: the program is about to read, and the frame is that of its call.
     unsafe {
@@ -106,6 +108,9 @@ unsafe fn write_inside(pointer: *const c_void, length: usize) {
 #[inline(never)]
 unsafe fn write_shared(pointer: *const c_void, length: usize) {
     let (frame, _closed) = (frame(), close());
+    if standard_streams::contains(pointer.addr()) {
+        return;
+    }
     heap::check(pointer.addr(), length, frame);
     // SAFETY: the program is about to write here; the frame is that of its call.
     let code = unsafe { (*frame).code() };
@@ -297,81 +302,6 @@ plain_both! {
     4: __tsan_unaligned_read_write4;
     8: __tsan_unaligned_read_write8;
     16: __tsan_unaligned_read_write16;
-}
-
-/// An access of `volatile` memory: as programs use it, an access that others may see at once.
-///
-/// # Safety
-///
-/// As for [`read`].
-#[inline(always)]
-unsafe fn read_volatile(pointer: *const c_void, length: usize) {
-    if is_inside() {
-        let (frame, _closed) = (frame(), close());
-        heap::check(pointer.addr(), length, frame);
-        // SAFETY: the program is about to read, and the frame is that of its call.
-        unsafe {
-            native::meet_volatile(pointer.addr(), (*frame).code());
-            match length {
-                1 => drop(native::load(pointer.cast::<u8>(), Relaxed, frame)),
-                2 => drop(native::load(pointer.cast::<u16>(), Relaxed, frame)),
-                4 => drop(native::load(pointer.cast::<u32>(), Relaxed, frame)),
-                8 => drop(native::load(pointer.cast::<u64>(), Relaxed, frame)),
-                _ => drop(native::load(pointer.cast::<u128>(), Relaxed, frame)),
-            }
-        }
-    } else {
-        // The program performs it: its end is told at the next hook.
-        enforce::begin(OpKind::Load);
-    }
-}
-
-/// # Safety
-///
-/// As for [`read`].
-#[inline(always)]
-unsafe fn write_volatile(pointer: *const c_void, length: usize) {
-    if is_inside() {
-        let (frame, _closed) = (frame(), close());
-        heap::check(pointer.addr(), length, frame);
-        // SAFETY: the program is about to write here.
-        unsafe {
-            native::meet_volatile(pointer.addr(), (*frame).code());
-            native::write_volatile(pointer.expose_provenance(), length, (*frame).code());
-        }
-    } else {
-        enforce::begin(OpKind::Store);
-    }
-}
-
-macro_rules! volatile {
-    ($($length:literal: $read:ident $write:ident;)*) => {
-        export! {
-            $(
-                compared fn $read(pointer: *const c_void) {
-                    // SAFETY: the frame was noted.
-                    unsafe { read_volatile(pointer, $length) }
-                }
-
-                placed fn $write(pointer: *const c_void) {
-                    // SAFETY: the frame was noted.
-                    unsafe { write_volatile(pointer, $length) }
-                }
-            )*
-        }
-    };
-}
-
-volatile! {
-    1: __tsan_volatile_read1 __tsan_volatile_write1;
-    2: __tsan_volatile_read2 __tsan_volatile_write2;
-    4: __tsan_volatile_read4 __tsan_volatile_write4;
-    8: __tsan_volatile_read8 __tsan_volatile_write8;
-    16: __tsan_volatile_read16 __tsan_volatile_write16;
-    2: __tsan_unaligned_volatile_read2 __tsan_unaligned_volatile_write2;
-    4: __tsan_unaligned_volatile_read4 __tsan_unaligned_volatile_write4;
-    8: __tsan_unaligned_volatile_read8 __tsan_unaligned_volatile_write8;
-    16: __tsan_unaligned_volatile_read16 __tsan_unaligned_volatile_write16;
 }
 
 export! {

@@ -7,8 +7,8 @@ use crate::source_map::Names;
 use crate::start::Program;
 use crate::{
     audit, block_numbers, blocks, clock, copies, dead_values, ending, gate, heap, image, input,
-    inputs, leaks, pages, remapping, rwlock, savepoint, system_state, threads, unhooked,
-    unknown_calls, watch,
+    inputs, leaks, pages, remapping, rwlock, savepoint, standard_streams, system_state, threads,
+    unhooked, unknown_calls, watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -64,6 +64,7 @@ pub(crate) fn work(program: Program) -> i32 {
             "no memory for the calls of the C library: {reason}"
         ));
     }
+    standard_streams::find();
     ending::save();
     heap::save();
     image::save();

@@ -6,10 +6,7 @@
 
 use super::Reporter;
 use super::entry::Arguments;
-use crate::heap;
-use std::ffi::CStr;
-use std::ops::Range;
-use std::sync::OnceLock;
+use crate::{heap, standard_streams};
 
 /// The effects of a function.
 #[derive(Clone, Copy)]
@@ -122,21 +119,6 @@ const OF_STREAMS: [&str; 7] = [
     "_ZSt2wsI",
     "_ZSt7getlineI",
 ];
-
-/// Streams that threads may share.
-const SHARED: [&CStr; 8] = [
-    c"_ZSt3cin",
-    c"_ZSt4cout",
-    c"_ZSt4cerr",
-    c"_ZSt4clog",
-    c"_ZSt4wcin",
-    c"_ZSt5wcout",
-    c"_ZSt5wcerr",
-    c"_ZSt5wclog",
-];
-
-/// No standard stream is larger.
-const STREAM: usize = 280;
 
 /// What the function with this mangled name does, if it is known.
 pub(super) fn effects(name: &str) -> Option<Effects> {
@@ -292,7 +274,7 @@ impl Effects {
                 // The offset of the virtual base stands in front of the table of virtual functions.
                 let offset = if is_base { 0 } else { word(word(object) - 24) };
                 let base = object.wrapping_add(offset);
-                if is_shared(base) {
+                if standard_streams::contains(base) {
                 } else if is_const {
                     reporter.reads((base, 8));
                 } else {
@@ -302,19 +284,6 @@ impl Effects {
             Effects::Nodes(report) => report(arguments, reporter),
         }
     }
-}
-
-/// Whether a stream is one that the standard lets threads share.
-fn is_shared(address: usize) -> bool {
-    static KNOWN: OnceLock<Vec<Range<usize>>> = OnceLock::new();
-    let known = KNOWN.get_or_init(|| {
-        // SAFETY: names of C.
-        let found =
-            SHARED.map(|name| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.addr());
-        let found = found.into_iter().filter(|&address| address != 0);
-        found.map(|address| address..address + STREAM).collect()
-    });
-    known.iter().any(|stream| stream.contains(&address))
 }
 
 impl Layout {

@@ -1,0 +1,47 @@
+//! The standard streams of C++, which threads may use at the same time without a race ([iostream.objects.overview]). The standard does
+//! not say how: inlined code of the library changes their state without a lock, so none of their bytes is looked at.
+
+use crate::gate::Own;
+use std::ffi::CStr;
+use std::ops::Range;
+
+/// The streams of libstdc++ and of libc++, with their sizes.
+const ALL: [(&CStr, usize); 16] = [
+    (c"_ZSt3cin", 280),
+    (c"_ZSt4wcin", 280),
+    (c"_ZSt4cout", 272),
+    (c"_ZSt4cerr", 272),
+    (c"_ZSt4clog", 272),
+    (c"_ZSt5wcout", 272),
+    (c"_ZSt5wcerr", 272),
+    (c"_ZSt5wclog", 272),
+    (c"_ZNSt3__13cinE", 168),
+    (c"_ZNSt3__14wcinE", 168),
+    (c"_ZNSt3__14coutE", 160),
+    (c"_ZNSt3__14cerrE", 160),
+    (c"_ZNSt3__14clogE", 160),
+    (c"_ZNSt3__15wcoutE", 160),
+    (c"_ZNSt3__15wcerrE", 160),
+    (c"_ZNSt3__15wclogE", 160),
+];
+
+/// Where those are that the program has.
+static KNOWN: Own<Vec<Range<usize>>> = Own::new(Vec::new());
+
+/// Looks for them, before any execution: the dynamic linker keeps something of each search.
+pub(crate) fn find() {
+    for (name, size) in ALL {
+        // SAFETY: a name of C.
+        let start = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.addr();
+        if start != 0 {
+            KNOWN.get().push(start..start + size);
+        }
+    }
+}
+
+/// Whether this is a part of a standard stream.
+#[inline]
+pub(crate) fn contains(address: usize) -> bool {
+    let mut known = KNOWN.get().iter();
+    known.any(|stream| stream.contains(&address))
+}

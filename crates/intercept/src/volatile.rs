@@ -1,0 +1,83 @@
+//! Accesses of `volatile` memory, which the compiler tells apart from other plain ones.
+
+use crate::gate::{close, frame, is_inside};
+use crate::heap;
+use explore::OpKind;
+use libc::c_void;
+use runtime::native;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// An access of `volatile` memory: as programs use it, an access that others may see at once.
+///
+/// # Safety
+///
+/// Called by an exported function that noted the frame.
+#[inline(always)]
+unsafe fn read_volatile(pointer: *const c_void, length: usize) {
+    if is_inside() {
+        let (frame, _closed) = (frame(), close());
+        heap::check(pointer.addr(), length, frame);
+        // SAFETY: the program is about to read, and the frame is that of its call.
+        unsafe {
+            native::meet_volatile(pointer.addr(), (*frame).code());
+            match length {
+                1 => drop(native::load(pointer.cast::<u8>(), Relaxed, frame)),
+                2 => drop(native::load(pointer.cast::<u16>(), Relaxed, frame)),
+                4 => drop(native::load(pointer.cast::<u32>(), Relaxed, frame)),
+                8 => drop(native::load(pointer.cast::<u64>(), Relaxed, frame)),
+                _ => drop(native::load(pointer.cast::<u128>(), Relaxed, frame)),
+            }
+        }
+    } else {
+        // The program performs it: its end is told at the next hook.
+        enforce::begin(OpKind::Load);
+    }
+}
+
+/// # Safety
+///
+/// Called by an exported function that noted the frame.
+#[inline(always)]
+unsafe fn write_volatile(pointer: *const c_void, length: usize) {
+    if is_inside() {
+        let (frame, _closed) = (frame(), close());
+        heap::check(pointer.addr(), length, frame);
+        // SAFETY: the program is about to write here.
+        unsafe {
+            native::meet_volatile(pointer.addr(), (*frame).code());
+            native::write_volatile(pointer.expose_provenance(), length, (*frame).code());
+        }
+    } else {
+        enforce::begin(OpKind::Store);
+    }
+}
+
+macro_rules! volatile {
+    ($($length:literal: $read:ident $write:ident;)*) => {
+        export! {
+            $(
+                compared fn $read(pointer: *const c_void) {
+                    // SAFETY: the frame was noted.
+                    unsafe { read_volatile(pointer, $length) }
+                }
+
+                placed fn $write(pointer: *const c_void) {
+                    // SAFETY: the frame was noted.
+                    unsafe { write_volatile(pointer, $length) }
+                }
+            )*
+        }
+    };
+}
+
+volatile! {
+    1: __tsan_volatile_read1 __tsan_volatile_write1;
+    2: __tsan_volatile_read2 __tsan_volatile_write2;
+    4: __tsan_volatile_read4 __tsan_volatile_write4;
+    8: __tsan_volatile_read8 __tsan_volatile_write8;
+    16: __tsan_volatile_read16 __tsan_volatile_write16;
+    2: __tsan_unaligned_volatile_read2 __tsan_unaligned_volatile_write2;
+    4: __tsan_unaligned_volatile_read4 __tsan_unaligned_volatile_write4;
+    8: __tsan_unaligned_volatile_read8 __tsan_unaligned_volatile_write8;
+    16: __tsan_unaligned_volatile_read16 __tsan_unaligned_volatile_write16;
+}
