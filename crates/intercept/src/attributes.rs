@@ -62,6 +62,7 @@ export! {
             native::refuse(code, "a thread asks for the stack of another one (pthread_getattr_np)".to_owned());
         }
         let stack = native::own_stack();
+        let stack = stack.start + native::SPARE_STACK..stack.end;
         // SAFETY: the program gave the pointer.
         unsafe {
             libc::pthread_attr_init(attributes);

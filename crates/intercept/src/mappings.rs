@@ -87,6 +87,13 @@ pub(crate) fn writable() -> Vec<Range<usize>> {
     ranges.collect()
 }
 
+/// Whether the program may put code on its stack.
+pub(crate) fn has_executable_stack() -> bool {
+    let shown = shown();
+    let mut lines = shown.lines();
+    lines.any(|line| line.ends_with("[stack]") && line.contains(" rwxp "))
+}
+
 /// The mappings as the system shows them.
 pub(crate) fn shown() -> String {
     std::fs::read_to_string("/proc/self/maps").unwrap_or_default()

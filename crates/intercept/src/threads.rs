@@ -271,14 +271,25 @@ pub(crate) unsafe fn is_detached(attributes: *const pthread_attr_t) -> bool {
     state == libc::PTHREAD_CREATE_DETACHED
 }
 
-/// Bytes of the stack that attributes ask for; 0 without attributes.
+/// Bytes of the stack that attributes ask for; 0 without attributes. A stack of the program's own is refused: it would be put back
+/// with the program's memory while the thread is suspended on it.
 ///
 /// # Safety
 ///
 /// As for [`is_detached`].
-unsafe fn stack_size(attributes: *const pthread_attr_t) -> usize {
+unsafe fn stack_size(attributes: *const pthread_attr_t, code: usize) -> usize {
     let mut size = 0;
     if !attributes.is_null() {
+        let mut start = ptr::null_mut::<c_void>();
+        real!(pthread_attr_getstack(attributes, &raw mut start, &raw mut size):
+            fn(*const pthread_attr_t, *mut *mut c_void, *mut usize) -> c_int);
+        // Without a stack the C library computes the start from a null pointer.
+        if start.addr().wrapping_add(size) != 0 {
+            native::refuse(
+                code,
+                "the program gives a thread a stack of its own (pthread_attr_setstack)".to_owned(),
+            );
+        }
         real!(pthread_attr_getstacksize(attributes, &raw mut size): fn(*const pthread_attr_t, *mut usize) -> c_int);
     }
     size
@@ -295,7 +306,7 @@ export! {
         }
         let (code, _closed) = (code(), close());
         // SAFETY: the attributes are those that the program gave.
-        let stack = unsafe { stack_size(attributes) };
+        let stack = unsafe { stack_size(attributes, code) };
         let created = create(Some(start), argument, false, stack, code);
         // SAFETY: the program gave the pointers.
         unsafe {

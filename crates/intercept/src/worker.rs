@@ -7,8 +7,8 @@ use crate::source_map::Names;
 use crate::start::Program;
 use crate::{
     audit, block_numbers, blocks, clock, copies, dead_values, ending, gate, heap, image, input,
-    inputs, leaks, pages, remapping, rwlock, savepoint, standard_streams, system_state, threads,
-    unhooked, unknown_calls, watch,
+    inputs, leaks, mappings, pages, remapping, rwlock, savepoint, standard_streams, system_state,
+    threads, unhooked, unknown_calls, watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -75,6 +75,9 @@ pub(crate) fn work(program: Program) -> i32 {
         runtime::native::start_watchdog();
         blocks::park_some();
     });
+    if mappings::has_executable_stack() {
+        runtime::native::make_stacks_executable();
+    }
     *WORDS.get() = ControlWords::now();
     IS_DEBUGGED.store(order.is_debugged, Relaxed);
     let is_enforced = order.interleaves_plain && order.verify.is_some();

@@ -9,6 +9,7 @@ use corosensei::stack::{DefaultStack, Stack};
 use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// What the code of a coroutine suspends itself with.
 pub(crate) type Suspender = Yielder<(), ()>;
@@ -20,6 +21,8 @@ pub(crate) struct Fibre {
     base: usize,
     /// The lowest address, that of the guard page.
     limit: usize,
+    /// The lowest address that the thread may write: what is below of the stack is guarded, too.
+    lowest: usize,
 }
 
 /// A coroutine as it was when it was suspended.
@@ -28,6 +31,7 @@ pub(crate) struct SavedFibre {
     coroutine: Bytes,
     /// What was on its stack, down from the base.
     stack: Vec<u8>,
+    lowest: usize,
 }
 
 /// Those of a coroutine.
@@ -38,6 +42,7 @@ impl Default for SavedFibre {
         SavedFibre {
             coroutine: [0; size_of::<Bytes>()],
             stack: Vec::new(),
+            lowest: 0,
         }
     }
 }
@@ -56,6 +61,14 @@ const RED_ZONE: usize = 128;
 /// Bytes of a guard page.
 const GUARD: usize = 4096;
 
+/// Whether programs may put code on their stacks, as they are linked.
+static ARE_EXECUTABLE: AtomicBool = AtomicBool::new(false);
+
+/// The stacks that are made from now on may hold code.
+pub fn make_stacks_executable() {
+    ARE_EXECUTABLE.store(true, Relaxed);
+}
+
 impl Fibre {
     /// A coroutine that has not run yet.
     pub(crate) fn new(engine: NonNull<Engine>, stack_size: usize) -> Fibre {
@@ -64,11 +77,31 @@ impl Fibre {
         let base = stack.base().get();
         let limit = stack.limit().get();
         crate::native::meet_stack(limit, base);
-        Fibre {
+        let fibre = Fibre {
             coroutine: Some(on(stack, engine)),
             base,
             limit,
+            lowest: limit + GUARD,
+        };
+        if ARE_EXECUTABLE.load(Relaxed) {
+            allow(fibre.lowest, base);
         }
+        fibre
+    }
+
+    /// The thread, which has not begun, has so many bytes of the stack.
+    pub(crate) fn narrow(&mut self, bytes: usize) {
+        let lowest = self.base.saturating_sub(bytes) & !(GUARD - 1);
+        self.guard_below(lowest.max(self.limit + GUARD));
+    }
+
+    fn guard_below(&mut self, lowest: usize) {
+        if lowest > self.lowest {
+            protect(self.lowest, lowest, libc::PROT_NONE);
+        } else if lowest < self.lowest {
+            allow(lowest, self.lowest);
+        }
+        self.lowest = lowest;
     }
 
     /// Runs on until the coroutine suspends itself; false if it came to its end by a trap.
@@ -98,6 +131,7 @@ impl Fibre {
         // coroutine and its stack are bytes for a copy that only `restore` looks at.
         unsafe {
             copy.coroutine = *self.bytes();
+            copy.lowest = self.lowest;
             copy.stack.clear();
             let stack = std::slice::from_raw_parts(start as *const u8, self.base - start);
             copy.stack.extend_from_slice(stack);
@@ -106,6 +140,7 @@ impl Fibre {
 
     /// Suspends the coroutine where it was when it was copied. What is on its stack is forgotten.
     pub(crate) fn restore(&mut self, copy: &SavedFibre) {
+        self.guard_below(copy.lowest);
         let start = self.base - copy.stack.len();
         let target = (&raw mut self.coroutine).cast();
         // SAFETY: the bytes are those of this coroutine, which has had the same stack all along, when it was suspended
@@ -155,7 +190,7 @@ impl Fibre {
 
     /// The lowest address that can be written.
     pub(crate) fn lowest(&self) -> usize {
-        self.limit + GUARD
+        self.lowest
     }
 
     /// Bytes of the stack.
@@ -165,7 +200,7 @@ impl Fibre {
 
     /// Whether the address is below the stack, where nothing may be touched.
     pub(crate) fn is_guard(&self, address: usize) -> bool {
-        (self.limit..self.limit + GUARD).contains(&address)
+        (self.limit..self.lowest).contains(&address)
     }
 
     /// Ends the coroutine in a signal handler.
@@ -175,6 +210,21 @@ impl Fibre {
             .expect("a fibre has a coroutine")
             .trap_handler()
     }
+}
+
+/// A part of a stack can be used.
+fn allow(start: usize, end: usize) {
+    let execution = match ARE_EXECUTABLE.load(Relaxed) {
+        true => libc::PROT_EXEC,
+        false => 0,
+    };
+    protect(start, end, libc::PROT_READ | libc::PROT_WRITE | execution);
+}
+
+fn protect(start: usize, end: usize, access: libc::c_int) {
+    // SAFETY: whole pages of the stack of a coroutine, which are not in use.
+    let result = unsafe { libc::mprotect(start as *mut libc::c_void, end - start, access) };
+    assert_eq!(result, 0, "the system changes how a stack may be accessed");
 }
 
 impl Drop for Fibre {

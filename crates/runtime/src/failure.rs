@@ -1,7 +1,7 @@
 //! What went wrong in an execution.
 
 use crate::engine::Engine;
-use crate::native::Native;
+use crate::native::{Native, SPARE_STACK};
 use crate::thread::Panic;
 use crate::trace::Shown;
 use crate::trap::{Crash, Trap};
@@ -189,7 +189,10 @@ impl Engine {
     fn exhausted(&self, id: ThreadId) -> String {
         let bytes = self.threads[id.index()].fibre.room();
         match self.config.native {
-            Some(_) => "exhausted its stack".to_owned(),
+            Some(_) => format!(
+                "exhausted its stack of {} KiB",
+                bytes.saturating_sub(SPARE_STACK) / 1024
+            ),
             None => format!(
                 "exhausted its stack of {} KiB (Checker::stack_size and thread::Builder::stack_size give more)",
                 bytes / 1024

@@ -29,6 +29,7 @@ mod threads;
 mod unrolling;
 mod visits;
 
+pub use crate::coroutine::make_stacks_executable;
 pub use annotations::{acquire_at, expect_races, ignore, release_at};
 pub use atomics::{compare_exchange, fence, load, load_within, modify, modify_within, store};
 pub(crate) use audit::Audit;
@@ -62,8 +63,8 @@ pub(crate) use shadow::Shadow;
 pub use source_map::SourceMap;
 pub(crate) use threads::EndOfThread;
 pub use threads::{
-    clean_stack, end_for_others, end_thread, excuse, exit_program, fail, goal, is_alone,
-    join_ended, leave_out, living_other, own_stack, privately, refuse, return_from_main,
+    SPARE_STACK, clean_stack, end_for_others, end_thread, excuse, exit_program, fail, goal,
+    is_alone, join_ended, leave_out, living_other, own_stack, privately, refuse, return_from_main,
     return_from_thread, spawn, warn,
 };
 

@@ -34,6 +34,7 @@ mod releases;
 mod reuse;
 mod robust;
 mod savepoints;
+mod stack_sizes;
 mod stacks;
 mod state;
 mod std_lock;

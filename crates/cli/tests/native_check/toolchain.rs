@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 /// A compiler for C and one for C++.
 pub struct Toolchain {
@@ -76,6 +76,17 @@ pub fn check(options: &[&str], executable: &Path, arguments: &[String]) -> Resul
     eprint!("{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout)
         .map_err(|_| String::from_utf8_lossy(&output.stderr).trim().to_owned())
+}
+
+/// What a real run of this program in C ends with, and what a check says of it; none where the compiler is not installed.
+pub fn run_and_check(compiler: &str, text: &str) -> Option<(ExitStatus, Value)> {
+    let toolchain = Toolchain::named(compiler)?;
+    let folder = tempfile::tempdir().unwrap();
+    let [source, executable] = ["program.c", "program"].map(|name| folder.path().join(name));
+    std::fs::write(&source, text).unwrap();
+    toolchain.build(&source, &[], &executable).unwrap();
+    let real = Command::new(&executable).status().unwrap();
+    Some((real, check(&[], &executable, &[]).unwrap()))
 }
 
 pub fn succeed(command: &mut Command) -> Output {

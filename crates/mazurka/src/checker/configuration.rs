@@ -33,7 +33,7 @@ pub(super) fn config_of(checker: &Checker) -> Config {
 }
 
 /// Bytes of the stack of a native thread, as its system would give it; only what is used takes memory.
-const NATIVE_STACK: usize = 8 << 20;
+const NATIVE_STACK: usize = (8 << 20) + runtime::native::SPARE_STACK;
 
 fn native_of(
     checker: &Checker,

@@ -4,6 +4,7 @@ use super::{Engine, Job, Thread};
 use crate::coroutine::Fibre;
 use crate::exploration::Exploration;
 use crate::grain::Grain;
+use crate::native::SPARE_STACK;
 use crate::source::Place;
 use explore::{EventId, Pending, ThreadId};
 use std::panic::Location;
@@ -141,7 +142,9 @@ impl Engine {
             std::mem::forget(job);
             return child;
         }
-        if stack > 0 {
+        if self.config.native.is_some() {
+            self.fit_stack(child, stack);
+        } else if stack > 0 {
             self.widen_stack(child, stack);
         }
         self.bear(child, job(child), name, location);
@@ -155,6 +158,20 @@ impl Engine {
         if self.threads[id.index()].fibre.room() < bytes {
             let engine = NonNull::from(&mut *self);
             *self.threads[id.index()].fibre = Fibre::new(engine, bytes);
+        }
+    }
+
+    /// The thread of a native program, which is to be born, has a stack of this size, or of the usual one for 0.
+    #[inline]
+    fn fit_stack(&mut self, id: ThreadId, asked: usize) {
+        let bytes = match asked {
+            0 => self.config.stack_size,
+            asked => asked.next_multiple_of(4096).saturating_add(SPARE_STACK),
+        };
+        let room = |thread: &Thread| thread.fibre.room();
+        if self.threads.get(id.index()).map(room) != Some(bytes) {
+            self.widen_stack(id, bytes);
+            self.threads[id.index()].fibre.narrow(bytes);
         }
     }
 

@@ -210,6 +210,9 @@ pub fn own_stack() -> std::ops::Range<usize> {
     })
 }
 
+/// Bytes at the end of a stack that programs do not count on: hooks need some where a system has nothing.
+pub const SPARE_STACK: usize = 64 << 10;
+
 /// A thread that has not ended, beside the one that runs.
 pub fn living_other() -> Option<ThreadId> {
     perform::silently(|engine| {
