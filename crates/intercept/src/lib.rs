@@ -20,6 +20,7 @@ mod gate;
 #[macro_use]
 mod real;
 
+mod aliases;
 mod allocator;
 mod annotations;
 mod arguments;

@@ -45,6 +45,7 @@ refused! {
     sigwait(set: *const c_void, signal: *mut c_int) -> c_int, "waits for a signal";
     sigwaitinfo(set: *const c_void, information: *mut c_void) -> c_int, "waits for a signal";
     sigtimedwait(set: *const c_void, information: *mut c_void, time: *const c_void) -> c_int, "waits for a signal";
+    shmat(segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void, "attaches memory that outlives it";
     sem_open(name: *const c_char, flags: c_int, mode: c_uint, permits: c_uint) -> *mut c_void, "opens a semaphore that outlives it";
 }
 

@@ -3,9 +3,10 @@
 
 use crate::gate::{Own, close, is_inside};
 use crate::worker::refuse_now;
-use crate::{image, system_calls};
+use crate::{aliases, image, system_calls};
 use libc::{c_int, c_long, c_void, off_t, size_t};
-use runtime::native::{HAS_CALLED_UNKNOWN, privately};
+use report::Omission;
+use runtime::native::{HAS_CALLED_UNKNOWN, leave_out, privately};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -27,6 +28,7 @@ pub(crate) const CALLS: [c_long; 4] = [
 
 /// An execution begins: all data can be written.
 pub(crate) fn begin() {
+    aliases::begin();
     for pages in CHANGED.get().drain(..) {
         // SAFETY: pages of data of an image that the program has not unmapped.
         unsafe {
@@ -70,8 +72,19 @@ fn look_at_protection(pages: &Range<usize>, access: c_int) {
     }
 }
 
-/// The program makes a system call itself.
-pub(crate) fn look_at_call(number: c_long, arguments: [c_long; 6]) {
+/// The program is about to make one of these calls. The gate is closed.
+pub(crate) fn meet(number: c_long, arguments: [c_long; 6]) {
+    let arise = privately(|| {
+        look_at_call(number, arguments);
+        aliases::arise(number, arguments)
+    });
+    if arise {
+        let what = "accesses to memory that is mapped at two addresses (mmap of a file, mremap)";
+        leave_out(Omission::Unseen, what);
+    }
+}
+
+fn look_at_call(number: c_long, arguments: [c_long; 6]) {
     let [first, second, third, fourth, ..] = arguments;
     let own = pages(first as usize, second as usize);
     match number {
@@ -88,11 +101,15 @@ pub(crate) fn look_at_call(number: c_long, arguments: [c_long; 6]) {
 fn call(number: c_long, arguments: [usize; 6]) -> isize {
     if is_inside() {
         let _closed = close();
-        privately(|| look_at_call(number, arguments.map(|argument| argument as c_long)));
+        meet(number, arguments.map(|argument| argument as c_long));
     }
     // SAFETY: as the caller promises for the function.
     let result = unsafe { system_calls::call(number, arguments) };
     if !(-4095..0).contains(&result) {
+        if is_inside() && number == libc::SYS_mmap {
+            let _closed = close();
+            aliases::place(result as usize);
+        }
         return result;
     }
     // SAFETY: errno is always there.

@@ -2,6 +2,7 @@
 //! `mazurka check`.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
+mod aliases;
 mod allocators;
 mod annotations;
 mod audit;

@@ -109,6 +109,32 @@ fn a_program_that_starts_other_processes_or_opens_sockets_is_refused() {
 }
 
 #[test]
+fn memory_that_outlives_the_program_and_stacks_of_its_own_are_refused() {
+    let attach = "#include <sys/shm.h>\n\
+                  int main(void) { return shmat(shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600), 0, 0) == 0; }";
+    refused(
+        "attaches.c",
+        attach,
+        "attaches memory that outlives it (shmat)",
+    );
+    let stack = "#include <pthread.h>
+static char stack[1 << 18] __attribute__((aligned(4096)));
+static void *on_it(void *p) { char here; return &here > stack && &here < stack + sizeof stack ? p : 0; }
+int main(void) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, stack, sizeof stack);
+    return pthread_create(&thread, &attributes, on_it, 0);
+}";
+    refused(
+        "own-stack.c",
+        stack,
+        "stack of its own (pthread_attr_setstack) at own-stack.c:9",
+    );
+}
+
+#[test]
 fn other_ways_to_start_processes_and_to_ask_for_signals_are_refused() {
     let popen = "#include <stdio.h>\nint main(void) { return !popen(\"true\", \"r\"); }";
     refused(

@@ -1,0 +1,83 @@
+//! Memory that a program reaches by two addresses: a file that is mapped twice, or a mapping that `mremap` doubles. Accesses are
+//! told apart by their addresses, so what such a program does is not all seen.
+
+use crate::gate::Own;
+use libc::{c_int, c_long};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Part of a file in memory.
+#[derive(Clone)]
+struct Mapped {
+    /// Device and number.
+    file: (u64, u64),
+    part: Range<usize>,
+    /// Whether writes to this memory are seen at the other addresses.
+    is_shared: bool,
+    /// Where it is; nowhere until the system says so.
+    memory: Range<usize>,
+}
+
+/// What the execution at hand has mapped and not given back.
+static MAPPED: Own<Vec<Mapped>> = Own::new(Vec::new());
+
+/// An execution begins.
+pub(crate) fn begin() {
+    MAPPED.get().clear();
+}
+
+/// The program is about to make one of the system calls for mappings: whether some memory has two addresses then.
+pub(crate) fn arise(number: c_long, arguments: [c_long; 6]) -> bool {
+    let [first, second, third, fourth, fifth, sixth] = arguments.map(|argument| argument as usize);
+    match number {
+        libc::SYS_mmap if fourth as c_int & libc::MAP_ANONYMOUS == 0 => {
+            let can_write = third as c_int & libc::PROT_WRITE != 0;
+            number_of(fifth as c_int).is_some_and(|file| {
+                is_alias(Mapped {
+                    file,
+                    part: sixth..sixth.saturating_add(second),
+                    is_shared: can_write && fourth as c_int & libc::MAP_TYPE != libc::MAP_PRIVATE,
+                    memory: 0..second,
+                })
+            })
+        }
+        libc::SYS_mremap => second == 0,
+        libc::SYS_munmap => {
+            let given_back = first..first.saturating_add(second).next_multiple_of(4096);
+            MAPPED.get().retain(|mapped| {
+                mapped.memory.start < given_back.start || mapped.memory.end > given_back.end
+            });
+            false
+        }
+        _ => false,
+    }
+}
+
+/// The system has placed the newest mapping here, if it is one of a file.
+pub(crate) fn place(address: usize) {
+    if let Some(newest) = MAPPED.get().last_mut()
+        && newest.memory.start == 0
+    {
+        newest.memory = address..address + newest.memory.end;
+    }
+}
+
+fn is_alias(new: Mapped) -> bool {
+    let is_same = |known: &Mapped| {
+        let overlap = known.part.start < new.part.end && new.part.start < known.part.end;
+        known.file == new.file && overlap && (known.is_shared || new.is_shared)
+    };
+    let is_alias = MAPPED.get().iter().any(is_same);
+    MAPPED.get().push(new);
+    is_alias
+}
+
+fn number_of(descriptor: c_int) -> Option<(u64, u64)> {
+    let mut status = MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: the call is given memory for its result, which it fills if it returns 0.
+    unsafe {
+        let is_known = libc::fstat(descriptor, status.as_mut_ptr()) == 0;
+        let status = status.assume_init();
+        is_known.then_some((status.st_dev, status.st_ino))
+    }
+}
