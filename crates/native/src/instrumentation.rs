@@ -58,6 +58,10 @@ impl Instrumented {
                 .iter()
                 .filter(|argument| *argument != "-fsanitize=thread"),
         );
+        if invocation.links {
+            // Without built-in functions more of them are called.
+            command.args(["-Wl,--push-state,--as-needed", "-lm", "-Wl,--pop-state"]);
+        }
         let places = match invocation.compiles {
             true => places_of_assembly(compiler, arguments),
             false => BTreeSet::new(),

@@ -135,3 +135,37 @@ fn what_functions_access_interleaves() {
         }
     }
 }
+
+#[test]
+fn what_a_compiler_links_without_the_mathematical_library_is_linked() {
+    let text = "#include <complex.h>
+#include <math.h>
+#include <pthread.h>
+#include <stddef.h>
+static double complex z;
+static void *set(void *p) { z = 1 + 2 * I; return p; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, set, NULL);
+    pthread_join(thread, NULL);
+    return cimag(z) != 2 || creal(z) != 1 || fabs(creal(z) - 3) != 2;
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let [source, executable] = ["program.c", "program"].map(|name| folder.path().join(name));
+    std::fs::write(&source, text).unwrap();
+    for compiler in ["gcc", "clang"] {
+        let Some((real, report)) = crate::toolchain::run_and_check(compiler, text) else {
+            continue;
+        };
+        let mut plain = std::process::Command::new(compiler);
+        plain
+            .arg("-pthread")
+            .arg(&source)
+            .arg("-o")
+            .arg(&executable);
+        crate::toolchain::succeed(&mut plain);
+        assert!(real.success());
+        assert_eq!(report["verdict"], "verified", "{compiler}: {report}");
+    }
+}
