@@ -2,6 +2,7 @@
 //! not say how: inlined code of the library changes their state without a lock, so none of their bytes is looked at.
 
 use crate::gate::Own;
+use crate::image;
 use std::ffi::CStr;
 use std::ops::Range;
 
@@ -28,13 +29,25 @@ const ALL: [(&CStr, usize); 16] = [
 /// Where those are that the program has.
 static KNOWN: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 
-/// Looks for them, before any execution: the dynamic linker keeps something of each search.
+/// Looks for those of the libraries that are loaded, before any execution: the dynamic linker keeps something of each search, and memory of
+/// the C library where it finds nothing.
 pub(crate) fn find() {
-    for (name, size) in ALL {
-        // SAFETY: a name of C.
-        let start = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.addr();
-        if start != 0 {
-            KNOWN.get().push(start..start + size);
+    let files = image::files();
+    let is_loaded = |library: &str| {
+        let mut names = files.iter().filter_map(|file| file.file_name()?.to_str());
+        names.any(|name| name.starts_with(library))
+    };
+    let libraries = [("_ZSt", "libstdc++.so"), ("_ZNSt3__1", "libc++.so")];
+    for (prefix, _) in libraries.iter().filter(|(_, library)| is_loaded(library)) {
+        let own = ALL
+            .iter()
+            .filter(|(name, _)| name.to_bytes().starts_with(prefix.as_bytes()));
+        for (name, size) in own {
+            // SAFETY: a name of C.
+            let start = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.addr();
+            if start != 0 {
+                KNOWN.get().push(start..start + size);
+            }
         }
     }
 }
