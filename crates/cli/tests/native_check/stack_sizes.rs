@@ -63,8 +63,8 @@ fn a_thread_has_the_stack_that_its_attributes_ask_for() {
         };
         assert!(real.success());
         assert_eq!(report["verdict"], "verified", "{compiler}: {report}");
-        let (real, report) = run_and_check(compiler, &sized(&too_small)).expect("it was there");
-        assert!(!real.success());
+        // A real run may find other memory below the stack, and go on.
+        let (_, report) = run_and_check(compiler, &sized(&too_small)).expect("it was there");
         assert_eq!(
             report["errors"][0]["kind"], "stack_overflow",
             "{compiler}: {report}"
