@@ -6,7 +6,7 @@
 //! thread-local memory are spared that.
 
 use crate::gate::{self, Own, thread_pointer};
-use crate::{image, own_memory, threads};
+use crate::{image, own_memory, pages, threads};
 use libc::{c_int, c_void, pthread_attr_t, pthread_t};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -214,6 +214,7 @@ fn park() -> usize {
     let mut thread: pthread_t = 0;
     let mut attributes = MaybeUninit::<pthread_attr_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+    pages::open_lists_of_threads();
     // SAFETY: calls of the C library with valid arguments.
     unsafe {
         let mut all = MaybeUninit::<libc::sigset_t>::uninit();

@@ -31,12 +31,10 @@ pub(crate) struct Saved {
 
 /// Bytes of a page that was written, without what is left out.
 #[derive(Clone, Copy)]
-struct Piece {
+struct Piece<'a> {
     start: usize,
     /// What they held at first.
-    content: &'static [u8],
-    /// The checker writes to their page, too, so it cannot be protected.
-    is_shared: bool,
+    content: &'a [u8],
 }
 
 static TRACKED: Own<Vec<Tracked>> = Own::new(Vec::new());
@@ -44,15 +42,17 @@ static TRACKED: Own<Vec<Tracked>> = Own::new(Vec::new());
 /// The pages that were written, each by its range and its page, in the order of their first writes. There is room for all.
 static WRITTEN: Own<Vec<(usize, usize)>> = Own::new(Vec::new());
 
-/// What is not put back though it lies in these pages.
+/// Thread-local memory of the thread that runs both the program and the checker. Its pages are never protected.
+static OWN_BLOCK: Own<Range<usize>> = Own::new(0..0);
+
+/// How many pages that is.
+static OWN_PAGES: AtomicUsize = AtomicUsize::new(0);
+
+/// What is not put back though it lies in these pages, in order.
 static LEFT_OUT: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 
 /// The pieces of the pages that were written, in the order of `WRITTEN`. There is room for all.
-static PIECES: Own<Vec<Piece>> = Own::new(Vec::new());
-
-/// Whether the program asks the system's libraries for nothing that changes their data. Then the pages that the checker writes to, too, are
-/// compared only where an execution is run from the beginning: to compare them at each savepoint takes a fifth of short executions.
-static ARE_LIBRARIES_QUIET: AtomicBool = AtomicBool::new(false);
+static PIECES: Own<Vec<Piece<'static>>> = Own::new(Vec::new());
 
 static IS_PROTECTED: AtomicBool = AtomicBool::new(false);
 
@@ -110,12 +110,14 @@ pub(crate) fn save() {
         .sum();
     *WRITTEN.get() = Vec::with_capacity(pages);
     *TRACKED.get() = tracked;
+    *OWN_BLOCK.get() = thread.clone();
     LEFT_OUT.get().push(thread.clone());
     let mut page = thread.start & !(PAGE - 1);
     while page < thread.end {
         note(page);
         page += PAGE;
     }
+    OWN_PAGES.store(WRITTEN.get().len(), Relaxed);
 }
 
 /// What changes between here and the end of `does` is the checker's, and not put back.
@@ -133,7 +135,6 @@ pub(crate) fn leave_out(does: impl FnOnce()) {
             let start = tracked.start + index * 8;
             if !LEFT_OUT.get().iter().any(|range| range.contains(&start)) {
                 LEFT_OUT.get().push(start..start + 8);
-                note(start);
             }
         }
     }
@@ -216,7 +217,9 @@ fn note(address: usize) -> bool {
             WRITTEN.get().push((index, page));
             if IS_PROTECTED.load(Relaxed) {
                 let content = &tracked.content[page * PAGE..(page + 1) * PAGE];
-                cut(tracked.start + page * PAGE, content);
+                PIECES
+                    .get()
+                    .extend(pieces(tracked.start + page * PAGE, content));
             }
             return true;
         }
@@ -257,38 +260,42 @@ pub(crate) fn restore() {
     if !IS_DEBUGGED.load(Relaxed) {
         settle(begun);
     }
-    for piece in PIECES.get().iter().filter(|piece| piece.is_changed()) {
-        if piece.is_shared {
-            ARE_LIBRARIES_QUIET.store(false, Relaxed);
-        }
-        piece.put();
+    changed().for_each(Piece::put);
+}
+
+/// The pieces that an execution has changed.
+fn changed() -> impl Iterator<Item = &'static Piece<'static>> {
+    PIECES.get().iter().filter(|piece| piece.is_changed())
+}
+
+/// The pieces that the execution at hand may have changed so far, and has. What the dynamic linker keeps in the pages of the
+/// thread-local memory it changes only together with other data of its own.
+fn changed_so_far() -> impl Iterator<Item = &'static Piece<'static>> {
+    let may_differ = WRITTEN.get().len() > OWN_PAGES.load(Relaxed);
+    may_differ.then(changed).into_iter().flatten()
+}
+
+/// The checker is about to start a thread of the system. The C library blocks all signals where it notes that, so its
+/// writes must not fail.
+pub(crate) fn open_lists_of_threads() {
+    if IS_PROTECTED.load(Relaxed) {
+        LEFT_OUT
+            .get()
+            .iter()
+            .for_each(|range| _ = admit(range.start));
     }
 }
 
-/// The program asks the system's libraries for nothing that changes their data.
-pub(crate) fn expect_quiet_libraries() {
-    ARE_LIBRARIES_QUIET.store(true, Relaxed);
-}
-
-/// The pieces that an execution may have changed, and has.
-fn changed() -> impl Iterator<Item = &'static Piece> {
-    let is_quiet = ARE_LIBRARIES_QUIET.load(Relaxed);
-    let pieces = PIECES.get().iter();
-    let may_differ = pieces.filter(move |piece| !(is_quiet && piece.is_shared));
-    may_differ.filter(|piece| piece.is_changed())
-}
-
-/// Protects those of the written pages again that are as at the start, unless they were written again soon the last time,
-/// or the checker writes to them.
+/// Protects those of the written pages again that are as at the start, unless they were written again soon the last time.
 fn settle(begun: usize) {
     let before = WRITTEN.get().len();
     let tracked = TRACKED.get();
     WRITTEN.get().retain(|&(index, page)| {
         let range = &mut tracked[index];
-        let bytes = page * PAGE..(page + 1) * PAGE;
-        let start = range.start + bytes.start;
-        let may_be = range.protected_from[page] <= begun && !is_shared(start);
-        if !may_be || range.now()[bytes.clone()] != range.content[bytes] {
+        let start = range.start + page * PAGE;
+        let content = &range.content[page * PAGE..(page + 1) * PAGE];
+        let may_be = range.protected_from[page] <= begun && !is_of_own_block(start);
+        if !may_be || pieces(start, content).any(|piece| piece.is_changed()) {
             return true;
         }
         range.is_written[page] = false;
@@ -303,17 +310,17 @@ fn settle(begun: usize) {
     }
 }
 
-/// Whether the checker writes to the page that begins here.
-fn is_shared(start: usize) -> bool {
-    let mut left_out = LEFT_OUT.get().iter();
-    left_out.any(|range| range.start < start + PAGE && start < range.end)
+/// Whether the checker's thread-local memory reaches into the page that begins here.
+fn is_of_own_block(start: usize) -> bool {
+    let block = OWN_BLOCK.get();
+    block.start < start + PAGE && start < block.end
 }
 
 /// Copies the pages.
 pub(crate) fn save_to(copy: &mut Saved) {
     copy.bytes.clear();
     copy.places.clear();
-    for piece in changed() {
+    for piece in changed_so_far() {
         copy.bytes.extend_from_slice(piece.now());
         copy.places.push((piece.start, piece.content.len()));
     }
@@ -321,7 +328,7 @@ pub(crate) fn save_to(copy: &mut Saved) {
 
 /// Puts back what was copied. The rest is as at the start.
 pub(crate) fn restore_from(copy: &Saved) {
-    changed().for_each(Piece::put);
+    changed_so_far().for_each(Piece::put);
     let mut bytes = &copy.bytes[..];
     for &(start, length) in &copy.places {
         let (content, rest) = bytes.split_at(length);
@@ -331,7 +338,7 @@ pub(crate) fn restore_from(copy: &Saved) {
     }
 }
 
-impl Piece {
+impl Piece<'_> {
     fn now(&self) -> &[u8] {
         // SAFETY: the page can be read; no thread of the program runs.
         unsafe { std::slice::from_raw_parts(self.start as *const u8, self.content.len()) }
@@ -352,28 +359,28 @@ impl Piece {
 /// The pieces of all pages that were written.
 fn cut_all() {
     PIECES.get().clear();
-    written().for_each(|(start, content)| cut(start, content));
+    written().for_each(|(start, content)| PIECES.get().extend(pieces(start, content)));
 }
 
-/// Adds the pieces of a page.
-fn cut(start: usize, content: &'static [u8]) {
+/// What is put back of the page that begins here.
+fn pieces<'a>(start: usize, content: &'a [u8]) -> impl Iterator<Item = Piece<'a>> {
     let end = start + content.len();
     let left_out = LEFT_OUT.get();
     let first = left_out.partition_point(|range| range.end <= start);
-    let is_shared = is_shared(start);
+    let within = left_out[first..]
+        .iter()
+        .take_while(move |range| range.start < end);
     let mut from = start;
-    for range in left_out[first..].iter().chain(std::iter::once(&(end..end))) {
-        let to = range.start.clamp(from, end);
-        if from < to {
-            PIECES.get().push(Piece {
-                start: from,
-                content: &content[from - start..to - start],
-                is_shared,
-            });
-        }
-        from = range.end.clamp(to, end);
-        if range.start >= end {
-            break;
-        }
-    }
+    let gaps = within
+        .cloned()
+        .chain(std::iter::once(end..end))
+        .map(move |range| {
+            let gap = from..range.start.max(from);
+            from = range.end.min(end);
+            gap
+        });
+    gaps.filter(|gap| !gap.is_empty()).map(move |gap| Piece {
+        start: gap.start,
+        content: &content[gap.start - start..gap.end - start],
+    })
 }

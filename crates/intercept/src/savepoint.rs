@@ -4,7 +4,7 @@ use crate::gate::{self, Own};
 use crate::{
     audit, blocks, cancel, clock, dead_values, ending, heap, image, keys, pages, rwlock, threads,
 };
-use native::{has_unseen_writes, is_confined, keeps_libraries_quiet};
+use native::{has_unseen_writes, is_confined};
 use runtime::ThreadId;
 use runtime::native::Memory;
 use std::any::Any;
@@ -36,12 +36,8 @@ static IS_CONFINED: Own<Option<bool>> = Own::new(None);
 static HAS_UNSEEN_WRITES: Own<Option<bool>> = Own::new(None);
 
 pub(crate) fn is_confined_program() -> bool {
-    *IS_CONFINED.get().get_or_insert_with(|| {
-        if is_so(keeps_libraries_quiet) == Some(true) {
-            pages::expect_quiet_libraries();
-        }
-        is_so(is_confined) == Some(true)
-    })
+    let is_confined = || is_so(is_confined) == Some(true);
+    *IS_CONFINED.get().get_or_insert_with(is_confined)
 }
 
 /// Whether the program uses what the C library has for each thread.

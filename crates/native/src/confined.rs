@@ -101,51 +101,6 @@ pub fn uses_thread_state(program: &Path, libraries: &[PathBuf]) -> bool {
     !ask_only_for(|name| !OF_THREADS.contains(&name), program, libraries)
 }
 
-/// How names begin of functions that keep nothing in the data of the system's libraries: hooks, and what the runtime library provides.
-const PREFIXES_OF_QUIET: [&str; 9] = [
-    "__VERIFIER_",
-    "__tsan_",
-    "cnd_",
-    "mazurka_",
-    "mtx_",
-    "pthread_",
-    "sem_",
-    "thrd_",
-    "tss_",
-];
-
-/// Others.
-#[rustfmt::skip]
-const QUIET: &[&str] = &[
-    "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable", "__assert_fail", "__cxa_finalize",
-    "__errno_location", "__gmon_start__", "__libc_start_main", "__memcpy_chk", "__memmove_chk", "__memset_chk",
-    "__stack_chk_fail", "__strcpy_chk", "__strncpy_chk", "abort", "abs", "aligned_alloc", "atoi", "atol", "atoll",
-    "calloc", "clock_gettime", "free", "gettimeofday", "labs", "malloc", "memalign", "memchr", "memcmp", "memcpy",
-    "memmove", "memrchr", "memset", "nanosleep", "posix_memalign", "realloc", "reallocarray", "sched_yield",
-    "sleep", "stpcpy", "strcat", "strchr", "strcmp", "strcpy", "strcspn", "strlen", "strncat", "strncmp",
-    "strncpy", "strnlen", "strpbrk", "strrchr", "strspn", "strstr", "strtol", "strtoll", "strtoul", "strtoull",
-    "time", "usleep",
-];
-
-/// Whether a program, and the libraries that are loaded with it, ask the system's libraries for nothing that changes their
-/// data. False if one of them cannot be read.
-///
-/// ```
-/// use mazurka_native::keeps_libraries_quiet;
-/// let program = std::env::current_exe().expect("this test is a program");
-/// assert!(!keeps_libraries_quiet(&program, &[]), "it prints");
-/// ```
-pub fn keeps_libraries_quiet(program: &Path, libraries: &[PathBuf]) -> bool {
-    ask_only_for(is_quiet, program, libraries)
-}
-
-fn is_quiet(name: &str) -> bool {
-    let mut prefixes = PREFIXES_OF_QUIET.iter();
-    name.is_empty()
-        || QUIET.binary_search(&name).is_ok()
-        || prefixes.any(|prefix| name.starts_with(prefix))
-}
-
 /// Whether a program and the libraries that are loaded with it, but for those of the system, ask other images only for such
 /// names. False if one of them cannot be read.
 pub(crate) fn ask_only_for(
@@ -183,7 +138,7 @@ mod tests {
 
     #[test]
     fn names_are_sorted_so_that_they_are_found() {
-        assert!(HARMLESS.is_sorted() && PREFIXES.is_sorted() && QUIET.is_sorted());
+        assert!(HARMLESS.is_sorted() && PREFIXES.is_sorted());
     }
 
     #[test]
