@@ -36,19 +36,21 @@ static IS_CONFINED: Own<Option<bool>> = Own::new(None);
 static HAS_UNSEEN_WRITES: Own<Option<bool>> = Own::new(None);
 
 pub(crate) fn is_confined_program() -> bool {
-    let is_confined = || is_so(is_confined) == Some(true);
+    let is_confined = || is_so(is_confined);
     *IS_CONFINED.get().get_or_insert_with(is_confined)
 }
 
 /// Whether the program uses what the C library has for each thread.
 pub(crate) fn uses_thread_state() -> bool {
-    is_so(native::uses_thread_state) != Some(false)
+    is_so(native::uses_thread_state)
 }
 
-/// Asks of the program and its libraries.
-fn is_so(question: fn(&Path, &[PathBuf]) -> bool) -> Option<bool> {
-    let program = std::env::current_exe().ok()?;
-    Some(question(&program, &image::files()[1..]))
+/// Asks of the program and its libraries. The command removes the file of a program that it has compiled as soon as that runs.
+fn is_so(question: fn(&Path, &[PathBuf]) -> bool) -> bool {
+    let [program, libraries @ ..] = image::files() else {
+        unreachable!("the program is an image")
+    };
+    question(program, libraries)
 }
 
 impl Memory for ProgramMemory {
@@ -60,7 +62,7 @@ impl Memory for ProgramMemory {
     fn has_unseen_writes(&self) -> bool {
         *HAS_UNSEEN_WRITES
             .get()
-            .get_or_insert_with(|| is_so(has_unseen_writes) != Some(false))
+            .get_or_insert_with(|| is_so(has_unseen_writes))
     }
 
     fn look(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
