@@ -20,6 +20,12 @@ pub(crate) struct Annotations {
 }
 
 impl Annotations {
+    /// Whether there was none.
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.released.is_empty() && self.ignored.is_empty() && self.benign.is_empty()
+    }
+
     /// Forgets the execution.
     pub(crate) fn clear(&mut self) {
         self.released.clear();

@@ -59,8 +59,12 @@ impl Objects {
         copy_table(&mut self.semaphores, &other.semaphores);
         copy_table(&mut self.barriers, &other.barriers);
         copy_table(&mut self.onces, &other.onces);
-        self.ended_waits.clone_from(&other.ended_waits);
-        self.annotations.clone_from(&other.annotations);
+        if !self.ended_waits.is_empty() || !other.ended_waits.is_empty() {
+            self.ended_waits.clone_from(&other.ended_waits);
+        }
+        if !self.annotations.is_empty() || !other.annotations.is_empty() {
+            self.annotations.clone_from(&other.annotations);
+        }
         if self.library_onces.len() != other.library_onces.len() {
             self.library_onces.clone_from(&other.library_onces);
         }
