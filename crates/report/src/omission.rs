@@ -18,6 +18,8 @@ pub enum Omission {
     Inputs,
     /// Memory that was freed and is given out again.
     Reuse,
+    /// Synchronisation of Rust programs by other types than those of the checker.
+    Hidden,
 }
 
 /// Something that is known not to be explored.
@@ -31,12 +33,13 @@ pub struct LeftOut {
 
 impl Omission {
     /// Every kind.
-    pub const ALL: [Omission; 5] = [
+    pub const ALL: [Omission; 6] = [
         Omission::Unseen,
         Omission::Asm,
         Omission::Libraries,
         Omission::Inputs,
         Omission::Reuse,
+        Omission::Hidden,
     ];
 
     /// Its name on the command line.
@@ -47,6 +50,7 @@ impl Omission {
             Omission::Libraries => "libraries",
             Omission::Inputs => "inputs",
             Omission::Reuse => "reuse",
+            Omission::Hidden => "hidden",
         }
     }
 }

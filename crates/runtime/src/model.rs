@@ -304,7 +304,13 @@ impl Model {
     /// Runs a thread on to its next operation.
     pub(crate) fn resume(&mut self, thread: ThreadId) {
         let fibre = self.engine_mut().begin_run(thread);
+        if self.engine().watch.compares {
+            self.engine_mut().begin_comparison(thread);
+        }
         self.run(thread, fibre);
+        if self.engine().watch.compares {
+            self.engine_mut().end_comparison(thread);
+        }
     }
 
     /// Runs the thread, whose coroutine this is, until it suspends itself.
@@ -359,7 +365,13 @@ impl Model {
         let Some(fibre) = self.engine_mut().begin_step(step) else {
             return Err(self.diverged(step));
         };
+        if self.engine().watch.compares {
+            self.engine_mut().begin_comparison(step.thread);
+        }
         self.run(step.thread, fibre);
+        if self.engine().watch.compares {
+            self.engine_mut().end_comparison(step.thread);
+        }
         self.settle();
         if self.engine().is_in_event {
             self.engine_mut().end_step(step.thread);
