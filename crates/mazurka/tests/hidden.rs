@@ -256,3 +256,36 @@ fn what_a_test_collects_is_not_the_programs() {
     });
     assert_eq!(seen.lock().unwrap().len(), 2);
 }
+
+#[test]
+fn what_is_hidden_may_be_accepted() {
+    let report = Checker::new().accept_hidden(true).check(lost_update!(std));
+    assert_eq!(report.verdict, Verdict::Verified);
+    let kinds: Vec<_> = report.accepted.iter().map(|own| own.kind).collect();
+    assert!(kinds.iter().all(|&kind| kind == Omission::Hidden));
+    assert!(!kinds.is_empty() && report.bounds.is_empty());
+}
+
+#[mazurka::test(accept_hidden)]
+fn what_is_hidden_may_be_accepted_by_the_attribute() {
+    (lost_update!(std))();
+}
+
+/// It is found whatever chooses the executions, and counts are those of a program without it.
+#[test]
+fn every_algorithm_finds_it_and_counts_alike() {
+    for algorithm in mazurka::Algorithm::ALL {
+        let check = |program: fn()| {
+            let checker = Checker::new().algorithm(algorithm).max_executions(50);
+            checker.try_check(program)
+        };
+        let Ok(report) = check(lost_update!(std)) else {
+            // Who compares states has none to compare.
+            continue;
+        };
+        let hidden = Limit::LeftOut(Omission::Hidden);
+        assert!(report.limits.contains(&hidden), "{algorithm}: {report:?}");
+        let report = check(lost_update!(mazurka)).expect("the program can be checked");
+        assert!(!report.limits.contains(&hidden), "{algorithm}: {report:?}");
+    }
+}

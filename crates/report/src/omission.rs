@@ -90,6 +90,13 @@ impl LeftOut {
 impl Display for LeftOut {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let LeftOut { kind, what } = self;
-        write!(formatter, "{what}; accept this with --accept {kind}")
+        match kind {
+            Omission::Hidden => write!(formatter, "{what}; accept this with MAZURKA_ACCEPT={kind}"),
+            Omission::Unseen
+            | Omission::Asm
+            | Omission::Libraries
+            | Omission::Inputs
+            | Omission::Reuse => write!(formatter, "{what}; accept this with --accept {kind}"),
+        }
     }
 }

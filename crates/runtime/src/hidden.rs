@@ -15,6 +15,7 @@ mod order;
 
 use crate::engine::Engine;
 use crate::model::Model;
+use crate::own_stack::LINK;
 use crate::perform::{current, silently};
 use crate::source::Place;
 use copy::{Change, Copy, GRANULE};
@@ -202,6 +203,12 @@ impl Model {
 }
 
 impl Engine {
+    /// The program has processes or concurrent objects, whose library changes what belongs to them after the event.
+    pub(crate) fn forgo_comparing(&mut self) {
+        self.hidden.budget = 0;
+        self.watch.compares = false;
+    }
+
     /// The thread is about to run.
     #[cold]
     pub(crate) fn begin_comparison(&mut self, thread: ThreadId) {
@@ -375,6 +382,3 @@ impl Engine {
         }
     }
 }
-
-/// The link of a coroutine to who resumed it is above its stack.
-const LINK: usize = 16;

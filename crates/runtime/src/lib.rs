@@ -70,6 +70,7 @@ mod notify;
 mod object;
 mod once;
 mod outside;
+mod own_stack;
 mod owner;
 mod panic_count;
 mod panic_hook;
