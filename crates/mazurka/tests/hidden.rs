@@ -289,3 +289,38 @@ fn every_algorithm_finds_it_and_counts_alike() {
         assert!(!report.limits.contains(&hidden), "{algorithm}: {report:?}");
     }
 }
+
+/// Whoever gives up the last share drops the value, which may change it.
+#[test]
+fn the_last_share_of_an_arc_of_std_drops_the_value() {
+    struct Count(mazurka::sync::Mutex<u64>);
+    impl Drop for Count {
+        fn drop(&mut self) {
+            *self.0.get_mut().unwrap() += 0x0101;
+        }
+    }
+    is_verified(|| {
+        let shared = std::sync::Arc::new(Count(mazurka::sync::Mutex::new(0)));
+        let other = thread::spawn({
+            let shared = std::sync::Arc::clone(&shared);
+            move || {
+                *shared.0.lock().unwrap() += 1;
+                mazurka::sync::atomic::AtomicU32::new(0).store(1, SeqCst);
+            }
+        });
+        *shared.0.lock().unwrap() += 1;
+        drop(shared);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn what_threads_print_is_no_business_of_the_model() {
+    is_verified(|| {
+        let threads = [1, 2].map(|n| thread::spawn(move || println!("thread {n} of a test")));
+        println!("the main thread of a test");
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}

@@ -149,6 +149,33 @@ impl Hidden {
         writes.map(|writes| Conflict { change, writes })
     }
 
+    /// Whether the change looks like one of the counts of owners that an `Arc` of the standard library begins with.
+    fn counts_owners(&self, change: Change) -> bool {
+        let address = change.granule * GRANULE;
+        let Some((start, block)) = self.block(address) else {
+            return false;
+        };
+        let offset = address - start;
+        let is_in_place = start.is_multiple_of(GRANULE) && block.size >= 2 * GRANULE;
+        if !is_in_place || offset >= 2 * GRANULE {
+            return false;
+        }
+        let other = (start + (offset ^ GRANULE)) as *const u64;
+        // SAFETY: the word is in the same block as the one that was compared, beside it, and is not written meanwhile.
+        let other = unsafe { other.read() };
+        are_counts(offset, change.values, other)
+    }
+
+    /// The thread gives up the last share of an `Arc` of the standard library, perhaps: it knows what those have done who had the others.
+    fn end_owners(&mut self, thread: ThreadId, change: Change) {
+        if change.values[1] != 0 || !self.counts_owners(change) {
+            return;
+        }
+        for write in self.writes.get(&change.granule).into_iter().flatten() {
+            self.order.learn(thread, write.by.thread, write.period);
+        }
+    }
+
     /// The block with this address.
     fn block(&self, address: usize) -> Option<(usize, Block)> {
         let (&start, &block) = self.blocks.range(..=address).next_back()?;
@@ -156,20 +183,15 @@ impl Hidden {
     }
 }
 
-impl Block {
-    /// Whether the change looks like one of the counts of owners that an `Arc` of the standard library begins with. The rest of
-    /// the two is `other`.
-    fn counts_owners(self, offset: usize, [before, after]: [u64; 2], other: u64) -> bool {
-        let is_count = |value: u64| value < LARGEST_COUNT;
-        // The count of weak shares is locked so.
-        let is_weak = |value: u64| (1..LARGEST_COUNT).contains(&value) || value == u64::MAX;
-        let is_last = is_count(before) && [after, other] == [0, 0];
-        let is_in_place = self.size >= 2 * GRANULE && offset < 2 * GRANULE;
-        is_in_place
-            && match offset / GRANULE {
-                0 => is_count(before) && is_count(after) && (is_weak(other) || is_last),
-                _ => (is_weak(before) && is_weak(after) && is_count(other)) || is_last,
-            }
+/// Whether these can be the values of one of two counts of owners before and after, where the other one is `other` now.
+fn are_counts(offset: usize, [before, after]: [u64; 2], other: u64) -> bool {
+    let is_count = |value: u64| value < LARGEST_COUNT;
+    // The count of weak shares is locked so.
+    let is_weak = |value: u64| (1..LARGEST_COUNT).contains(&value) || value == u64::MAX;
+    let is_last = is_count(before) && [after, other] == [0, 0];
+    match offset / GRANULE {
+        0 => is_count(before) && is_count(after) && (is_weak(other) || is_last),
+        _ => (is_weak(before) && is_weak(after) && is_count(other)) || is_last,
     }
 }
 
@@ -266,11 +288,12 @@ impl Engine {
         self.look_for_changes(&mut hidden.copy, |change| changes.push(change));
         let mut conflicts = Vec::new();
         if tells {
-            conflicts.extend(
-                changes
-                    .into_iter()
-                    .filter_map(|change| hidden.write(by, change)),
-            );
+            for &change in &changes {
+                hidden.end_owners(thread, change);
+            }
+            for change in changes {
+                conflicts.extend(hidden.write(by, change));
+            }
         }
         for (thread, parent) in std::mem::take(&mut hidden.born) {
             hidden.order.born(thread, Some(parent));
@@ -323,22 +346,17 @@ impl Engine {
 
     /// Tells of two writes that nothing orders.
     fn tell_hidden(&mut self, conflict: &Conflict) {
-        let address = conflict.change.granule * GRANULE;
+        let change = conflict.change;
+        let address = change.granule * GRANULE;
         let block = self.hidden.block(address);
         let key = block.map_or(address, |(start, _)| start);
-        if self.hidden.told.contains(&key) || self.hidden.told.len() >= MOST_TOLD {
+        let is_told = self.hidden.told.contains(&key) || self.hidden.told.len() >= MOST_TOLD;
+        if is_told || self.hidden.counts_owners(change) {
             return;
         }
         let what = match block {
             Some((start, block)) => {
-                let other = (start + (address - start ^ GRANULE)) as *const u64;
                 let offset = address - start;
-                let is_pair = block.size >= 2 * GRANULE && offset < 2 * GRANULE;
-                // SAFETY: the word is in a block of this execution.
-                let other = if is_pair { unsafe { other.read() } } else { 0 };
-                if block.counts_owners(offset, conflict.change.values, other) {
-                    return;
-                }
                 let owner = self.thread_name(block.owner);
                 let size = block.size;
                 format!("byte {offset} of a block of {size} bytes that {owner} has allocated")
@@ -380,5 +398,22 @@ impl Engine {
             (None, Some(place)) => format!("{name} before {place}"),
             (None, None) => name,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of a block as it is when its shares and weak shares are given up one by one.
+    #[test]
+    fn counts_of_an_arc_are_known_by_their_values() {
+        let strong = |values, weak| are_counts(0, values, weak);
+        let weak = |values, strong| are_counts(GRANULE, values, strong);
+        assert!(strong([1, 3], 1) && strong([3, 2], 2) && strong([1, 0], 1));
+        assert!(strong([2, 0], 0) && weak([1, 0], 0));
+        assert!(weak([1, 2], 1) && weak([1, u64::MAX], 1) && strong([1, 2], u64::MAX));
+        assert!(!strong([0, 1], 0) && !strong([1, 1 << 40], 1) && !weak([0, 1], 7));
+        assert!(!weak([1, 2], 1 << 40));
     }
 }

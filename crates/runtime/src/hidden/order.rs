@@ -124,6 +124,18 @@ impl Order {
         }
     }
 
+    /// The thread knows what `of` has done up to the end of this period.
+    pub(super) fn learn(&mut self, thread: ThreadId, of: ThreadId, period: u32) {
+        let clock = self.thread(thread);
+        if thread != of {
+            if clock.0.len() <= of.index() {
+                clock.0.resize(of.index() + 1, 0);
+            }
+            let entry = &mut clock.0[of.index()];
+            *entry = (*entry).max(period);
+        }
+    }
+
     /// The number of the thread's period.
     pub(super) fn period(&self, thread: ThreadId) -> u32 {
         self.known(thread, thread)
@@ -208,5 +220,14 @@ mod tests {
         }));
         let mut order = two();
         assert!(knows(&mut order, |order| order.born(SECOND, Some(FIRST))));
+    }
+
+    #[test]
+    fn the_last_owner_knows_what_the_others_have_done_up_to_a_period() {
+        let mut order = two();
+        let period = order.period(FIRST);
+        assert!(knows(&mut order, |order| order.learn(SECOND, FIRST, period)));
+        order.event(FIRST, on(7, Access::Write), &[]);
+        assert!(!knows(&mut order, |order| order.learn(SECOND, FIRST, period)));
     }
 }
