@@ -22,7 +22,7 @@ const ALGORITHMS: [(&str, &str); 9] = [
 ];
 
 /// The options that there are, with what they take.
-const KNOWN: [(&str, Takes); 13] = [
+const KNOWN: [(&str, Takes); 14] = [
     ("algorithm", Takes::Algorithm),
     ("max_executions", Takes::Number),
     ("time_limit", Takes::Time),
@@ -35,6 +35,7 @@ const KNOWN: [(&str, Takes); 13] = [
     ("keep_going", Takes::Flag),
     ("panics_fail", Takes::Flag),
     ("waiting_after_main", Takes::Flag),
+    ("accept_hidden", Takes::Flag),
     ("fails", Takes::Failure),
 ];
 

@@ -1,5 +1,6 @@
 //! The checker: what to search, how, and how far.
 
+mod accepting;
 mod audit;
 mod brake;
 mod checkpoint;
@@ -115,7 +116,7 @@ impl Checker {
             conditions: Conditions::default(),
             leaks_fail: true,
             is_commanded: false,
-            accepted: Vec::new(),
+            accepted: accepting::by_environment(),
             suppressions: Vec::new(),
             left_out: Vec::new(),
             waits_alone: 0,

@@ -181,6 +181,11 @@ impl TestCase {
         self.checked(|checker| checker.panics_fail(fail))
     }
 
+    /// As [`Checker::accept_hidden`].
+    pub fn accept_hidden(self, accepts: bool) -> TestCase {
+        self.checked(|checker| checker.accept_hidden(accepts))
+    }
+
     /// As [`Checker::waiting_after_main`].
     pub fn waiting_after_main(self, may_wait: bool) -> TestCase {
         self.checked(|checker| checker.waiting_after_main(may_wait))

@@ -18,6 +18,8 @@ pub enum Omission {
     Inputs,
     /// Memory that was freed and is given out again.
     Reuse,
+    /// Synchronisation of Rust programs by other types than those of the checker.
+    Hidden,
 }
 
 /// Something that is known not to be explored.
@@ -31,12 +33,13 @@ pub struct LeftOut {
 
 impl Omission {
     /// Every kind.
-    pub const ALL: [Omission; 5] = [
+    pub const ALL: [Omission; 6] = [
         Omission::Unseen,
         Omission::Asm,
         Omission::Libraries,
         Omission::Inputs,
         Omission::Reuse,
+        Omission::Hidden,
     ];
 
     /// Its name on the command line.
@@ -47,6 +50,7 @@ impl Omission {
             Omission::Libraries => "libraries",
             Omission::Inputs => "inputs",
             Omission::Reuse => "reuse",
+            Omission::Hidden => "hidden",
         }
     }
 }
@@ -86,6 +90,13 @@ impl LeftOut {
 impl Display for LeftOut {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let LeftOut { kind, what } = self;
-        write!(formatter, "{what}; accept this with --accept {kind}")
+        match kind {
+            Omission::Hidden => write!(formatter, "{what}; accept this with MAZURKA_ACCEPT={kind}"),
+            Omission::Unseen
+            | Omission::Asm
+            | Omission::Libraries
+            | Omission::Inputs
+            | Omission::Reuse => write!(formatter, "{what}; accept this with --accept {kind}"),
+        }
     }
 }

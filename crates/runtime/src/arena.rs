@@ -110,6 +110,11 @@ impl Heap {
         objects.wrapping_add(bytes)
     }
 
+    /// Adds the memory given out in this execution, but for text and buffers.
+    pub(crate) fn look_at_objects(&self, spans: &mut Vec<Span>) {
+        self.objects.look(spans);
+    }
+
     /// Whether nothing has been allocated in this execution.
     pub(crate) fn is_unused(&self) -> bool {
         self.objects.used == 0 && self.bytes.used == 0

@@ -306,6 +306,12 @@ impl Engine {
     /// step is over.
     #[cold]
     pub(crate) fn end_effect(&mut self) {
+        if self.watch.compares {
+            self.compare_after_effect();
+        }
+        if !self.watch.reads {
+            return;
+        }
         if self.is_in_event && self.config.native.is_none() {
             self.note_effect(self.running);
         }

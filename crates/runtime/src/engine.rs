@@ -18,6 +18,7 @@ use crate::failure::Failures;
 use crate::grain::Grain;
 use crate::happens_before::HappensBefore;
 use crate::heap_changes::HeapSegment;
+use crate::hidden::Hidden;
 use crate::lazy::Static;
 use crate::look::Noted;
 use crate::mailbox::State as MailboxState;
@@ -62,6 +63,7 @@ pub(crate) struct Engine {
     /// The heap of the thread that runs.
     pub(crate) heap: *mut Heap,
     pub(crate) heap_segment: HeapSegment,
+    pub(crate) hidden: Hidden,
     pub(crate) history: History,
     /// Whether it is known of the event at hand if it changed anything.
     pub(crate) is_effect_noted: bool,
@@ -151,6 +153,8 @@ pub(crate) struct Watch {
     pub(crate) notes: bool,
     /// It is audited.
     pub(crate) audits: bool,
+    /// Memory is compared, to find synchronisation that the model does not see.
+    pub(crate) compares: bool,
     /// Data races are looked for.
     pub(crate) races: bool,
     /// Somebody goes by the await rule.
@@ -166,6 +170,12 @@ impl Watch {
     #[inline(always)]
     pub(crate) fn is_on(self) -> bool {
         self.records | self.races | self.reads | self.states
+    }
+
+    /// Whether the end of an effect has to be told.
+    #[inline(always)]
+    pub(crate) fn looks_at_effects(self) -> bool {
+        self.reads | self.compares
     }
 
     /// Whether all accesses are reported, also those that are usually left out as harmless.
@@ -227,6 +237,7 @@ impl Engine {
             control_words: ControlWords::now(),
             heap: ptr::null_mut(),
             heap_segment: HeapSegment::default(),
+            hidden: Hidden::default(),
             history: History::default(),
             is_effect_noted: false,
             choice: 0,
@@ -250,6 +261,7 @@ impl Engine {
                 looks: false,
                 notes: false,
                 audits: false,
+                compares: false,
                 races: names.has_plain_memory() || native.is_raced && watches_all,
                 reads: names.has_hints() || names.has_loops(),
                 stacks: names.has_hints(),
@@ -325,6 +337,9 @@ impl Engine {
         self.values.clear();
         self.native.clear();
         self.heap_segment.forget();
+        if self.watch.compares {
+            self.hidden.clear();
+        }
         self.history.clear();
         if self.watch.races {
             self.happens_before.clear();

@@ -112,6 +112,7 @@ impl Mailbox {
     pub fn new(name: &str, left: Policy) -> Mailbox {
         let location = Location::caller();
         silently(|engine| {
+            engine.forgo_comparing();
             let object = engine.create(Order::PARTS);
             engine.name_object(object, &format!("mailbox of {name}"), location);
             let mailboxes = &mut engine.objects.mailboxes;
@@ -254,6 +255,7 @@ impl Network {
     /// A network without letters.
     pub fn new(delivery: Delivery) -> Network {
         silently(|engine| {
+            engine.forgo_comparing();
             let object = engine.create(Letters::PARTS);
             let networks = &mut engine.objects.networks;
             let clear = |letters: &mut Letters| letters.clear(delivery);

@@ -311,6 +311,9 @@ impl Model {
     #[inline(always)]
     fn run(&mut self, thread: ThreadId, fibre: *mut Fibre) {
         trap::enter(self.engine);
+        if self.engine().watch.compares {
+            self.engine_mut().begin_comparison(thread);
+        }
         let panics = self.engine().threads[thread.index()].panics;
         if let (1.., Some(count)) = (panics, &self.panics) {
             count.put(panics);
@@ -323,6 +326,8 @@ impl Model {
         }
         if !is_suspended {
             self.trapped(thread);
+        } else if self.engine().watch.compares {
+            self.engine_mut().end_comparison(thread);
         }
     }
 
@@ -404,12 +409,6 @@ impl Model {
     }
 }
 
-/// The link of a coroutine to who resumed it is above its stack.
-const LINK: usize = 16;
-
-/// Bytes at the low end of a stack that are left alone.
-const RESERVE: usize = 1024;
-
 /// The message of a model that is started inside a model.
 const NESTED: &str = "a model is started inside a model: models do not nest, start it outside";
 
@@ -475,28 +474,5 @@ impl Drop for Model {
         trap::exit(self.engine);
         // SAFETY: the engine was leaked by `with_names`, and no thread of it is left on its stack.
         drop(unsafe { Box::from_raw(self.engine.as_ptr()) });
-    }
-}
-
-impl Engine {
-    /// The coroutine of the thread that runs.
-    pub(crate) fn running_fibre(&self) -> Option<&Fibre> {
-        Some(&self.threads.get(self.running.index())?.fibre)
-    }
-
-    /// Bytes of the stack of the thread that runs below this address that can be written.
-    pub(crate) fn room_on_stack(&self, address: usize) -> usize {
-        let fibre = self
-            .running_fibre()
-            .expect("the thread that runs has a coroutine");
-        address.saturating_sub(fibre.lowest() + RESERVE)
-    }
-
-    /// The address above the stack of the thread that runs, as far as the thread has it to itself.
-    pub(crate) fn stack_top(&self) -> usize {
-        self.running_fibre()
-            .expect("the thread that runs has a coroutine")
-            .base()
-            - LINK
     }
 }

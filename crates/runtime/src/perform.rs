@@ -130,6 +130,9 @@ pub(crate) fn perform_when<R>(
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
             if goes_on(&mut *engine.as_ptr()) {
+                if (*engine.as_ptr()).watch.compares {
+                    (*engine.as_ptr()).compare_before_effect();
+                }
                 forget_registers();
             } else {
                 switch(engine);
@@ -140,7 +143,7 @@ pub(crate) fn perform_when<R>(
             has_caught = torn(engine);
         }
         let result = effect(&mut *engine.as_ptr());
-        if (*engine.as_ptr()).watch.reads {
+        if (*engine.as_ptr()).watch.looks_at_effects() {
             (*engine.as_ptr()).end_effect();
         }
         if (*engine.as_ptr()).watch.stacks {
@@ -163,6 +166,9 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
     unsafe {
         if !(*engine.as_ptr()).is_tearing_down {
             if (*engine.as_ptr()).is_over_at_once(wait) {
+                if (*engine.as_ptr()).watch.compares {
+                    (*engine.as_ptr()).compare_before_effect();
+                }
                 forget_registers();
             } else {
                 (*engine.as_ptr()).announce_wait(op, wait, location);
@@ -179,7 +185,7 @@ pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut E
             (*engine.as_ptr()).end_wait(wait);
         }
         then(&mut *engine.as_ptr());
-        if (*engine.as_ptr()).watch.reads {
+        if (*engine.as_ptr()).watch.looks_at_effects() {
             (*engine.as_ptr()).end_effect();
         }
         if (*engine.as_ptr()).watch.stacks {
@@ -207,10 +213,33 @@ pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     // SAFETY: the engine is alive while its threads run, and so is the heap of the one that runs;
     // nobody else uses it.
     let arena = unsafe { (*(*engine.as_ptr()).heap).arena(layout) };
-    match arena.allocate(layout) {
+    let memory = match arena.allocate(layout) {
         Some(memory) => Some(memory),
         None => allocate_anew(engine, layout),
+    };
+    // SAFETY: the engine is alive while its threads run.
+    if unsafe { (*engine.as_ptr()).watch.compares } {
+        note_allocation(engine, memory, layout);
     }
+    memory
+}
+
+#[cold]
+#[inline(never)]
+fn note_allocation(engine: NonNull<Engine>, memory: Option<NonNull<u8>>, layout: Layout) {
+    let Some(memory) = memory else {
+        return;
+    };
+    // What is noted comes from the system.
+    store(ptr::null_mut());
+    // SAFETY: the engine is alive while its threads run, and nobody else uses it.
+    let engine_at_hand = unsafe { &mut *engine.as_ptr() };
+    let thread = engine_at_hand.running;
+    let address = memory.addr().get();
+    engine_at_hand
+        .hidden
+        .allocated(address, layout.size(), thread);
+    leave(engine);
 }
 
 #[cold]

@@ -32,7 +32,9 @@ impl Model {
 
     /// Performs the events of the execution, which has begun, up to this one.
     fn follow(&mut self, execution: &Execution, end: usize) -> Result<(), Interrupt> {
-        if self.engine().grain == Grain::Accesses {
+        // Who compares looks at each step.
+        let runs_on = !self.engine().watch.compares;
+        if runs_on && self.engine().grain == Grain::Accesses {
             self.engine_mut().script = execution;
             self.engine_mut().script_end = end;
         }

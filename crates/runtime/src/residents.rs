@@ -117,6 +117,12 @@ impl Residents {
         self.large.iter().map(|large| (large.start, large.size))
     }
 
+    /// The copies of statics.
+    pub(crate) fn copied(&self) -> impl Iterator<Item = arena::Span> {
+        let span = |copy: &Copied| (copy.start.addr().get(), copy.layout.size());
+        self.copies.iter().map(span)
+    }
+
     /// Such memory was freed, perhaps.
     pub(crate) fn remove_large(&mut self, address: usize) {
         self.large.retain(|large| large.start != address);

@@ -198,6 +198,9 @@ impl Engine {
         for index in 0..self.threads[joined].edges.len() {
             self.comes_after(self.threads[joined].edges[index]);
         }
+        if self.watch.compares {
+            self.hidden.joined(self.running, thread);
+        }
         if self.watch.races {
             self.happens_before.joined(self.running, thread);
             if self.watch.audits {

@@ -45,7 +45,10 @@ pub(super) fn shortcut() -> impl TypedValueParser<Value = Shortcut> {
 }
 
 pub(super) fn omission() -> impl TypedValueParser<Value = Omission> {
-    PossibleValuesParser::new(Omission::ALL.map(Omission::name))
+    // What programs in Rust hide these accept themselves.
+    let all = Omission::ALL.into_iter();
+    let kinds = all.filter(|&kind| kind != Omission::Hidden);
+    PossibleValuesParser::new(kinds.map(Omission::name))
         .map(|name| name.parse().expect("only names of kinds are possible"))
 }
 

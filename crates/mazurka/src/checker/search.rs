@@ -247,6 +247,7 @@ impl Search {
     /// Runs one execution.
     pub(super) fn next_execution(&mut self) -> Result<Next, CheckError> {
         let mut ended = UntilEnded::default();
+        let is_compared = (self.tally.runs() + 1).is_power_of_two();
         let looks = self.covered.looks();
         if looks {
             self.model.begin_look();
@@ -257,9 +258,13 @@ impl Search {
             trail: self.trail.as_mut(),
             kept: None,
         };
+        if is_compared {
+            program.model.begin_comparing();
+        }
         let result = explore::explore(&mut program, &mut self.strategy, &mut ended);
         let kept = program.kept.unwrap_or(0);
         self.model.end_look();
+        self.model.end_comparing();
         self.tally.probes += ended.probes;
         if self.strategy.leaves_out() {
             self.tally.bounds.insert(Bound::Preemptions);

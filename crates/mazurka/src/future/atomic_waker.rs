@@ -80,7 +80,9 @@ impl Registered {
         }
         let is_there = waker.is_some();
         self.is_set.modify(name, AcqRel, |_| is_there);
-        self.replace(waker)
+        let before = self.replace(waker);
+        runtime::was_of_model();
+        before
     }
 
     /// Not contended in a model: no thread is suspended in here.

@@ -70,8 +70,11 @@ impl Engine {
         self.objects.parks[id.index()].clear();
         self.objects.ends[id.index()].clear();
         self.order_after_spawn(id);
+        let parent = (id != ThreadId::MAIN).then_some(self.running);
+        if self.watch.compares {
+            self.hidden.born(id, parent);
+        }
         if self.watch.races {
-            let parent = (id != ThreadId::MAIN).then_some(self.running);
             self.happens_before.born(id, parent);
             if self.watch.audits {
                 self.native.audit.born(id, parent);

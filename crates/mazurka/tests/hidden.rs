@@ -1,0 +1,326 @@
+//! Programs that synchronise by what the model does not see, each beside its repair with types of Mazurka.
+
+use mazurka::future::{block_on, spawn, yield_now};
+use mazurka::{Checker, Report, Verdict, thread};
+use report::{Limit, Omission};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+fn check(program: impl Fn() + 'static) -> Report {
+    Checker::new().check(program)
+}
+
+/// The program is not verified for what it does unseen, and that is all.
+#[track_caller]
+fn hides(program: impl Fn() + 'static) -> String {
+    let report = check(program);
+    assert_eq!(report.verdict, Verdict::Bounded, "{report:?}");
+    let is_hidden = |limit: &Limit| *limit == Limit::LeftOut(Omission::Hidden);
+    assert!(report.limits.iter().all(is_hidden), "{report:?}");
+    report.bounds.join("\n")
+}
+
+/// There is nothing unseen.
+#[track_caller]
+fn is_verified(program: impl Fn() + 'static) {
+    let report = check(program);
+    assert_eq!(report.verdict, Verdict::Verified, "{report:?}");
+    assert_eq!(report.bounds, [""; 0]);
+    assert_eq!(report.accepted, []);
+}
+
+/// Two threads add one each to a counter, by a load and a store.
+macro_rules! lost_update {
+    ($sync:ident) => {
+        || {
+            let count = $sync::sync::Arc::new($sync::sync::atomic::AtomicU32::new(0));
+            let threads = [1, 2].map(|_| {
+                let count = $sync::sync::Arc::clone(&count);
+                thread::spawn(move || count.store(count.load(SeqCst) + 1, SeqCst))
+            });
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            count.load(SeqCst);
+        }
+    };
+}
+
+#[test]
+fn an_update_of_an_atomic_that_may_be_lost() {
+    let told = hides(lost_update!(std));
+    assert!(told.contains("T0") && told.contains("T1"), "{told}");
+    assert!(
+        told.contains("block of 24 bytes that main has allocated"),
+        "{told}"
+    );
+    is_verified(lost_update!(mazurka));
+}
+
+/// The same on the stack of the main thread.
+macro_rules! on_the_stack {
+    ($sync:ident) => {
+        || {
+            let count = $sync::sync::atomic::AtomicU32::new(0);
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| count.fetch_add(1, Relaxed));
+                }
+            });
+            assert_eq!(count.load(SeqCst), 2);
+        }
+    };
+}
+
+#[test]
+fn an_atomic_on_the_stack_of_another_thread() {
+    let told = hides(on_the_stack!(std));
+    assert!(told.contains("on the stack of main"), "{told}");
+    is_verified(on_the_stack!(mazurka));
+}
+
+/// Two threads add to what a lock protects.
+macro_rules! locked {
+    ($lock:expr, $guard:ident => $get:expr) => {
+        || {
+            let count = mazurka::sync::Arc::new($lock);
+            let threads = [1, 2].map(|n| {
+                let $guard = mazurka::sync::Arc::clone(&count);
+                thread::spawn(move || *$get += n)
+            });
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            let $guard = count;
+            assert_eq!(*$get, 3);
+        }
+    };
+}
+
+#[test]
+fn what_a_lock_protects() {
+    hides(locked!(std::sync::Mutex::new(0), lock => lock.lock().unwrap()));
+    hides(locked!(std::sync::RwLock::new(0), lock => lock.write().unwrap()));
+    hides(locked!(parking_lot::Mutex::new(0), lock => lock.lock()));
+    hides(locked!(parking_lot::RwLock::new(0), lock => lock.write()));
+    hides(locked!(tokio::sync::Mutex::new(0), lock => block_on(lock.lock())));
+    hides(locked!(tokio::sync::RwLock::new(0), lock => block_on(lock.write())));
+    is_verified(locked!(mazurka::sync::Mutex::new(0), lock => lock.lock().unwrap()));
+    is_verified(locked!(mazurka::sync::RwLock::new(0), lock => lock.write().unwrap()));
+}
+
+/// A list behind a lock, which threads make longer.
+macro_rules! pushed {
+    ($sync:ident) => {
+        || {
+            let list = $sync::sync::Arc::new($sync::sync::Mutex::new(Vec::new()));
+            let threads = [1_u64, 2].map(|n| {
+                let list = $sync::sync::Arc::clone(&list);
+                thread::spawn(move || list.lock().unwrap().push(n))
+            });
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            assert_eq!(list.lock().unwrap().len(), 2);
+        }
+    };
+}
+
+#[test]
+fn a_list_behind_a_lock() {
+    hides(pushed!(std));
+    is_verified(pushed!(mazurka));
+}
+
+/// One message goes from a task to another.
+#[test]
+fn channels_and_notifications_of_tokio() {
+    hides(|| {
+        let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+        let other = spawn(async move { sender.send(7_u64).unwrap() });
+        block_on(async {
+            assert_eq!(receiver.recv().await, Some(7));
+            other.await.unwrap();
+        });
+    });
+    hides(|| {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let other = spawn(async move { sender.send(7_u64).unwrap() });
+        block_on(async {
+            assert_eq!(receiver.await, Ok(7));
+            other.await.unwrap();
+        });
+    });
+    hides(|| {
+        let notify = std::sync::Arc::new(tokio::sync::Notify::new());
+        let other = spawn({
+            let notify = std::sync::Arc::clone(&notify);
+            async move { notify.notify_one() }
+        });
+        block_on(async {
+            notify.notified().await;
+            other.await.unwrap();
+        });
+    });
+    hides(|| {
+        let permits = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
+        let other = spawn({
+            let permits = std::sync::Arc::clone(&permits);
+            async move { permits.add_permits(1) }
+        });
+        block_on(async {
+            permits.acquire().await.unwrap().forget();
+            other.await.unwrap();
+        });
+    });
+    is_verified(|| {
+        let (sender, receiver) = mazurka::sync::mpsc::channel();
+        let other = spawn(async move { sender.send(7_u64).unwrap() });
+        assert_eq!(receiver.recv(), Ok(7));
+        block_on(other).unwrap();
+    });
+    is_verified(|| {
+        let permits = std::sync::Arc::new(mazurka::sync::Semaphore::new(0));
+        let other = spawn({
+            let permits = std::sync::Arc::clone(&permits);
+            async move { permits.release() }
+        });
+        permits.acquire();
+        block_on(other).unwrap();
+    });
+}
+
+/// Updates around an await point, which tasks lose between them.
+macro_rules! between_awaits {
+    ($sync:ident) => {
+        || {
+            let count = $sync::sync::Arc::new($sync::sync::atomic::AtomicU32::new(0));
+            let tasks = [1, 2].map(|_| {
+                let count = $sync::sync::Arc::clone(&count);
+                spawn(async move {
+                    let before = count.load(SeqCst);
+                    yield_now().await;
+                    count.store(before + 1, SeqCst);
+                })
+            });
+            block_on(async {
+                for task in tasks {
+                    task.await.unwrap();
+                }
+            });
+            count.load(SeqCst);
+        }
+    };
+}
+
+#[test]
+fn an_update_around_an_await_point() {
+    hides(between_awaits!(std));
+    is_verified(between_awaits!(mazurka));
+}
+
+#[test]
+fn shares_of_an_arc_of_std_are_counted_by_everybody() {
+    is_verified(|| {
+        let shared = std::sync::Arc::new(7_u64);
+        let threads = [1, 2, 3].map(|n| {
+            let shared = std::sync::Arc::clone(&shared);
+            thread::spawn(move || {
+                let shares = vec![std::sync::Arc::clone(&shared); n];
+                let weak = std::sync::Arc::downgrade(&shares[0]);
+                thread::yield_now();
+                weak.upgrade().map_or(0, |shared| *shared)
+            })
+        });
+        drop(shared);
+        for thread in threads {
+            assert_eq!(thread.join().unwrap(), 7);
+        }
+    });
+}
+
+/// What a test collects outside of the model is no business of it.
+#[test]
+fn what_a_test_collects_is_not_the_programs() {
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(std::collections::BTreeSet::new()));
+    is_verified({
+        let seen = std::sync::Arc::clone(&seen);
+        move || {
+            let x = mazurka::sync::Arc::new(mazurka::sync::atomic::AtomicU32::new(0));
+            let other = thread::spawn({
+                let x = mazurka::sync::Arc::clone(&x);
+                move || x.store(1, SeqCst)
+            });
+            seen.lock().unwrap().insert(x.load(SeqCst));
+            other.join().unwrap();
+        }
+    });
+    assert_eq!(seen.lock().unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_hidden_may_be_accepted() {
+    let report = Checker::new().accept_hidden(true).check(lost_update!(std));
+    assert_eq!(report.verdict, Verdict::Verified);
+    let kinds: Vec<_> = report.accepted.iter().map(|own| own.kind).collect();
+    assert!(kinds.iter().all(|&kind| kind == Omission::Hidden));
+    assert!(!kinds.is_empty() && report.bounds.is_empty());
+}
+
+#[mazurka::test(accept_hidden)]
+fn what_is_hidden_may_be_accepted_by_the_attribute() {
+    (lost_update!(std))();
+}
+
+/// It is found whatever chooses the executions, and counts are those of a program without it.
+#[test]
+fn every_algorithm_finds_it_and_counts_alike() {
+    for algorithm in mazurka::Algorithm::ALL {
+        let check = |program: fn()| {
+            let checker = Checker::new().algorithm(algorithm).max_executions(50);
+            checker.try_check(program)
+        };
+        let Ok(report) = check(lost_update!(std)) else {
+            // Who compares states has none to compare.
+            continue;
+        };
+        let hidden = Limit::LeftOut(Omission::Hidden);
+        assert!(report.limits.contains(&hidden), "{algorithm}: {report:?}");
+        let report = check(lost_update!(mazurka)).expect("the program can be checked");
+        assert!(!report.limits.contains(&hidden), "{algorithm}: {report:?}");
+    }
+}
+
+/// Whoever gives up the last share drops the value, which may change it.
+#[test]
+fn the_last_share_of_an_arc_of_std_drops_the_value() {
+    struct Count(mazurka::sync::Mutex<u64>);
+    impl Drop for Count {
+        fn drop(&mut self) {
+            *self.0.get_mut().unwrap() += 0x0101;
+        }
+    }
+    is_verified(|| {
+        let shared = std::sync::Arc::new(Count(mazurka::sync::Mutex::new(0)));
+        let other = thread::spawn({
+            let shared = std::sync::Arc::clone(&shared);
+            move || {
+                *shared.0.lock().unwrap() += 1;
+                mazurka::sync::atomic::AtomicU32::new(0).store(1, SeqCst);
+            }
+        });
+        *shared.0.lock().unwrap() += 1;
+        drop(shared);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn what_threads_print_is_no_business_of_the_model() {
+    is_verified(|| {
+        let threads = [1, 2].map(|n| thread::spawn(move || println!("thread {n} of a test")));
+        println!("the main thread of a test");
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}

@@ -1,0 +1,419 @@
+//! Synchronisation that the model does not see: atomics and locks of `std`, of parking_lot, of `tokio::sync`.
+//!
+//! Programs in safe Rust have no data races. So where two threads write to the same memory, and nothing that the model knows orders the
+//! two ([`order`]), something synchronises them that is no operation of the model, and interleavings are left out.
+//! Between two switches only one thread runs: what differs afterwards ([`copy`]) it has written. This is done in some executions
+//! of a search, while they run; so there is no other execution for it.
+//!
+//! Memory is the heap of the model, the stacks of threads that are suspended, and copies of statics. Memory
+//! that is given out is fresh, since nothing is used again within an execution. Not noticed is what only reads, what is
+//! written and written back between two switches, and memory of bytes (text and buffers: who prints has them). Counts of a
+//! `std::sync::Arc` are known by their place at the beginning of a block and by their values.
+
+mod copy;
+mod order;
+
+use crate::engine::Engine;
+use crate::model::Model;
+use crate::own_stack::LINK;
+use crate::perform::{current, silently};
+use crate::source::Place;
+use copy::{Change, Copy, GRANULE};
+use explore::ThreadId;
+use order::Order;
+use report::{LeftOut, Omission};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// The bytes that may be compared in one exploration.
+const BUDGET: usize = 256 << 20;
+
+/// A comparison costs as much as that of so many bytes.
+const COMPARISON: usize = 1024;
+
+/// No more blocks are told.
+const MOST_TOLD: usize = 3;
+
+/// Counts of owners are not larger.
+const LARGEST_COUNT: u64 = 1 << 20;
+
+/// What is known of the execution at hand, if it is compared.
+pub(crate) struct Hidden {
+    /// How many bytes may still be compared.
+    budget: usize,
+    order: Order,
+    copy: Copy,
+    /// The last writes, by the number of the granule.
+    writes: FxHashMap<usize, Vec<Write>>,
+    /// The births in the run at hand.
+    born: Vec<(ThreadId, ThreadId)>,
+    /// Blocks of the heap by address.
+    blocks: BTreeMap<usize, Block>,
+    /// Where the thread that runs was when it began to.
+    place: Option<Place>,
+    told: Vec<usize>,
+}
+
+/// A block of the heap.
+#[derive(Clone, Copy)]
+struct Block {
+    size: usize,
+    owner: ThreadId,
+}
+
+/// Some bytes of a granule were written.
+#[derive(Clone, Copy)]
+struct Write {
+    by: By,
+    period: u32,
+    /// Bit i: byte i.
+    bytes: u8,
+}
+
+/// Who, and between which operations.
+#[derive(Clone, Copy)]
+struct By {
+    thread: ThreadId,
+    after: Option<Place>,
+    before: Place,
+}
+
+/// Two writes that nothing orders.
+struct Conflict {
+    change: Change,
+    writes: [By; 2],
+}
+
+impl Default for Hidden {
+    fn default() -> Hidden {
+        Hidden {
+            budget: BUDGET,
+            order: Order::default(),
+            copy: Copy::default(),
+            writes: FxHashMap::default(),
+            born: Vec::new(),
+            blocks: BTreeMap::new(),
+            place: None,
+            told: Vec::new(),
+        }
+    }
+}
+
+impl Hidden {
+    /// An execution begins.
+    pub(crate) fn clear(&mut self) {
+        self.order.clear();
+        self.copy.clear();
+        self.writes.clear();
+        self.born.clear();
+        self.blocks.clear();
+    }
+
+    /// A thread is born, whose parent runs.
+    pub(crate) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
+        match parent {
+            Some(parent) => self.born.push((thread, parent)),
+            None => self.order.born(thread, None),
+        }
+    }
+
+    /// `joiner` knows that `thread` has ended.
+    pub(crate) fn joined(&mut self, joiner: ThreadId, thread: ThreadId) {
+        self.order.joined(joiner, thread);
+    }
+
+    /// The thread has allocated a block.
+    pub(crate) fn allocated(&mut self, address: usize, size: usize, owner: ThreadId) {
+        self.blocks.insert(address, Block { size, owner });
+    }
+
+    /// The thread has written; returns who else did, if nothing orders the two.
+    fn write(&mut self, by: By, change: Change) -> Option<Conflict> {
+        let order = &self.order;
+        let writes = self.writes.entry(change.granule).or_default();
+        let is_concurrent = |write: &&Write| {
+            write.by.thread != by.thread
+                && write.bytes & change.bytes != 0
+                && order.known(by.thread, write.by.thread) < write.period
+        };
+        let other = writes.iter().find(is_concurrent).map(|write| write.by);
+        let period = order.period(by.thread);
+        let own = Write {
+            by,
+            period,
+            bytes: change.bytes,
+        };
+        writes.retain(|old| old.by.thread != by.thread || old.bytes & !change.bytes != 0);
+        writes.push(own);
+        let writes = other.map(|other| [other, by]);
+        writes.map(|writes| Conflict { change, writes })
+    }
+
+    /// Whether the change looks like one of the counts of owners that an `Arc` of the standard library begins with.
+    fn counts_owners(&self, change: Change) -> bool {
+        let address = change.granule * GRANULE;
+        let Some((start, block)) = self.block(address) else {
+            return false;
+        };
+        let offset = address - start;
+        let is_in_place = start.is_multiple_of(GRANULE) && block.size >= 2 * GRANULE;
+        if !is_in_place || offset >= 2 * GRANULE {
+            return false;
+        }
+        let other = (start + (offset ^ GRANULE)) as *const u64;
+        // SAFETY: the word is in the same block as the one that was compared, beside it, and is not written meanwhile.
+        let other = unsafe { other.read() };
+        are_counts(offset, change.values, other)
+    }
+
+    /// The thread gives up the last share of an `Arc` of the standard library, perhaps: it knows what those have done who had the others.
+    fn end_owners(&mut self, thread: ThreadId, change: Change) {
+        if change.values[1] != 0 || !self.counts_owners(change) {
+            return;
+        }
+        for write in self.writes.get(&change.granule).into_iter().flatten() {
+            self.order.learn(thread, write.by.thread, write.period);
+        }
+    }
+
+    /// The block with this address.
+    fn block(&self, address: usize) -> Option<(usize, Block)> {
+        let (&start, &block) = self.blocks.range(..=address).next_back()?;
+        (address < start + block.size).then_some((start, block))
+    }
+}
+
+/// Whether these can be the values of one of two counts of owners before and after, where the other one is `other` now.
+fn are_counts(offset: usize, [before, after]: [u64; 2], other: u64) -> bool {
+    let is_count = |value: u64| value < LARGEST_COUNT;
+    // The count of weak shares is locked so.
+    let is_weak = |value: u64| (1..LARGEST_COUNT).contains(&value) || value == u64::MAX;
+    let is_last = is_count(before) && [after, other] == [0, 0];
+    match offset / GRANULE {
+        0 => is_count(before) && is_count(after) && (is_weak(other) || is_last),
+        _ => (is_weak(before) && is_weak(after) && is_count(other)) || is_last,
+    }
+}
+
+/// What the thread has written since its last operation belongs to that: code of a library on top of the model did so.
+#[inline]
+#[track_caller]
+pub fn was_of_model() {
+    if current().is_some() {
+        silently(|engine| {
+            if engine.watch.compares {
+                engine.compare_after_effect();
+            }
+        });
+    }
+}
+
+impl Model {
+    /// From now on it is looked for synchronisation that the model does not see. What there is is left out of the
+    /// search ([`Model::left_out`]).
+    pub fn begin_comparing(&mut self) {
+        let engine = self.engine_mut();
+        let has_told = !engine.hidden.told.is_empty();
+        engine.watch.compares =
+            engine.config.native.is_none() && engine.hidden.budget > 0 && !has_told;
+    }
+
+    /// The next executions are not compared.
+    pub fn end_comparing(&mut self) {
+        self.engine_mut().watch.compares = false;
+    }
+}
+
+impl Engine {
+    /// The program has processes or concurrent objects, whose library changes what belongs to them after the event.
+    pub(crate) fn forgo_comparing(&mut self) {
+        self.hidden.budget = 0;
+        self.watch.compares = false;
+    }
+
+    /// The thread is about to run.
+    #[cold]
+    pub(crate) fn begin_comparison(&mut self, thread: ThreadId) {
+        let is_begun = self.threads[thread.index()].job.is_none();
+        let place = self.threads[thread.index()].location;
+        self.hidden.place = is_begun.then_some(place);
+    }
+
+    /// The thread has run: what differs it has written.
+    #[cold]
+    pub(crate) fn end_comparison(&mut self, thread: ThreadId) {
+        self.order_event(thread);
+        self.compare(thread, true);
+        self.take_stack(thread);
+    }
+
+    /// The thread that runs is about to perform an operation of the model, without a switch.
+    #[cold]
+    pub(crate) fn compare_before_effect(&mut self) {
+        self.compare(self.running, true);
+    }
+
+    /// It has performed one: what that has changed are objects of the model.
+    pub(crate) fn compare_after_effect(&mut self) {
+        self.order_event(self.running);
+        self.compare(self.running, false);
+    }
+
+    /// The event at hand is one of the thread, and has had its effect.
+    fn order_event(&mut self, thread: ThreadId) {
+        let has_event = self.is_in_event && !self.is_torn();
+        if has_event && self.hidden.order.events() == self.events as usize {
+            self.hidden.order.event(thread, self.op, &self.edges);
+        }
+    }
+
+    /// Whether the threads are not where they can come to.
+    fn is_torn(&self) -> bool {
+        self.is_tearing_down || self.is_run_out || self.ending.is_some()
+    }
+
+    fn compare(&mut self, thread: ThreadId, tells: bool) {
+        if self.is_torn() {
+            return;
+        }
+        let mut hidden = std::mem::take(&mut self.hidden);
+        let edges = &self.threads[thread.index()].edges;
+        hidden.order.take_up(thread, edges);
+        let by = By {
+            thread,
+            after: hidden.place,
+            before: self.threads[thread.index()].location,
+        };
+        let mut changes = Vec::new();
+        self.look_for_changes(&mut hidden.copy, |change| changes.push(change));
+        let mut conflicts = Vec::new();
+        if tells {
+            for &change in &changes {
+                hidden.end_owners(thread, change);
+            }
+            for change in changes {
+                conflicts.extend(hidden.write(by, change));
+            }
+        }
+        for (thread, parent) in std::mem::take(&mut hidden.born) {
+            hidden.order.born(thread, Some(parent));
+        }
+        let cost = COMPARISON + hidden.copy.size();
+        hidden.budget = hidden.budget.saturating_sub(cost);
+        self.watch.compares = hidden.budget > 0;
+        self.hidden = hidden;
+        for conflict in conflicts {
+            self.tell_hidden(&conflict);
+        }
+    }
+
+    /// Tells what of the memory that threads may share has changed.
+    fn look_for_changes(&self, copy: &mut Copy, mut tell: impl FnMut(Change)) {
+        copy.begin();
+        let mut spans = Vec::new();
+        for &id in &self.born {
+            self.threads[id.index()].heap.look_at_objects(&mut spans);
+        }
+        spans.extend(self.residents.large_objects());
+        spans.extend(self.residents.copied());
+        for span in spans {
+            // SAFETY: the memory is in use in this execution, and no thread of the model runs.
+            unsafe { copy.compare(span.0, span, &mut tell) };
+        }
+        for &id in self.born.iter().filter(|&&id| id != self.running) {
+            self.compare_stack(copy, id, &mut tell);
+        }
+    }
+
+    /// The thread has run, and has changed its stack.
+    fn take_stack(&mut self, thread: ThreadId) {
+        let mut copy = std::mem::take(&mut self.hidden.copy);
+        self.compare_stack(&mut copy, thread, |_| ());
+        self.hidden.copy = copy;
+    }
+
+    fn compare_stack(&self, copy: &mut Copy, id: ThreadId, tell: impl FnMut(Change)) {
+        let thread = &self.threads[id.index()];
+        if thread.job.is_none() {
+            // SAFETY: the thread is suspended, and the slice is not kept.
+            let stack = unsafe { thread.fibre.in_use() };
+            let length = stack.len().saturating_sub(LINK);
+            let span = (stack.as_ptr().addr(), length);
+            // SAFETY: as above.
+            unsafe { copy.compare(thread.fibre.base(), span, tell) };
+        }
+    }
+
+    /// Tells of two writes that nothing orders.
+    fn tell_hidden(&mut self, conflict: &Conflict) {
+        let change = conflict.change;
+        let address = change.granule * GRANULE;
+        let block = self.hidden.block(address);
+        let key = block.map_or(address, |(start, _)| start);
+        let is_told = self.hidden.told.contains(&key) || self.hidden.told.len() >= MOST_TOLD;
+        if is_told || self.hidden.counts_owners(change) {
+            return;
+        }
+        let what = match block {
+            Some((start, block)) => {
+                let offset = address - start;
+                let owner = self.thread_name(block.owner);
+                let size = block.size;
+                format!("byte {offset} of a block of {size} bytes that {owner} has allocated")
+            }
+            None => self.hidden_place(address),
+        };
+        self.hidden.told.push(key);
+        let [first, second] = conflict.writes.map(|by| self.shown_by(by));
+        let what = format!(
+            "{what} is written by {first} and by {second}, and no operation of the model orders the two: they synchronise by \
+             what the model does not see, such as atomics and locks of std, parking_lot or tokio::sync, so not all \
+             interleavings are explored"
+        );
+        let left_out = LeftOut::new(Omission::Hidden, what);
+        self.left_out.get_mut().insert(left_out);
+    }
+
+    /// What is at an address that is in no block.
+    fn hidden_place(&self, address: usize) -> String {
+        let is_on_stack = |id: &&ThreadId| {
+            let fibre = &self.threads[id.index()].fibre;
+            (fibre.lowest()..fibre.base()).contains(&address)
+        };
+        match self.born.iter().find(is_on_stack) {
+            Some(&id) => format!("a variable on the stack of {}", self.thread_name(id)),
+            None => "a static".to_owned(),
+        }
+    }
+
+    fn shown_by(&self, by: By) -> String {
+        let name = self.thread_name(by.thread);
+        let after = by.after.and_then(|place| self.shown_place(place));
+        let before = self.shown_place(by.before);
+        match (after, before) {
+            (Some(after), Some(before)) if after != before => {
+                format!("{name} between {after} and {before}")
+            }
+            (Some(place), _) => format!("{name} after {place}"),
+            (None, Some(place)) => format!("{name} before {place}"),
+            (None, None) => name,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of a block as it is when its shares and weak shares are given up one by one.
+    #[test]
+    fn counts_of_an_arc_are_known_by_their_values() {
+        let strong = |values, weak| are_counts(0, values, weak);
+        let weak = |values, strong| are_counts(GRANULE, values, strong);
+        assert!(strong([1, 3], 1) && strong([3, 2], 2) && strong([1, 0], 1));
+        assert!(strong([2, 0], 0) && weak([1, 0], 0));
+        assert!(weak([1, 2], 1) && weak([1, u64::MAX], 1) && strong([1, 2], u64::MAX));
+        assert!(!strong([0, 1], 0) && !strong([1, 1 << 40], 1) && !weak([0, 1], 7));
+        assert!(!weak([1, 2], 1 << 40));
+    }
+}

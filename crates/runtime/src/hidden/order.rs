@@ -1,0 +1,233 @@
+//! In what order the model knows accesses to happen: any two events that conflict order their threads, whatever their orderings are.
+//!
+//! That is more than happens-before: what threads do by objects of the model alone is never out of order here.
+
+use explore::{Access, EventId, ObjectId, Op, ThreadId};
+use rustc_hash::FxHashMap;
+
+/// Vector clocks of an execution. A thread's own entry is the number of its period, which ends with each event.
+#[derive(Default)]
+pub(super) struct Order {
+    /// Indexed by thread.
+    threads: Vec<Clock>,
+    /// Indexed by event: what who comes after it knows.
+    events: Vec<Clock>,
+    objects: FxHashMap<ObjectId, Accesses>,
+}
+
+/// An entry per thread; those beyond the end are 0.
+#[derive(Clone, Default)]
+struct Clock(Vec<u32>);
+
+/// The join of the clocks of the writes of an object, and of all accesses.
+#[derive(Default)]
+struct Accesses {
+    written: Clock,
+    accessed: Clock,
+}
+
+impl Clock {
+    fn at(&self, thread: ThreadId) -> u32 {
+        self.0.get(thread.index()).copied().unwrap_or(0)
+    }
+
+    fn join(&mut self, other: &Clock) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        for (entry, &other) in self.0.iter_mut().zip(&other.0) {
+            *entry = (*entry).max(other);
+        }
+    }
+
+    fn tick(&mut self, thread: ThreadId) {
+        if self.0.len() <= thread.index() {
+            self.0.resize(thread.index() + 1, 0);
+        }
+        self.0[thread.index()] += 1;
+    }
+}
+
+impl Order {
+    pub(super) fn clear(&mut self) {
+        self.threads.clear();
+        self.events.clear();
+        self.objects.clear();
+    }
+
+    fn thread(&mut self, thread: ThreadId) -> &mut Clock {
+        if self.threads.len() <= thread.index() {
+            self.threads.resize_with(thread.index() + 1, Clock::default);
+        }
+        &mut self.threads[thread.index()]
+    }
+
+    /// A thread starts its life, and knows all that its parent has done.
+    pub(super) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
+        let mut clock = Clock::default();
+        if let Some(parent) = parent {
+            clock.clone_from(self.thread(parent));
+            self.thread(parent).tick(parent);
+        }
+        clock.tick(thread);
+        *self.thread(thread) = clock;
+    }
+
+    /// `joiner` knows all that `thread` has done.
+    pub(super) fn joined(&mut self, joiner: ThreadId, thread: ThreadId) {
+        let ended = self.thread(thread).clone();
+        self.thread(joiner).join(&ended);
+    }
+
+    /// The next event is one of the thread, after these others.
+    pub(super) fn event(&mut self, thread: ThreadId, op: Op, after: &[EventId]) {
+        self.take_up(thread, after);
+        let Order {
+            threads,
+            events,
+            objects,
+        } = self;
+        let own = &mut threads[thread.index()];
+        match op.access {
+            Access::None => {}
+            Access::Read => {
+                let accesses = objects.entry(op.object).or_default();
+                own.join(&accesses.written);
+                accesses.accessed.join(own);
+            }
+            Access::Write => {
+                let accesses = objects.entry(op.object).or_default();
+                own.join(&accesses.accessed);
+                accesses.accessed.clone_from(own);
+                accesses.written.clone_from(own);
+            }
+        }
+        events.push(own.clone());
+        own.tick(thread);
+    }
+
+    /// How many events there have been.
+    pub(super) fn events(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The thread goes on after these events.
+    pub(super) fn take_up(&mut self, thread: ThreadId, after: &[EventId]) {
+        self.thread(thread);
+        let Order {
+            threads, events, ..
+        } = self;
+        for event in after {
+            if let Some(clock) = events.get(event.index()) {
+                threads[thread.index()].join(clock);
+            }
+        }
+    }
+
+    /// The thread knows what `of` has done up to the end of this period.
+    pub(super) fn learn(&mut self, thread: ThreadId, of: ThreadId, period: u32) {
+        let clock = self.thread(thread);
+        if thread != of {
+            if clock.0.len() <= of.index() {
+                clock.0.resize(of.index() + 1, 0);
+            }
+            let entry = &mut clock.0[of.index()];
+            *entry = (*entry).max(period);
+        }
+    }
+
+    /// The number of the thread's period.
+    pub(super) fn period(&self, thread: ThreadId) -> u32 {
+        self.known(thread, thread)
+    }
+
+    /// Up to which period of `of` the thread knows what that has done.
+    pub(super) fn known(&self, thread: ThreadId, of: ThreadId) -> u32 {
+        let clock = self.threads.get(thread.index());
+        clock.map_or(0, |clock| clock.at(of))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use explore::OpKind;
+
+    const FIRST: ThreadId = ThreadId(1);
+    const SECOND: ThreadId = ThreadId(2);
+
+    fn on(object: u32, access: Access) -> Op {
+        Op {
+            object: ObjectId(object),
+            access,
+            kind: OpKind::Load,
+        }
+    }
+
+    /// Two threads that the main thread has started.
+    fn two() -> Order {
+        let mut order = Order::default();
+        order.born(ThreadId::MAIN, None);
+        order.born(FIRST, Some(ThreadId::MAIN));
+        order.born(SECOND, Some(ThreadId::MAIN));
+        order
+    }
+
+    /// Whether the second thread knows what the first does now, after it has done the rest.
+    fn knows(order: &mut Order, rest: impl FnOnce(&mut Order)) -> bool {
+        let period = order.period(FIRST);
+        rest(order);
+        order.known(SECOND, FIRST) >= period
+    }
+
+    #[test]
+    fn conflicts_order_and_other_accesses_do_not() {
+        use Access::{None, Read, Write};
+        let ordered = |[first, second]: [(u32, Access); 2]| {
+            knows(&mut two(), |order| {
+                order.event(FIRST, on(first.0, first.1), &[]);
+                order.event(SECOND, on(second.0, second.1), &[]);
+            })
+        };
+        for accesses in [[Write, Write], [Write, Read], [Read, Write]] {
+            assert!(ordered(accesses.map(|access| (7, access))));
+        }
+        for accesses in [[Read, Read], [None, Write], [Write, None]] {
+            assert!(!ordered(accesses.map(|access| (7, access))));
+        }
+        assert!(!ordered([(7, Write), (8, Write)]));
+    }
+
+    #[test]
+    fn what_comes_after_an_event_is_not_known_by_it() {
+        let mut order = two();
+        order.event(FIRST, on(7, Access::Write), &[]);
+        let is_known = knows(&mut order, |order| {
+            order.event(SECOND, on(7, Access::Write), &[]);
+        });
+        assert!(!is_known);
+    }
+
+    #[test]
+    fn starts_joins_and_edges_order() {
+        let mut order = two();
+        assert!(!knows(&mut order, |_| {}));
+        assert!(knows(&mut order, |order| order.joined(SECOND, FIRST)));
+        let mut order = two();
+        assert!(knows(&mut order, |order| {
+            order.event(FIRST, on(7, Access::None), &[]);
+            order.event(SECOND, on(8, Access::None), &[EventId(0)]);
+        }));
+        let mut order = two();
+        assert!(knows(&mut order, |order| order.born(SECOND, Some(FIRST))));
+    }
+
+    #[test]
+    fn the_last_owner_knows_what_the_others_have_done_up_to_a_period() {
+        let mut order = two();
+        let period = order.period(FIRST);
+        assert!(knows(&mut order, |order| order.learn(SECOND, FIRST, period)));
+        order.event(FIRST, on(7, Access::Write), &[]);
+        assert!(!knows(&mut order, |order| order.learn(SECOND, FIRST, period)));
+    }
+}
