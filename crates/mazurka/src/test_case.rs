@@ -50,7 +50,7 @@ impl TestCase {
     /// The test with this name, in a package of cargo if there is one.
     pub(crate) fn named(name: &str, package: Option<String>) -> TestCase {
         TestCase {
-            checker: Checker::new().name(name),
+            checker: Checker::new().name(name).accept_by_environment(),
             runner: Runner::of(package),
             name: name.to_owned(),
             fails: None,

@@ -324,3 +324,39 @@ fn what_threads_print_is_no_business_of_the_model() {
         }
     });
 }
+
+/// For a child process, whose test passes if what a program hides is accepted.
+const FIXTURE: &str = "MAZURKA_TEST_HIDES";
+
+#[test]
+fn fixture() {
+    if std::env::var_os(FIXTURE).is_some() {
+        mazurka::model(lost_update!(std));
+    }
+}
+
+#[test]
+fn the_environment_accepts_what_is_hidden() {
+    let run = |accepts: &str| {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "fixture", "--nocapture"]);
+        command.env(FIXTURE, "").env("MAZURKA_ACCEPT", accepts);
+        let output = command.output().unwrap();
+        let (out, err) = (output.stdout, output.stderr);
+        let told = String::from_utf8_lossy(&out).into_owned() + &String::from_utf8_lossy(&err);
+        (output.status.success(), told)
+    };
+    for (accepts, passes) in [
+        ("", false),
+        ("unseen", false),
+        ("hidden", true),
+        ("unseen, hidden", true),
+    ] {
+        let (has_passed, told) = run(accepts);
+        assert_eq!(has_passed, passes, "{accepts}: {told}");
+        assert!(told.contains("block of 24 bytes"), "{accepts}: {told}");
+    }
+    let (has_passed, told) = run("hiden");
+    let error = "MAZURKA_ACCEPT=hiden: nothing to accept is called hiden";
+    assert!(!has_passed && told.contains(error), "{told}");
+}
