@@ -219,6 +219,8 @@ fn park() -> usize {
     unsafe {
         let mut all = MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigfillset(all.as_mut_ptr());
+        // The first write to a page of the libraries is noticed by it.
+        libc::sigdelset(all.as_mut_ptr(), libc::SIGSEGV);
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
         libc::pthread_attr_init(attributes.as_mut_ptr());
         let stack = own_memory::allocate_aligned(4096, STACK);

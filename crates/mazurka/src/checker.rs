@@ -1,6 +1,5 @@
 //! The checker: what to search, how, and how far.
 
-mod accepting;
 mod audit;
 mod brake;
 mod checkpoint;
@@ -11,6 +10,7 @@ mod determinism;
 mod error;
 mod failures;
 mod findings;
+mod hidden;
 mod limits;
 mod linearisation;
 mod memory;
@@ -75,6 +75,7 @@ pub struct Checker {
     /// The options are those of the command.
     pub(crate) is_commanded: bool,
     pub(crate) accepted: Vec<Omission>,
+    pub(crate) looks_for_hidden: bool,
     pub(crate) suppressions: Vec<Suppression>,
     /// What is left out whatever the program does.
     pub(crate) left_out: Vec<LeftOut>,
@@ -117,6 +118,7 @@ impl Checker {
             leaks_fail: true,
             is_commanded: false,
             accepted: Vec::new(),
+            looks_for_hidden: false,
             suppressions: Vec::new(),
             left_out: Vec::new(),
             waits_alone: 0,

@@ -5,7 +5,7 @@
 //! Between two switches only one thread runs: what differs afterwards ([`copy`]) it has written. This is done in some executions
 //! of a search, while they run; so there is no other execution for it.
 //!
-//! Memory is the heap of the model, the stacks of threads that are suspended, and copies of statics. Memory
+//! Memory is the heap of the model but for blocks above 63 KiB, the stacks of threads that are suspended, and copies of statics. Memory
 //! that is given out is fresh, since nothing is used again within an execution. Not noticed is what only reads, what is
 //! written and written back between two switches, and memory of bytes (text and buffers: who prints has them). Counts of a
 //! `std::sync::Arc` are known by their place at the beginning of a block and by their values.
@@ -195,17 +195,22 @@ fn are_counts(offset: usize, [before, after]: [u64; 2], other: u64) -> bool {
     }
 }
 
-/// What the thread has written since its last operation belongs to that: code of a library on top of the model did so.
-#[inline]
+/// What `change` writes belongs to an object of the model, though it is no effect of an operation.
 #[track_caller]
-pub fn was_of_model() {
-    if current().is_some() {
-        silently(|engine| {
-            if engine.watch.compares {
-                engine.compare_after_effect();
-            }
-        });
-    }
+pub fn in_object<R>(change: impl FnOnce() -> R) -> R {
+    let compare = |compare: fn(&mut Engine)| {
+        if current().is_some() {
+            silently(|engine| {
+                if engine.watch.compares {
+                    compare(engine);
+                }
+            });
+        }
+    };
+    compare(Engine::compare_before_effect);
+    let result = change();
+    compare(Engine::compare_after_effect);
+    result
 }
 
 impl Model {
@@ -314,7 +319,6 @@ impl Engine {
         for &id in &self.born {
             self.threads[id.index()].heap.look_at_objects(&mut spans);
         }
-        spans.extend(self.residents.large_objects());
         spans.extend(self.residents.copied());
         for span in spans {
             // SAFETY: the memory is in use in this execution, and no thread of the model runs.

@@ -247,7 +247,8 @@ impl Search {
     /// Runs one execution.
     pub(super) fn next_execution(&mut self) -> Result<Next, CheckError> {
         let mut ended = UntilEnded::default();
-        let is_compared = (self.tally.runs() + 1).is_power_of_two();
+        let is_compared =
+            self.checker.looks_for_hidden && (self.tally.runs() + 1).is_power_of_two();
         let looks = self.covered.looks();
         if looks {
             self.model.begin_look();

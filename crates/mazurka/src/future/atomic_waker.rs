@@ -80,9 +80,7 @@ impl Registered {
         }
         let is_there = waker.is_some();
         self.is_set.modify(name, AcqRel, |_| is_there);
-        let before = self.replace(waker);
-        runtime::was_of_model();
-        before
+        runtime::in_object(|| self.replace(waker))
     }
 
     /// Not contended in a model: no thread is suspended in here.

@@ -119,7 +119,9 @@ impl<T: ?Sized> Locked<T> {
         RwLockReadGuard {
             lock: &self.lock,
             place,
-            data: Some(granted(self.data.try_read(), || self.data.read())),
+            data: Some(runtime::in_object(|| {
+                granted(self.data.try_read(), || self.data.read())
+            })),
         }
     }
 
@@ -150,7 +152,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 
 impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     fn drop(&mut self) {
-        self.data = None;
+        runtime::in_object(|| self.data = None);
         self.lock.release(&self.place);
     }
 }
