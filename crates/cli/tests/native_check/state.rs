@@ -55,6 +55,17 @@ fn the_state_of_threads_is_put_back_in_the_middle_of_executions() {
     }
 }
 
+/// The first thread alone; or six threads with an operation each on one variable, in 6! orders.
+#[test]
+fn threads_with_thread_local_memory_may_be_started_late() {
+    for compiler in ["gcc", "clang"] {
+        for algorithm in ["parsimonious", "optimal"] {
+            let options = ["--algorithm", algorithm];
+            is_correct(compiler, "late-threads.c", &[], &options, 721);
+        }
+    }
+}
+
 #[test]
 fn functions_of_the_program_may_be_called_as_those_of_the_c_library() {
     for compiler in ["gcc", "clang"] {
