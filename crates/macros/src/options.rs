@@ -35,7 +35,7 @@ const KNOWN: [(&str, Takes); 14] = [
     ("keep_going", Takes::Flag),
     ("panics_fail", Takes::Flag),
     ("waiting_after_main", Takes::Flag),
-    ("look_for_hidden", Takes::Flag),
+    ("accept_hidden", Takes::Flag),
     ("fails", Takes::Failure),
 ];
 

@@ -1,5 +1,6 @@
 //! The checker: what to search, how, and how far.
 
+mod accepting;
 mod audit;
 mod brake;
 mod checkpoint;
@@ -10,7 +11,6 @@ mod determinism;
 mod error;
 mod failures;
 mod findings;
-mod hidden;
 mod limits;
 mod linearisation;
 mod memory;
@@ -75,7 +75,6 @@ pub struct Checker {
     /// The options are those of the command.
     pub(crate) is_commanded: bool,
     pub(crate) accepted: Vec<Omission>,
-    pub(crate) looks_for_hidden: bool,
     pub(crate) suppressions: Vec<Suppression>,
     /// What is left out whatever the program does.
     pub(crate) left_out: Vec<LeftOut>,
@@ -118,7 +117,6 @@ impl Checker {
             leaks_fail: true,
             is_commanded: false,
             accepted: Vec::new(),
-            looks_for_hidden: false,
             suppressions: Vec::new(),
             left_out: Vec::new(),
             waits_alone: 0,

@@ -150,7 +150,7 @@ pub use input::input;
 /// | `max_events = 500`, `timeouts = 3` | [`Checker::max_events`], [`Checker::timeouts`] |
 /// | `seed = 7`, `extra = 0` | [`Checker::seed`], [`Checker::extra`] |
 /// | `unroll = 1` | [`Checker::unroll`] |
-/// | `keep_going`, `panics_fail`, `waiting_after_main`, `look_for_hidden` | as the methods of [`Checker`] |
+/// | `keep_going`, `panics_fail`, `waiting_after_main`, `accept_hidden` | as the methods of [`Checker`] |
 /// | `fails`, `fails = "text"` | the test passes if the model has a bug, with this text in its kind or message |
 ///
 /// A limit that the attribute itself sets may be met: the test then passes and prints what was not explored.

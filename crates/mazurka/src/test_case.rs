@@ -50,7 +50,7 @@ impl TestCase {
     /// The test with this name, in a package of cargo if there is one.
     pub(crate) fn named(name: &str, package: Option<String>) -> TestCase {
         TestCase {
-            checker: Checker::new().name(name).look_by_environment(),
+            checker: Checker::new().name(name).accept_by_environment(),
             runner: Runner::of(package),
             name: name.to_owned(),
             fails: None,
@@ -181,9 +181,9 @@ impl TestCase {
         self.checked(|checker| checker.panics_fail(fail))
     }
 
-    /// As [`Checker::look_for_hidden`].
-    pub fn look_for_hidden(self, looks: bool) -> TestCase {
-        self.checked(|checker| checker.look_for_hidden(looks))
+    /// As [`Checker::accept_hidden`].
+    pub fn accept_hidden(self, accepts: bool) -> TestCase {
+        self.checked(|checker| checker.accept_hidden(accepts))
     }
 
     /// As [`Checker::waiting_after_main`].

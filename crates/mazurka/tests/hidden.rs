@@ -6,7 +6,7 @@ use report::{Limit, Omission};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 fn check(program: impl Fn() + 'static) -> Report {
-    Checker::new().look_for_hidden(true).check(program)
+    Checker::new().check(program)
 }
 
 /// The program is not verified for what it does unseen, and that is all.
@@ -257,13 +257,219 @@ fn what_a_test_collects_is_not_the_programs() {
     assert_eq!(seen.lock().unwrap().len(), 2);
 }
 
+/// One thread raises a flag, the other looks at it once, and at a counter of the model afterwards if it is up.
+macro_rules! flag_looked_at_once {
+    ($flag:expr, $bool:ty) => {
+        || {
+            static FLAG: $bool = $flag;
+            FLAG.store(false, SeqCst);
+            let counter = mazurka::sync::Arc::new(mazurka::sync::atomic::AtomicU32::new(0));
+            let raises = thread::spawn(|| FLAG.store(true, SeqCst));
+            let looks = thread::spawn({
+                let counter = mazurka::sync::Arc::clone(&counter);
+                move || {
+                    if FLAG.load(SeqCst) {
+                        counter.store(1, SeqCst);
+                    }
+                }
+            });
+            raises.join().unwrap();
+            looks.join().unwrap();
+        }
+    };
+}
+
+/// The model's memory has nothing of it: it shows in what the second thread does if the first comes later.
+#[test]
+fn a_static_that_is_only_read() {
+    use std::sync::atomic::AtomicBool;
+    let told = hides(flag_looked_at_once!(AtomicBool::new(false), AtomicBool));
+    assert!(told.contains("T1 goes on otherwise at"), "{told}");
+    use mazurka::sync::atomic::AtomicBool as Mirrored;
+    is_verified(flag_looked_at_once!(Mirrored::new(false), Mirrored));
+}
+
+/// The main thread writes to a variable of its own, as the other one does.
+#[test]
+fn an_atomic_on_the_own_stack() {
+    hides(|| {
+        let count = std::sync::atomic::AtomicU32::new(0);
+        let x = mazurka::sync::atomic::AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                x.load(SeqCst);
+                count.store(count.load(SeqCst) + 1, SeqCst);
+            });
+            x.load(SeqCst);
+            count.store(count.load(SeqCst) + 1, SeqCst);
+        });
+    });
+    is_verified(|| {
+        let mut count = 0_u32;
+        let lock = mazurka::sync::Mutex::new((&raw mut count).addr());
+        thread::scope(|scope| {
+            let add = || {
+                let count = lock.lock().unwrap();
+                // SAFETY: the lock is held, and the variable outlives the scope.
+                unsafe { *(*count as *mut u32) += 1 };
+            };
+            scope.spawn(add);
+            add();
+        });
+    });
+    // Frames of functions that come and go.
+    is_verified(|| {
+        fn deep(x: &mazurka::sync::atomic::AtomicU32, depth: u64) -> u64 {
+            let room = [depth; 16];
+            x.fetch_add(1, SeqCst);
+            match depth {
+                0 => room[3],
+                _ => deep(x, depth - 1) + room[5],
+            }
+        }
+        let x = mazurka::sync::atomic::AtomicU32::new(0);
+        let mut sums = [0; 2];
+        thread::scope(|scope| {
+            let [first, _] = &mut sums;
+            scope.spawn(|| *first = deep(&x, 1));
+            deep(&x, 2);
+        });
+        sums[1] = deep(&x, 1);
+        assert_eq!(sums[0], sums[1]);
+    });
+}
+
+/// Statics and thread-locals are dropped by whoever ends last.
+#[test]
+fn destructors_of_statics_and_thread_locals() {
+    use mazurka::sync::{Arc, Mutex};
+    struct Log(Arc<Mutex<Vec<u64>>>);
+    impl Drop for Log {
+        fn drop(&mut self) {
+            self.0.lock().unwrap().push(7);
+        }
+    }
+    mazurka::lazy_static! {
+        static ref LOG: Log = Log(Arc::new(Mutex::new(vec![1, 2, 3])));
+    }
+    mazurka::thread_local! {
+        static OWN: std::cell::RefCell<Vec<u64>> = std::cell::RefCell::new(vec![1]);
+    }
+    is_verified(|| {
+        let threads = [1, 2].map(|n| {
+            thread::spawn(move || {
+                OWN.with(|own| own.borrow_mut().push(n));
+                LOG.0.lock().unwrap().push(n);
+            })
+        });
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+    is_verified(|| {
+        let other = thread::spawn(|| LOG.0.lock().unwrap()[0] = 5);
+        LOG.0.lock().unwrap()[1] = 6;
+        drop(other);
+    });
+}
+
+/// A failure that only another order shows is reported with a schedule where a schedule can repeat it.
+#[test]
+fn a_failure_that_needs_another_order() {
+    fn program(holds: impl Fn(bool) -> bool + Copy + Send + 'static) {
+        let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let x = mazurka::sync::Arc::new(mazurka::sync::atomic::AtomicU32::new(0));
+        let y = mazurka::sync::Arc::new(mazurka::sync::atomic::AtomicU32::new(0));
+        let raises = thread::spawn({
+            let flag = flag.clone();
+            move || {
+                x.load(SeqCst);
+                flag.store(true, SeqCst);
+                x.load(SeqCst);
+            }
+        });
+        let looks = thread::spawn(move || {
+            y.load(SeqCst);
+            assert!(holds(flag.load(SeqCst)), "the flag is not as it was");
+            y.load(SeqCst);
+        });
+        raises.join().unwrap();
+        looks.join().unwrap();
+    }
+    for up in [false, true] {
+        let report = check(move || program(move |flag| flag == up));
+        assert_eq!(report.verdict, Verdict::Bug, "{report:?}");
+        assert!(
+            report.errors[0]
+                .message
+                .contains("the flag is not as it was")
+        );
+    }
+    // Nothing depends on it.
+    is_verified(|| program(|_| true));
+}
+
+/// A spin on what the model does not see does not hang the checker.
+#[test]
+fn a_spin_on_a_flag_of_std() {
+    let report = Checker::new()
+        .patience(std::time::Duration::from_millis(200))
+        .check(|| {
+            let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+            let raises = thread::spawn({
+                let flag = flag.clone();
+                move || flag.store(true, SeqCst)
+            });
+            let waits = thread::spawn(move || while !flag.load(SeqCst) {});
+            raises.join().unwrap();
+            waits.join().unwrap();
+        });
+    assert_eq!(report.verdict, Verdict::Bounded, "{report:?}");
+}
+
+/// What each thread takes from a counter of the standard library decides what it does.
+#[test]
+fn tickets_of_a_static() {
+    hides(|| {
+        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        NEXT.store(0, SeqCst);
+        let x = mazurka::sync::Arc::new(mazurka::sync::atomic::AtomicU32::new(0));
+        let threads = [1, 2].map(|_| {
+            let x = mazurka::sync::Arc::clone(&x);
+            thread::spawn(move || {
+                let ticket = NEXT.fetch_add(1, SeqCst);
+                x.load(SeqCst);
+                if ticket == 1 {
+                    x.load(SeqCst);
+                }
+            })
+        });
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn what_is_hidden_may_be_accepted() {
+    let report = Checker::new().accept_hidden(true).check(lost_update!(std));
+    assert_eq!(report.verdict, Verdict::Verified);
+    let kinds: Vec<_> = report.accepted.iter().map(|own| own.kind).collect();
+    assert!(kinds.iter().all(|&kind| kind == Omission::Hidden));
+    assert!(!kinds.is_empty() && report.bounds.is_empty());
+}
+
+#[mazurka::test(accept_hidden)]
+fn what_is_hidden_may_be_accepted_by_the_attribute() {
+    (lost_update!(std))();
+}
+
 /// It is found whatever chooses the executions, and counts are those of a program without it.
 #[test]
 fn every_algorithm_finds_it_and_counts_alike() {
     for algorithm in mazurka::Algorithm::ALL {
         let check = |program: fn()| {
-            let checker = Checker::new().look_for_hidden(true);
-            let checker = checker.algorithm(algorithm).max_executions(50);
+            let checker = Checker::new().algorithm(algorithm).max_executions(50);
             checker.try_check(program)
         };
         let Ok(report) = check(lost_update!(std)) else {
@@ -354,7 +560,7 @@ fn large_blocks() {
     assert_eq!(report.verdict, Verdict::Bug);
 }
 
-/// For a child process, whose test fails if it is looked for what a program hides.
+/// For a child process, whose test passes if what a program hides is accepted.
 const FIXTURE: &str = "MAZURKA_TEST_HIDES";
 
 #[test]
@@ -365,22 +571,27 @@ fn fixture() {
 }
 
 #[test]
-fn the_environment_says_whether_it_is_looked_for() {
-    let run = |looks: &str| {
+fn the_environment_accepts_what_is_hidden() {
+    let run = |accepts: &str| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "fixture", "--nocapture"]);
-        command.env(FIXTURE, "").env("MAZURKA_HIDDEN", looks);
+        command.env(FIXTURE, "").env("MAZURKA_ACCEPT", accepts);
         let output = command.output().unwrap();
         let (out, err) = (output.stdout, output.stderr);
         let told = String::from_utf8_lossy(&out).into_owned() + &String::from_utf8_lossy(&err);
         (output.status.success(), told)
     };
-    assert!(run("").0 && run("0").0);
-    let (has_passed, told) = run("1");
-    assert!(!has_passed && told.contains("block of 24 bytes"), "{told}");
-    let (has_passed, told) = run("yes");
-    assert!(
-        !has_passed && told.contains("MAZURKA_HIDDEN=yes: "),
-        "{told}"
-    );
+    for (accepts, passes) in [
+        ("", false),
+        ("unseen", false),
+        ("hidden", true),
+        ("unseen, hidden", true),
+    ] {
+        let (has_passed, told) = run(accepts);
+        assert_eq!(has_passed, passes, "{accepts}: {told}");
+        assert!(told.contains("block of 24 bytes"), "{accepts}: {told}");
+    }
+    let (has_passed, told) = run("hiden");
+    let error = "MAZURKA_ACCEPT=hiden: nothing to accept is called hiden";
+    assert!(!has_passed && told.contains(error), "{told}");
 }

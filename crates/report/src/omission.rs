@@ -91,7 +91,7 @@ impl Display for LeftOut {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let LeftOut { kind, what } = self;
         match kind {
-            Omission::Hidden => formatter.write_str(what),
+            Omission::Hidden => write!(formatter, "{what}; accept this with MAZURKA_ACCEPT={kind}"),
             Omission::Unseen
             | Omission::Asm
             | Omission::Libraries

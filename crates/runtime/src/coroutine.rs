@@ -203,12 +203,9 @@ impl Fibre {
         (self.limit..self.lowest).contains(&address)
     }
 
-    /// Ends the coroutine in a signal handler.
-    pub(crate) fn trap_handler(&self) -> CoroutineTrapHandler<()> {
-        self.coroutine
-            .as_ref()
-            .expect("a fibre has a coroutine")
-            .trap_handler()
+    /// Ends the coroutine in a signal handler. There is none while it is made anew, where a signal may come, too.
+    pub(crate) fn trap_handler(&self) -> Option<CoroutineTrapHandler<()>> {
+        Some(self.coroutine.as_ref()?.trap_handler())
     }
 }
 

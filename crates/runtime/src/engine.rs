@@ -86,6 +86,8 @@ pub(crate) struct Engine {
     pub(crate) conditional: Vec<(ThreadId, DependsOn)>,
     /// Threads that run on before the step is over: they were started, or their wait has ended.
     ready: VecDeque<ThreadId>,
+    /// Threads that were started and have not begun, while they begin as late as they can.
+    pub(crate) late: Option<Vec<ThreadId>>,
     pub(crate) grain: Grain,
     /// Where every operation is a step: threads that would run on by accesses, in that order.
     pub(crate) woken: VecDeque<ThreadId>,
@@ -251,6 +253,7 @@ impl Engine {
             waiting: Vec::new(),
             conditional: Vec::new(),
             ready: VecDeque::new(),
+            late: None,
             grain: Grain::of_search(&config),
             woken: VecDeque::new(),
             script: ptr::null(),
@@ -322,6 +325,7 @@ impl Engine {
         self.waiting.clear();
         self.conditional.clear();
         self.ready.clear();
+        self.late.iter_mut().for_each(Vec::clear);
         self.woken.clear();
         self.script = ptr::null();
         self.is_in_event = false;

@@ -3,7 +3,7 @@
 //! Programs in safe Rust have no data races. So where two threads write to the same memory, and nothing that the model knows orders the
 //! two ([`order`]), something synchronises them that is no operation of the model, and interleavings are left out.
 //! Between two switches only one thread runs: what differs afterwards ([`copy`]) it has written. This is done in some executions
-//! of a search, while they run; so there is no other execution for it.
+//! of a search, while they run. What is only read, and memory that is not compared, is left to [`reordered`].
 //!
 //! Memory is the heap of the model but for blocks above 63 KiB, the stacks of threads that are suspended, and copies of statics. Memory
 //! that is given out is fresh, since nothing is used again within an execution. Not noticed is what only reads, what is
@@ -12,6 +12,9 @@
 
 mod copy;
 mod order;
+mod reordered;
+
+pub use reordered::Difference;
 
 use crate::engine::Engine;
 use crate::model::Model;
@@ -127,7 +130,15 @@ impl Hidden {
         self.blocks.insert(address, Block { size, owner });
     }
 
-    /// The thread has written; returns who else did, if nothing orders the two.
+    /// The thread has written; returns where others did, and nothing orders the two.
+    fn write_all(&mut self, by: By, changes: &[Change]) -> Vec<Conflict> {
+        for &change in changes {
+            self.end_owners(by.thread, change);
+        }
+        let conflicts = changes.iter().filter_map(|&change| self.write(by, change));
+        conflicts.collect()
+    }
+
     fn write(&mut self, by: By, change: Change) -> Option<Conflict> {
         let order = &self.order;
         let writes = self.writes.entry(change.granule).or_default();
@@ -223,6 +234,19 @@ impl Model {
             engine.config.native.is_none() && engine.hidden.budget > 0 && !has_told;
     }
 
+    /// What the threads do tells that they synchronise by what the model does not see.
+    pub fn hides(&mut self, what: &str) {
+        self.engine_mut().leave_out_hidden(what);
+    }
+
+    /// Whether that is known of them.
+    pub fn is_known_to_hide(&self) -> bool {
+        let left_out = self.engine().left_out.borrow();
+        left_out
+            .iter()
+            .any(|left_out| left_out.kind == Omission::Hidden)
+    }
+
     /// The next executions are not compared.
     pub fn end_comparing(&mut self) {
         self.engine_mut().watch.compares = false;
@@ -248,20 +272,21 @@ impl Engine {
     #[cold]
     pub(crate) fn end_comparison(&mut self, thread: ThreadId) {
         self.order_event(thread);
-        self.compare(thread, true);
-        self.take_stack(thread);
+        self.compare(thread, true, None);
     }
 
     /// The thread that runs is about to perform an operation of the model, without a switch.
     #[cold]
     pub(crate) fn compare_before_effect(&mut self) {
-        self.compare(self.running, true);
+        let here = 0_u8;
+        self.compare(self.running, true, Some((&raw const here).addr()));
     }
 
     /// It has performed one: what that has changed are objects of the model.
     pub(crate) fn compare_after_effect(&mut self) {
         self.order_event(self.running);
-        self.compare(self.running, false);
+        let here = 0_u8;
+        self.compare(self.running, false, Some((&raw const here).addr()));
     }
 
     /// The event at hand is one of the thread, and has had its effect.
@@ -277,7 +302,8 @@ impl Engine {
         self.is_tearing_down || self.is_run_out || self.ending.is_some()
     }
 
-    fn compare(&mut self, thread: ThreadId, tells: bool) {
+    /// `on_stack`: the stack of the thread is in use from there on, as the thread runs.
+    fn compare(&mut self, thread: ThreadId, tells: bool, on_stack: Option<usize>) {
         if self.is_torn() {
             return;
         }
@@ -290,16 +316,11 @@ impl Engine {
             before: self.threads[thread.index()].location,
         };
         let mut changes = Vec::new();
-        self.look_for_changes(&mut hidden.copy, |change| changes.push(change));
-        let mut conflicts = Vec::new();
-        if tells {
-            for &change in &changes {
-                hidden.end_owners(thread, change);
-            }
-            for change in changes {
-                conflicts.extend(hidden.write(by, change));
-            }
-        }
+        self.look_for_changes(&mut hidden.copy, on_stack, |change| changes.push(change));
+        let conflicts = match tells {
+            true => hidden.write_all(by, &changes),
+            false => Vec::new(),
+        };
         for (thread, parent) in std::mem::take(&mut hidden.born) {
             hidden.order.born(thread, Some(parent));
         }
@@ -313,7 +334,12 @@ impl Engine {
     }
 
     /// Tells what of the memory that threads may share has changed.
-    fn look_for_changes(&self, copy: &mut Copy, mut tell: impl FnMut(Change)) {
+    fn look_for_changes(
+        &self,
+        copy: &mut Copy,
+        on_stack: Option<usize>,
+        mut tell: impl FnMut(Change),
+    ) {
         copy.begin();
         let mut spans = Vec::new();
         for &id in &self.born {
@@ -324,27 +350,31 @@ impl Engine {
             // SAFETY: the memory is in use in this execution, and no thread of the model runs.
             unsafe { copy.compare(span.0, span, &mut tell) };
         }
-        for &id in self.born.iter().filter(|&&id| id != self.running) {
-            self.compare_stack(copy, id, &mut tell);
+        for &id in &self.born {
+            let start = on_stack.filter(|_| id == self.running);
+            self.compare_stack(copy, id, start, &mut tell);
         }
     }
 
-    /// The thread has run, and has changed its stack.
-    fn take_stack(&mut self, thread: ThreadId) {
-        let mut copy = std::mem::take(&mut self.hidden.copy);
-        self.compare_stack(&mut copy, thread, |_| ());
-        self.hidden.copy = copy;
-    }
-
-    fn compare_stack(&self, copy: &mut Copy, id: ThreadId, tell: impl FnMut(Change)) {
+    fn compare_stack(
+        &self,
+        copy: &mut Copy,
+        id: ThreadId,
+        start: Option<usize>,
+        tell: impl FnMut(Change),
+    ) {
         let thread = &self.threads[id.index()];
-        if thread.job.is_none() {
+        let base = thread.fibre.base();
+        let in_use = match start {
+            Some(start) => start..base,
             // SAFETY: the thread is suspended, and the slice is not kept.
-            let stack = unsafe { thread.fibre.in_use() };
-            let length = stack.len().saturating_sub(LINK);
-            let span = (stack.as_ptr().addr(), length);
-            // SAFETY: as above.
-            unsafe { copy.compare(thread.fibre.base(), span, tell) };
+            None if thread.job.is_none() => unsafe { thread.fibre.in_use() }.as_ptr().addr()..base,
+            None => return,
+        };
+        if (thread.fibre.lowest()..base).contains(&in_use.start) {
+            let length = in_use.len().saturating_sub(LINK);
+            // SAFETY: the thread is suspended, or runs in here, in frames below those that are in use.
+            unsafe { copy.compare(base, (in_use.start, length), tell) };
         }
     }
 
@@ -369,10 +399,15 @@ impl Engine {
         };
         self.hidden.told.push(key);
         let [first, second] = conflict.writes.map(|by| self.shown_by(by));
+        self.leave_out_hidden(&format!(
+            "{what} is written by {first} and by {second}, and no operation of the model orders the two"
+        ));
+    }
+
+    fn leave_out_hidden(&mut self, what: &str) {
         let what = format!(
-            "{what} is written by {first} and by {second}, and no operation of the model orders the two: they synchronise by \
-             what the model does not see, such as atomics and locks of std, parking_lot or tokio::sync, so not all \
-             interleavings are explored"
+            "{what}: threads synchronise by what the model does not see, such as atomics and locks of std, parking_lot or \
+             tokio::sync, so not all interleavings are explored"
         );
         let left_out = LeftOut::new(Omission::Hidden, what);
         self.left_out.get_mut().insert(left_out);

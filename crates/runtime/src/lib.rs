@@ -125,7 +125,7 @@ pub use explore::{Access, Fingerprint, ObjectId, ThreadId};
 pub use failure::Wanted;
 pub use goal::{goal, reach};
 pub use heap::{Track, alloc, alloc_zeroed, dealloc};
-pub use hidden::in_object;
+pub use hidden::{Difference, in_object};
 pub use hint::{hint, unreachable_unchecked};
 pub use lazy::Lazy;
 pub use local::{AccessError, LocalKey};

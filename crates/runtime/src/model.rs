@@ -378,7 +378,7 @@ impl Model {
 
     /// Runs the threads that were started, or whose waits have ended, to their next step.
     #[inline(always)]
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         while let Some(ready) = self.engine_mut().take_ready() {
             self.resume(ready);
             self.engine_mut().halt_at_bound(ready);

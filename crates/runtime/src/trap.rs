@@ -196,7 +196,9 @@ mod linux {
             return false;
         };
         let stack_pointer = registers[libc::REG_RSP as usize] as usize;
-        let handler = fibre.trap_handler();
+        let Some(handler) = fibre.trap_handler() else {
+            return false;
+        };
         if !handler.stack_ptr_in_bounds(stack_pointer) {
             return false;
         }

@@ -1,9 +1,10 @@
 //! Whether the program is deterministic: the same steps have the same effects.
 
-use super::CheckError;
-use super::search::Search;
-use explore::{Divergence, Found, Interrupt, Program};
+use super::search::{Search, UntilEnded, symptom_of};
+use super::{CheckError, linearisation};
+use explore::{Divergence, Found, Interrupt, Outcome, Program, Replay, Strategy};
 use report::Limit;
+use runtime::Difference;
 
 impl Search {
     /// Whether there was a data race, so that the program need not do the same after the same steps.
@@ -35,6 +36,48 @@ impl Search {
             Ok(()) if outcome.is_bug() || self.model.outcome() == outcome => Ok(false),
             Ok(()) => Err(CheckError::Outlived),
         }
+    }
+
+    /// Runs some executions again in other orders that are equivalent. A difference is what synchronises the threads unseen,
+    /// unless the program is not deterministic anyway. Returns whether the search has started again.
+    pub(super) fn compare_orders(&mut self, outcome: Outcome) -> Result<bool, CheckError> {
+        let is_wanted = outcome == Outcome::Completed
+            && self.tally.complete().is_power_of_two()
+            && self.checker.native.is_none()
+            && !self.contains_a_race()
+            && !self.model.is_known_to_hide();
+        if !is_wanted {
+            return Ok(false);
+        }
+        let execution = self.strategy.execution().clone();
+        let order = linearisation::reversed(&execution);
+        let Difference { what, at } = match self.model.run_reordered(&execution, &order, outcome) {
+            Err(Interrupt::Coarsened) => return self.broken_off(Interrupt::Coarsened),
+            Err(_) | Ok(None) => return Ok(false),
+            Ok(Some(difference)) => difference,
+        };
+        let failure = self
+            .model
+            .outcome()
+            .is_bug()
+            .then(|| symptom_of(&self.model).message);
+        match self.model.repeat(&execution, false) {
+            Err(Interrupt::Coarsened) => return self.broken_off(Interrupt::Coarsened),
+            Ok(()) if self.model.outcome() == outcome => {}
+            _ => return Ok(false),
+        }
+        let failure = failure.map_or(String::new(), |message| format!(" ({message})"));
+        self.model.hides(&format!(
+            "{what} when events come in another order that the model takes for equivalent{failure}"
+        ));
+        let steps = order[..at].iter().map(|&event| execution.event(event).step);
+        let mut replay = Replay::new(steps.collect());
+        let mut ended = UntilEnded::default();
+        let result = explore::explore(&mut self.model, &mut replay, &mut ended);
+        if result.is_ok() && ended.outcome.is_some_and(Outcome::is_bug) {
+            self.sight(replay.execution().schedule());
+        }
+        Ok(false)
     }
 
     /// Whether only the first execution differs from the others, perhaps: in it libraries make what they need when they are

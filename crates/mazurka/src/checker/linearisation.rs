@@ -15,6 +15,17 @@ pub(crate) fn with_few_switches(execution: &Execution, first: Option<EventId>) -
     order.schedule
 }
 
+/// The events of the same trace in an order in which those come first that came last, as far as that can be.
+pub(crate) fn reversed(execution: &Execution) -> Vec<EventId> {
+    let mut order = Order::new(execution);
+    let mut reversed = Vec::with_capacity(execution.len());
+    while let Some(event) = order.last_ready() {
+        order.done[execution.event(event).thread().index()] += 1;
+        reversed.push(event);
+    }
+    reversed
+}
+
 /// How often the running thread changes.
 pub(crate) fn switches(schedule: &Schedule) -> usize {
     schedule
@@ -61,6 +72,16 @@ impl<'e> Order<'e> {
             }
             self.done[thread] += length as u32;
         }
+    }
+
+    /// Of the next events of all threads that are ready, the one that came last.
+    fn last_ready(&self) -> Option<EventId> {
+        let next = self.events.iter().zip(&self.done).enumerate();
+        next.filter_map(|(thread, (own, &done))| {
+            let event = *own.get(done as usize)?;
+            self.is_ready(event, thread).then_some(event)
+        })
+        .max()
     }
 
     /// The thread that can run on longest, and how many events; one that can run to its end goes first,
@@ -132,6 +153,13 @@ mod tests {
         let schedule = with_few_switches(&execution, None);
         assert_eq!(threads(&schedule), [0, 0, 0, 1, 1]);
         assert_eq!(switches(&schedule), 1);
+    }
+
+    #[test]
+    fn what_came_last_comes_first_but_for_what_it_depends_on() {
+        let execution = execution(&[(0, 0), (0, 1), (1, 2), (2, 1), (1, 3)]);
+        let order: Vec<u32> = reversed(&execution).iter().map(|event| event.0).collect();
+        assert_eq!(order, [2, 4, 0, 1, 3]);
     }
 
     #[test]

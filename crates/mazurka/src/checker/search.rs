@@ -247,8 +247,7 @@ impl Search {
     /// Runs one execution.
     pub(super) fn next_execution(&mut self) -> Result<Next, CheckError> {
         let mut ended = UntilEnded::default();
-        let is_compared =
-            self.checker.looks_for_hidden && (self.tally.runs() + 1).is_power_of_two();
+        let is_compared = (self.tally.runs() + 1).is_power_of_two();
         let looks = self.covered.looks();
         if looks {
             self.model.begin_look();
@@ -298,6 +297,9 @@ impl Search {
         self.leaves_out_in_a_search()?;
         for schedule in ended.failed_probes {
             self.look_for_bug(schedule)?;
+        }
+        if self.compare_orders(outcome)? {
+            return Ok(Next::BegunAnew);
         }
         if self
             .checker
@@ -421,7 +423,7 @@ impl Search {
     }
 
     /// Notes the failures at hand that are not known, if more than one is looked for.
-    fn sight(&mut self, schedule: Schedule) {
+    pub(super) fn sight(&mut self, schedule: Schedule) {
         let symptoms = match self.checker.keeps_going {
             true => self.model.failures().into_iter().map(Symptom::of).collect(),
             false => vec![symptom_of(&self.model)],

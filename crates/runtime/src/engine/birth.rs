@@ -82,7 +82,10 @@ impl Engine {
         }
         self.born.push(id);
         self.live += 1;
-        self.ready.push_back(id);
+        match &mut self.late {
+            Some(late) if id != ThreadId::MAIN => late.push(id),
+            _ => self.ready.push_back(id),
+        }
         if self.grain == Grain::Operations {
             self.woken.push_back(id);
         }

@@ -1,0 +1,97 @@
+//! Equivalent executions: events that nothing orders may come in any order, and each thread does the same in all of them. If one does not,
+//! threads know of each other by what the model does not see.
+
+use crate::model::Model;
+use explore::{EventId, Execution, Interrupt, Outcome, Pending, Program, Step, ThreadId};
+
+/// Where an execution does not go as an equivalent one did.
+#[derive(Debug)]
+pub struct Difference {
+    /// In words.
+    pub what: String,
+    /// After so many events.
+    pub at: usize,
+}
+
+/// How an execution goes beside another one.
+enum Course {
+    Same,
+    /// After so many events this thread does something else.
+    Otherwise(usize, ThreadId),
+    /// A thread cannot go on.
+    Unknown,
+}
+
+impl Model {
+    /// Runs the events of an execution, which ended like this, in another order that is equivalent. A thread that is started begins right before
+    /// its first event. Returns what differs; nothing if a thread cannot go on, as when it waits for a thread that moves.
+    pub fn run_reordered(
+        &mut self,
+        execution: &Execution,
+        order: &[EventId],
+        outcome: Outcome,
+    ) -> Result<Option<Difference>, Interrupt> {
+        self.engine_mut().late = Some(Vec::new());
+        let course = self.run_late(execution, order);
+        self.begin_late(|_| true);
+        self.engine_mut().late = None;
+        let mut pending = self.pending().iter();
+        let goes_on = pending.position(|pending| pending.enabled().is_some());
+        let thread_does = |at, thread| Difference {
+            what: self.goes_on_otherwise(thread),
+            at,
+        };
+        let all = order.len();
+        Ok(match (course?, goes_on) {
+            (Course::Unknown, _) => None,
+            (Course::Otherwise(at, thread), _) => Some(thread_does(at, thread)),
+            (Course::Same, Some(index)) => Some(thread_does(all, ThreadId(index as u16))),
+            (Course::Same, None) if self.outcome() == outcome => None,
+            (Course::Same, None) => Some(Difference {
+                what: "the program ends otherwise".to_owned(),
+                at: all,
+            }),
+        })
+    }
+
+    /// Runs the events until one differs.
+    fn run_late(&mut self, execution: &Execution, order: &[EventId]) -> Result<Course, Interrupt> {
+        self.reset();
+        for (at, &id) in order.iter().enumerate() {
+            let event = execution.event(id);
+            let Step { thread, choice } = event.step;
+            self.begin_late(|late| late == thread);
+            match self.pending().get(thread.index()) {
+                Some(Pending::Enabled(request)) if choice < request.alternatives => {}
+                Some(Pending::Waiting(_) | Pending::Halted(_)) => return Ok(Course::Unknown),
+                _ => return Ok(Course::Otherwise(at, thread)),
+            }
+            let performed = self.step(event.step)?;
+            let values = (performed.before, performed.after);
+            if event.must_be(id, performed.op, values).is_err() {
+                return Ok(Course::Otherwise(at, thread));
+            }
+        }
+        Ok(Course::Same)
+    }
+
+    /// Runs these of the threads that were started and have not begun to their first step, the last one first.
+    fn begin_late(&mut self, begins: impl Fn(ThreadId) -> bool) {
+        while let Some(late) = &mut self.engine_mut().late
+            && let Some(index) = late.iter().rposition(|&thread| begins(thread))
+        {
+            let thread = late.remove(index);
+            self.engine_mut().is_ready(thread);
+            self.settle();
+        }
+    }
+
+    fn goes_on_otherwise(&self, thread: ThreadId) -> String {
+        let engine = self.engine();
+        let name = engine.thread_name(thread);
+        match engine.shown_place_of(thread) {
+            Some(place) => format!("{name} goes on otherwise at {place}"),
+            None => format!("{name} goes on otherwise"),
+        }
+    }
+}
