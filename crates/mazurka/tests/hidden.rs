@@ -373,6 +373,21 @@ fn destructors_of_statics_and_thread_locals() {
     });
 }
 
+/// Such threads may begin at any time, and others may wait for their ends.
+#[test]
+fn threads_without_operations() {
+    is_verified(|| {
+        for _ in 0..2 {
+            thread::spawn(|| ()).join().unwrap();
+        }
+        let other = thread::spawn(|| thread::spawn(|| 7).join().unwrap());
+        let waited_for = thread::spawn(|| ());
+        let waits = thread::spawn(|| waited_for.join().unwrap());
+        assert_eq!(other.join().unwrap(), 7);
+        waits.join().unwrap();
+    });
+}
+
 /// A failure that only another order shows is reported with a schedule where a schedule can repeat it.
 #[test]
 fn a_failure_that_needs_another_order() {

@@ -2,7 +2,7 @@
 
 use super::search::{Search, UntilEnded, symptom_of};
 use super::{CheckError, linearisation};
-use explore::{Divergence, Found, Interrupt, Outcome, Program, Replay, Strategy};
+use explore::{Divergence, Found, Interrupt, Outcome, Pending, Program, Replay, Strategy};
 use report::Limit;
 use runtime::Difference;
 
@@ -49,6 +49,10 @@ impl Search {
         if !is_wanted {
             return Ok(false);
         }
+        let threads = self.model.pending().iter();
+        if threads.filter(|&&thread| thread != Pending::Unborn).count() < 2 {
+            return Ok(false);
+        }
         let execution = self.strategy.execution().clone();
         let order = linearisation::reversed(&execution);
         let Difference { what, at } = match self.model.run_reordered(&execution, &order, outcome) {
@@ -61,10 +65,13 @@ impl Search {
             .outcome()
             .is_bug()
             .then(|| symptom_of(&self.model).message);
-        match self.model.repeat(&execution, false) {
-            Err(Interrupt::Coarsened) => return self.broken_off(Interrupt::Coarsened),
-            Ok(()) if self.model.outcome() == outcome => {}
-            _ => return Ok(false),
+        // Twice, for a program that is not deterministic may do what it did every other time.
+        for _ in 0..2 {
+            match self.model.repeat(&execution, false) {
+                Err(Interrupt::Coarsened) => return self.broken_off(Interrupt::Coarsened),
+                Ok(()) if self.model.outcome() == outcome => {}
+                _ => return Ok(false),
+            }
         }
         let failure = failure.map_or(String::new(), |message| format!(" ({message})"));
         self.model.hides(&format!(

@@ -33,7 +33,7 @@ impl Model {
     ) -> Result<Option<Difference>, Interrupt> {
         self.engine_mut().late = Some(Vec::new());
         let course = self.run_late(execution, order);
-        self.begin_late(|_| true);
+        while self.begin_late(|_| true) {}
         self.engine_mut().late = None;
         let mut pending = self.pending().iter();
         let goes_on = pending.position(|pending| pending.enabled().is_some());
@@ -61,9 +61,11 @@ impl Model {
             let event = execution.event(id);
             let Step { thread, choice } = event.step;
             self.begin_late(|late| late == thread);
+            // It may need the end of a thread that has no events.
+            while self.cannot_go_on(thread) && self.begin_late(|_| true) {}
             match self.pending().get(thread.index()) {
                 Some(Pending::Enabled(request)) if choice < request.alternatives => {}
-                Some(Pending::Waiting(_) | Pending::Halted(_)) => return Ok(Course::Unknown),
+                _ if self.cannot_go_on(thread) => return Ok(Course::Unknown),
                 _ => return Ok(Course::Otherwise(at, thread)),
             }
             let performed = self.step(event.step)?;
@@ -75,15 +77,26 @@ impl Model {
         Ok(Course::Same)
     }
 
-    /// Runs these of the threads that were started and have not begun to their first step, the last one first.
-    fn begin_late(&mut self, begins: impl Fn(ThreadId) -> bool) {
-        while let Some(late) = &mut self.engine_mut().late
-            && let Some(index) = late.iter().rposition(|&thread| begins(thread))
-        {
-            let thread = late.remove(index);
-            self.engine_mut().is_ready(thread);
-            self.settle();
+    /// Whether the thread waits, or was not started while another one waits.
+    fn cannot_go_on(&self, thread: ThreadId) -> bool {
+        let waits = |pending: &Pending| matches!(pending, Pending::Waiting(_) | Pending::Halted(_));
+        match self.pending().get(thread.index()) {
+            None | Some(Pending::Unborn) => self.pending().iter().any(waits),
+            Some(own) => waits(own),
         }
+    }
+
+    /// Of these threads, if they were started and have not begun, the last one runs to its first step.
+    fn begin_late(&mut self, begins: impl Fn(ThreadId) -> bool) -> bool {
+        let late = self.engine_mut().late.as_mut();
+        let late = late.and_then(|late| {
+            let index = late.iter().rposition(|&thread| begins(thread))?;
+            Some(late.remove(index))
+        });
+        let Some(thread) = late else { return false };
+        self.engine_mut().is_ready(thread);
+        self.settle();
+        true
     }
 
     fn goes_on_otherwise(&self, thread: ThreadId) -> String {
