@@ -84,3 +84,12 @@ fn who_upgrades_is_alone() {
     other.join().unwrap();
     assert_eq!(number.read().load(SeqCst), 2);
 }
+
+/// Each execution has a static of its own, with the function that makes its value.
+#[mazurka::test]
+fn a_static_value_is_made_in_each_execution() {
+    static VALUE: spin::Lazy<Vec<u32>> = spin::Lazy::new(|| vec![7]);
+    let other = thread::spawn(|| assert_eq!(*VALUE, [7]));
+    assert_eq!(*VALUE, [7]);
+    other.join().unwrap();
+}

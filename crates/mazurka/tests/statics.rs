@@ -3,11 +3,12 @@
 #![cfg(feature = "statics")]
 
 use mazurka::future::AtomicWaker;
-use mazurka::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::SeqCst};
+use mazurka::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use mazurka::sync::{
     Arc, Barrier, Condvar, LazyLock, Mutex, Notify, Once, OnceLock, RwLock, Semaphore,
 };
 use mazurka::{Algorithm, Checker, FailureKind, Report, Verdict, thread};
+use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 
@@ -280,4 +281,55 @@ fn what_is_made_once_in_a_process_moves_objects_in_the_first_execution_only() {
         other.join().unwrap();
     });
     verified(&report, 2);
+}
+
+/// A lazy value as crates have it: a state that the model knows, and plain data beside it.
+struct OwnLazy {
+    state: AtomicU32,
+    make: Cell<Option<fn() -> Vec<u32>>>,
+    value: UnsafeCell<Option<Vec<u32>>>,
+}
+
+// SAFETY: the data is accessed by who has set the state to 1, and read by all after it is 2.
+unsafe impl Sync for OwnLazy {}
+
+impl OwnLazy {
+    fn get(&self) -> &[u32] {
+        match self.state.compare_exchange(0, 1, SeqCst, SeqCst) {
+            Ok(_) => {
+                let make = self.make.take().expect("a lazy value is made once");
+                let value = make();
+                // SAFETY: nobody else accesses it in this state.
+                unsafe { *self.value.get() = Some(value) };
+                self.state.store(2, SeqCst);
+            }
+            Err(_) => {
+                while self.state.load(SeqCst) != 2 {
+                    mazurka::hint::spin_loop();
+                }
+            }
+        }
+        // SAFETY: it is made, and nobody changes it.
+        unsafe { (*self.value.get()).as_deref() }.expect("the value is made")
+    }
+}
+
+/// Each execution has statics of its own, with all that is in them.
+#[test]
+fn plain_data_beside_an_object_is_put_back() {
+    static LAZY: OwnLazy = OwnLazy {
+        state: AtomicU32::new(0),
+        make: Cell::new(Some(|| vec![7])),
+        value: UnsafeCell::new(None),
+    };
+    for _ in 0..2 {
+        let report = Checker::new().check(|| {
+            let threads = [1, 2].map(|_| thread::spawn(|| assert_eq!(LAZY.get(), [7])));
+            for thread in threads {
+                thread.join().unwrap();
+            }
+        });
+        assert_eq!(report.verdict, Verdict::Verified, "{report}");
+        assert!(report.executions > 1, "{report}");
+    }
 }

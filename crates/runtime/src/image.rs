@@ -1,5 +1,8 @@
 //! Which addresses are those of statics: the writable parts of the program and of its libraries, as they are loaded.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod enclosing;
+
 use crate::names::{Region, Site};
 use explore::ThreadId;
 use std::ops::Range;
@@ -61,6 +64,29 @@ unsafe extern "C" fn add_parts(
         }
     }
     0
+}
+
+/// By how much the addresses of the program are larger than those in its file.
+#[cfg(target_os = "linux")]
+fn base() -> usize {
+    /// Stops at the first image, which is the program.
+    ///
+    /// # Safety
+    ///
+    /// As `dl_iterate_phdr` calls it, with a pointer to a number as data.
+    unsafe extern "C" fn take(
+        image: *mut libc::dl_phdr_info,
+        _size: usize,
+        base: *mut libc::c_void,
+    ) -> libc::c_int {
+        // SAFETY: as promised.
+        unsafe { *base.cast::<usize>() = (*image).dlpi_addr as usize };
+        1
+    }
+    let mut base = 0_usize;
+    // SAFETY: the callback gets the pointer to `base`, which nobody else uses meanwhile.
+    unsafe { libc::dl_iterate_phdr(Some(take), (&raw mut base).cast()) };
+    base
 }
 
 /// Where it is not known, what is in no memory of a model is taken for a static.

@@ -27,6 +27,8 @@ pub(crate) struct Residents {
     copies: Vec<Copied>,
     /// By the address of the static: which copy.
     by_address: FxHashMap<usize, usize>,
+    /// The statics that were put back in the execution at hand, by their addresses.
+    put_back: Vec<usize>,
     large: Vec<Large>,
     /// The number of the execution.
     execution: u32,
@@ -81,6 +83,7 @@ impl Residents {
     pub(crate) fn clear(&mut self) {
         self.execution += 1;
         self.large.clear();
+        self.put_back.clear();
         self.by_thread.iter_mut().for_each(|own| own.count = 0);
         self.by_address.clear();
         self.copies.clear();
@@ -126,6 +129,18 @@ impl Residents {
     /// Such memory was freed, perhaps.
     pub(crate) fn remove_large(&mut self, address: usize) {
         self.large.retain(|large| large.start != address);
+    }
+
+    /// Puts the plain data back that is beside an object in a static.
+    fn put_back(&mut self, object: usize, size: usize) {
+        #[cfg(target_os = "linux")]
+        if let Some(whole) = image::enclosing::static_around(&(object..object + size))
+            && !self.put_back.contains(&whole.start)
+        {
+            self.put_back.push(whole.start);
+            // SAFETY: the threads of the model use the objects in a static before they change the rest, and this is the first use.
+            unsafe { image::enclosing::put_back(&whole) };
+        }
     }
 
     /// How many objects were at the place of this first one before, in the execution at hand.
@@ -279,6 +294,7 @@ impl Engine {
     /// A copy of a static for the execution at hand.
     pub(crate) fn copy_static<T: ?Sized>(&mut self, value: &T) -> NonNull<u8> {
         let original: *const T = value;
+        self.residents.put_back(original.addr(), size_of_val(value));
         // An empty value has an address, too.
         let layout = Layout::for_value(value);
         let layout = Layout::from_size_align(layout.size().max(1), layout.align())
