@@ -381,10 +381,13 @@ fn threads_without_operations() {
             thread::spawn(|| ()).join().unwrap();
         }
         let other = thread::spawn(|| thread::spawn(|| 7).join().unwrap());
+        let x = mazurka::sync::Arc::new(mazurka::sync::atomic::AtomicU32::new(0));
+        let child = thread::spawn(move || thread::spawn(move || x.load(SeqCst)));
         let waited_for = thread::spawn(|| ());
         let waits = thread::spawn(|| waited_for.join().unwrap());
         assert_eq!(other.join().unwrap(), 7);
         waits.join().unwrap();
+        assert_eq!(child.join().unwrap().join().unwrap(), 0);
     });
 }
 

@@ -61,8 +61,8 @@ impl Model {
             let event = execution.event(id);
             let Step { thread, choice } = event.step;
             self.begin_late(|late| late == thread);
-            // It may need the end of a thread that has no events.
-            while self.cannot_go_on(thread) && self.begin_late(|_| true) {}
+            // Its parent may have no event before, and it may wait for the end of a thread that has none.
+            while !self.can_go_on(thread) && self.begin_late(|_| true) {}
             match self.pending().get(thread.index()) {
                 Some(Pending::Enabled(request)) if choice < request.alternatives => {}
                 _ if self.cannot_go_on(thread) => return Ok(Course::Unknown),
@@ -75,6 +75,11 @@ impl Model {
             }
         }
         Ok(Course::Same)
+    }
+
+    fn can_go_on(&self, thread: ThreadId) -> bool {
+        let own = self.pending().get(thread.index());
+        own.is_some_and(|own| own.enabled().is_some())
     }
 
     /// Whether the thread waits, or was not started while another one waits.
