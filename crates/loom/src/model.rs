@@ -90,6 +90,8 @@ impl Builder {
         let mut case = TestCase::of_this_thread()
             .fails_at(operations)
             .timeouts(2)
+            // Crates do so on purpose, and loom does not see it either.
+            .permit_hidden()
             .waits_alone(ROUNDS_ALONE)
             .unroll(NOTICED_ROUNDS)
             .max_threads(self.max_threads)

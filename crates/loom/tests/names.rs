@@ -351,3 +351,17 @@ fn what_loom_0_7_3_has_is_there() {
         assert_eq!(*lock.read().unwrap(), [3, 2]);
     });
 }
+
+/// Crates synchronise by `std` on purpose where loom is not to see it: the report tells it, and the test passes.
+#[test]
+fn what_loom_does_not_see_fails_no_test() {
+    loom::model(|| {
+        let count = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+        let other = loom::thread::spawn({
+            let count = count.clone();
+            move || count.fetch_add(1, std::sync::atomic::Ordering::SeqCst)
+        });
+        count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        other.join().unwrap();
+    });
+}

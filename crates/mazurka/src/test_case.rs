@@ -9,7 +9,7 @@ pub(crate) use runner::name_of_test;
 
 use crate::{Algorithm, Checker, Report, ScheduleFile, Verdict};
 use explore::Preemptions;
-use report::{Failure, Limit, Style};
+use report::{Failure, Limit, Omission, Style};
 use runner::Runner;
 use std::path::Path;
 use std::time::Duration;
@@ -184,6 +184,11 @@ impl TestCase {
     /// As [`Checker::accept_hidden`].
     pub fn accept_hidden(self, accepts: bool) -> TestCase {
         self.checked(|checker| checker.accept_hidden(accepts))
+    }
+
+    /// Hidden synchronisation is told by the report, and the test passes.
+    pub fn permit_hidden(self) -> TestCase {
+        self.permit(Limit::LeftOut(Omission::Hidden))
     }
 
     /// As [`Checker::waiting_after_main`].

@@ -283,10 +283,12 @@ fn what_is_made_once_in_a_process_moves_objects_in_the_first_execution_only() {
     verified(&report, 2);
 }
 
+type Make = fn() -> Vec<u32>;
+
 /// A lazy value as crates have it: a state that the model knows, and plain data beside it.
 struct OwnLazy {
     state: AtomicU32,
-    make: Cell<Option<fn() -> Vec<u32>>>,
+    make: Cell<Option<Make>>,
     value: UnsafeCell<Option<Vec<u32>>>,
 }
 
