@@ -60,11 +60,9 @@ impl Search {
             Err(_) | Ok(None) => return Ok(false),
             Ok(Some(difference)) => difference,
         };
-        let failure = self
-            .model
-            .outcome()
-            .is_bug()
-            .then(|| symptom_of(&self.model).message);
+        // A deadlock need not be one: the execution was left at the difference.
+        let has_failed = self.model.outcome() == Outcome::Failed;
+        let failure = has_failed.then(|| symptom_of(&self.model).message);
         // Twice, for a program that is not deterministic may do what it did every other time.
         for _ in 0..2 {
             match self.model.repeat(&execution, false) {

@@ -1,5 +1,5 @@
-//! Equivalent executions: events that nothing orders may come in any order, and each thread does the same in all of them. If one does not,
-//! threads know of each other by what the model does not see.
+//! Equivalent executions: independent events may come in any order, and each thread does the same in all of these orders. If one does not,
+//! threads synchronise by what the model does not see.
 
 use crate::model::Model;
 use explore::{EventId, Execution, Interrupt, Outcome, Pending, Program, Step, ThreadId};
@@ -62,10 +62,10 @@ impl Model {
             let Step { thread, choice } = event.step;
             self.begin_late(|late| late == thread);
             // Its parent may have no event before, and it may wait for the end of a thread that has none.
-            while !self.can_go_on(thread) && self.begin_late(|_| true) {}
+            while !self.is_enabled(thread) && self.begin_late(|_| true) {}
             match self.pending().get(thread.index()) {
                 Some(Pending::Enabled(request)) if choice < request.alternatives => {}
-                _ if self.cannot_go_on(thread) => return Ok(Course::Unknown),
+                _ if self.waits(thread) => return Ok(Course::Unknown),
                 _ => return Ok(Course::Otherwise(at, thread)),
             }
             let performed = self.step(event.step)?;
@@ -77,17 +77,19 @@ impl Model {
         Ok(Course::Same)
     }
 
-    fn can_go_on(&self, thread: ThreadId) -> bool {
+    /// Whether the thread can perform its next operation.
+    fn is_enabled(&self, thread: ThreadId) -> bool {
         let own = self.pending().get(thread.index());
         own.is_some_and(|own| own.enabled().is_some())
     }
 
     /// Whether the thread waits, or was not started while another one waits.
-    fn cannot_go_on(&self, thread: ThreadId) -> bool {
-        let waits = |pending: &Pending| matches!(pending, Pending::Waiting(_) | Pending::Halted(_));
+    fn waits(&self, thread: ThreadId) -> bool {
+        let is_stopped =
+            |pending: &Pending| matches!(pending, Pending::Waiting(_) | Pending::Halted(_));
         match self.pending().get(thread.index()) {
-            None | Some(Pending::Unborn) => self.pending().iter().any(waits),
-            Some(own) => waits(own),
+            None | Some(Pending::Unborn) => self.pending().iter().any(is_stopped),
+            Some(own) => is_stopped(own),
         }
     }
 
