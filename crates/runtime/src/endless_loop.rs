@@ -55,8 +55,9 @@ fn mapping(maps: &str, address: usize) -> Option<Range<usize>> {
 /// Whether the running thread has made no progress for as long as the model has patience. For the signal handler, which
 /// has interrupted the thread at `instruction`.
 pub(crate) fn is_endless(engine: &Engine, instruction: usize) -> bool {
-    // The checker's own code runs.
+    // The checker's own code runs, so the program has come back. Another model may count the same later.
     if current::load().is_null() {
+        SEEN.set(None);
         return false;
     }
     let progress = Progress {
