@@ -186,7 +186,7 @@ impl TestCase {
         self.checked(|checker| checker.accept_hidden(accepts))
     }
 
-    /// Hidden synchronisation is told by the report, and the test passes.
+    /// The test passes if the program has hidden synchronisation; the report names it.
     pub fn permit_hidden(self) -> TestCase {
         self.permit(Limit::LeftOut(Omission::Hidden))
     }

@@ -13,7 +13,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 static STATICS: LazyLock<BTreeMap<usize, usize>> =
     LazyLock::new(|| read_statics().unwrap_or_default());
 
-/// What statics held when the first of their objects was used in this process: nobody had changed the rest then that goes by the objects.
+/// What a static held when one of its objects was used for the first time in this process. A thread uses an object before it changes the
+/// data that the object guards, so this is what the static held at the start.
 static CONTENTS: Mutex<BTreeMap<usize, Vec<u8>>> = Mutex::new(BTreeMap::new());
 
 /// The static that has more than this object.
