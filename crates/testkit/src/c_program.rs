@@ -367,14 +367,31 @@ impl CProgram {
 impl CProgram {
     /// Whether objects are destroyed and initialised again.
     pub fn renews(&self) -> bool {
-        self.threads.iter().any(|thread| renews(&thread.body))
+        self.has(|statement| matches!(statement, Statement::Renew { .. }))
+    }
+
+    /// Whether a condition variable is waited for until a time.
+    pub fn has_timed_wait(&self) -> bool {
+        self.has(|statement| {
+            matches!(
+                statement,
+                Statement::Wait {
+                    how: Waiting::Timed,
+                    ..
+                }
+            )
+        })
+    }
+
+    fn has(&self, is_wanted: fn(&Statement) -> bool) -> bool {
+        let mut threads = self.threads.iter();
+        threads.any(|thread| has(&thread.body, is_wanted))
     }
 }
 
-fn renews(body: &[Statement]) -> bool {
-    let is_renewal = |statement: &Statement| matches!(statement, Statement::Renew { .. });
+fn has(body: &[Statement], is_wanted: fn(&Statement) -> bool) -> bool {
     body.iter()
-        .any(|statement| is_renewal(statement) || renews(statement.inner()))
+        .any(|statement| is_wanted(statement) || has(statement.inner(), is_wanted))
 }
 
 fn arrives(body: &[Statement], at: usize) -> bool {

@@ -15,6 +15,11 @@ impl Difference {
         self.0.starts_with("false deadlock") || self.0.starts_with("endless")
     }
 
+    /// Whether the interpreter has an outcome that the check has not.
+    pub fn misses_outcome(&self) -> bool {
+        self.0.starts_with("missed outcome")
+    }
+
     /// Whether both are of one kind: their first words are the same.
     pub fn is_like(&self, other: &Difference) -> bool {
         let kind = |text: &str| text.split(':').next().map(str::to_owned);
