@@ -61,9 +61,9 @@ pub trait Memory {
 /// The savepoints on the way of the execution at hand, in its order.
 #[derive(Default)]
 pub(crate) struct Savepoints {
+    /// The first of these; the others are to be used again.
     points: Vec<Savepoint>,
-    /// Points to be used again.
-    spare: Vec<Savepoint>,
+    count: usize,
     /// The steps of the execution at hand.
     path: Vec<Step>,
     /// How often threads have been run: who has not been run since is as it was.
@@ -167,11 +167,11 @@ impl Savepoints {
 
     /// Forgets all points.
     pub(crate) fn forget(&mut self) {
-        self.keep(0);
+        self.count = 0;
     }
 
-    fn keep(&mut self, count: usize) {
-        self.spare.extend(self.points.drain(count..).rev());
+    fn on_way(&self) -> &[Savepoint] {
+        &self.points[..self.count]
     }
 
     /// Leaves the points that the execution comes by.
@@ -179,7 +179,7 @@ impl Savepoints {
         let both = self.path.iter().zip(execution.steps());
         let common = both.take_while(|(own, step)| own == step).count();
         let is_common = |point: &Savepoint| point.events as usize <= common;
-        self.keep(self.points.partition_point(is_common));
+        self.count = self.on_way().partition_point(is_common);
     }
 }
 
@@ -193,7 +193,7 @@ impl Model {
         } else {
             engine.savepoints.forget();
         }
-        if engine.savepoints.points.is_empty() {
+        if engine.savepoints.count == 0 {
             self.reset();
             self.engine_mut().save();
             return;
@@ -208,7 +208,7 @@ impl Model {
     /// Where to stop on the way to the end of the execution: a savepoint pays there. It pays at the end if
     /// more executions begin like this one, else in the middle, since the next ones have less and less in common.
     pub(crate) fn next_savepoint(&self, execution: &Execution, returns: bool) -> Option<usize> {
-        let last = self.engine().savepoints.points.last()?;
+        let last = self.engine().savepoints.on_way().last()?;
         let distance = execution.len() - last.events as usize;
         let size = self.engine().size_of_copy()? / BYTES_PER_STEP;
         if returns && distance >= RETURNING_DISTANCE + size {
@@ -253,14 +253,19 @@ impl Engine {
     /// Makes a savepoint here, if that is possible; whether there is a new one.
     pub(crate) fn save(&mut self) -> bool {
         let is_last = |point: &Savepoint| point.events == self.events;
-        let is_here = self.savepoints.points.last().is_some_and(is_last);
-        let is_full = self.savepoints.points.len() >= MOST;
+        let count = self.savepoints.count;
+        let is_here = self.savepoints.on_way().last().is_some_and(is_last);
+        let is_full = count >= MOST;
         if is_here || is_full || self.size_of_copy().is_none() || !self.can_be_saved() {
             return false;
         }
-        let mut point = self.savepoints.spare.pop().unwrap_or_default();
-        self.save_to(&mut point);
-        self.savepoints.points.push(point);
+        let mut points = std::mem::take(&mut self.savepoints.points);
+        if points.len() == count {
+            points.push(Savepoint::default());
+        }
+        self.save_to(&mut points[count]);
+        self.savepoints.points = points;
+        self.savepoints.count += 1;
         true
     }
 
@@ -316,7 +321,7 @@ impl Engine {
     /// Puts the last savepoint back. No thread is left on its stack that the engine does not know.
     fn restore(&mut self) {
         let points = std::mem::take(&mut self.savepoints.points);
-        let point = points.last().expect("a savepoint was found");
+        let point = &points[self.savepoints.count - 1];
         while !point.born.starts_with(&self.born)
             && let Some(id) = self.born.pop()
         {
