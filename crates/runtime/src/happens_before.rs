@@ -17,39 +17,65 @@ use explore::{EventId, ObjectId, ThreadId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering;
 
+/// A clone that replaces another one uses its memory: savepoints copy all clocks.
+macro_rules! clone_in_place {
+    ($name:ident { $($field:ident),* } $($fresh:ident)?) => {
+        impl Clone for $name {
+            fn clone(&self) -> $name {
+                $name { $($field: self.$field.clone(),)* $($fresh: Default::default())? }
+            }
+
+            fn clone_from(&mut self, other: &$name) {
+                $(self.$field.clone_from(&other.$field);)*
+            }
+        }
+    };
+}
+
 /// An entry per thread; those beyond the end are 0.
-#[derive(Clone, Default, Debug)]
-struct Clock(Vec<u32>);
+#[derive(Default, Debug)]
+struct Clock {
+    entries: Vec<u32>,
+}
+
+clone_in_place!(Clock { entries });
+clone_in_place!(Known {
+    now,
+    released,
+    met,
+    unparked
+});
+clone_in_place!(Sequence {
+    clock,
+    heads,
+    execution
+});
+clone_in_place!(HappensBefore { threads, variables, bytes, left, execution } spare);
 
 impl Clock {
     fn at(&self, thread: ThreadId) -> u32 {
-        self.0.get(thread.index()).copied().unwrap_or(0)
+        self.entries.get(thread.index()).copied().unwrap_or(0)
     }
 
     /// self := self ⊔ other
     fn join(&mut self, other: &Clock) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
+        if self.entries.len() < other.entries.len() {
+            self.entries.resize(other.entries.len(), 0);
         }
-        for (entry, &other) in self.0.iter_mut().zip(&other.0) {
+        for (entry, &other) in self.entries.iter_mut().zip(&other.entries) {
             *entry = (*entry).max(other);
         }
     }
 
-    fn copy_from(&mut self, other: &Clock) {
-        self.0.clear();
-        self.0.extend_from_slice(&other.0);
-    }
-
     fn tick(&mut self, thread: ThreadId) {
-        if self.0.len() <= thread.index() {
-            self.0.resize(thread.index() + 1, 0);
+        if self.entries.len() <= thread.index() {
+            self.entries.resize(thread.index() + 1, 0);
         }
-        self.0[thread.index()] += 1;
+        self.entries[thread.index()] += 1;
     }
 
     fn clear(&mut self) {
-        self.0.clear();
+        self.entries.clear();
     }
 }
 
@@ -61,7 +87,7 @@ pub(crate) struct Epoch {
 }
 
 /// Who knows what of whom.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct HappensBefore {
     /// Indexed by thread.
     threads: Vec<Known>,
@@ -76,7 +102,7 @@ pub(crate) struct HappensBefore {
     execution: u64,
 }
 
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Known {
     now: Clock,
     /// What a relaxed store publishes: the clock of the last release fence.
@@ -105,7 +131,7 @@ impl From<ObjectId> for Variable {
 /// Bytes of a granule.
 const GRANULE: usize = 8;
 
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Sequence {
     /// What an acquire of the value takes up: the join of the heads.
     clock: Clock,
@@ -127,14 +153,14 @@ impl Sequence {
         self.clock.clear();
         let mut heads = heads.into_iter().filter(|&(head, _)| head == thread);
         if continues && let Some((_, clock)) = heads.next() {
-            self.clock.copy_from(&clock);
+            self.clock.clone_from(&clock);
             self.heads.push((thread, clock));
         }
     }
 
     /// The thread publishes a clock.
     fn publish(&mut self, thread: ThreadId, published: &Clock) {
-        if published.0.is_empty() {
+        if published.entries.is_empty() {
             return;
         }
         self.clock.join(published);
@@ -172,7 +198,7 @@ impl HappensBefore {
     pub(crate) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
         let mut clock = std::mem::take(&mut self.known(thread).now);
         if let Some(parent) = parent {
-            clock.copy_from(&self.known(parent).now);
+            clock.clone_from(&self.known(parent).now);
             self.known(parent).now.tick(parent);
         }
         clock.tick(thread);
@@ -189,7 +215,7 @@ impl HappensBefore {
     /// The thread leaves its clock behind at its event.
     pub(crate) fn leave(&mut self, thread: ThreadId, event: EventId) {
         let mut clock = self.spare.pop().unwrap_or_default();
-        clock.copy_from(&self.known(thread).now);
+        clock.clone_from(&self.known(thread).now);
         self.left.push((event, clock));
         self.known(thread).now.tick(thread);
     }
@@ -311,7 +337,7 @@ impl HappensBefore {
             now.join(met);
         }
         if releases(order) {
-            released.copy_from(now);
+            released.clone_from(now);
             now.tick(thread);
         }
     }

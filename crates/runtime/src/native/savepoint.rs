@@ -100,7 +100,7 @@ struct Savepoint {
     conditional: Vec<(ThreadId, DependsOn)>,
     values: Vec<Option<Token>>,
     objects: SavedObjects,
-    happens_before: Option<HappensBefore>,
+    happens_before: HappensBefore,
     touches: shadow::Saved,
     joined: usize,
     excused: Vec<ThreadId>,
@@ -296,7 +296,7 @@ impl Engine {
         copy_column(&mut point.conditional, &self.conditional);
         copy_column(&mut point.values, &self.values);
         point.objects.save(self, count);
-        point.happens_before = self.watch.races.then(|| self.happens_before.clone());
+        point.happens_before.clone_from(&self.happens_before);
         self.native.shadow.save(&mut point.touches);
         point.joined = self.native.joined;
         copy_column(&mut point.excused, &self.native.excused);
@@ -346,9 +346,7 @@ impl Engine {
         self.is_in_event = false;
         self.failures.clear();
         point.objects.restore(self);
-        if let Some(happens_before) = &point.happens_before {
-            self.happens_before.clone_from(happens_before);
-        }
+        self.happens_before.clone_from(&point.happens_before);
         self.native.shadow.restore(&point.touches);
         self.native.joined = point.joined;
         copy_column(&mut self.native.excused, &point.excused);
