@@ -47,6 +47,28 @@ enum Statement {
     PollUnder(usize, usize, u32),
     /// The same by a future that wakes itself.
     PollAwake(usize, u32),
+    /// Until the variable is the number; gives a park token in each round.
+    PollUnparking(Whose, usize, u32),
+    /// The same with the thread's own token, which it takes in the same round.
+    PollParked(usize, u32),
+    Unpark(Whose),
+    Park,
+}
+
+/// Whose park token.
+#[derive(Clone, Copy, Debug)]
+enum Whose {
+    Own,
+    Main,
+}
+
+impl Whose {
+    fn of(self, own: usize) -> usize {
+        match self {
+            Whose::Own => own,
+            Whose::Main => 0,
+        }
+    }
 }
 
 impl Statement {
@@ -58,7 +80,8 @@ impl Statement {
             dice.roll(4) as usize,
         );
         let wanted = 1 + dice.roll(2) as u32;
-        match dice.roll(13) {
+        let whose = [Whose::Own, Whose::Main][lock % 2];
+        match dice.roll(18) {
             0 => Load(which),
             1 | 2 => Store(which, number),
             3 | 4 => Set([0, 1, 2][lock % 3], number),
@@ -68,6 +91,10 @@ impl Statement {
             9 => PollExchange(which, wanted, number),
             10 => PollMarked(which, wanted),
             11 => PollUnder(lock, which, wanted),
+            12 | 13 => PollUnparking(whose, which, wanted),
+            14 => PollParked(which, wanted),
+            15 => Unpark(whose),
+            16 => Park,
             _ => PollAwake(which, wanted),
         }
     }
@@ -87,14 +114,30 @@ fn random_program(dice: &mut Dice) -> Program {
 /// What each thread has seen, and what the variables are at the end.
 type Seen = (Vec<Vec<u32>>, [u32; 2]);
 
-#[derive(Default)]
 struct Shared {
+    main: thread::Thread,
     numbers: [AtomicU32; 2],
     locks: [Mutex<u32>; 2],
     both: RwLock<u32>,
 }
 
 impl Shared {
+    fn new() -> Shared {
+        Shared {
+            main: thread::current(),
+            numbers: Default::default(),
+            locks: Default::default(),
+            both: RwLock::default(),
+        }
+    }
+
+    fn unpark(&self, whose: Whose) {
+        match whose {
+            Whose::Own => thread::current().unpark(),
+            Whose::Main => self.main.unpark(),
+        }
+    }
+
     fn locked<R>(&self, lock: usize, act: impl FnOnce(&mut u32) -> R) -> R {
         match lock {
             2 => act(&mut self.both.write().unwrap()),
@@ -166,6 +209,17 @@ impl Shared {
                     context.waker().wake_by_ref();
                     Poll::Pending
                 })),
+                Statement::PollUnparking(whose, which, wanted) => until(&|| {
+                    self.unpark(whose);
+                    self.numbers[which].load(SeqCst) == wanted
+                }),
+                Statement::PollParked(which, wanted) => until(&|| {
+                    self.unpark(Whose::Own);
+                    thread::park();
+                    self.numbers[which].load(SeqCst) == wanted
+                }),
+                Statement::Unpark(whose) => self.unpark(whose),
+                Statement::Park => thread::park(),
             }
         }
         seen
@@ -173,7 +227,7 @@ impl Shared {
 }
 
 fn run(program: &Program) -> Seen {
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(Shared::new());
     let others: Vec<_> = program[1..]
         .iter()
         .map(|statements| {
@@ -196,6 +250,8 @@ struct State {
     /// Whether they are held by one thread; the last one by how many readers.
     held: [bool; 3],
     readers: u32,
+    /// Whether the park tokens of the threads are there.
+    tokens: [bool; 3],
     threads: Vec<Thread>,
 }
 
@@ -299,8 +355,22 @@ impl State {
                 next.numbers[which] = 0;
                 (found != wanted).then_some(0)
             }
-            (Statement::PollAwake(which, wanted), _) => {
+            (Statement::PollAwake(which, wanted), _)
+            | (Statement::PollUnparking(_, which, wanted), 1)
+            | (Statement::PollParked(which, wanted), 2) => {
                 (self.numbers[which] != wanted).then_some(0)
+            }
+            (Statement::PollUnparking(whose, ..) | Statement::Unpark(whose), _) => {
+                next.tokens[whose.of(thread)] = true;
+                matches!(statement, Statement::PollUnparking(..)).then_some(1)
+            }
+            (Statement::PollParked(..), 0) => {
+                next.tokens[thread] = true;
+                Some(1)
+            }
+            (Statement::PollParked(..) | Statement::Park, _) => {
+                next.tokens[thread] = self.tokens[thread].then_some(false)?;
+                matches!(statement, Statement::PollParked(..)).then_some(2)
             }
         };
         let own = &mut next.threads[thread];

@@ -64,6 +64,18 @@ unsafe impl GlobalAlloc for ModelAllocator {
         if perform::extend(pointer.addr(), layout, size) {
             return pointer;
         }
+        if perform::current().is_some() && arena::outlives(pointer.addr()) {
+            // The process keeps it, such as the captured output of a test. It leaves the heap of the model for good, and
+            // its old place is not freed there: neither is an effect of the thread that runs.
+            // SAFETY: the layout is valid as in the case below, and so are the two objects.
+            return unsafe {
+                let new = System.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+                if !new.is_null() {
+                    ptr::copy_nonoverlapping(pointer, new, layout.size().min(size));
+                }
+                new
+            };
+        }
         // SAFETY: the caller keeps the contract of `realloc`; so the layout is valid, the old object is
         // as long as `layout` says, and the new one does not overlap it.
         unsafe {

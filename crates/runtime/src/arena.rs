@@ -414,6 +414,11 @@ pub(crate) fn position_of(address: usize) -> Option<Position> {
     })
 }
 
+/// Whether an address is in an arena, and was allocated in an execution before.
+pub(crate) fn outlives(address: usize) -> bool {
+    region::contains(address) && position_of(address).is_none()
+}
+
 /// The name of an address in an arena, if it was allocated in this execution.
 pub(crate) fn name_of(address: usize) -> Option<u64> {
     let position = position_of(address)?;

@@ -81,6 +81,8 @@ pub(crate) struct Round {
     gift: Option<EventId>,
     /// Whether the thread's last operation on the token gave it to itself, or took what it had given itself.
     wakes_itself: bool,
+    /// Whether the token that the thread gave last was there already.
+    gives_in_vain: bool,
     seen: Vec<Seen>,
     /// The lock that the thread did not get in a round of `std::lock`, from then on to the beginning of the next one.
     pub(crate) missed: Option<Seen>,
@@ -122,14 +124,20 @@ impl Round {
         self.gift = None;
     }
 
+    /// Whether this is the token that the thread waits for, or waited for last.
+    pub(crate) fn waits_for(&self, token: ObjectId) -> bool {
+        self.token == Some(token)
+    }
+
     /// Whether the thread has given the token that it waits for to itself.
     pub(crate) fn has_gift(&self) -> bool {
         self.gift.is_some()
     }
 
-    /// The thread gives this token, by the event.
-    pub(crate) fn gives(&mut self, token: ObjectId, event: EventId) {
-        if self.token == Some(token) {
+    /// The thread gives this token, by the event. `was_given`: the token was there already.
+    pub(crate) fn gives(&mut self, token: ObjectId, event: EventId, was_given: bool) {
+        self.gives_in_vain = was_given;
+        if self.waits_for(token) {
             self.gift = Some(event);
             self.wakes_itself = true;
         }
@@ -366,9 +374,10 @@ impl Engine {
                 }
                 true
             }
-            OpKind::Unpark | OpKind::ParkRequest | OpKind::ParkWait => {
+            OpKind::Unpark | OpKind::ParkRequest | OpKind::ParkWait | OpKind::ParkResolve => {
                 let round = &self.threads[thread.index()].round;
-                round.wakes_itself && round.token == Some(op.object)
+                let is_in_vain = op.kind == OpKind::Unpark && round.gives_in_vain;
+                is_in_vain || round.wakes_itself && round.waits_for(op.object)
             }
             // Locks count when they are given back.
             kind => is_of_lock(kind),
@@ -434,6 +443,8 @@ impl Engine {
             Seen::NotDone(number) => !objects.onces.get(number).order.is_done(),
             Seen::Shares(number, count) => self.owned.get(number).shares == count,
             Seen::Runs(thread) => !objects.ends[thread.index()].is_finished(),
+            Seen::Unparked(thread) => objects.parks[thread.index()].given().is_some(),
+            Seen::Notified(number) => objects.notifies.get(number).given().is_some(),
         }
     }
 }

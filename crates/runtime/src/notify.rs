@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
+use crate::seen::Seen;
 use crate::settle::Inborn;
 use crate::source::Place;
 use crate::waiting::Wait;
@@ -115,8 +116,13 @@ impl Notify {
     pub fn notify_at(&self, location: &'static Location<'static>) {
         perform(Park::UNPARK.on(self.object), location, |engine| {
             let event = engine.event();
-            engine.objects.notifies.get_mut(self.number).unpark(event);
-            engine.thread().round.gives(self.object, event);
+            let token = engine.objects.notifies.get_mut(self.number);
+            let was_given = token.given().is_some();
+            token.unpark(event);
+            engine.thread().round.gives(self.object, event, was_given);
+            if was_given {
+                engine.see(Seen::Notified(self.number));
+            }
             if engine.watch.races {
                 engine
                     .happens_before

@@ -35,19 +35,23 @@ pub(crate) enum Seen {
     Runs(ThreadId),
     /// The value with this number has so many owners.
     Shares(u32, usize),
+    /// The thread has its park token.
+    Unparked(ThreadId),
+    /// The token with this number is there.
+    Notified(u32),
 }
 
 impl Seen {
     /// Whether both are about one object or place, whatever was learnt of it.
     pub(crate) fn is_about_the_same(self, other: Seen) -> bool {
         use Seen::{
-            Held, Letters, Locked, Memory, NoMessage, NoPermit, NoRoom, NotDone, Permits, Runs,
-            Shares, Value, Written,
+            Held, Letters, Locked, Memory, NoMessage, NoPermit, NoRoom, NotDone, Notified, Permits,
+            Runs, Shares, Unparked, Value, Written,
         };
         match (self, other) {
             (Value(one, _), Value(two, _)) => one == two,
             (Memory { address: one, .. }, Memory { address: two, .. }) => one == two,
-            (Runs(one), Runs(two)) => one == two,
+            (Runs(one), Runs(two)) | (Unparked(one), Unparked(two)) => one == two,
             (Locked(one), Locked(two))
             | (Held(one), Held(two))
             | (Written(one), Written(two))
@@ -57,6 +61,7 @@ impl Seen {
             | (NoRoom(one), NoRoom(two))
             | (Letters(one, _), Letters(two, _))
             | (NotDone(one), NotDone(two))
+            | (Notified(one), Notified(two))
             | (Shares(one, _), Shares(two, _)) => one == two,
             (
                 Value(..)
@@ -71,7 +76,9 @@ impl Seen {
                 | NoRoom(_)
                 | Letters(..)
                 | NotDone(_)
-                | Shares(..),
+                | Shares(..)
+                | Unparked(_)
+                | Notified(_),
                 _,
             ) => false,
         }

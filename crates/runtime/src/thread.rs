@@ -13,7 +13,7 @@ use crate::panic_count;
 use crate::perform::{self, commuting, perform, silently};
 use crate::seen::Seen;
 use crate::waiting::Wait;
-use explore::{Request, ThreadId};
+use explore::{ObjectId, Request, ThreadId};
 use objects::{Coarsening, Park, Thread};
 use std::any::Any;
 use std::panic::Location;
@@ -215,8 +215,18 @@ pub fn park() {
         park_some_time(location);
         return;
     }
-    let (thread, token) = request_token(location);
-    perform::wait(Park::WAIT.on(token), Wait::Park(thread), location, |_| ());
+    let (thread, token, own_round) = request_token(location);
+    perform::wait(
+        Park::WAIT.on(token),
+        Wait::Park(thread),
+        location,
+        |engine| {
+            // A wait is an effect, but not one for a token that the thread gave to itself.
+            if let Some(had_effect) = own_round {
+                engine.thread().round.set_effect(had_effect);
+            }
+        },
+    );
 }
 
 /// The same for some time; whether it got the token.
@@ -231,7 +241,7 @@ pub fn park_timed() -> bool {
 
 #[track_caller]
 fn park_some_time(location: &'static Location<'static>) -> bool {
-    let (thread, token) = request_token(location);
+    let (thread, token, _) = request_token(location);
     perform(Park::RESOLVE.on(token), location, |engine| {
         let is_granted = engine.objects.parks[thread.index()].resolve();
         if is_granted && engine.watch.races {
@@ -245,22 +255,42 @@ fn park_some_time(location: &'static Location<'static>) -> bool {
     })
 }
 
+/// The thread at hand, its token, and whether it had an effect in its round so far if the token is one that it gave to itself.
+// Numbers of events differ from round to round: they must not lie in a frame of the program (await rule).
+#[inline(never)]
 #[track_caller]
-fn request_token(location: &'static Location<'static>) -> (ThreadId, explore::ObjectId) {
+fn request_token(location: &'static Location<'static>) -> (ThreadId, ObjectId, Option<bool>) {
     let (thread, token) = silently(|engine| (engine.running, engine.names.park(engine.running)));
-    perform(Park::REQUEST.on(token), location, |engine| {
-        engine.objects.parks[thread.index()].request();
+    let own_round = perform(Park::REQUEST.on(token), location, |engine| {
+        let park = &mut engine.objects.parks[thread.index()];
+        let given = park.given();
+        park.request();
+        let round = &mut engine.thread().round;
+        round.takes(token, given).then_some(round.has_effect())
     });
-    (thread, token)
+    (thread, token, own_round)
 }
 
 /// Gives a thread its park token.
+// Numbers of events differ from round to round: they must not lie in a frame of the program (await rule).
+#[inline(never)]
 #[track_caller]
 pub fn unpark(thread: ThreadId) {
     let token = silently(|engine| engine.names.park(thread));
     perform(Park::UNPARK.on(token), Location::caller(), |engine| {
         let event = engine.event();
-        engine.objects.parks[thread.index()].unpark(event);
+        let park = &mut engine.objects.parks[thread.index()];
+        let was_given = park.given().is_some();
+        park.unpark(event);
+        let is_own = thread == engine.running;
+        let round = &mut engine.thread().round;
+        if is_own && !round.waits_for(token) {
+            round.owns(token);
+        }
+        round.gives(token, event, was_given);
+        if was_given {
+            engine.see(Seen::Unparked(thread));
+        }
         if engine.watch.races {
             engine.happens_before.unparks(engine.running, thread);
         }
