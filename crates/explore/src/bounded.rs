@@ -33,7 +33,13 @@ impl<S: Strategy> Bounded<S> {
 /// Whether a step of the thread is a preemption of the one that moved last.
 #[inline]
 pub(crate) fn preempts(thread: ThreadId, last: Option<ThreadId>, pending: &[Pending]) -> bool {
-    last.is_some_and(|last| last != thread && pending[last.index()].enabled().is_some())
+    last.is_some_and(|last| last != thread && goes_on(last, pending))
+}
+
+/// Whether the thread that moved last can go on, and has not given way.
+fn goes_on(last: ThreadId, pending: &[Pending]) -> bool {
+    let request = pending[last.index()].enabled();
+    request.is_some_and(|request| !request.yields)
 }
 
 impl<S: Strategy> Strategy for Bounded<S> {
@@ -44,7 +50,7 @@ impl<S: Strategy> Strategy for Bounded<S> {
 
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence> {
         let last = self.execution().last_thread();
-        let running = last.filter(|last| pending[last.index()].enabled().is_some());
+        let running = last.filter(|&last| goes_on(last, pending));
         match running {
             Some(running) if self.preemptions == self.bound => {
                 self.pending.clear();

@@ -39,8 +39,10 @@ pub struct Event {
     pub before: Token,
     /// The value of the object after.
     pub after: Token,
-    /// Whether the thread that moved before it could have gone on.
+    /// Whether the thread that moved before it could have gone on, and had not given way.
     pub preempts: bool,
+    /// Whether its thread had given way right before it.
+    pub yields: bool,
     /// Whether nothing else is to be tried in its place.
     pub is_fixed: bool,
     /// What was last at its object before it.
@@ -204,15 +206,16 @@ impl Execution {
         past.any(|event| self.happens_before(first, event))
     }
 
-    /// Where the thread of the event at a position began to run without another one in between.
-    pub(crate) fn start_of_run(&self, position: usize) -> usize {
+    /// Where the thread of the event at a position began to run without another one in between, and, before that, where it gave
+    /// way since: the last time that another thread could have moved without a preemption.
+    pub(crate) fn starts_of_run(&self, position: usize) -> [usize; 2] {
         let thread = self.events[position].thread();
-        let before = self.events[..position].iter();
-        position
-            - before
-                .rev()
-                .take_while(|event| event.thread() == thread)
-                .count()
+        let before = self.events[..position].iter().rev();
+        let start = position - before.take_while(|event| event.thread() == thread).count();
+        let yields = self.events[start..=position]
+            .iter()
+            .rposition(|event| event.yields);
+        [start, yields.map_or(start, |offset| start + offset)]
     }
 
     /// The event of the same thread before this one.
@@ -282,6 +285,7 @@ impl Execution {
             before: performed.before,
             after: performed.after,
             preempts: performed.preempts,
+            yields: request.yields,
             is_fixed: performed.is_fixed,
             previous,
             edges_end: self.edges.len() as u32,

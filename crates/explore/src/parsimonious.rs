@@ -24,7 +24,7 @@ mod sleep_set;
 use crate::execution::{Access, Event, EventId, Execution, Race, Request, Step, ThreadId};
 use crate::program::{Divergence, Outcome, Pending, Performed};
 use crate::replay;
-use crate::search::Enabled;
+use crate::search::{Enabled, next_after};
 use crate::strategy::{Decision, Ending, Strategy};
 use candidate::Candidate;
 use compared::Compared;
@@ -313,7 +313,12 @@ impl Parsimonious {
         let execution = &self.record.execution;
         let last = execution.last_thread();
         if self.is_first {
-            return self.guide.get(execution.len()).copied().or(last);
+            let guided = self.guide.get(execution.len()).copied();
+            return guided.or_else(|| next_after(last, pending));
+        }
+        let next = next_after(last, pending);
+        if next != last {
+            return next;
         }
         let request = last.and_then(|last| pending[last.index()].enabled());
         if request.is_some_and(|request| self.contended.spares(request)) {

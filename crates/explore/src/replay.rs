@@ -17,6 +17,7 @@ pub(crate) const NO_REQUEST: Request = Request {
     },
     expects: None,
     alternatives: 1,
+    yields: false,
 };
 
 /// What the thread of a planned step announces; it must be enabled.

@@ -117,29 +117,39 @@ impl<Plan> Node<Plan> {
 #[derive(Clone, Copy, Debug)]
 pub struct Enabled<'a> {
     pending: &'a [Pending],
+    preferred: Option<ThreadId>,
     last: Option<ThreadId>,
 }
 
 impl<'a> Enabled<'a> {
-    pub(crate) fn new(pending: &'a [Pending], last: Option<ThreadId>) -> Enabled<'a> {
-        Enabled { pending, last }
+    pub(crate) fn new(pending: &'a [Pending], preferred: Option<ThreadId>) -> Enabled<'a> {
+        Enabled {
+            pending,
+            preferred,
+            last: None,
+        }
+    }
+
+    /// The same where this thread has moved last.
+    fn after(self, last: Option<ThreadId>) -> Enabled<'a> {
+        Enabled { last, ..self }
     }
 
     /// In the order in which they are preferred.
     pub fn iter(self) -> impl Iterator<Item = (ThreadId, &'a Request)> {
-        let last = self.last.map(ThreadId::index);
-        let mut preferred = last;
+        let first = self.preferred.map(ThreadId::index);
+        let mut preferred = first;
         let mut others = self.pending.iter().enumerate();
         std::iter::from_fn(move || {
-            if let Some(last) = preferred.take()
-                && let Some(request) = self.pending.get(last).and_then(Pending::enabled)
+            if let Some(first) = preferred.take()
+                && let Some(request) = self.pending.get(first).and_then(Pending::enabled)
             {
-                return Some((ThreadId::from_index(last), request));
+                return Some((ThreadId::from_index(first), request));
             }
             loop {
                 let (index, pending) = others.next()?;
                 if let Some(request) = pending.enabled()
-                    && Some(index) != last
+                    && Some(index) != first
                 {
                     return Some((ThreadId::from_index(index), request));
                 }
@@ -149,26 +159,40 @@ impl<'a> Enabled<'a> {
 
     /// The preferred one.
     pub fn first(self) -> Option<(ThreadId, &'a Request)> {
-        let last = self
-            .last
-            .and_then(|last| Some((last, self.pending.get(last.index())?.enabled()?)));
-        last.or_else(|| {
+        let first = self
+            .preferred
+            .and_then(|first| Some((first, self.pending.get(first.index())?.enabled()?)));
+        first.or_else(|| {
             let mut pending = self.pending.iter();
             let index = pending.position(|pending| pending.enabled().is_some())?;
             Some((ThreadId::from_index(index), self.pending[index].enabled()?))
         })
     }
 
-    /// The one that moved last, if it is enabled.
+    /// The one that moved last, if it is enabled and has not given way.
     pub fn running(self) -> Option<ThreadId> {
         let last = self.last?;
-        self.pending.get(last.index())?.enabled()?;
-        Some(last)
+        let request = self.pending.get(last.index())?.enabled()?;
+        (!request.yields).then_some(last)
     }
 
     /// Whether no thread is enabled.
     pub fn is_empty(self) -> bool {
         self.first().is_none()
+    }
+}
+
+/// The thread that moves next unless something speaks against it: the one that moved last; if it has given way, those behind it
+/// in turn, so that each moves at some time (fair schedules, Musuvathi and Qadeer, PLDI 2008).
+pub(crate) fn next_after(last: Option<ThreadId>, pending: &[Pending]) -> Option<ThreadId> {
+    let own = last?.index();
+    let is_enabled = |index: &usize| pending[*index].enabled().is_some();
+    match pending[own].enabled() {
+        Some(request) if request.yields => {
+            let mut others = (own + 1..pending.len()).chain(0..own);
+            others.find(is_enabled).map(ThreadId::from_index).or(last)
+        }
+        _ => last,
     }
 }
 
@@ -256,8 +280,9 @@ impl<R: Reduction> Search<R> {
     /// Reaches a node for the first time.
     fn enter(&mut self, pending: &[Pending]) -> Decision {
         let preferred = self.guide.get(self.execution.len()).copied();
-        let preferred = preferred.or_else(|| self.execution.last_thread());
-        let enabled = Enabled::new(pending, preferred);
+        let last = self.execution.last_thread();
+        let preferred = preferred.or_else(|| next_after(last, pending));
+        let enabled = Enabled::new(pending, preferred).after(last);
         if enabled.is_empty() {
             return Decision::Stop(Ending::Maximal);
         }

@@ -68,9 +68,8 @@ impl Straight {
                 };
                 let op = op(OpKind::CompareExchange, access, x);
                 Request {
-                    op,
                     expects: Some(Token(expected)),
-                    alternatives: 1,
+                    ..Request::plain(op)
                 }
             }
             Choose(alternatives) => {

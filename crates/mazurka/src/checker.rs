@@ -178,7 +178,8 @@ impl Checker {
         }
     }
 
-    /// Leaves out executions in which running threads are preempted more often than this. A range from a number on begins with it and
+    /// Leaves out executions in which running threads are preempted more often than this; to move after a thread has called
+    /// `yield_now` or `spin_loop` is no preemption. A range from a number on begins with it and
     /// allows one more until no execution is left out: then the first bug is shown with as few preemptions as possible.
     ///
     /// ```

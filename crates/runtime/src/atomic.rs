@@ -275,10 +275,10 @@ impl<V: Value> Atomic<V> {
         let own = self.here();
         let expects = current.token();
         let announce = |engine: &mut Engine| {
+            let op = op(OpKind::CompareExchange, Access::Write, own.object());
             let mut request = Request {
-                op: op(OpKind::CompareExchange, Access::Write, own.object()),
                 expects: Some(expects),
-                alternatives: 1,
+                ..Request::plain(op)
             };
             request.op.access = request.access_at(own.own().token());
             engine.announce_conditional(request, DependsOn::Value, location);

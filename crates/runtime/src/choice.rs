@@ -24,9 +24,8 @@ pub fn choose(alternatives: u32) -> u32 {
         |engine: &mut Engine| {
             engine.announce(
                 Request {
-                    op,
-                    expects: None,
                     alternatives,
+                    ..Request::plain(op)
                 },
                 location,
             );

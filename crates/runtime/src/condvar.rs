@@ -155,9 +155,8 @@ impl Condvar {
             let op = Order::SIGNAL.on(self.object);
             engine.announce_conditional(
                 Request {
-                    op,
-                    expects: None,
                     alternatives,
+                    ..Request::plain(op)
                 },
                 DependsOn::Waiters(self.number),
                 location,

@@ -29,7 +29,10 @@ fn end_round() {
     let lap = arrive();
     perform::clean_after_calls();
     match lap {
-        Lap::GoesOn => {}
+        Lap::GoesOn => perform::silently(|engine| {
+            let thread = engine.thread();
+            thread.gave_way = Some(thread.operations);
+        }),
         Lap::IsVain if perform::silently(|engine| engine.waits_for_time()) => {
             std::thread::sleep(PAUSE);
         }

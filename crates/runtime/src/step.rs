@@ -34,8 +34,16 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn announce(&mut self, request: Request, location: Place) {
         let index = self.running.index();
-        self.pending[index] = Pending::Enabled(request);
+        self.pending[index] = Pending::Enabled(self.after_hint(request));
         self.threads[index].location = location;
+    }
+
+    /// The request of the thread that runs, with what is known of hints before it.
+    #[inline(always)]
+    pub(crate) fn after_hint(&self, request: Request) -> Request {
+        let thread = &self.threads[self.running.index()];
+        let yields = thread.gave_way == Some(thread.operations);
+        Request { yields, ..request }
     }
 
     /// The same for an operation that changes with the state of its object.

@@ -202,6 +202,7 @@ impl Runner {
             }
             Verb::Fence => fence(SeqCst),
             Verb::Let => return value(0),
+            Verb::Yield => {}
             Verb::Choose => return u64::from(choose(value(0).max(1) as u32)),
             Verb::Lock => {
                 shared.mutexes[object].lock();

@@ -325,6 +325,7 @@ fn template(verb: Verb) -> Option<&'static str> {
         WeakCompareExchange => "seen = $a; $into atomic_compare_exchange_weak(&$0, &seen, $b);",
         Fence => "atomic_thread_fence(memory_order_seq_cst);",
         Let => "$into $a;",
+        Yield => ";",
         Choose => "$into mazurka_choose($a);",
         Lock => "pthread_mutex_lock(&$0); holds_$0 = 1;",
         Unlock => "if (holds_$0) { pthread_mutex_unlock(&$0); holds_$0 = 0; }",

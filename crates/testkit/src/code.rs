@@ -64,6 +64,7 @@ impl Code {
                 Instruction::Do(action) if action.verb == Verb::Let => {
                     local.store(action, local.value(action.values[0]));
                 }
+                Instruction::Do(action) if action.verb == Verb::Yield => {}
                 Instruction::Do(action) => return Stop::At(action),
                 Instruction::Assume(condition) if !local.holds(condition) => {
                     return Stop::AssumptionFails;
@@ -81,6 +82,12 @@ impl Code {
             local.next += 1;
         }
         Stop::End
+    }
+
+    /// Whether a stopped thread gives way right before the action that it is at.
+    pub(crate) fn yields(&self, local: &Local) -> bool {
+        let before = local.next.checked_sub(1).map(|before| &self.0[before]);
+        matches!(before, Some(Instruction::Do(action)) if action.verb == Verb::Yield)
     }
 
     /// The action that a stopped thread is at.

@@ -107,7 +107,7 @@ impl Oracle {
 }
 
 /// The traces of all maximal executions with at most so many preemptions: steps of another thread
-/// while the one that moved last is enabled.
+/// while the one that moved last is enabled and has not given way.
 pub(crate) fn traces_within(program: &Program, preemptions: u32) -> BTreeSet<Key> {
     let mut traces = BTreeSet::new();
     let mut work = vec![(Machine::new(program), None, preemptions)];
@@ -117,8 +117,12 @@ pub(crate) fn traces_within(program: &Program, preemptions: u32) -> BTreeSet<Key
             traces.insert(Key::of(machine.records()));
         }
         for &step in &steps {
-            let is_preempted = last.is_some_and(|last| {
-                last != step.thread && steps.iter().any(|other| other.thread == last)
+            let is_preempted = last.is_some_and(|last: ThreadId| {
+                let goes_on = |request: &Request| !request.yields;
+                last != step.thread
+                    && machine.pending()[last.index()]
+                        .enabled()
+                        .is_some_and(goes_on)
             });
             if let Some(left) = left.checked_sub(u32::from(is_preempted)) {
                 work.push((after(&machine, step), Some(step.thread), left));

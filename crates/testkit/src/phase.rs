@@ -139,7 +139,7 @@ pub(crate) fn phases(verb: Verb, capacity: Option<usize>) -> &'static [Phase] {
             Phase::Variable(Variable::CompareExchange),
         ],
         Verb::Fence => &[Phase::Fence],
-        Verb::Let => &[],
+        Verb::Let | Verb::Yield => &[],
         Verb::Choose => &[Phase::Choose],
         Verb::Lock => &[Phase::Mutex(Mutex::Request), Phase::Wait(Wait::Mutex)],
         Verb::Unlock => &[Phase::Mutex(Mutex::Unlock)],

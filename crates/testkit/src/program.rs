@@ -119,6 +119,8 @@ pub enum Verb {
     Fence,
     /// Sets a register; no event.
     Let,
+    /// Gives way before the next action; no event.
+    Yield,
     Choose,
     Lock,
     Unlock,
@@ -196,7 +198,7 @@ const fn row(
 }
 
 /// All verbs.
-pub const SIGNATURES: [Signature; 43] = [
+pub const SIGNATURES: [Signature; 44] = [
     row(Verb::Load, "load", true, &[Sort::Variable], 0),
     row(Verb::Store, "store", false, &[Sort::Variable], 1),
     row(Verb::FetchAdd, "add", true, &[Sort::Variable], 1),
@@ -211,6 +213,7 @@ pub const SIGNATURES: [Signature; 43] = [
     ),
     row(Verb::Fence, "fence", false, &[], 0),
     row(Verb::Let, "let", true, &[], 1),
+    row(Verb::Yield, "yield", false, &[], 0),
     row(Verb::Choose, "choose", true, &[], 1),
     row(Verb::Lock, "lock", false, &[Sort::Mutex], 0),
     row(Verb::Unlock, "unlock", false, &[Sort::Mutex], 0),

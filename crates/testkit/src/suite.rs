@@ -15,6 +15,7 @@ pub(crate) enum Piece {
     CompareExchange,
     Weak,
     Fence,
+    Yield,
     Choose,
     Assume,
     Assert,
@@ -83,7 +84,7 @@ const fn suite(name: &'static str, pieces: &'static [Piece]) -> Suite {
 const RENDEZVOUS: &[Option<usize>] = &[Some(0)];
 
 /// All families.
-pub const SUITES: [Suite; 26] = {
+pub const SUITES: [Suite; 27] = {
     use Piece::*;
     [
         suite("rw", &[Load, Store]),
@@ -129,6 +130,10 @@ pub const SUITES: [Suite; 26] = {
             capacities: RENDEZVOUS,
             ..suite("rendezvous-try", &[Talk, TryTalk, TimedTalk, EndTalk])
         },
+        suite(
+            "yield",
+            &[Yield, Yield, Load, Store, ReadModifyWrite, Critical],
+        ),
         suite("park", &[Park, TimedPark, Unpark, Unpark, Load, Store]),
         Suite {
             spawned: 70,
@@ -165,6 +170,7 @@ pub const SUITES: [Suite; 26] = {
                     CompareExchange,
                     Weak,
                     Fence,
+                    Yield,
                     Choose,
                     Assume,
                     Branch,

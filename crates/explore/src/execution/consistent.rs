@@ -59,6 +59,7 @@ impl Execution {
             op: event.op,
             expects: event.expects,
             alternatives: event.alternatives,
+            yields: event.yields,
         };
         let performed = Performed {
             before: event.before,

@@ -190,6 +190,9 @@ pub struct Request {
     /// In how many ways it can be performed, at least 1. An operation with more than one is a write
     /// or has no access.
     pub alternatives: u32,
+    /// The thread has given way before it (`yield_now`): a step of another thread is no preemption then, and comes first
+    /// if nothing speaks against it.
+    pub yields: bool,
 }
 
 impl Request {
@@ -199,6 +202,7 @@ impl Request {
             op,
             expects: None,
             alternatives: 1,
+            yields: false,
         }
     }
 

@@ -1,9 +1,10 @@
 //! Executions with a bounded number of preemptions (Musuvathi, Qadeer, PLDI 2007), reduced as in bounded partial-order reduction
 //! (Coons, Musuvathi, McKinley, OOPSLA 2013, section 4).
 //!
-//! A preemption is a step of another thread while the one that moved last is enabled. An execution goes on without one wherever no race
+//! A preemption is a step of another thread while the one that moved last is enabled and has not given way. An execution goes on without one wherever no race
 //! calls for it, so none is begun only to be cut. To come first, the second event of a race may need one preemption more than there is
-//! right before the first event; at the last switch to the first event's thread it needs one less. So the race is reversed at both places.
+//! right before the first event; at the last switch to the first event's thread it needs one less, and so it does where that thread gave way since.
+//! So the race is reversed at all these places.
 //!
 //! There are no sleep sets: the order that they leave out may be the one within the bound. So a trace may be executed several times.
 //!
@@ -30,7 +31,7 @@ pub struct FewPreemptions {
 pub struct Plan {
     /// The preemptions before the node.
     preemptions: u32,
-    /// The thread that moved last, if it is enabled: others preempt it.
+    /// The thread that moved last, if it is enabled and has not given way: others preempt it.
     running: Option<ThreadId>,
     enabled: Vec<ThreadId>,
     /// backtrack(E), in the order in which they are explored.
@@ -145,7 +146,8 @@ impl Reduction for FewPreemptions {
             }
             for edge in execution.edges(second) {
                 let position = edge.index();
-                for place in [position, execution.start_of_run(position)] {
+                let [start, yields] = execution.starts_of_run(position);
+                for place in [position, start, yields] {
                     let plan = &mut path[place].plan;
                     if plan.enabled.contains(&event.thread()) {
                         plan.add(event.thread());
@@ -167,9 +169,10 @@ impl Reduction for FewPreemptions {
                     continue;
                 }
                 let position = first.index();
-                let start = execution.start_of_run(position);
-                self.backtrack(execution, position, second, &mut path[position].plan);
-                self.backtrack(execution, start, second, &mut path[start].plan);
+                let [start, yields] = execution.starts_of_run(position);
+                for place in [position, start, yields] {
+                    self.backtrack(execution, place, second, &mut path[place].plan);
+                }
             }
         }
     }

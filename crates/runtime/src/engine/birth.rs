@@ -45,6 +45,7 @@ impl Engine {
         thread.has_private_stack = has_private_stack;
         thread.last = None;
         thread.operations = 0;
+        thread.gave_way = None;
         thread.accesses_left = accesses;
         thread.wait = None;
         thread.expiries = 0;

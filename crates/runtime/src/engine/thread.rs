@@ -29,6 +29,8 @@ pub(crate) struct Thread {
     pub(crate) edges: Vec<EventId>,
     /// How many operations it has performed.
     pub(crate) operations: u32,
+    /// How many of them it had performed when it came to the last hint at which it went on.
+    pub(crate) gave_way: Option<u32>,
     /// How many plain accesses that are no events it may still perform.
     pub(crate) accesses_left: u32,
     pub(crate) expiries: u32,
@@ -116,6 +118,7 @@ impl Thread {
             last: None,
             edges: Vec::new(),
             operations: 0,
+            gave_way: None,
             accesses_left: 0,
             expiries: 0,
             spurious: 0,

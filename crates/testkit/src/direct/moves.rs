@@ -66,7 +66,7 @@ impl<'a> Moves<'a> {
                 self.modify(|old| if old == expected { new } else { old });
             }
             Verb::WeakCompareExchange => self.weak_compare_exchange(),
-            Verb::Fence | Verb::Let => self.ends(|_| {}),
+            Verb::Fence | Verb::Let | Verb::Yield => self.ends(|_| {}),
             Verb::Choose => {
                 (0..self.value(0).max(1)).for_each(|choice| self.ends_with(choice, |_| {}));
             }

@@ -35,7 +35,12 @@ impl Machine {
 
     fn request(&self, number: usize) -> Request {
         let phase = self.phase(number);
-        let request = Request::plain(self.op(number, phase));
+        let thread = &self.threads[number];
+        let begins = thread.status == Status::Running && thread.phase == 0;
+        let request = Request {
+            yields: begins && self.plan.codes[number].yields(&thread.local),
+            ..Request::plain(self.op(number, phase))
+        };
         let local = &self.threads[number].local;
         if phase == Phase::Variable(phase::Variable::CompareExchange) && !self.threads[number].flag
         {

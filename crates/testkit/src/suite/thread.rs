@@ -95,6 +95,7 @@ impl RandomThread<'_> {
             Piece::CompareExchange => self.add_access(Verb::CompareExchange, body),
             Piece::Weak => self.add_access(Verb::WeakCompareExchange, body),
             Piece::Fence => body.push(self.act(Verb::Fence, &[])),
+            Piece::Yield => body.push(self.act(Verb::Yield, &[])),
             Piece::Choose => {
                 let mut choose = self.act(Verb::Choose, &[]);
                 if let Statement::Do(action) = &mut choose {
