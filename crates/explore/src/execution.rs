@@ -206,8 +206,8 @@ impl Execution {
         past.any(|event| self.happens_before(first, event))
     }
 
-    /// Where the thread of the event at a position began to run without another one in between, and, before that, where it gave
-    /// way since: the last time that another thread could have moved without a preemption.
+    /// Two positions: where the thread of this event began to run without another one in between, and where it gave way last
+    /// since then, which is the same if it did not. At both another thread could have moved without a preemption.
     pub(crate) fn starts_of_run(&self, position: usize) -> [usize; 2] {
         let thread = self.events[position].thread();
         let before = self.events[..position].iter().rev();

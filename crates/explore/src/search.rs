@@ -182,8 +182,8 @@ impl<'a> Enabled<'a> {
     }
 }
 
-/// The thread that moves next unless something speaks against it: the one that moved last; if it has given way, those behind it
-/// in turn, so that each moves at some time (fair schedules, Musuvathi and Qadeer, PLDI 2008).
+/// The thread that moves next by default: the one that moved last. If that has given way, the enabled thread that follows it in
+/// the cyclic order of their numbers, so that none is passed over for ever (fair schedules, Musuvathi and Qadeer, PLDI 2008).
 pub(crate) fn next_after(last: Option<ThreadId>, pending: &[Pending]) -> Option<ThreadId> {
     let own = last?.index();
     let is_enabled = |index: &usize| pending[*index].enabled().is_some();

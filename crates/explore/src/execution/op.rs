@@ -190,8 +190,8 @@ pub struct Request {
     /// In how many ways it can be performed, at least 1. An operation with more than one is a write
     /// or has no access.
     pub alternatives: u32,
-    /// The thread has given way before it (`yield_now`): a step of another thread is no preemption then, and comes first
-    /// if nothing speaks against it.
+    /// Whether the thread has given way right before it (`yield_now`). Then a step of another thread is no preemption, and
+    /// other threads move first by default.
     pub yields: bool,
 }
 

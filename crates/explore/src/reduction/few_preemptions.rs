@@ -1,10 +1,10 @@
 //! Executions with a bounded number of preemptions (Musuvathi, Qadeer, PLDI 2007), reduced as in bounded partial-order reduction
 //! (Coons, Musuvathi, McKinley, OOPSLA 2013, section 4).
 //!
-//! A preemption is a step of another thread while the one that moved last is enabled and has not given way. An execution goes on without one wherever no race
-//! calls for it, so none is begun only to be cut. To come first, the second event of a race may need one preemption more than there is
-//! right before the first event; at the last switch to the first event's thread it needs one less, and so it does where that thread gave way since.
-//! So the race is reversed at all these places.
+//! A preemption is a step of another thread while the one that moved last is enabled and has not given way. An execution goes
+//! on without one wherever no race calls for it, so none is begun only to be cut. To come first, the second event of a race may
+//! need one preemption more than there is right before the first event. It needs one less at the last switch to the first
+//! event's thread, and where that thread gave way since. So the race is reversed at all these places.
 //!
 //! There are no sleep sets: the order that they leave out may be the one within the bound. So a trace may be executed several times.
 //!

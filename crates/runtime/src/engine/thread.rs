@@ -29,7 +29,7 @@ pub(crate) struct Thread {
     pub(crate) edges: Vec<EventId>,
     /// How many operations it has performed.
     pub(crate) operations: u32,
-    /// How many of them it had performed when it came to the last hint at which it went on.
+    /// The number of operations that it had performed when it last gave way: at a hint after which it went on.
     pub(crate) gave_way: Option<u32>,
     /// How many plain accesses that are no events it may still perform.
     pub(crate) accesses_left: u32,
