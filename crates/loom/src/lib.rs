@@ -13,8 +13,14 @@
 //! * `unsync_load` of a variable that another thread writes;
 //! * a `lazy_static!` that is used when the main thread has ended: here it lasts until all threads have.
 //!
-//! Of loom's own tests those that ask for these fail with it, three for limits of loom's (a main thread without a name, stack sizes in words,
-//! `max_branches` below 10,000), and no other.
+//! Of loom's own tests (0.7.3) these fail with it, and no other:
+//!
+//! * for weak memory `store_buffering`, `acq_rel`, `check_ordering_invalid_1` and `check_ordering_invalid_2`;
+//! * for the other two points `invalid_unsync_load_relaxed` and `lazy_static_arc_shutdown`;
+//! * for limits of loom's `initial_thread` (a main thread without a name), `thread_stack_size` (in words) and
+//!   `double_panic_at_branch_max` (`max_branches` below 10,000);
+//! * `try_unwrap_multithreaded`: `Notify::wait` may return for no reason, in loom, too, which does not explore it there;
+//! * `drop` of `thread_local.rs`: it counts in a static of `std`, which outlives executions.
 
 #![forbid(unsafe_code)]
 
