@@ -94,7 +94,10 @@ impl Round {
         self.visits.clear();
         (self.returns, self.hints) = (0, 0);
         self.alone = 0;
-        self.changed.clear();
+        // To clear an empty tree costs a call, for each thread of each execution.
+        if !self.changed.is_empty() {
+            self.changed.clear();
+        }
         self.live = 0;
         self.effects.clear();
         self.token = None;

@@ -58,8 +58,8 @@ pub(crate) struct Engine {
     /// How often a thread was made to run, in all executions.
     pub(crate) resumes: u64,
     pub(crate) suspender: *const Suspender,
-    /// How the checker computes with floating-point numbers.
-    pub(crate) control_words: ControlWords,
+    /// How the checker computes with floating-point numbers; none if the program computes likewise, as Rust does.
+    pub(crate) control_words: Option<ControlWords>,
     /// The heap of the thread that runs.
     pub(crate) heap: *mut Heap,
     pub(crate) heap_segment: HeapSegment,
@@ -236,7 +236,7 @@ impl Engine {
             running: ThreadId::MAIN,
             resumes: 0,
             suspender: ptr::null(),
-            control_words: ControlWords::now(),
+            control_words: config.native.map(|_| ControlWords::now()),
             heap: ptr::null_mut(),
             heap_segment: HeapSegment::default(),
             hidden: Hidden::default(),

@@ -345,7 +345,9 @@ impl Model {
     fn trapped(&mut self, thread: ThreadId) {
         perform::enter_root();
         let engine = self.engine;
-        self.engine().control_words.set();
+        if let Some(control_words) = self.engine().control_words {
+            control_words.set();
+        }
         let trap = trap::take();
         if matches!(trap, Some(Trap::Blocked | Trap::Endless)) {
             let patience = &mut self.engine_mut().config.patience;

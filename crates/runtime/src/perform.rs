@@ -345,17 +345,22 @@ unsafe fn switch(engine: NonNull<Engine>) {
             (*engine.as_ptr()).end_segment();
         }
     }
-    let words = ControlWords::now();
     // SAFETY: the suspender is that of the running coroutine, which is suspended by nobody else.
     unsafe {
         // The checker does not change its own control words.
         let checkers = (*engine.as_ptr()).control_words;
-        checkers.replace(words);
+        let words = checkers.map(|checkers| {
+            let words = ControlWords::now();
+            checkers.replace(words);
+            (words, checkers)
+        });
         (*engine.as_ptr()).note_frame();
         let frame = native::FRAME;
         (*(*engine.as_ptr()).suspender).suspend(());
         native::FRAME = frame;
-        words.replace(checkers);
+        if let Some((words, checkers)) = words {
+            words.replace(checkers);
+        }
     }
     forget_registers();
 }

@@ -32,7 +32,9 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
             // SAFETY: the engine outlives its coroutines; no reference to it is held here.
             unsafe { end_of_statics::drop_statics(engine) };
         }
-        pointer().control_words.set();
+        if let Some(control_words) = pointer().control_words {
+            control_words.set();
+        }
         pointer().finish(panic);
         suspender.suspend(());
     }
