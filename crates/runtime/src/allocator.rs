@@ -65,8 +65,8 @@ unsafe impl GlobalAlloc for ModelAllocator {
             return pointer;
         }
         if perform::current().is_some() && arena::outlives(pointer.addr()) {
-            // The process keeps it, such as the captured output of a test. It leaves the heap of the model for good, and
-            // its old place is not freed there: neither is an effect of the thread that runs.
+            // The process keeps this object, for example the captured output of a test. It moves to the system's heap, and
+            // its old place stays allocated: a change of the model's heap would count as an effect of the thread.
             // SAFETY: the layout is valid as in the case below, and so are the two objects.
             return unsafe {
                 let new = System.alloc(Layout::from_size_align_unchecked(size, layout.align()));

@@ -94,7 +94,7 @@ impl Round {
         self.visits.clear();
         (self.returns, self.hints) = (0, 0);
         self.alone = 0;
-        // To clear an empty tree costs a call, for each thread of each execution.
+        // Clearing an empty tree costs a call, and this runs for each thread of each execution.
         if !self.changed.is_empty() {
             self.changed.clear();
         }

@@ -61,7 +61,7 @@ pub trait Memory {
 /// The savepoints on the way of the execution at hand, in its order.
 #[derive(Default)]
 pub(crate) struct Savepoints {
-    /// The first of these; the others are to be used again.
+    /// The first `count` are on the way. The others are room for the next ones.
     points: Vec<Savepoint>,
     count: usize,
     /// The steps of the execution at hand.
