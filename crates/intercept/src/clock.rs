@@ -82,6 +82,7 @@ fn now() -> u64 {
 pub(crate) fn sleep_for(nanoseconds: u64, frame: *const Frame) {
     let clock = moved();
     *clock = clock.saturating_add(nanoseconds);
+    runtime::yields();
     cancel::point(frame);
 }
 
@@ -259,6 +260,7 @@ export! {
             }
             pass(time);
         }
+        runtime::yields();
         0
     }
 }

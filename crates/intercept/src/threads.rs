@@ -444,15 +444,19 @@ export! {
     }
 
     placed fn sched_yield() -> c_int {
-        match is_inside() {
-            true => 0,
-            false => real!(sched_yield(): fn() -> c_int),
+        if !is_inside() {
+            return real!(sched_yield(): fn() -> c_int);
         }
+        let _closed = close();
+        runtime::yields();
+        0
     }
 
     placed fn thrd_yield() {
         if !is_inside() {
-            real!(thrd_yield(): fn());
+            return real!(thrd_yield(): fn());
         }
+        let _closed = close();
+        runtime::yields();
     }
 }

@@ -22,6 +22,11 @@ pub fn hint() {
     end_round();
 }
 
+/// Others may go first (`sched_yield`, a sleep): a switch to them at the next operation is no preemption. No event.
+pub fn yields() {
+    perform::silently(|engine| engine.thread().has_yielded = true);
+}
+
 #[inline(never)]
 #[track_caller]
 fn end_round() {
@@ -29,10 +34,7 @@ fn end_round() {
     let lap = arrive();
     perform::clean_after_calls();
     match lap {
-        Lap::GoesOn => perform::silently(|engine| {
-            let thread = engine.thread();
-            thread.gave_way = Some(thread.operations);
-        }),
+        Lap::GoesOn => yields(),
         Lap::IsVain if perform::silently(|engine| engine.waits_for_time()) => {
             std::thread::sleep(PAUSE);
         }

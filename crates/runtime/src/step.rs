@@ -34,15 +34,14 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn announce(&mut self, request: Request, location: Place) {
         let index = self.running.index();
-        self.pending[index] = Pending::Enabled(self.after_hint(request));
+        self.pending[index] = Pending::Enabled(self.after_yield(request));
         self.threads[index].location = location;
     }
 
-    /// The request of the thread that runs, with what is known of hints before it.
+    /// The request of the thread that runs, which may have yielded before it.
     #[inline(always)]
-    pub(crate) fn after_hint(&self, request: Request) -> Request {
-        let thread = &self.threads[self.running.index()];
-        let yields = thread.gave_way == Some(thread.operations);
+    pub(crate) fn after_yield(&self, request: Request) -> Request {
+        let yields = self.threads[self.running.index()].has_yielded;
         Request { yields, ..request }
     }
 
@@ -155,6 +154,7 @@ impl Engine {
         let fibre = &raw mut *own.fibre;
         std::mem::swap(&mut self.edges, &mut own.edges);
         own.operations += 1;
+        own.has_yielded &= self.op.access == Access::None;
         own.last = Some(event);
         own.run = run;
         self.is_in_event = true;

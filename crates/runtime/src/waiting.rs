@@ -121,7 +121,7 @@ impl Engine {
     /// The thread that runs is about to wait.
     pub(crate) fn announce_wait(&mut self, op: Op, wait: Wait, location: Place) {
         let index = self.running.index();
-        let request = self.after_hint(Request::plain(op));
+        let request = self.after_yield(Request::plain(op));
         self.threads[index].location = location;
         self.threads[index].wait = Some(wait);
         self.pending[index] = match (self.objects.is_granted(wait), self.grain) {

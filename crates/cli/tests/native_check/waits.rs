@@ -1,5 +1,6 @@
 //! Loops that wait for what is no event, a plain variable, and do something else meanwhile: no schedule of events ends them.
 
+use crate::operations::{bug, checked};
 use crate::toolchain::{Toolchain, check};
 use std::fs;
 
@@ -191,4 +192,40 @@ int main(void) {
     let options = ["--plain", "sc", "--without", "folded-spawns"];
     let report = check(&options, &executable, &[]).unwrap();
     assert_eq!(report["errors"][0]["kind"], "stuck", "{report}");
+}
+
+/// The value 1 is there only while its writer yields.
+#[test]
+fn what_happens_after_a_yield_or_a_sleep_is_no_preemption() {
+    let program = |wait: &str, local: &str| {
+        format!(
+            "#include <sched.h>
+             #include <threads.h>
+             #include <unistd.h>
+             static atomic_int number, read_number;
+             static void *run(void *p) {{ read_number = number; return p; }}
+             int main(void) {{
+                 volatile int local = 0; struct timespec time = {{ 0, 1 }}; (void)time;
+                 start(run);
+                 number = 1; {wait}; {local}; number = 0;
+                 join();
+                 assert(read_number == 0);
+                 return local - local;
+             }}"
+        )
+    };
+    let none = ["--preemptions", "0"];
+    let (verdict, error) = checked("goes-on.c", &program("(void)0", "local++"), &none);
+    assert_eq!(verdict, "bounded", "{error}");
+    for wait in [
+        "sched_yield()",
+        "thrd_yield()",
+        "usleep(1)",
+        "nanosleep(&time, 0)",
+        "thrd_sleep(&time, 0)",
+    ] {
+        for local in ["(void)0", "local++"] {
+            bug("assertion", "yields.c", &program(wait, local), &none);
+        }
+    }
 }

@@ -45,7 +45,7 @@ impl Engine {
         thread.has_private_stack = has_private_stack;
         thread.last = None;
         thread.operations = 0;
-        thread.gave_way = None;
+        thread.has_yielded = false;
         thread.accesses_left = accesses;
         thread.wait = None;
         thread.expiries = 0;

@@ -29,8 +29,8 @@ pub(crate) struct Thread {
     pub(crate) edges: Vec<EventId>,
     /// How many operations it has performed.
     pub(crate) operations: u32,
-    /// The number of operations that it had performed when it last gave way: at a hint after which it went on.
-    pub(crate) gave_way: Option<u32>,
+    /// It has yielded since its last operation that others can notice.
+    pub(crate) has_yielded: bool,
     /// How many plain accesses that are no events it may still perform.
     pub(crate) accesses_left: u32,
     pub(crate) expiries: u32,
@@ -118,7 +118,7 @@ impl Thread {
             last: None,
             edges: Vec::new(),
             operations: 0,
-            gave_way: None,
+            has_yielded: false,
             accesses_left: 0,
             expiries: 0,
             spurious: 0,

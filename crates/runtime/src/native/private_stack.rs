@@ -58,7 +58,7 @@ impl Engine {
         };
         let index = self.running.index();
         if self.grain == Grain::Operations {
-            self.pending[index] = Pending::Enabled(Request::plain(op));
+            self.pending[index] = Pending::Enabled(self.after_yield(Request::plain(op)));
             return false;
         }
         let goes_on = self.begin_private_access();

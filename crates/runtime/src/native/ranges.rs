@@ -87,7 +87,7 @@ impl Engine {
             object,
         };
         let index = self.running.index();
-        self.pending[index] = explore::Pending::Enabled(Request::plain(op));
+        self.pending[index] = explore::Pending::Enabled(self.after_yield(Request::plain(op)));
         self.runs_on()
     }
 

@@ -130,6 +130,7 @@ struct SavedThread {
     last: Option<EventId>,
     edges: Vec<EventId>,
     operations: u32,
+    has_yielded: bool,
     accesses_left: u32,
     expiries: u32,
     spurious: u32,
@@ -431,6 +432,7 @@ impl SavedThread {
             last: None,
             edges: Vec::new(),
             operations: 0,
+            has_yielded: false,
             accesses_left: 0,
             expiries: 0,
             spurious: 0,
@@ -457,6 +459,7 @@ impl SavedThread {
         self.last = thread.last;
         copy_column(&mut self.edges, &thread.edges);
         self.operations = thread.operations;
+        self.has_yielded = thread.has_yielded;
         self.accesses_left = thread.accesses_left;
         self.expiries = thread.expiries;
         self.spurious = thread.spurious;
@@ -481,6 +484,7 @@ impl SavedThread {
         thread.last = self.last;
         copy_column(&mut thread.edges, &self.edges);
         thread.operations = self.operations;
+        thread.has_yielded = self.has_yielded;
         thread.accesses_left = self.accesses_left;
         thread.expiries = self.expiries;
         thread.spurious = self.spurious;
