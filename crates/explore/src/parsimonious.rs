@@ -15,6 +15,7 @@ mod characterisation;
 mod compared;
 mod contended;
 mod deferred;
+mod divided;
 mod expression;
 mod few;
 mod generated;
@@ -25,7 +26,7 @@ use crate::execution::{Access, Event, EventId, Execution, Race, Request, Step, T
 use crate::program::{Divergence, Outcome, Pending, Performed};
 use crate::replay;
 use crate::search::{Enabled, next_after};
-use crate::strategy::{Decision, Ending, Strategy};
+use crate::strategy::{Decision, Ending, Part, Strategy};
 use candidate::Candidate;
 use compared::Compared;
 use contended::Contended;
@@ -112,6 +113,10 @@ impl Cursor {
     }
 }
 
+/// What nobody races for is learnt from so many executions, and does not change any more: so the executions of a part of the search are
+/// the same wherever it is done.
+const LEARNING: u32 = 1024;
+
 /// POP as a strategy.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Parsimonious {
@@ -131,6 +136,8 @@ pub struct Parsimonious {
     frames: Vec<Box<Frame>>,
     compared: Compared,
     contended: Contended,
+    /// How many executions were analysed, up to [`LEARNING`].
+    analysed: u32,
     has_begun: bool,
     has_restarted: bool,
     /// The step that was asked for and what its thread announced.
@@ -449,9 +456,12 @@ impl Strategy for Parsimonious {
         let fresh = self.kept + self.plan.steps.len().saturating_sub(1);
         let all = execution.races().len();
         let race = all - execution.races_from(fresh).len();
-        for race in &execution.races()[race..] {
-            self.contended
-                .insert(execution.event(race.second).op.object);
+        if self.analysed < LEARNING {
+            self.analysed += 1;
+            for race in &execution.races()[race..] {
+                self.contended
+                    .insert(execution.event(race.second).op.object);
+            }
         }
         self.cursor = Cursor {
             race,
@@ -476,6 +486,11 @@ impl Strategy for Parsimonious {
             let (before, after) = frame.cursor.progress();
             before + (after - before) * inner
         }))
+    }
+
+    /// The remaining children of the oldest ancestor that has any: they depend on nothing but its execution.
+    fn give_away(&mut self) -> Option<Part> {
+        divided::give_away(self)
     }
 
     fn save(&self) -> Vec<u8> {

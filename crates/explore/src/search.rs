@@ -6,7 +6,7 @@
 use crate::execution::{Execution, Op, Race, Request, Step, ThreadId};
 use crate::program::{Divergence, Outcome, Pending, Performed};
 use crate::replay;
-use crate::strategy::{Decision, Ending, Strategy};
+use crate::strategy::{Decision, Ending, Part, Strategy};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Decides which branches of a node are worth exploring. Its memory is in the plans.
@@ -56,6 +56,11 @@ pub trait Reduction: Default {
                 self.insert(&mut path[race.first.index()], reversal);
             }
         }
+    }
+
+    /// Gives away what is left to be explored from this node, if that depends on nothing that is explored elsewhere.
+    fn give_away(&self, _node: &mut Node<Self::Plan>) -> Option<Self::Plan> {
+        None
     }
 
     /// Whether a bound has left out what a race called for.
@@ -311,6 +316,25 @@ impl<R: Reduction> Search<R> {
         }
     }
 
+    /// The search of what is planned at this node, and of nothing else.
+    fn part_at(&self, position: usize, plan: R::Plan) -> Search<R> {
+        let like = |node: &Node<R::Plan>| Node {
+            sleep: node.sleep.clone(),
+            plan: R::Plan::default(),
+            ..*node
+        };
+        let mut path: Vec<_> = self.path[..=position].iter().map(like).collect();
+        path[position].plan = plan;
+        let mut execution = self.execution.clone();
+        execution.truncate(path.len());
+        Search {
+            execution,
+            path,
+            has_begun: true,
+            ..Search::new()
+        }
+    }
+
     fn recycle(&mut self, mut node: Node<R::Plan>) {
         node.sleep.clear();
         self.spare.push(node.sleep);
@@ -403,6 +427,21 @@ impl<R: Reduction> Strategy for Search<R> {
                 .rev()
                 .fold(1.0, |inner, (done, branches)| (done + inner) / branches),
         )
+    }
+
+    fn give_away(&mut self) -> Option<Part> {
+        let mut whole = 1.0;
+        for position in 0..self.path.len() {
+            let node = &mut self.path[position];
+            let branches = self.reduction.remaining(node) + 1 + node.done;
+            if let Some(plan) = self.reduction.give_away(node) {
+                let share = whole * (branches - 1 - node.done) as f64 / branches as f64;
+                let saved = self.part_at(position, plan).save();
+                return Some(Part { saved, share });
+            }
+            whole /= branches as f64;
+        }
+        None
     }
 
     fn save(&self) -> Vec<u8> {

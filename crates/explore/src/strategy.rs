@@ -53,10 +53,25 @@ pub trait Strategy {
         None
     }
 
+    /// Gives away the part of the search that would come last. What is left does not have it any more. None if nothing is left
+    /// but the next executions, or if the parts of the search depend on each other.
+    fn give_away(&mut self) -> Option<Part> {
+        None
+    }
+
     /// The state of the search between two executions, from which [`Algorithm::resume`] goes on.
     ///
     /// [`Algorithm::resume`]: crate::Algorithm::resume
     fn save(&self) -> Vec<u8>;
+}
+
+/// A part of a search that is a search of its own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Part {
+    /// From which [`Algorithm::resume`](crate::Algorithm::resume) goes on.
+    pub saved: Vec<u8>,
+    /// How large it is taken to be, as a part of the whole search that [`Strategy::estimate`] is about.
+    pub share: f64,
 }
 
 /// What a strategy wants.
@@ -118,6 +133,10 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
 
     fn estimate(&self) -> Option<f64> {
         (**self).estimate()
+    }
+
+    fn give_away(&mut self) -> Option<Part> {
+        (**self).give_away()
     }
 
     fn save(&self) -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! What must hold of every algorithm and every program.
 
+mod divided;
 mod final_states;
 mod preemptions;
 mod verified_prefixes;
@@ -241,6 +242,8 @@ struct Seen {
     traces: BTreeMap<Key, (Outcome, Schedule)>,
     complete: u64,
     blocked: u64,
+    /// How often the search has begun again.
+    restarts: u64,
     /// The search stops after so many.
     limit: u64,
     /// An estimate that is no part.
@@ -273,6 +276,7 @@ impl Observer for Seen {
         self.traces.clear();
         self.complete = 0;
         self.blocked = 0;
+        self.restarts += 1;
     }
 }
 
@@ -303,6 +307,7 @@ impl Laws<'_> {
             Algorithm::ContextSensitive => self.finds_every_final_state(random, tally)?,
             Algorithm::Random | Algorithm::Pct => self.is_repeatable(algorithm, random)?,
         }
+        self.can_be_divided(algorithm, random)?;
         self.verifies_prefixes(algorithm, random)?;
         self.keeps_within_preemptions(algorithm, random)?;
         self.grows_preemptions(algorithm, random)

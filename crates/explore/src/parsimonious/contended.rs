@@ -8,7 +8,7 @@ use crate::program::Pending;
 use serde::{Deserialize, Serialize};
 
 /// What is known so far.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Contended {
     /// Indexed by object: whether a race was found.
     objects: Vec<bool>,

@@ -30,6 +30,10 @@ impl Reduction for Exhaustive {
         node.plan.clear();
     }
 
+    fn give_away(&self, node: &mut Node<Vec<Step>>) -> Option<Vec<Step>> {
+        (!node.plan.is_empty()).then(|| std::mem::take(&mut node.plan))
+    }
+
     fn remaining(&self, node: &Node<Vec<Step>>) -> usize {
         node.plan.len()
     }

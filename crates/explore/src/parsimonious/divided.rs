@@ -1,0 +1,51 @@
+//! Parts of a search. The children of an execution depend on that execution alone, and on what was
+//! taken up of it before: so the oldest frames, which have the largest parts, can be searched elsewhere.
+
+use super::Parsimonious;
+use crate::strategy::{Part, Strategy};
+
+/// Gives away the remaining children of the oldest frame that has any.
+pub(super) fn give_away(search: &mut Parsimonious) -> Option<Part> {
+    // Who leaves children for later has an order among all parts. Who begins again has none left.
+    if search.deferred.is_some() || search.compared.is_refuted() {
+        return None;
+    }
+    let mut whole = 1.0;
+    for position in 0..search.frames.len() {
+        let frame = &search.frames[position];
+        let (before, after) = frame.cursor.progress();
+        if !frame.is_exhausted {
+            let part = part_at(search, position);
+            // Nobody older needs what the frame has kept.
+            let frame = &mut search.frames[position];
+            frame.is_exhausted = true;
+            frame.suffix.clear();
+            if let Some(saved) = part {
+                let share = whole * (1.0 - after);
+                return Some(Part { saved, share });
+            }
+        }
+        whole *= after - before;
+    }
+    None
+}
+
+/// The search of what the frame has left, if that is anything.
+fn part_at(search: &Parsimonious, position: usize) -> Option<Vec<u8>> {
+    let mut part = Parsimonious {
+        record: search.record.clone(),
+        compared: search.compared.clone(),
+        contended: search.contended.clone(),
+        analysed: search.analysed,
+        has_begun: true,
+        ..Parsimonious::new()
+    };
+    for frame in search.frames[position..].iter().rev() {
+        if !frame.is_exhausted {
+            part.ascend(frame.clone());
+        }
+    }
+    part.spare.clear();
+    let saved = part.save();
+    part.next_child().map(|_| saved)
+}
