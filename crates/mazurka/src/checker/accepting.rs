@@ -35,8 +35,12 @@ impl Checker {
     /// assert_eq!(report.verdict, Verdict::Verified);
     /// ```
     pub fn accept_hidden(mut self, accepts: bool) -> Checker {
-        self.accepted.retain(|&kind| kind != Omission::Hidden);
-        self.accepted.extend(accepts.then_some(Omission::Hidden));
+        self.settings
+            .accepted
+            .retain(|&kind| kind != Omission::Hidden);
+        self.settings
+            .accepted
+            .extend(accepts.then_some(Omission::Hidden));
         self
     }
 

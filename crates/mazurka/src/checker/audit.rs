@@ -37,7 +37,7 @@ impl Search {
             Some(_) | None => usize::MAX,
         };
         let mut schedules = std::mem::take(&mut self.samples.schedules);
-        if schedules.is_empty() && self.checker.native.is_some() {
+        if schedules.is_empty() && self.settings.native.is_some() {
             // The search was done when it was resumed.
             schedules.push(self.strategy.execution().schedule());
         }

@@ -1,9 +1,10 @@
 //! The state of a search between two executions, and whether a saved one may be gone on from.
 
+use super::CheckError;
 use super::failures::Failures;
+use super::settings::Settings;
 use super::slots::{self, Slots};
 use super::tally::Tally;
-use super::{CheckError, Checker};
 use explore::{Algorithm, Options};
 use report::quantity::count;
 use report::{Conditions, Goal, LeftOut, Suppressed, Suppression};
@@ -51,16 +52,16 @@ pub(crate) struct State<'s> {
 }
 
 impl Task {
-    pub fn of(checker: &Checker) -> Task {
+    pub fn of(settings: &Settings) -> Task {
         Task {
-            program: checker.name.clone(),
-            algorithm: checker.algorithm,
-            options: checker.options,
-            conditions: checker.conditions,
-            keeps_going: checker.keeps_going,
-            leaks_fail: checker.leaks_fail,
-            explores: checker.explores,
-            suppressions: checker.suppressions.clone(),
+            program: settings.name.clone(),
+            algorithm: settings.algorithm,
+            options: settings.options,
+            conditions: settings.conditions,
+            keeps_going: settings.keeps_going,
+            leaks_fail: settings.leaks_fail,
+            explores: settings.explores,
+            suppressions: settings.suppressions.clone(),
         }
     }
 
@@ -262,7 +263,7 @@ mod tests {
     #[test]
     fn the_format_of_checkpoints_has_the_version_that_it_says() {
         let state = State {
-            task: Task::of(&Checker::new()),
+            task: Task::of(&Settings::new()),
             tally: Cow::Owned(Tally::default()),
             failures: Cow::Owned(Failures::default()),
             warnings: Vec::new(),

@@ -1,33 +1,33 @@
 //! The configuration of the model that a search runs.
 
-use super::Checker;
+use super::settings::Settings;
 use runtime::Config;
 use runtime::native::{Memory, Native, PlainAccesses, SourceMap};
 
 /// What the checker asks of the model.
-pub(super) fn config_of(checker: &Checker) -> Config {
+pub(super) fn config_of(settings: &Settings) -> Config {
     let default = Config::default();
     Config {
-        max_events: checker.conditions.max_events,
-        timeouts: checker.conditions.timeouts,
-        panics_fail: checker.conditions.panics_fail,
-        waiting_after_main: checker.conditions.waiting_after_main,
-        leaks_fail: checker.leaks_fail,
-        spurious: checker.conditions.spurious,
-        reuse: checker.conditions.reuse,
-        waits_alone: checker.waits_alone,
-        noticed_rounds: checker.noticed_rounds(),
-        is_enforceable: checker.conditions.is_enforceable,
-        max_threads: checker.max_threads,
-        explores: checker.explores,
-        locations: checker.locations,
+        max_events: settings.conditions.max_events,
+        timeouts: settings.conditions.timeouts,
+        panics_fail: settings.conditions.panics_fail,
+        waiting_after_main: settings.conditions.waiting_after_main,
+        leaks_fail: settings.leaks_fail,
+        spurious: settings.conditions.spurious,
+        reuse: settings.conditions.reuse,
+        waits_alone: settings.waits_alone,
+        noticed_rounds: settings.noticed_rounds(),
+        is_enforceable: settings.conditions.is_enforceable,
+        max_threads: settings.max_threads,
+        explores: settings.explores,
+        locations: settings.locations,
         library: crate::sources(),
-        patience: checker.patience.unwrap_or(default.patience),
-        native: checker.native.map(|native| native_of(checker, native)),
-        without: checker.without.clone(),
-        stack_size: match checker.native {
+        patience: settings.patience.unwrap_or(default.patience),
+        native: settings.native.map(|native| native_of(settings, native)),
+        without: settings.without.clone(),
+        stack_size: match settings.native {
             Some(_) => NATIVE_STACK,
-            None => checker.stack_size.unwrap_or(default.stack_size),
+            None => settings.stack_size.unwrap_or(default.stack_size),
         },
     }
 }
@@ -36,15 +36,15 @@ pub(super) fn config_of(checker: &Checker) -> Config {
 const NATIVE_STACK: usize = (8 << 20) + runtime::native::SPARE_STACK;
 
 fn native_of(
-    checker: &Checker,
+    settings: &Settings,
     (source_map, memory): (&'static dyn SourceMap, &'static dyn Memory),
 ) -> Native {
     Native {
-        plain: match checker.conditions.interleaves_plain {
+        plain: match settings.conditions.interleaves_plain {
             true => PlainAccesses::Interleaved,
             false => PlainAccesses::Raced,
         },
-        unroll: checker.conditions.unroll,
+        unroll: settings.conditions.unroll,
         source_map,
         memory,
     }

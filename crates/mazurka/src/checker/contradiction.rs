@@ -1,11 +1,12 @@
 //! Options that cannot be used together.
 
-use super::{CheckError, Checker};
+use super::CheckError;
+use super::settings::Settings;
 use explore::States;
 
-impl Checker {
+impl Settings {
     /// Options that contradict each other, or leave nothing to check, are an error.
-    pub(crate) fn contradiction(&self) -> Result<(), CheckError> {
+    pub fn contradiction(&self) -> Result<(), CheckError> {
         if self.seed_is_set && self.algorithm.proves() {
             return Err(CheckError::Contradiction(
                 "a seed is only used by the algorithms random and pct; choose one of them or leave it out",
@@ -35,7 +36,7 @@ impl Checker {
     }
 
     /// Whether threads may perform operations at all.
-    pub(super) fn has_room(&self) -> Result<(), CheckError> {
+    pub fn has_room(&self) -> Result<(), CheckError> {
         match self.conditions.max_events {
             0 => Err(CheckError::Contradiction(
                 "a limit of 0 operations leaves nothing to check",

@@ -20,7 +20,7 @@ impl Search {
         let is_wanted = !matches!(
             self.halt,
             Some(Limit::Time | Limit::Interrupted | Limit::Race)
-        ) && self.checker.native.is_none()
+        ) && self.settings.native.is_none()
             && !self.contains_a_race();
         let Some((execution, outcome)) = first.filter(|_| is_wanted) else {
             return Ok(false);
@@ -43,7 +43,7 @@ impl Search {
     pub(super) fn compare_orders(&mut self, outcome: Outcome) -> Result<bool, CheckError> {
         let is_wanted = outcome == Outcome::Completed
             && self.tally.complete().is_power_of_two()
-            && self.checker.native.is_none()
+            && self.settings.native.is_none()
             && !self.contains_a_race()
             && !self.model.is_known_to_hide();
         if !is_wanted {

@@ -22,7 +22,7 @@ impl Search {
         for sighting in sightings {
             errors.push(self.failure(sighting)?);
         }
-        if let (Some(path), Some(first)) = (&self.checker.schedule_file, errors.first_mut()) {
+        if let (Some(path), Some(first)) = (&self.settings.schedule_file, errors.first_mut()) {
             first
                 .schedule
                 .save(path)
@@ -44,10 +44,10 @@ impl Search {
         if verdict == Verdict::Verified {
             warnings.extend(self.covered.warnings(self.tally.runs(), &self.model));
         }
-        if self.model.has_suppressed_a_race() && !self.checker.conditions.interleaves_plain {
+        if self.model.has_suppressed_a_race() && !self.settings.conditions.interleaves_plain {
             warnings.push(SUPPRESSED_RACE.to_owned());
         }
-        if let Some(path) = &self.checker.resume {
+        if let Some(path) = &self.settings.resume {
             let path = path.display();
             warnings.push(format!(
                 "the search went on from {path}: what was explored before is taken from there, and was not checked again"
@@ -55,7 +55,7 @@ impl Search {
         }
         let mut report = Report {
             verdict,
-            program: self.checker.name.clone(),
+            program: self.settings.name.clone(),
             executions: self.tally.executions,
             halted: self.tally.halted,
             blocked: self.tally.blocked,
@@ -66,7 +66,7 @@ impl Search {
             goals: self.model.goals().to_vec(),
             bounds,
             limits,
-            suppressions: self.checker.suppressions.clone(),
+            suppressions: self.settings.suppressions.clone(),
             suppressed: self.model.suppressed(),
             accepted: Vec::new(),
             probes: self.tally.probes,
@@ -74,14 +74,14 @@ impl Search {
             events: self.tally.events,
             max_depth: self.tally.max_depth,
             coverage: self.covered.coverage(&self.model),
-            algorithm: self.checker.algorithm,
+            algorithm: self.settings.algorithm,
             compile_s: None,
             elapsed_s: self.brake.elapsed_s(),
             peak_rss_bytes: peak_rss_bytes(),
         };
-        let left_out = self.checker.left_out.iter().cloned();
+        let left_out = self.settings.left_out.iter().cloned();
         for left_out in left_out.chain(self.model.left_out()) {
-            report.leave_out(left_out, &self.checker.accepted);
+            report.leave_out(left_out, &self.settings.accepted);
         }
         report
     }
@@ -179,10 +179,10 @@ impl Search {
 
     fn file(&self, symptom: &Symptom, schedule: &Schedule) -> ScheduleFile {
         ScheduleFile {
-            program: self.checker.name.clone(),
+            program: self.settings.name.clone(),
             kind: symptom.kind,
             message: symptom.message.clone(),
-            conditions: self.checker.conditions,
+            conditions: self.settings.conditions,
             coarse: self.model.names().save_coarse(),
             recipe: None,
             by_accesses: false,

@@ -9,10 +9,10 @@ impl Search {
     /// What ended the search before it was done, and what cut something off.
     pub(super) fn limits(&self) -> Vec<Limit> {
         let mut limits: Vec<Limit> = self.halt.into_iter().collect();
-        if !self.checker.algorithm.proves() {
+        if !self.settings.algorithm.proves() {
             limits.push(Limit::Algorithm);
         }
-        if self.checker.options.published_cuts {
+        if self.settings.options.published_cuts {
             limits.push(Limit::PublishedCuts);
         }
         limits.extend(self.tally.bounds.iter().map(|&bound| Limit::from(bound)));
@@ -21,14 +21,14 @@ impl Search {
 
     /// A limit for people: how far the search went, and what to do to go further.
     pub(super) fn told(&self, limit: Limit) -> String {
-        let conditions = &self.checker.conditions;
+        let conditions = &self.settings.conditions;
         match limit {
             Limit::Executions => {
                 let raise = self.raise("max_executions");
                 format!("{}; {raise}", self.executions_told())
             }
             Limit::Time => {
-                let limit = self.checker.time_limit.unwrap_or_default();
+                let limit = self.settings.time_limit.unwrap_or_default();
                 format!("stopped after {limit:?}; {}", self.raise("time_limit"))
             }
             Limit::Interrupted => "interrupted".to_owned(),
@@ -36,7 +36,7 @@ impl Search {
             Limit::Race => "a data race decides what the program does".to_owned(),
             Limit::Replay => "one schedule was repeated".to_owned(),
             Limit::Algorithm => {
-                let algorithm = self.checker.algorithm;
+                let algorithm = self.settings.algorithm;
                 format!("{algorithm} tries executions and proves nothing")
             }
             Limit::PublishedCuts => {
@@ -44,7 +44,7 @@ impl Search {
                     .to_owned()
             }
             Limit::Preemptions => {
-                let bound = self.checker.options.preemptions;
+                let bound = self.settings.options.preemptions;
                 let bound = bound.expect("nothing is left out without a bound");
                 let (name, raise) = (bound_name(Bound::Preemptions), self.raise("preemptions"));
                 format!("at most {bound} {name}; {raise}")
@@ -62,8 +62,8 @@ impl Search {
             // These are named with what they leave out.
             Limit::LeftOut(kind) => kind.to_string(),
             Limit::Patience => self.spin_told(),
-            Limit::Unroll if self.checker.native.is_none() => {
-                let rounds = self.checker.noticed_rounds();
+            Limit::Unroll if self.settings.native.is_none() => {
+                let rounds = self.settings.noticed_rounds();
                 format!(
                     "a thread goes at most {rounds} times round a spin loop whose effects other threads notice before it undoes them; {}",
                     self.raise("unroll")
@@ -87,7 +87,7 @@ impl Search {
 
     /// How to raise a limit, by the name of the option in Rust.
     fn raise(&self, option: &str) -> String {
-        match self.checker.is_commanded {
+        match self.settings.is_commanded {
             true => format!("raise with --{}", option.replace('_', "-")),
             false => format!("raise with {option}"),
         }

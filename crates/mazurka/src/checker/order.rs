@@ -12,18 +12,21 @@ impl Checker {
             .name(&order.name)
             .interleave_plain(order.interleaves_plain)
             .keep_going(order.keep_going);
-        checker.max_executions = order.max_executions;
-        checker.time_limit = order.time_limit;
-        checker.options.preemptions = order.preemptions;
-        checker.conditions.unroll = order.unroll;
-        checker.conditions.is_enforceable = order.verify.is_some();
-        checker.checkpoint.clone_from(&order.checkpoint);
-        checker.resume.clone_from(&order.resume);
-        checker.trail.clone_from(&order.trail);
-        checker.without.clone_from(&order.without);
-        checker.accepted.clone_from(&order.accept);
-        checker.suppressions.clone_from(&order.suppressions);
-        checker.left_out.clone_from(&order.left_out);
+        checker.settings.max_executions = order.max_executions;
+        checker.settings.time_limit = order.time_limit;
+        checker.settings.options.preemptions = order.preemptions;
+        checker.settings.conditions.unroll = order.unroll;
+        checker.settings.conditions.is_enforceable = order.verify.is_some();
+        checker.settings.checkpoint.clone_from(&order.checkpoint);
+        checker.settings.resume.clone_from(&order.resume);
+        checker.settings.trail.clone_from(&order.trail);
+        checker.settings.without.clone_from(&order.without);
+        checker.settings.accepted.clone_from(&order.accept);
+        checker
+            .settings
+            .suppressions
+            .clone_from(&order.suppressions);
+        checker.settings.left_out.clone_from(&order.left_out);
         if let Some(executions) = order.extra {
             checker = checker.extra(executions);
         }
@@ -60,7 +63,7 @@ impl Checker {
         }
         if !order.algorithm.is_empty() {
             let known = order.algorithm.parse();
-            self.algorithm = known.map_err(|_| {
+            self.settings.algorithm = known.map_err(|_| {
                 CheckError::Misfit(format!("no algorithm is called {}", order.algorithm))
             })?;
         }

@@ -7,6 +7,7 @@ use super::configuration::config_of;
 use super::coverage::Covered;
 use super::failures::{Failures, Sighting, Symptom};
 use super::refit::refit;
+use super::settings::Settings;
 use super::tally::Tally;
 use super::unhinted_spin::Spin;
 use super::{CheckError, Checker};
@@ -21,7 +22,8 @@ use std::ops::ControlFlow;
 
 /// A search under way.
 pub(super) struct Search {
-    pub(super) checker: Checker,
+    pub(super) settings: Settings,
+    pub(super) observer: Box<dyn Observer>,
     pub(super) model: Model,
     pub(super) strategy: Box<dyn Strategy>,
     pub(super) tally: Tally,
@@ -103,14 +105,15 @@ impl Observer for UntilEnded {
 impl Search {
     /// A search that is to begin, or to go on.
     pub fn new(checker: Checker, program: impl Fn() + 'static) -> Result<Search, CheckError> {
-        let config = config_of(&checker);
-        let saved = match &checker.resume {
-            Some(path) => Some(State::load(path, &Task::of(&checker))?),
+        let Checker { settings, observer } = checker;
+        let config = config_of(&settings);
+        let saved = match &settings.resume {
+            Some(path) => Some(State::load(path, &Task::of(&settings))?),
             None => None,
         };
         let (mut model, strategy, tally, failures, elapsed_before_s) = match saved {
             None => {
-                let strategy = checker.algorithm.strategy(checker.options);
+                let strategy = settings.algorithm.strategy(settings.options);
                 (
                     Model::new(config, program),
                     strategy,
@@ -120,9 +123,9 @@ impl Search {
                 )
             }
             Some((state, strategy)) => {
-                let strategy = checker.algorithm.resume(checker.options, &strategy);
+                let strategy = settings.algorithm.resume(settings.options, &strategy);
                 let strategy = strategy.map_err(|error| CheckError::Unreadable {
-                    path: checker.resume.clone().unwrap_or_default(),
+                    path: settings.resume.clone().unwrap_or_default(),
                     reason: error.to_string(),
                 })?;
                 let mut model = Model::with_names(config, state.names.into_owned(), program);
@@ -139,10 +142,10 @@ impl Search {
                 )
             }
         };
-        model.suppress(checker.suppressions.clone());
-        let stop = checker.stop.clone();
-        let brake = Brake::new(checker.time_limit, stop, elapsed_before_s);
-        let trail = checker.trail.as_deref();
+        model.suppress(settings.suppressions.clone());
+        let stop = settings.stop.clone();
+        let brake = Brake::new(settings.time_limit, stop, elapsed_before_s);
+        let trail = settings.trail.as_deref();
         let trail = trail.map(|path| {
             let words = runtime::shared_words(path).map_err(|error| CheckError::Unwritable {
                 path: path.to_owned(),
@@ -152,7 +155,8 @@ impl Search {
         });
         let trail = trail.transpose()?;
         let mut search = Search {
-            checker,
+            settings,
+            observer,
             model,
             strategy,
             tally,
@@ -177,14 +181,14 @@ impl Search {
 
     /// Explores until there is nothing left, a bug is found or a limit is reached.
     pub fn run(mut self) -> Result<Report, CheckError> {
-        let path = self.checker.checkpoint.clone();
+        let path = self.settings.checkpoint.clone();
         let mut checkpoint = path.as_deref().map(Checkpoint::new);
         self.save(&mut checkpoint)?;
         loop {
             let mut unsaved = 0;
             while self.goes_on() && self.next_execution()? != Next::Nothing {
                 unsaved += 1;
-                if unsaved >= self.checker.checkpoint_interval {
+                if unsaved >= self.settings.checkpoint_interval {
                     self.save(&mut checkpoint)?;
                     unsaved = 0;
                 }
@@ -227,7 +231,7 @@ impl Search {
 
     /// Whether a bug was found and no other is looked for.
     fn is_done_with_bugs(&self) -> bool {
-        !self.failures.is_empty() && !self.checker.keeps_going
+        !self.failures.is_empty() && !self.settings.keeps_going
     }
 
     /// Whether no limit is reached; else the search is halted by it.
@@ -237,7 +241,7 @@ impl Search {
     }
 
     fn limit(&mut self) -> Option<Limit> {
-        let limit = self.checker.limit();
+        let limit = self.settings.limit();
         match limit.is_some_and(|limit| self.tally.runs() >= limit) {
             true => Some(Limit::Executions),
             false => self.brake.pulled().or_else(|| self.spins_too_long()),
@@ -301,12 +305,7 @@ impl Search {
         if self.compare_orders(outcome)? {
             return Ok(Next::BegunAnew);
         }
-        if self
-            .checker
-            .observer
-            .ended(outcome, &*self.strategy)
-            .is_break()
-        {
+        if self.observer.ended(outcome, &*self.strategy).is_break() {
             self.halt = Some(Limit::Observer);
         }
         Ok(Next::Ended(outcome))
@@ -314,7 +313,7 @@ impl Search {
 
     /// A program that leaves interleavings out leaves them out of a search: random executions have none to leave out.
     fn leaves_out_in_a_search(&self) -> Result<(), CheckError> {
-        match self.model.has_left_out() && !self.checker.algorithm.proves() {
+        match self.model.has_left_out() && !self.settings.algorithm.proves() {
             true => Err(CheckError::Contradiction(
                 "the program leaves interleavings out (stop_exploring, skip_branch), but random and pct run any of them; \
                  choose another algorithm or leave these calls out",
@@ -326,7 +325,7 @@ impl Search {
     /// The algorithm compares states, and the program has none to compare.
     fn incomparable(&self) -> CheckError {
         CheckError::Incomparable {
-            algorithm: self.checker.algorithm,
+            algorithm: self.settings.algorithm,
             opaque: self.model.opaque(),
         }
     }
@@ -343,7 +342,7 @@ impl Search {
                 return self.broken_off(Interrupt::Coarsened);
             }
             Interrupt::Coarsened => {
-                self.strategy = self.checker.algorithm.strategy(self.checker.options);
+                self.strategy = self.settings.algorithm.strategy(self.settings.options);
                 let model = &mut self.model;
                 let sightings = &mut self.failures.sightings;
                 sightings.retain_mut(|sighting| refit(sighting, model));
@@ -367,7 +366,7 @@ impl Search {
         self.tally.begin_anew();
         self.covered.begin_anew();
         self.samples.begin_anew();
-        self.checker.observer.restarted();
+        self.observer.restarted();
         self.leave_trail();
     }
 
@@ -391,7 +390,7 @@ impl Search {
 
     fn count(&mut self, outcome: Outcome) {
         self.tally.count(outcome, self.strategy.execution().len());
-        if self.checker.native.is_some() {
+        if self.settings.native.is_some() {
             self.samples.take(self.strategy.execution());
         }
         if let Some(trail) = &mut self.trail {
@@ -424,7 +423,7 @@ impl Search {
 
     /// Notes the failures at hand that are not known, if more than one is looked for.
     pub(super) fn sight(&mut self, schedule: Schedule) {
-        let symptoms = match self.checker.keeps_going {
+        let symptoms = match self.settings.keeps_going {
             true => self.model.failures().into_iter().map(Symptom::of).collect(),
             false => vec![symptom_of(&self.model)],
         };
@@ -445,7 +444,7 @@ impl Search {
 
     fn state(&self) -> State<'_> {
         State {
-            task: Task::of(&self.checker),
+            task: Task::of(&self.settings),
             tally: Cow::Borrowed(&self.tally),
             failures: Cow::Borrowed(&self.failures),
             warnings: self.model.warnings(),

@@ -58,15 +58,15 @@ impl Search {
     /// How many executions may be spent.
     fn budget(&self, first: &Sighting) -> u64 {
         // Who blocks the whole process does so for a while each time.
-        if self.checker.keeps_going || first.symptom.kind == FailureKind::Misuse {
+        if self.settings.keeps_going || first.symptom.kind == FailureKind::Misuse {
             return 0;
         }
         let runs = self.tally.runs();
         let left = self
-            .checker
+            .settings
             .limit()
             .map_or(u64::MAX, |limit| limit.saturating_sub(runs));
-        self.checker.extra.min(runs + FEW).min(left)
+        self.settings.extra.min(runs + FEW).min(left)
     }
 
     /// One more execution; none if there is none, or none that can be used.

@@ -17,9 +17,9 @@ impl Search {
     /// Looks for a thread that has reached the limit of operations, in an execution that has ended.
     pub(super) fn look_for_spin(&mut self) {
         let is_wanted = self.spin.is_none()
-            && self.checker.native.is_none()
-            && !self.checker.is_commanded
-            && self.checker.conditions.max_events == runtime::Config::default().max_events;
+            && self.settings.native.is_none()
+            && !self.settings.is_commanded
+            && self.settings.conditions.max_events == runtime::Config::default().max_events;
         if let Some(thread) = is_wanted.then(|| self.model.thread_at_limit()).flatten() {
             self.spin = Some(Spin {
                 since: Instant::now(),
@@ -36,12 +36,12 @@ impl Search {
 
     fn patience(&self) -> Duration {
         let default = || runtime::Config::default().patience;
-        self.checker.patience.unwrap_or_else(default)
+        self.settings.patience.unwrap_or_else(default)
     }
 
     /// The limit for people.
     pub(super) fn spin_told(&self) -> String {
-        let operations = count(self.checker.conditions.max_events.into());
+        let operations = count(self.settings.conditions.max_events.into());
         let thread = self.spin.as_ref().map_or("", |spin| &spin.thread);
         format!(
             "stopped after {:?} of executions in which a thread performs {operations} operations ({thread}): if it waits \

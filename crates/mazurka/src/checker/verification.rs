@@ -68,8 +68,11 @@ impl Checker {
         program: impl Fn() + 'static,
         mut publish: impl FnMut(&Case) -> ControlFlow<()>,
     ) -> Result<Verified, CheckError> {
-        self.contradiction()?;
-        if self.algorithm.verifier(Vec::new()).is_none() || self.options.preemptions.is_some() {
+        self.settings.contradiction()?;
+        let settings = &self.settings;
+        if settings.algorithm.verifier(Vec::new()).is_none()
+            || settings.options.preemptions.is_some()
+        {
             return Err(CheckError::Contradiction(
                 "a verification needs the algorithm source, optimal or parsimonious, without a bound on preemptions",
             ));
@@ -108,7 +111,7 @@ impl Search {
 
     /// The first execution of a search that is correct and takes the first of all alternatives.
     fn first_correct(&mut self) -> Result<Option<Execution>, CheckError> {
-        self.strategy = self.checker.algorithm.strategy(Options::default());
+        self.strategy = self.settings.algorithm.strategy(Options::default());
         self.begin_anew();
         while self.limit_is_left() {
             match self.next_execution()? {
@@ -159,7 +162,7 @@ impl Search {
         publish: &mut dyn FnMut(&Case) -> ControlFlow<()>,
     ) -> Result<Option<Verified>, CheckError> {
         let guide = first.events().map(|(_, event)| event.thread()).collect();
-        let strategy = self.checker.algorithm.verifier(guide);
+        let strategy = self.settings.algorithm.verifier(guide);
         self.strategy = strategy.expect("the algorithm was asked for before");
         self.begin_anew();
         let mut relaxation = Relaxation::new(described);

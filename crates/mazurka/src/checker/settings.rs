@@ -1,0 +1,100 @@
+//! What a check is told: everything but who watches it.
+
+use explore::{Algorithm, Options};
+use report::{Conditions, LeftOut, Omission, Shortcut, Suppression};
+use runtime::native::{Memory, SourceMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// How many executions `random` and `pct` try where no limit is set.
+const RANDOM_EXECUTIONS: u64 = 10_000;
+
+/// How many executions may be spent after a failure to show a short one.
+const EXTRA_EXECUTIONS: u64 = 100;
+
+/// The settings of a [`Checker`](super::Checker).
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub algorithm: Algorithm,
+    pub options: Options,
+    pub seed_is_set: bool,
+    pub conditions: Conditions,
+    pub leaks_fail: bool,
+    /// The options are those of the command.
+    pub is_commanded: bool,
+    pub accepted: Vec<Omission>,
+    pub suppressions: Vec<Suppression>,
+    /// What is left out whatever the program does.
+    pub left_out: Vec<LeftOut>,
+    pub waits_alone: u32,
+    pub max_threads: usize,
+    pub explores: bool,
+    pub locations: bool,
+    pub stack_size: Option<usize>,
+    pub name: String,
+    pub max_executions: Option<u64>,
+    pub time_limit: Option<Duration>,
+    pub keeps_going: bool,
+    pub extra: u64,
+    pub schedule_file: Option<PathBuf>,
+    pub checkpoint: Option<PathBuf>,
+    pub checkpoint_interval: u64,
+    pub resume: Option<PathBuf>,
+    pub stop: Option<Arc<AtomicBool>>,
+    pub trail: Option<PathBuf>,
+    pub patience: Option<Duration>,
+    pub without: Vec<Shortcut>,
+    pub native: Option<(&'static dyn SourceMap, &'static dyn Memory)>,
+}
+
+impl Settings {
+    /// Those that hold where nothing is set.
+    pub fn new() -> Settings {
+        Settings {
+            algorithm: Algorithm::default(),
+            options: Options::default(),
+            seed_is_set: false,
+            conditions: Conditions::default(),
+            leaks_fail: true,
+            is_commanded: false,
+            accepted: Vec::new(),
+            suppressions: Vec::new(),
+            left_out: Vec::new(),
+            waits_alone: 0,
+            max_threads: usize::MAX,
+            explores: true,
+            locations: true,
+            stack_size: None,
+            name: String::new(),
+            max_executions: None,
+            time_limit: None,
+            keeps_going: false,
+            extra: EXTRA_EXECUTIONS,
+            schedule_file: None,
+            checkpoint: None,
+            checkpoint_interval: 1,
+            resume: None,
+            stop: None,
+            trail: None,
+            patience: None,
+            without: Vec::new(),
+            native: None,
+        }
+    }
+
+    /// How often a thread goes round a loop whose effects others notice.
+    pub fn noticed_rounds(&self) -> u32 {
+        let default = || runtime::Config::default().noticed_rounds;
+        self.conditions.unroll.unwrap_or_else(default)
+    }
+
+    /// The limit on executions that holds.
+    pub fn limit(&self) -> Option<u64> {
+        match (self.max_executions, self.time_limit) {
+            (None, None) if !self.algorithm.proves() => Some(RANDOM_EXECUTIONS),
+            (limit, _) => limit,
+        }
+    }
+}
