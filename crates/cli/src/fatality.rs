@@ -176,6 +176,7 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
         max_depth: usize::try_from(counts.max_depth).unwrap_or(usize::MAX),
         coverage: Coverage::default(),
         algorithm: order.algorithm.parse().unwrap_or_default(),
+        jobs: 1,
         elapsed_s: 0.0,
         compile_s: None,
         peak_rss_bytes: 0,

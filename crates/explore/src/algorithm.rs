@@ -113,6 +113,12 @@ impl Algorithm {
         self == Algorithm::ContextSensitive
     }
 
+    /// Whether parts of the search can be searched on their own ([`Strategy::give_away`]).
+    pub fn is_divisible(self, options: Options) -> bool {
+        matches!(self, Algorithm::Exhaustive | Algorithm::Parsimonious)
+            && options.preemptions.is_none()
+    }
+
     /// Whether each trace is executed exactly once and nothing is ever blocked.
     pub fn is_optimal(self) -> bool {
         matches!(self, Algorithm::Optimal | Algorithm::Parsimonious)

@@ -158,7 +158,7 @@ impl Execution {
 
     /// The steps that lead here, one by one.
     #[inline]
-    pub fn steps(&self) -> impl ExactSizeIterator<Item = &Step> {
+    pub fn steps(&self) -> impl DoubleEndedIterator + ExactSizeIterator<Item = &Step> {
         self.events.iter().map(|event| &event.step)
     }
 

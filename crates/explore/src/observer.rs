@@ -12,6 +12,12 @@ pub trait Observer {
         ControlFlow::Continue(())
     }
 
+    /// Several jobs search, and have come so far: so many executions, and the estimated part of the search that is done. Asked now and
+    /// then, instead of `ended`.
+    fn progressed(&mut self, _executions: u64, _done: Option<f64>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
     /// The program was run beside the exploration for its state after `prefix` and `more`, or after
     /// those of these steps that can be performed. `has_failed`: a thread showed a bug there.
     fn probed(&mut self, _prefix: &[Step], _more: &[Step], _has_failed: bool) {}
@@ -32,6 +38,13 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         second
     }
 
+    fn progressed(&mut self, executions: u64, done: Option<f64>) -> ControlFlow<()> {
+        let first = self.0.progressed(executions, done);
+        let second = self.1.progressed(executions, done);
+        first?;
+        second
+    }
+
     fn probed(&mut self, prefix: &[Step], more: &[Step], has_failed: bool) {
         self.0.probed(prefix, more, has_failed);
         self.1.probed(prefix, more, has_failed);
@@ -46,6 +59,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 impl<O: Observer + ?Sized> Observer for &mut O {
     fn ended(&mut self, outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
         (**self).ended(outcome, strategy)
+    }
+
+    fn progressed(&mut self, executions: u64, done: Option<f64>) -> ControlFlow<()> {
+        (**self).progressed(executions, done)
     }
 
     fn probed(&mut self, prefix: &[Step], more: &[Step], has_failed: bool) {

@@ -80,7 +80,7 @@ impl Builder {
     /// With the report if it has a bug, or a thread performs too many operations.
     #[track_caller]
     pub fn check<F: Fn() + Sync + Send + 'static>(&self, model: F) {
-        self.case().run(model);
+        self.case().run_by_jobs(model);
     }
 
     #[track_caller]

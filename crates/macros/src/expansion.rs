@@ -39,7 +39,7 @@ fn test(options: TokenStream, function: &ItemFn) -> Result<TokenStream> {
                 ::core::env!("CARGO_PKG_NAME"),
             )
             #calls
-            .run(|| #call);
+            .run_by_jobs(|| #call);
         }
     })
 }
@@ -111,7 +111,7 @@ mod tests {
         let expected = "#[::core::prelude::v1::test]#[ignore]#[should_panic(expected=\"x\")]fnmodel(){fnmodel(){one();}";
         assert!(expanded.starts_with(expected), "{expanded}");
         assert!(
-            expanded.ends_with(".preemptions(2).run(||model());}"),
+            expanded.ends_with(".preemptions(2).run_by_jobs(||model());}"),
             "{expanded}"
         );
     }
@@ -120,13 +120,13 @@ mod tests {
     fn what_is_returned_is_looked_at_and_futures_are_blocked_on() {
         let result = expanded("", "fn model() -> Result<(), String> { Ok(()) }");
         assert!(
-            result.contains(".run(||::mazurka::Returned::expect(model()))"),
+            result.contains(".run_by_jobs(||::mazurka::Returned::expect(model()))"),
             "{result}"
         );
         let future = expanded("", "async fn model() {}");
         assert!(future.contains("{asyncfnmodel(){}"), "{future}");
         assert!(
-            future.contains(".run(||::mazurka::future::block_on(model()))"),
+            future.contains(".run_by_jobs(||::mazurka::future::block_on(model()))"),
             "{future}"
         );
     }

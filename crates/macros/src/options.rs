@@ -22,7 +22,7 @@ const ALGORITHMS: [(&str, &str); 9] = [
 ];
 
 /// The options that there are, with what they take.
-const KNOWN: [(&str, Takes); 14] = [
+const KNOWN: [(&str, Takes); 15] = [
     ("algorithm", Takes::Algorithm),
     ("max_executions", Takes::Number),
     ("time_limit", Takes::Time),
@@ -32,6 +32,7 @@ const KNOWN: [(&str, Takes); 14] = [
     ("seed", Takes::Number),
     ("extra", Takes::Number),
     ("unroll", Takes::Number),
+    ("jobs", Takes::Number),
     ("keep_going", Takes::Flag),
     ("panics_fail", Takes::Flag),
     ("waiting_after_main", Takes::Flag),

@@ -11,10 +11,13 @@ mod determinism;
 mod error;
 mod failures;
 mod findings;
+mod jobs;
+mod ledger;
 mod limits;
 mod linearisation;
 mod memory;
 mod order;
+mod part;
 mod refit;
 mod repeat;
 mod search;
@@ -26,9 +29,10 @@ mod unhinted_spin;
 mod verification;
 
 pub use error::CheckError;
+pub use jobs::Jobs;
 pub use verification::{Preference, Verified};
 
-use checkpoint::CONTRADICTORY;
+use checkpoint::{CONTRADICTORY, State};
 use explore::{Algorithm, Observer, Preemptions, States};
 use report::{Interleaving, Report, ScheduleFile, Suppression};
 use runtime::contained;
@@ -36,6 +40,7 @@ use runtime::native::{Memory, SourceMap};
 use search::Search;
 use settings::Settings;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -270,7 +275,7 @@ impl Checker {
 
     /// Stops the search, as a time limit does, once the flag is set.
     pub fn stop(mut self, stop: Arc<AtomicBool>) -> Checker {
-        self.settings.stop = Some(stop);
+        self.settings.stops.push(stop);
         self
     }
 
@@ -340,7 +345,18 @@ impl Checker {
         let Some(path) = self.settings.resume.clone() else {
             return Search::new(self, program)?.run();
         };
-        contained(|| Search::new(self, program)?.run()).unwrap_or_else(|| {
+        let saved = State::of(&self.settings)?;
+        let is_divided = saved
+            .as_ref()
+            .is_some_and(|(state, _)| state.parts.is_some());
+        contained(|| match is_divided {
+            true => {
+                let program = Rc::new(program);
+                jobs::search(self, saved, 1, move || program(), |_, _| Vec::new())
+            }
+            false => Search::from(self, saved, program)?.run(),
+        })
+        .unwrap_or_else(|| {
             Err(CheckError::Unreadable {
                 path,
                 reason: CONTRADICTORY.to_owned(),

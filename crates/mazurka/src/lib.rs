@@ -105,7 +105,7 @@ pub mod sync;
 mod test_case;
 pub mod thread;
 
-pub use checker::{CheckError, Checker, Preference, Verified};
+pub use checker::{CheckError, Checker, Jobs, Preference, Verified};
 pub use choice::{assume, choose, explore, note, skip_branch, stop_exploring};
 pub use explore::{Algorithm, Observer, Preemptions, States};
 #[doc(hidden)]
@@ -149,6 +149,7 @@ pub use input::input;
 /// | `preemptions = 2`, `preemptions = 0..` | [`Checker::preemptions`] |
 /// | `max_events = 500`, `timeouts = 3` | [`Checker::max_events`], [`Checker::timeouts`] |
 /// | `seed = 7`, `extra = 0` | [`Checker::seed`], [`Checker::extra`] |
+/// | `jobs = 4` | [`Checker::jobs`]; by default `MAZURKA_JOBS` of the environment, or 1 |
 /// | `unroll = 1` | [`Checker::unroll`] |
 /// | `keep_going`, `panics_fail`, `waiting_after_main`, `accept_hidden` | as the methods of [`Checker`] |
 /// | `fails`, `fails = "text"` | the test passes if the model has a bug, with this text in its kind or message |

@@ -7,7 +7,7 @@ mod runner;
 pub use returned::Returned;
 pub(crate) use runner::name_of_test;
 
-use crate::{Algorithm, Checker, Report, ScheduleFile, Verdict};
+use crate::{Algorithm, CheckError, Checker, Report, ScheduleFile, Verdict};
 use explore::Preemptions;
 use report::{Failure, Limit, Omission, Style};
 use runner::Runner;
@@ -16,6 +16,9 @@ use std::time::Duration;
 
 /// The variable with the schedule file that a test is to repeat.
 pub(crate) const REPLAY: &str = "MAZURKA_REPLAY";
+
+/// The variable with the number of jobs of tests that do not say how many they have.
+const JOBS: &str = "MAZURKA_JOBS";
 
 /// What one execution leaves to do.
 const UNSET: &str = "without the variable all interleavings are checked";
@@ -38,6 +41,8 @@ pub struct TestCase {
     /// The limits that were asked for: that they are met is no failure of the test.
     limits: Vec<Limit>,
     is_told: bool,
+    /// Of [`run_by_jobs`](TestCase::run_by_jobs).
+    jobs: Option<usize>,
 }
 
 impl TestCase {
@@ -57,6 +62,7 @@ impl TestCase {
             // Who asks the test not to explore a part of it is the test.
             limits: vec![Limit::Exploration],
             is_told: false,
+            jobs: None,
         }
     }
 
@@ -176,6 +182,14 @@ impl TestCase {
         self.checked(|checker| checker.keep_going(keeps_going))
     }
 
+    /// How many jobs [`run_by_jobs`](TestCase::run_by_jobs) searches with, whatever the environment says.
+    pub fn jobs(self, jobs: usize) -> TestCase {
+        TestCase {
+            jobs: Some(jobs),
+            ..self
+        }
+    }
+
     /// As [`Checker::panics_fail`].
     pub fn panics_fail(self, fail: bool) -> TestCase {
         self.checked(|checker| checker.panics_fail(fail))
@@ -211,7 +225,28 @@ impl TestCase {
     ///
     /// With the whole report unless the model is what the test expects, and if it cannot be checked.
     #[track_caller]
-    pub fn run(mut self, model: impl Fn() + 'static) {
+    pub fn run(self, model: impl Fn() + 'static) {
+        self.run_as(model, Checker::try_check);
+    }
+
+    /// The same with as many [jobs](Checker::jobs) as were asked for, or else as `MAZURKA_JOBS` in the environment says, or one:
+    /// tests run side by side anyway.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](TestCase::run), and if `MAZURKA_JOBS` is no number.
+    #[track_caller]
+    pub fn run_by_jobs(self, model: impl Fn() + Send + Sync + 'static) {
+        let jobs = self.jobs.unwrap_or_else(jobs_by_environment);
+        self.run_as(model, |checker, model| checker.jobs(jobs).try_check(model));
+    }
+
+    #[track_caller]
+    fn run_as<M: Fn() + 'static>(
+        mut self,
+        model: M,
+        check: impl FnOnce(Checker, M) -> Result<Report, CheckError>,
+    ) {
         let checker = std::mem::take(&mut self.checker);
         let report = match schedule_to_repeat(&self.name) {
             Some(schedule) => {
@@ -225,7 +260,7 @@ impl TestCase {
                 }
                 report
             }
-            None => checker.try_check(model),
+            None => check(checker, model),
         };
         match report {
             Ok(report) => self.judge(report),
@@ -304,6 +339,17 @@ fn expected(text: &str) -> String {
     match text {
         "" => "a failure".to_owned(),
         text => format!("a failure with {text:?}"),
+    }
+}
+
+#[track_caller]
+fn jobs_by_environment() -> usize {
+    let Ok(jobs) = std::env::var(JOBS) else {
+        return 1;
+    };
+    match jobs.parse() {
+        Ok(0) | Err(_) => panic!("{JOBS}={jobs}: give a number of jobs, 1 or more"),
+        Ok(jobs) => jobs,
     }
 }
 

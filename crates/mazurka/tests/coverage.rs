@@ -139,12 +139,15 @@ fn a_large_search_is_looked_at_in_parts() {
         });
     });
     assert_eq!(report.executions, 5_040);
-    // The first 64, and those after 1,024, 2,048, 3,072 and 4,096.
-    assert_eq!(report.coverage.looked_at, 68);
+    // The first 64, and about one in a thousand of the others.
+    let looked_at = report.coverage.looked_at;
+    assert!((65..90).contains(&looked_at), "{looked_at}");
     assert_eq!(report.coverage.most_races, 6);
     let text = report.to_string();
     assert!(
-        text.contains("in the 68 executions that were looked at"),
+        text.contains(&format!(
+            "in the {looked_at} executions that were looked at"
+        )),
         "{text}"
     );
 }

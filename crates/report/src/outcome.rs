@@ -72,6 +72,9 @@ pub struct Report {
     pub coverage: Coverage,
     /// How it was searched.
     pub algorithm: Algorithm,
+    /// How many jobs searched.
+    #[serde(default = "one")]
+    pub jobs: usize,
     /// Wall clock of the search in seconds.
     pub elapsed_s: f64,
     /// Wall clock of compiling the program before, in seconds, if it was.
@@ -79,6 +82,11 @@ pub struct Report {
     pub compile_s: Option<f64>,
     /// Peak resident memory of the process in bytes, 0 where the system does not tell.
     pub peak_rss_bytes: u64,
+}
+
+/// Reports of before there were more jobs have no number.
+fn one() -> usize {
+    1
 }
 
 /// What some execution has to come to.

@@ -49,22 +49,33 @@ impl<Show: FnMut(&Snapshot)> Progress<Show> {
             executions: 0,
         }
     }
+
+    /// Shows a snapshot if it is time.
+    fn look(&mut self, done: impl FnOnce() -> Option<f64>) {
+        let now = Instant::now();
+        if now.duration_since(self.shown) >= self.interval {
+            self.shown = now;
+            (self.show)(&Snapshot {
+                executions: self.executions,
+                elapsed: now.duration_since(self.started),
+                done: done(),
+            });
+        }
+    }
 }
 
 impl<Show: FnMut(&Snapshot)> Observer for Progress<Show> {
     fn ended(&mut self, _outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
         self.executions += 1;
         if self.executions.is_multiple_of(EXECUTIONS_PER_LOOK) {
-            let now = Instant::now();
-            if now.duration_since(self.shown) >= self.interval {
-                self.shown = now;
-                (self.show)(&Snapshot {
-                    executions: self.executions,
-                    elapsed: now.duration_since(self.started),
-                    done: strategy.estimate(),
-                });
-            }
+            self.look(|| strategy.estimate());
         }
+        ControlFlow::Continue(())
+    }
+
+    fn progressed(&mut self, executions: u64, done: Option<f64>) -> ControlFlow<()> {
+        self.executions = executions;
+        self.look(|| done);
         ControlFlow::Continue(())
     }
 

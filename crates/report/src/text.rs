@@ -193,8 +193,12 @@ impl Report {
             format!("{events}, {longest} in the longest execution"),
         ];
         lines.extend(races);
+        let jobs = match self.jobs {
+            1 => String::new(),
+            jobs => format!(", {}", counted(jobs as u64, "job")),
+        };
         lines.push(format!(
-            "{}{memory} with {}{compiling}",
+            "{}{memory} with {}{jobs}{compiling}",
             duration(self.elapsed_s),
             self.algorithm
         ));
@@ -287,6 +291,7 @@ mod tests {
             max_depth: 64,
             coverage: Coverage::default(),
             algorithm: Algorithm::Parsimonious,
+            jobs: 1,
             elapsed_s: 0.2134,
             compile_s: None,
             peak_rss_bytes: 8_912_896,

@@ -290,6 +290,20 @@ impl Names {
         own.chain(all).any(|created| created.is(object))
     }
 
+    /// By object: the spawn path of the thread that creates it, and its number there. Some objects are named otherwise.
+    pub fn creators(&self) -> BTreeMap<ObjectId, (String, u32)> {
+        let mut creators = BTreeMap::new();
+        for (index, thread) in self.threads.iter().enumerate() {
+            let path = self.spawn_path(ThreadId::from_index(index));
+            for (created, number) in thread.objects.iter().zip(0..) {
+                let others = created.others.iter().map(|&(_, other)| other);
+                let all = others.chain([created.object]);
+                creators.extend(all.map(|object| (object, (path.clone(), number))));
+            }
+        }
+        creators
+    }
+
     /// The same number names something else than where it was first met.
     #[cold]
     fn other_object(&mut self, thread: ThreadId, number: u32, parts: u32) -> ObjectId {

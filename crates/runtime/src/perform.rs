@@ -345,21 +345,21 @@ unsafe fn switch(engine: NonNull<Engine>) {
             (*engine.as_ptr()).end_segment();
         }
     }
-    // SAFETY: the suspender is that of the running coroutine, which is suspended by nobody else.
+    // SAFETY: the suspender is that of the running coroutine, which is suspended by nobody else. Only native programs have
+    // control words, and their process has one model.
     unsafe {
+        let suspender = (*engine.as_ptr()).suspender;
         // The checker does not change its own control words.
-        let checkers = (*engine.as_ptr()).control_words;
-        let words = checkers.map(|checkers| {
+        if let Some(checkers) = (*engine.as_ptr()).control_words {
             let words = ControlWords::now();
             checkers.replace(words);
-            (words, checkers)
-        });
-        (*engine.as_ptr()).note_frame();
-        let frame = native::FRAME;
-        (*(*engine.as_ptr()).suspender).suspend(());
-        native::FRAME = frame;
-        if let Some((words, checkers)) = words {
+            (*engine.as_ptr()).note_frame();
+            let frame = native::FRAME;
+            (*suspender).suspend(());
+            native::FRAME = frame;
             words.replace(checkers);
+        } else {
+            (*suspender).suspend(());
         }
     }
     forget_registers();

@@ -1,6 +1,7 @@
 //! What stops a search from outside, a limit of time or a flag: looked at about every millisecond, however
 //! short the executions are, and in the middle of long ones.
 
+use super::coverage::Covered;
 use explore::{
     Execution, Fingerprint, Footprint, Interrupt, Outcome, Pending, Performed, Program, Step,
     ThreadId,
@@ -18,10 +19,10 @@ const SELDOM: Duration = Duration::from_millis(5);
 /// Steps between two looks are never more: they may become slow.
 const FARTHEST: u32 = 1024;
 
-/// The wall clock of a search, its limit, and the flag that stops it.
+/// The wall clock of a search, its limit, and the flags that stop it.
 pub(super) struct Brake {
     limit: Option<Duration>,
-    stop: Option<Arc<AtomicBool>>,
+    stops: Vec<Arc<AtomicBool>>,
     started: Instant,
     /// What the search took before this process went on with it, in seconds.
     before_s: f64,
@@ -36,11 +37,11 @@ pub(super) struct Brake {
 
 impl Brake {
     /// Of a search that has taken `before_s` seconds already, which the limit does not count.
-    pub fn new(limit: Option<Duration>, stop: Option<Arc<AtomicBool>>, before_s: f64) -> Brake {
+    pub fn new(limit: Option<Duration>, stops: Vec<Arc<AtomicBool>>, before_s: f64) -> Brake {
         let started = Instant::now();
         Brake {
             limit,
-            stop,
+            stops,
             started,
             before_s,
             looked: started,
@@ -80,7 +81,7 @@ impl Brake {
         }
         self.looked = now;
         self.left = self.stride;
-        let is_stopped = self.stop.as_ref().is_some_and(|stop| stop.load(Relaxed));
+        let is_stopped = self.stops.iter().any(|stop| stop.load(Relaxed));
         let is_late = self.limit.is_some_and(|limit| now - self.started >= limit);
         self.pulled = match (is_stopped, is_late) {
             (true, _) => Some(Limit::Interrupted),
@@ -97,8 +98,12 @@ pub(super) struct Braked<'s> {
     pub brake: &'s mut Brake,
     /// Where each step is written down before it is performed.
     pub trail: Option<&'s mut Trail>,
+    /// What was looked at before, if this execution may be looked at.
+    pub covered: Option<&'s Covered>,
     /// How many events the execution has in common with the one before.
     pub kept: Option<usize>,
+    /// Whether the execution is looked at.
+    pub looks: bool,
 }
 
 impl Program for Braked<'_> {
@@ -128,7 +133,13 @@ impl Program for Braked<'_> {
         if self.brake.stops() {
             return Err(Interrupt::Stopped);
         }
-        self.kept.get_or_insert(execution.len());
+        if self.kept.is_none() {
+            self.kept = Some(execution.len());
+            self.looks = self.covered.is_some_and(|covered| covered.looks(execution));
+            if self.looks {
+                self.model.begin_look();
+            }
+        }
         if let Some(trail) = &mut self.trail {
             let names = self.model.names();
             let path = |thread| names.spawn_path(ThreadId::from_index(thread));
@@ -157,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_limit_of_nothing_is_over_at_once() {
-        let mut brake = Brake::new(Some(Duration::ZERO), None, 0.0);
+        let mut brake = Brake::new(Some(Duration::ZERO), Vec::new(), 0.0);
         assert_eq!(brake.pulled(), Some(Limit::Time));
     }
 
@@ -165,7 +176,7 @@ mod tests {
     fn a_flag_is_seen_after_a_thousand_steps_at_most() {
         let stop = Arc::new(AtomicBool::new(false));
         let limit = Some(Duration::from_secs(3600));
-        let mut brake = Brake::new(limit, Some(Arc::clone(&stop)), 3.0);
+        let mut brake = Brake::new(limit, vec![Arc::clone(&stop)], 3.0);
         for _ in 0..100_000 {
             assert_eq!(brake.pulled(), None);
         }

@@ -2,6 +2,7 @@
 
 use super::CheckError;
 use super::failures::Failures;
+use super::part::Part;
 use super::settings::Settings;
 use super::slots::{self, Slots};
 use super::tally::Tally;
@@ -49,6 +50,8 @@ pub(crate) struct State<'s> {
     pub names: Cow<'s, Names>,
     /// Wall clock of the search so far.
     pub elapsed_s: f64,
+    /// What is left of a search that was divided: its strategies are there. None of one that was not.
+    pub parts: Option<Vec<Part>>,
 }
 
 impl Task {
@@ -167,8 +170,15 @@ impl Task {
 }
 
 impl State<'static> {
+    /// The state that the search is to go on from, and what its strategy saved; none if it is to begin.
+    pub fn of(settings: &Settings) -> Result<Option<(State<'static>, Vec<u8>)>, CheckError> {
+        let path = settings.resume.as_deref();
+        path.map(|path| State::load(path, &Task::of(settings)))
+            .transpose()
+    }
+
     /// Reads the state from which a search of this task goes on, and what its strategy saved.
-    pub fn load(path: &Path, task: &Task) -> Result<(State<'static>, Vec<u8>), CheckError> {
+    fn load(path: &Path, task: &Task) -> Result<(State<'static>, Vec<u8>), CheckError> {
         let unreadable = |reason: String| CheckError::Unreadable {
             path: path.to_owned(),
             reason,
@@ -176,7 +186,12 @@ impl State<'static> {
         let bytes = slots::read(path).map_err(|error| unreadable(reason_of(&error)))?;
         let (state, strategy) = postcard::take_from_bytes::<State<'static>>(&bytes)
             .map_err(|_| unreadable(slots::OTHER_VERSION.to_owned()))?;
-        if !state.names.is_consistent() || !(0.0..1e12).contains(&state.elapsed_s) {
+        let mut parts = state.parts.iter().flatten();
+        let are_consistent = parts.all(|part| part.names.is_consistent());
+        if !state.names.is_consistent()
+            || !are_consistent
+            || !(0.0..1e12).contains(&state.elapsed_s)
+        {
             return Err(unreadable(CONTRADICTORY.to_owned()));
         }
         match state.task.difference(task) {
@@ -272,6 +287,7 @@ mod tests {
             goals: Cow::Owned(Vec::new()),
             names: Cow::Owned(Names::default()),
             elapsed_s: 0.0,
+            parts: None,
         };
         let state = postcard::to_allocvec(&state).unwrap();
         let searches = Algorithm::general().map(saved);
@@ -282,7 +298,7 @@ mod tests {
             .collect();
         assert_eq!(
             (slots::MAGIC.last(), lengths),
-            (Some(&b'F'), vec![68, 51, 52, 52, 52, 57, 55, 55, 61]),
+            (Some(&b'G'), vec![69, 51, 52, 52, 52, 57, 56, 55, 61]),
             "the format has changed: raise the version in MAGIC, and write both here"
         );
     }

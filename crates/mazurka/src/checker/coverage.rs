@@ -1,22 +1,30 @@
 //! What a search has looked at: which lines raced, and which objects nobody shared.
 //!
 //! The first executions of a search are looked at, then one of a thousand: enough to tell what a model exercises,
-//! at no cost that can be measured. A search that is resumed begins to look anew.
+//! at no cost that can be measured. Which one that is depends on how it begins, so that the parts of a search look at the
+//! same ones wherever they are done. A search that is resumed begins to look anew.
 
-use explore::{EventId, Execution, OpKind, Race, ThreadId};
+use explore::{EventId, Execution, ObjectId, OpKind, Race, ThreadId};
 use report::{Coverage, Line};
 use runtime::{Look, Model, Spot};
+use serde::{Deserialize, Serialize};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 /// Executions that are all looked at.
 const FIRST: u64 = 64;
 /// After them one of so many is.
 const STRIDE: u64 = 1024;
+/// Steps by which beginnings of executions are told apart, beside the clock of the last one.
+const STEPS: usize = 12;
+/// Spreads numbers over all bits (Knuth, The Art of Computer Programming 3, 6.4).
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What is known of the executions so far.
 #[derive(Default)]
 pub(super) struct Covered {
-    /// Executions in this process.
+    /// Executions of the search before these.
+    before: u64,
     executions: u64,
     looked_at: u64,
     /// Races that were met for the first time in executions that were looked at.
@@ -39,9 +47,32 @@ enum Users {
 }
 
 impl Covered {
-    /// Whether the next execution is to be looked at.
-    pub fn looks(&self) -> bool {
-        self.executions < FIRST || self.executions.is_multiple_of(STRIDE)
+    /// Of a search that goes on where another one has looked at the first executions.
+    pub fn after_the_first() -> Covered {
+        Covered {
+            before: FIRST,
+            ..Covered::default()
+        }
+    }
+
+    /// Whether the next execution is to be looked at, which begins like this.
+    pub fn looks(&self, beginning: &Execution) -> bool {
+        let number = self.before + self.executions;
+        if number < FIRST {
+            return true;
+        }
+        let Some((last, _)) = beginning.events().next_back() else {
+            return number.is_multiple_of(STRIDE);
+        };
+        let steps = beginning.steps().rev().take(STEPS);
+        let steps = steps.map(|step| u32::from(step.thread.0) << 8 ^ step.choice);
+        let words = beginning.clock(last).iter().copied().chain(steps);
+        let hash = words.fold(beginning.len() as u64, |hash, word| {
+            (hash ^ u64::from(word))
+                .wrapping_mul(SPREAD)
+                .rotate_left(29)
+        });
+        hash.is_multiple_of(STRIDE)
     }
 
     /// Counts an execution.
@@ -98,19 +129,118 @@ impl Covered {
         *self = Covered::default();
     }
 
-    /// For the report: lines by races, the most first.
-    pub fn coverage(&self, model: &Model) -> Coverage {
+    /// The same by names.
+    pub fn seen(&self, model: &Model) -> Seen {
         // One line may have several instructions.
-        let mut places: BTreeMap<String, u64> = BTreeMap::new();
+        let mut lines: BTreeMap<String, u64> = BTreeMap::new();
         for (&spot, races) in &self.lines {
             if let Some(place) = model.place(spot) {
-                *places.entry(place).or_default() += races;
+                *lines.entry(place).or_default() += races;
             }
         }
-        let lines = places.into_iter();
-        let mut lines: Vec<Line> = lines
-            .map(|(location, races)| Line { location, races })
-            .collect();
+        let names = model.names();
+        let creators = names.creators();
+        let mut objects: BTreeMap<Object, User> = BTreeMap::new();
+        for (object, spot) in self.made.iter().enumerate() {
+            let Some(place) = spot.and_then(|spot| model.place(spot)) else {
+                continue;
+            };
+            let users = self.users_of(object).map(|users| match users {
+                Users::One(thread, kind) => User::One(names.spawn_path(thread), kind),
+                Users::Several => User::Several,
+            });
+            let creator = creators.get(&ObjectId(object as u32)).cloned();
+            for user in users {
+                User::add_to(&mut objects, (place.clone(), creator.clone()), user);
+            }
+        }
+        Seen {
+            executions: self.executions,
+            looked_at: self.looked_at,
+            races: self.races,
+            most_races: self.most_races,
+            lines,
+            objects,
+        }
+    }
+
+    /// Who uses the parts of an object, which have consecutive ids; what lies behind them is of no object.
+    fn users_of(&self, object: usize) -> impl Iterator<Item = Users> {
+        let is_other = |&id: &usize| self.made.get(id).copied().flatten().is_none();
+        let others = (object + 1..object + MOST_PARTS).take_while(is_other);
+        let parts = std::iter::once(object).chain(others);
+        parts.filter_map(|id| self.users.get(id).copied().flatten())
+    }
+}
+
+/// The places where objects are made, with the thread that made them and their number there.
+type Object = (String, Option<(String, u32)>);
+
+/// What was looked at, by names: it can be put together from the parts of a search.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub(crate) struct Seen {
+    executions: u64,
+    looked_at: u64,
+    races: u64,
+    most_races: usize,
+    lines: BTreeMap<String, u64>,
+    objects: BTreeMap<Object, User>,
+}
+
+/// Who uses an object, by its spawn path.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum User {
+    One(String, OpKind),
+    Several,
+}
+
+impl User {
+    /// What the only thread does to the object; none if there are several.
+    fn kind(&self) -> Option<OpKind> {
+        match self {
+            User::One(_, kind) => Some(*kind),
+            User::Several => None,
+        }
+    }
+
+    /// Takes note of a user of the object.
+    fn add_to(objects: &mut BTreeMap<Object, User>, object: Object, user: User) {
+        match objects.entry(object) {
+            Entry::Vacant(entry) => {
+                entry.insert(user);
+            }
+            Entry::Occupied(mut entry) => {
+                let is_same = matches!((entry.get(), &user), (User::One(own, _), User::One(other, _)) if own == other);
+                if !is_same {
+                    entry.insert(User::Several);
+                }
+            }
+        }
+    }
+}
+
+impl Seen {
+    /// Adds what another part of the search has looked at.
+    pub fn add(&mut self, other: Seen) {
+        self.executions += other.executions;
+        self.looked_at += other.looked_at;
+        self.races += other.races;
+        self.most_races = self.most_races.max(other.most_races);
+        for (line, races) in other.lines {
+            *self.lines.entry(line).or_default() += races;
+        }
+        for (object, user) in other.objects {
+            User::add_to(&mut self.objects, object, user);
+        }
+    }
+
+    /// For the report: lines by races, the most first.
+    pub fn coverage(&self) -> Coverage {
+        let lines = self.lines.iter().map(|(location, &races)| Line {
+            location: location.clone(),
+            races,
+        });
+        let mut lines: Vec<Line> = lines.collect();
         lines.sort_by(|a, b| (b.races, &a.location).cmp(&(a.races, &b.location)));
         Coverage {
             looked_at: self.looked_at,
@@ -121,9 +251,9 @@ impl Covered {
     }
 
     /// What may be a mistake in a model that is verified, and took so many executions.
-    pub fn warnings(&self, executions: u64, model: &Model) -> Vec<String> {
+    pub fn warnings(&self, executions: u64) -> Vec<String> {
         if self.most_races > 0 {
-            return self.unshared(model);
+            return self.unshared();
         }
         let is_known = self.executions == executions;
         let warning = "no two operations race: the order of the threads makes no difference to this model, so it checks \
@@ -132,36 +262,20 @@ impl Covered {
     }
 
     /// Objects that only one thread uses, by the places where they are made.
-    fn unshared(&self, model: &Model) -> Vec<String> {
-        let mut places: BTreeMap<String, Vec<Users>> = BTreeMap::new();
-        for (object, spot) in self.made.iter().enumerate() {
-            if let Some(place) = spot.and_then(|spot| model.place(spot)) {
-                places
-                    .entry(place)
-                    .or_default()
-                    .extend(self.users_of(object));
-            }
+    fn unshared(&self) -> Vec<String> {
+        let mut places: BTreeMap<&str, Vec<&User>> = BTreeMap::new();
+        for ((place, _), user) in &self.objects {
+            places.entry(place).or_default().push(user);
         }
         let only = places.into_iter().filter_map(|(place, users)| {
-            let &Users::One(_, kind) = users.first()? else {
-                return None;
-            };
-            let is_shared = users.iter().any(|users| matches!(users, Users::Several));
-            (!is_shared).then_some((place, kind))
+            let kinds: Option<Vec<OpKind>> = users.into_iter().map(User::kind).collect();
+            Some((place, *kinds?.first()?))
         });
         only.map(|(place, kind)| {
             let kind = runtime::kind_of_object(kind);
             format!("{kind} that is made at {place} is used by one thread only")
         })
         .collect()
-    }
-
-    /// Who uses the parts of an object, which have consecutive ids; what lies behind them is of no object.
-    fn users_of(&self, object: usize) -> impl Iterator<Item = Users> {
-        let is_other = |&id: &usize| self.made.get(id).copied().flatten().is_none();
-        let others = (object + 1..object + MOST_PARTS).take_while(is_other);
-        let parts = std::iter::once(object).chain(others);
-        parts.filter_map(|id| self.users.get(id).copied().flatten())
     }
 }
 

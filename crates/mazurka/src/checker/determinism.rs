@@ -42,7 +42,7 @@ impl Search {
     /// unless the program is not deterministic anyway. Returns whether the search has started again.
     pub(super) fn compare_orders(&mut self, outcome: Outcome) -> Result<bool, CheckError> {
         let is_wanted = outcome == Outcome::Completed
-            && self.tally.complete().is_power_of_two()
+            && (self.earlier + self.tally.complete()).is_power_of_two()
             && self.settings.native.is_none()
             && !self.contains_a_race()
             && !self.model.is_known_to_hide();

@@ -37,12 +37,13 @@ impl Search {
 
     /// What is known with these failures.
     pub(super) fn report_of(&self, errors: Vec<Failure>) -> Report {
+        let seen = self.seen();
         let limits = self.limits();
         let bounds: Vec<String> = limits.iter().map(|&limit| self.told(limit)).collect();
         let verdict = self.verdict(&errors, &limits);
         let mut warnings = self.model.warnings();
         if verdict == Verdict::Verified {
-            warnings.extend(self.covered.warnings(self.tally.runs(), &self.model));
+            warnings.extend(seen.warnings(self.tally.runs()));
         }
         if self.model.has_suppressed_a_race() && !self.settings.conditions.interleaves_plain {
             warnings.push(SUPPRESSED_RACE.to_owned());
@@ -73,8 +74,9 @@ impl Search {
             extra: self.extra,
             events: self.tally.events,
             max_depth: self.tally.max_depth,
-            coverage: self.covered.coverage(&self.model),
+            coverage: seen.coverage(),
             algorithm: self.settings.algorithm,
+            jobs: 1,
             compile_s: None,
             elapsed_s: self.brake.elapsed_s(),
             peak_rss_bytes: peak_rss_bytes(),

@@ -4,7 +4,7 @@ use super::audit::Samples;
 use super::brake::{Brake, Braked};
 use super::checkpoint::{Checkpoint, State, Task};
 use super::configuration::config_of;
-use super::coverage::Covered;
+use super::coverage::{Covered, Seen};
 use super::failures::{Failures, Sighting, Symptom};
 use super::refit::refit;
 use super::settings::Settings;
@@ -27,6 +27,8 @@ pub(super) struct Search {
     pub(super) model: Model,
     pub(super) strategy: Box<dyn Strategy>,
     pub(super) tally: Tally,
+    /// Executions of other parts of the search before.
+    pub(super) earlier: u64,
     pub(super) failures: Failures,
     /// Why the search ended before it was done.
     pub(super) halt: Option<Limit>,
@@ -35,6 +37,8 @@ pub(super) struct Search {
     /// Whether a value that is raced for may decide what the program does.
     pub(super) is_raced_for: bool,
     pub(super) covered: Covered,
+    /// What other jobs have looked at.
+    pub(super) elsewhere: Seen,
     /// Executions to be audited.
     pub(super) samples: Samples,
     /// Whether an execution did not go as the first one did, for the first time.
@@ -44,7 +48,7 @@ pub(super) struct Search {
     /// Whether threads spin without a hint.
     pub(super) spin: Option<Spin>,
     /// Whether the last execution did not come to its end.
-    is_broken_off: bool,
+    pub(super) is_broken_off: bool,
     pub(super) beginning: Beginning,
     /// Executions after the first failure.
     pub(super) extra: u64,
@@ -105,46 +109,46 @@ impl Observer for UntilEnded {
 impl Search {
     /// A search that is to begin, or to go on.
     pub fn new(checker: Checker, program: impl Fn() + 'static) -> Result<Search, CheckError> {
+        let saved = State::of(&checker.settings)?;
+        Search::from(checker, saved, program)
+    }
+
+    /// A search that is to begin, or to go on from this state and what its strategy saved.
+    pub fn from(
+        checker: Checker,
+        saved: Option<(State<'static>, Vec<u8>)>,
+        program: impl Fn() + 'static,
+    ) -> Result<Search, CheckError> {
         let Checker { settings, observer } = checker;
         let config = config_of(&settings);
-        let saved = match &settings.resume {
-            Some(path) => Some(State::load(path, &Task::of(&settings))?),
-            None => None,
+        let Some((state, strategy)) = saved else {
+            let strategy = settings.algorithm.strategy(settings.options);
+            let model = Model::new(config, program);
+            return Search::of(settings, observer, model, strategy, 0.0);
         };
-        let (mut model, strategy, tally, failures, elapsed_before_s) = match saved {
-            None => {
-                let strategy = settings.algorithm.strategy(settings.options);
-                (
-                    Model::new(config, program),
-                    strategy,
-                    Tally::default(),
-                    Failures::default(),
-                    0.0,
-                )
-            }
-            Some((state, strategy)) => {
-                let strategy = settings.algorithm.resume(settings.options, &strategy);
-                let strategy = strategy.map_err(|error| CheckError::Unreadable {
-                    path: settings.resume.clone().unwrap_or_default(),
-                    reason: error.to_string(),
-                })?;
-                let mut model = Model::with_names(config, state.names.into_owned(), program);
-                model.warned(state.warnings);
-                model.leave_out(state.left_out);
-                model.met(state.goals.into_owned());
-                model.add_suppressed(state.suppressed);
-                (
-                    model,
-                    strategy,
-                    state.tally.into_owned(),
-                    state.failures.into_owned(),
-                    state.elapsed_s,
-                )
-            }
-        };
+        let strategy = resumed(&settings, &strategy)?;
+        let mut model = Model::with_names(config, state.names.into_owned(), program);
+        model.warned(state.warnings);
+        model.leave_out(state.left_out);
+        model.met(state.goals.into_owned());
+        model.add_suppressed(state.suppressed);
+        let mut search = Search::of(settings, observer, model, strategy, state.elapsed_s)?;
+        search.tally = state.tally.into_owned();
+        search.failures = state.failures.into_owned();
+        search.leave_trail();
+        Ok(search)
+    }
+
+    /// A search that has taken `before_s` seconds already, and has found nothing yet.
+    pub fn of(
+        settings: Settings,
+        observer: Box<dyn Observer>,
+        mut model: Model,
+        strategy: Box<dyn Strategy>,
+        before_s: f64,
+    ) -> Result<Search, CheckError> {
         model.suppress(settings.suppressions.clone());
-        let stop = settings.stop.clone();
-        let brake = Brake::new(settings.time_limit, stop, elapsed_before_s);
+        let brake = Brake::new(settings.time_limit, settings.stops.clone(), before_s);
         let trail = settings.trail.as_deref();
         let trail = trail.map(|path| {
             let words = runtime::shared_words(path).map_err(|error| CheckError::Unwritable {
@@ -159,13 +163,15 @@ impl Search {
             observer,
             model,
             strategy,
-            tally,
-            failures,
+            tally: Tally::default(),
+            earlier: 0,
+            failures: Failures::default(),
             halt: None,
             brake,
             trail,
             is_raced_for: false,
             covered: Covered::default(),
+            elsewhere: Seen::default(),
             samples: Samples::default(),
             has_diverged: false,
             first: None,
@@ -177,6 +183,13 @@ impl Search {
         };
         search.leave_trail();
         Ok(search)
+    }
+
+    /// What was looked at.
+    pub(super) fn seen(&self) -> Seen {
+        let mut seen = self.covered.seen(&self.model);
+        seen.add(self.elsewhere.clone());
+        seen
     }
 
     /// Explores until there is nothing left, a bug is found or a limit is reached.
@@ -217,7 +230,7 @@ impl Search {
     }
 
     /// Whether another execution is wanted.
-    fn goes_on(&mut self) -> bool {
+    pub(super) fn goes_on(&mut self) -> bool {
         !self.is_done_with_bugs() && self.limit_is_left()
     }
 
@@ -230,7 +243,7 @@ impl Search {
     }
 
     /// Whether a bug was found and no other is looked for.
-    fn is_done_with_bugs(&self) -> bool {
+    pub(super) fn is_done_with_bugs(&self) -> bool {
         !self.failures.is_empty() && !self.settings.keeps_going
     }
 
@@ -251,22 +264,20 @@ impl Search {
     /// Runs one execution.
     pub(super) fn next_execution(&mut self) -> Result<Next, CheckError> {
         let mut ended = UntilEnded::default();
-        let is_compared = (self.tally.runs() + 1).is_power_of_two();
-        let looks = self.covered.looks();
-        if looks {
-            self.model.begin_look();
-        }
+        let is_compared = (self.earlier + self.tally.runs() + 1).is_power_of_two();
         let mut program = Braked {
             model: &mut self.model,
             brake: &mut self.brake,
             trail: self.trail.as_mut(),
+            covered: Some(&self.covered),
             kept: None,
+            looks: false,
         };
         if is_compared {
             program.model.begin_comparing();
         }
         let result = explore::explore(&mut program, &mut self.strategy, &mut ended);
-        let kept = program.kept.unwrap_or(0);
+        let (kept, looks) = (program.kept.unwrap_or(0), program.looks);
         self.model.end_look();
         self.model.end_comparing();
         self.tally.probes += ended.probes;
@@ -453,8 +464,18 @@ impl Search {
             goals: Cow::Borrowed(self.model.goals()),
             names: Cow::Borrowed(self.model.names()),
             elapsed_s: self.brake.elapsed_s(),
+            parts: None,
         }
     }
+}
+
+/// The strategy that goes on from what one has saved.
+pub(super) fn resumed(settings: &Settings, saved: &[u8]) -> Result<Box<dyn Strategy>, CheckError> {
+    let strategy = settings.algorithm.resume(settings.options, saved);
+    strategy.map_err(|error| CheckError::Unreadable {
+        path: settings.resume.clone().unwrap_or_default(),
+        reason: error.to_string(),
+    })
 }
 
 /// The bound at which a thread stopped.

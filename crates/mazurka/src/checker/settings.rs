@@ -42,7 +42,8 @@ pub(crate) struct Settings {
     pub checkpoint: Option<PathBuf>,
     pub checkpoint_interval: u64,
     pub resume: Option<PathBuf>,
-    pub stop: Option<Arc<AtomicBool>>,
+    /// The search stops once one of them is set.
+    pub stops: Vec<Arc<AtomicBool>>,
     pub trail: Option<PathBuf>,
     pub patience: Option<Duration>,
     pub without: Vec<Shortcut>,
@@ -76,7 +77,7 @@ impl Settings {
             checkpoint: None,
             checkpoint_interval: 1,
             resume: None,
-            stop: None,
+            stops: Vec::new(),
             trail: None,
             patience: None,
             without: Vec::new(),

@@ -76,7 +76,9 @@ impl Search {
             model: &mut self.model,
             brake: &mut self.brake,
             trail: None,
+            covered: None,
             kept: None,
+            looks: false,
         };
         match explore::explore(&mut program, &mut self.strategy, &mut ended) {
             Ok(_) => Ok(ended.outcome),

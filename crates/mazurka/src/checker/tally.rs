@@ -49,6 +49,19 @@ impl Tally {
         self.max_depth = self.max_depth.max(events);
     }
 
+    /// Adds what was counted elsewhere.
+    pub fn add(&mut self, other: &Tally) {
+        self.executions += other.executions;
+        self.halted += other.halted;
+        self.blocked += other.blocked;
+        self.deadlocks += other.deadlocks;
+        self.events += other.events;
+        self.max_depth = self.max_depth.max(other.max_depth);
+        self.probes += other.probes;
+        self.bounds.extend(&other.bounds);
+        self.given_up += other.given_up;
+    }
+
     /// What another process is shown.
     pub fn counts(&self) -> Counts {
         Counts {

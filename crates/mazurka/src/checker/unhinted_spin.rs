@@ -7,6 +7,7 @@ use report::quantity::count;
 use std::time::{Duration, Instant};
 
 /// The first thread that reached the limit of operations.
+#[derive(Clone)]
 pub(super) struct Spin {
     since: Instant,
     /// Its name and the place of its last operation.

@@ -17,6 +17,10 @@ impl Model {
     /// An execution begins.
     pub(crate) fn begin_own(&mut self) {
         let engine = self.engine_mut();
+        // What is written here is of the process, and models in Rust may run side by side.
+        if engine.config.native.is_none() {
+            return;
+        }
         WIPES.store(engine.names.has_wiped_stacks(), Relaxed);
         let passes = engine.native.is_simple && engine.grain == Grain::Accesses;
         let passes = passes && !engine.watch.sees_all();

@@ -22,7 +22,7 @@ use report::Shortcut;
 use std::any::Any;
 
 /// The memory of a program, and what its front-end knows of the execution at hand.
-pub trait Memory {
+pub trait Memory: Sync {
     /// How many bytes a copy would have; none if the program cannot be put back in the middle of an execution,
     /// because it changes what is not copied.
     fn size(&self) -> Option<usize>;

@@ -20,7 +20,10 @@ impl Segment {
     #[inline(always)]
     pub(crate) fn forget(&mut self) {
         self.is_known = false;
-        HAS_CALLED_UNKNOWN.store(false, Relaxed);
+        // Models in Rust, which may run side by side, only look at it.
+        if HAS_CALLED_UNKNOWN.load(Relaxed) {
+            HAS_CALLED_UNKNOWN.store(false, Relaxed);
+        }
     }
 
     /// Whether the memory at the beginning is known.

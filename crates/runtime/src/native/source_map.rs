@@ -1,7 +1,7 @@
 //! What a person calls the things of a program in machine code.
 
 /// Names for addresses. Asked only where an execution is shown.
-pub trait SourceMap {
+pub trait SourceMap: Sync {
     /// `file:line` of an address of code.
     fn place(&self, code: usize) -> Option<String>;
 

@@ -1,0 +1,341 @@
+//! A search by several jobs: threads that do its parts, each with a model and a strategy of its own.
+
+use super::checkpoint::{Checkpoint, State, Task};
+use super::configuration::config_of;
+use super::failures::Failures;
+use super::ledger::{self, Ledger};
+use super::part::{Found, Met, Part, Position, Shown, slice};
+use super::refit::refit;
+use super::search::Search;
+use super::settings::Settings;
+use super::{CheckError, Checker};
+use explore::Observer;
+use report::{Limit, Report};
+use runtime::{Model, Names};
+use std::borrow::Cow;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread::{self, Scope, ScopedJoinHandle};
+use std::time::Instant;
+
+/// A check by several jobs, which [`Checker::jobs`] gives.
+///
+/// ```
+/// use mazurka::sync::Arc;
+/// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+/// use mazurka::{Checker, Verdict, thread};
+///
+/// let report = Checker::new().jobs(2).check(|| {
+///     let count = Arc::new(AtomicU32::new(0));
+///     let adds = |count: Arc<AtomicU32>| move || _ = count.fetch_add(1, SeqCst);
+///     let threads = [0, 1, 2].map(|_| thread::spawn(adds(count.clone())));
+///     threads.map(|thread| thread.join().unwrap());
+///     assert_eq!(count.load(SeqCst), 3);
+/// });
+/// assert_eq!(report.verdict, Verdict::Verified);
+/// assert_eq!(report.executions, 6);
+/// ```
+#[must_use = "the program is checked by `check`"]
+pub struct Jobs {
+    checker: Checker,
+    jobs: usize,
+}
+
+impl Checker {
+    /// Searches with so many threads of the system. It comes last, since what it gives checks only programs that threads may
+    /// share ([`Sync`]).
+    ///
+    /// The numbers, and with [`keep_going`](Checker::keep_going) the failures, are those of one job. Without it the search ends with the
+    /// first bug that a job meets: which one that is may differ from run to run, and its schedule repeats it. Each job needs
+    /// memory of its own. An [observer](Checker::observer) is told how far the search is
+    /// ([`Observer::progressed`](explore::Observer::progressed)), not of each execution.
+    ///
+    /// Searches whose parts depend on each other are done by one job, and the report says so: all but those by `parsimonious` and
+    /// `exhaustive` without a bound on preemptions.
+    pub fn jobs(self, jobs: usize) -> Jobs {
+        Jobs {
+            checker: self,
+            jobs,
+        }
+    }
+}
+
+impl Jobs {
+    /// Checks the program.
+    ///
+    /// # Panics
+    ///
+    /// As [`Checker::check`].
+    #[track_caller]
+    pub fn check(self, program: impl Fn() + Send + Sync + 'static) -> Report {
+        match self.try_check(program) {
+            Ok(report) => report,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Checks the program.
+    ///
+    /// # Errors
+    ///
+    /// As [`Checker::try_check`], and if there is no job.
+    pub fn try_check(
+        self,
+        program: impl Fn() + Send + Sync + 'static,
+    ) -> Result<Report, CheckError> {
+        let Jobs { checker, jobs } = self;
+        let settings = &checker.settings;
+        if jobs == 0 {
+            return Err(CheckError::Contradiction(
+                "0 jobs check nothing; give one, or leave their number out",
+            ));
+        }
+        if jobs == 1 {
+            return checker.try_check(program);
+        }
+        if let Some(whole) = indivisible(settings) {
+            let mut report = checker.try_check(program)?;
+            let warning = format!("{whole} is done by one job: its parts depend on each other");
+            report.warnings.push(warning);
+            return Ok(report);
+        }
+        settings.contradiction()?;
+        let saved = State::of(settings)?;
+        let program = Arc::new(program);
+        let body = {
+            let program = Arc::clone(&program);
+            move || program()
+        };
+        search(checker, saved, jobs, body, |scope, work| {
+            let others = (1..jobs).map(|_| {
+                let program = Arc::clone(&program);
+                scope.spawn(move || work.help(move || program()))
+            });
+            others.collect()
+        })
+    }
+}
+
+/// What cannot be divided, if this cannot.
+fn indivisible(settings: &Settings) -> Option<String> {
+    match (settings.algorithm, settings.options.preemptions) {
+        (algorithm, _) if !algorithm.is_divisible(explore::Options::default()) => {
+            Some(format!("a search by {algorithm}"))
+        }
+        (_, Some(_)) => Some("a search with a bound on preemptions".to_owned()),
+        (_, None) => None,
+    }
+}
+
+/// What all jobs do.
+pub(super) struct Work {
+    ledger: Ledger,
+    settings: Settings,
+    started: Instant,
+}
+
+impl Work {
+    /// Does slices until there are none.
+    fn help(&self, program: impl Fn() + Clone + 'static) {
+        while let Some(task) = self.ledger.take() {
+            self.carry_out(task, program.clone());
+        }
+    }
+
+    fn carry_out(&self, task: ledger::Task<'_>, program: impl Fn() + 'static) {
+        let limit = self.settings.time_limit;
+        let settings = Settings {
+            time_limit: limit.map(|limit| limit.saturating_sub(self.started.elapsed())),
+            ..self.settings.clone()
+        };
+        let spin = task.spin.clone();
+        let done = slice(settings, program, &task.part, task.portion, spin);
+        task.bring(done);
+    }
+}
+
+/// Searches with `start` for the other jobs, as soon as there is something for them to do.
+pub(super) fn search<P: Fn() + Clone + 'static>(
+    checker: Checker,
+    saved: Option<(State<'static>, Vec<u8>)>,
+    jobs: usize,
+    program: P,
+    start: impl for<'s> FnOnce(&'s Scope<'s, '_>, &'s Work) -> Vec<ScopedJoinHandle<'s, ()>>,
+) -> Result<Report, CheckError> {
+    let Checker {
+        settings,
+        mut observer,
+    } = checker;
+    let (ledger, before_s) = begin(&settings, saved, jobs)?;
+    let mut stops = settings.stops.clone();
+    stops.push(Arc::clone(&ledger.stop));
+    let work = Work {
+        ledger,
+        settings: Settings {
+            stops,
+            max_executions: None,
+            trail: None,
+            ..settings.clone()
+        },
+        started: Instant::now(),
+    };
+    let path = settings.checkpoint.clone();
+    let mut keeper = Keeper {
+        settings: &settings,
+        checkpoint: path.as_deref().map(Checkpoint::new),
+        before_s,
+        saved: 0,
+    };
+    thread::scope(|scope| {
+        let (mut start, mut others) = (Some(start), Vec::new());
+        keeper.save(&work)?;
+        while let Some(task) = work.ledger.take() {
+            work.carry_out(task, program.clone());
+            if work.ledger.has_parts()
+                && let Some(start) = start.take()
+            {
+                others = start(scope, &work);
+            }
+            let (executions, done) = work.ledger.progress();
+            if observer.progressed(executions, Some(done)).is_break() {
+                work.ledger.halt(Limit::Observer);
+            }
+            if executions >= keeper.saved + settings.checkpoint_interval {
+                keeper
+                    .save(&work)
+                    .inspect_err(|_| work.ledger.halt(Limit::Interrupted))?;
+            }
+        }
+        for other in others {
+            // A broken invariant is told as it was found.
+            other.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+        keeper.save(&work)
+    })?;
+    let before_s = before_s + work.started.elapsed().as_secs_f64();
+    let result = work.ledger.close()?;
+    let mut report = conclude(settings, observer, result, before_s, program)?;
+    report.jobs = jobs;
+    Ok(report)
+}
+
+/// The search as it begins or goes on, and how long it has taken before.
+fn begin(
+    settings: &Settings,
+    saved: Option<(State<'static>, Vec<u8>)>,
+    jobs: usize,
+) -> Result<(Ledger, f64), CheckError> {
+    let Some((mut state, strategy)) = saved else {
+        let strategy = settings.algorithm.strategy(settings.options).save();
+        let names = Arc::<Names>::default();
+        let parts = vec![Part::whole(Arc::clone(&names), strategy)];
+        return Ok((
+            Ledger::new(jobs, settings, parts, names, Found::default()),
+            0.0,
+        ));
+    };
+    let names = Arc::new(state.names.into_owned());
+    let whole = || vec![Part::whole(Arc::clone(&names), strategy)];
+    let parts = state.parts.take().unwrap_or_else(whole);
+    let met = state.failures.sightings.iter().map(|sighting| Met {
+        position: Position::first(),
+        shown: Shown::of(sighting, &names),
+        shortest: None,
+        extra: 0,
+    });
+    let found = Found {
+        met: met.collect(),
+        tally: state.tally.into_owned(),
+        warnings: state.warnings,
+        left_out: state.left_out,
+        suppressed: state.suppressed,
+        goals: state.goals.into_owned(),
+        ..Found::default()
+    };
+    Ok((
+        Ledger::new(jobs, settings, parts, names, found),
+        state.elapsed_s,
+    ))
+}
+
+/// Saves the state of the search.
+struct Keeper<'k> {
+    settings: &'k Settings,
+    checkpoint: Option<Checkpoint<'k>>,
+    before_s: f64,
+    /// How many executions there were when it was saved last.
+    saved: u64,
+}
+
+impl Keeper<'_> {
+    fn save(&mut self, work: &Work) -> Result<(), CheckError> {
+        let Some(checkpoint) = &mut self.checkpoint else {
+            return Ok(());
+        };
+        let result = work.ledger.so_far();
+        let mut names = Names::clone(&result.names);
+        let sighting = |(met, number): &(Met, u64)| met.shown.sighting(*number, &mut names);
+        let sightings: Result<Vec<_>, _> = result.met.iter().map(sighting).collect();
+        let found = result.found;
+        self.saved = found.tally.runs();
+        let state = State {
+            task: Task::of(self.settings),
+            tally: Cow::Owned(found.tally),
+            failures: Cow::Owned(Failures {
+                sightings: sightings?,
+            }),
+            warnings: found.warnings,
+            left_out: found.left_out,
+            suppressed: found.suppressed,
+            goals: Cow::Owned(found.goals),
+            names: Cow::Owned(names),
+            elapsed_s: self.before_s + work.started.elapsed().as_secs_f64(),
+            parts: Some(result.rest),
+        };
+        checkpoint.save(&state, &[])
+    }
+}
+
+/// The report of what all jobs have found.
+fn conclude(
+    settings: Settings,
+    observer: Box<dyn Observer>,
+    result: ledger::Result,
+    before_s: f64,
+    program: impl Fn() + 'static,
+) -> Result<Report, CheckError> {
+    let names = Names::clone(&result.names);
+    let model = Model::with_names(config_of(&settings), names, program);
+    let strategy = settings.algorithm.strategy(settings.options);
+    let mut search = Search::of(settings, observer, model, strategy, before_s)?;
+    let found = result.found;
+    search.tally = found.tally;
+    search.tally.add(&result.broken_off);
+    search.model.warned(found.warnings);
+    search.model.leave_out(found.left_out);
+    search.model.add_suppressed(found.suppressed);
+    search.model.met(found.goals);
+    search.elsewhere = found.seen;
+    search.halt = result.halt;
+    search.spin = result.spin;
+    for (index, (met, number)) in result.met.iter().enumerate() {
+        let mut sighting = met.shown.sighting(*number, search.model.names_mut())?;
+        let is_known = search.failures.contains(&sighting.symptom);
+        let fits = index >= result.older || refit(&mut sighting, &mut search.model);
+        if is_known || !fits || search.is_done_with_bugs() {
+            continue;
+        }
+        search.failures.sightings.push(sighting);
+        search.extra = met.extra;
+        if let Some(shortest) = &met.shortest {
+            let later = shortest.execution.saturating_sub(met.shown.execution);
+            let names = search.model.names_mut();
+            search.shortest = Some(shortest.sighting(number + later, names)?);
+        }
+    }
+    assert!(
+        result.rest.is_empty() || search.halt.is_some() || !search.failures.is_empty(),
+        "a search ends when nothing is left, at a limit or with a bug"
+    );
+    search.take_report()
+}

@@ -1,0 +1,387 @@
+//! What is left of a search that several jobs do, and what they have found so far.
+//!
+//! Each part that is waiting is done once. A slice counts when it is brought back; one that is lost is as if it had never been
+//! begun. When something makes the whole search begin anew, an epoch ends: what its slices have counted is given up.
+
+use super::CheckError;
+use super::part::{End, FIRST, Found, Met, Part, Portion, Position, Slice};
+use super::settings::Settings;
+use super::tally::Tally;
+use super::unhinted_spin::Spin;
+use report::Limit;
+use runtime::Names;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a slice is to take.
+const SLICE: Duration = Duration::from_millis(20);
+
+/// Executions of any other slice, at least and at most.
+const FEW: u64 = 16;
+const MANY: u64 = 1 << 20;
+
+/// Parts that wait for each job, so that none falls idle.
+const WAITING_PER_JOB: usize = 2;
+
+/// See the module.
+pub(super) struct Ledger {
+    jobs: usize,
+    limit: Option<u64>,
+    keeps_going: bool,
+    /// Set when all jobs are to stop.
+    pub stop: Arc<AtomicBool>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    epoch: u64,
+    waiting: BTreeMap<Position, Part>,
+    /// Slices of this epoch that are being done, with the executions that they may take.
+    under_way: BTreeMap<Position, (Part, u64)>,
+    /// How many slices are being done, those of earlier epochs among them.
+    working: usize,
+    found: Found,
+    /// Executions of slices that were broken off.
+    broken_off: Tally,
+    /// How many executions each slice of this epoch had.
+    runs: BTreeMap<Position, u64>,
+    /// Failures that were met before this epoch, with the numbers of their executions.
+    before: Vec<(Met, u64)>,
+    /// All executions before this epoch.
+    earlier: u64,
+    /// Executions in a second, of one job.
+    rate: f64,
+    halt: Option<Limit>,
+    spin: Option<Spin>,
+    error: Option<CheckError>,
+    /// Nothing more is begun.
+    is_over: bool,
+    /// Of the first part of this epoch.
+    names: Arc<Names>,
+}
+
+/// A slice that is to be done.
+pub(super) struct Task<'l> {
+    ledger: &'l Ledger,
+    epoch: u64,
+    begun: Instant,
+    pub part: Part,
+    pub portion: Portion,
+    pub spin: Option<Spin>,
+}
+
+/// What is known when a search is over, or so far.
+pub(super) struct Result {
+    pub found: Found,
+    /// The failures with the numbers of their executions, in the order of these.
+    pub met: Vec<(Met, u64)>,
+    /// Those of them that were met before the objects became coarser come first; so many.
+    pub older: usize,
+    pub halt: Option<Limit>,
+    pub spin: Option<Spin>,
+    pub names: Arc<Names>,
+    pub rest: Vec<Part>,
+    /// Executions that are counted, but will be done again by who goes on.
+    pub broken_off: Tally,
+}
+
+impl Ledger {
+    /// A search that has these parts left, and has found this.
+    pub fn new(
+        jobs: usize,
+        settings: &Settings,
+        parts: Vec<Part>,
+        names: Arc<Names>,
+        mut found: Found,
+    ) -> Ledger {
+        let found_before = found.tally.runs();
+        let before = std::mem::take(&mut found.met);
+        let number = |met: Met| (met.clone(), met.shown.execution);
+        let before = before.into_iter().map(number).collect();
+        Ledger {
+            jobs,
+            limit: settings.limit(),
+            keeps_going: settings.keeps_going,
+            stop: Arc::default(),
+            state: Mutex::new(State {
+                epoch: 0,
+                waiting: parts
+                    .into_iter()
+                    .map(|part| (part.position.clone(), part))
+                    .collect(),
+                under_way: BTreeMap::new(),
+                working: 0,
+                found,
+                broken_off: Tally::default(),
+                runs: BTreeMap::new(),
+                earlier: found_before,
+                before,
+                rate: 0.0,
+                halt: None,
+                spin: None,
+                error: None,
+                is_over: false,
+                names,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether more than one job has something to do.
+    pub fn has_parts(&self) -> bool {
+        self.state().waiting.len() > 1
+    }
+
+    /// The next slice, which may have to be waited for; none if the search is over.
+    pub fn take(&self) -> Option<Task<'_>> {
+        let mut state = self.state();
+        loop {
+            let is_done = state.working == 0 && state.waiting.is_empty();
+            if is_done || state.is_over {
+                return None;
+            }
+            let left = self.left(&state);
+            match left {
+                Some(0) if state.working == 0 => {
+                    state.halt = Some(Limit::Executions);
+                    state.is_over = true;
+                    self.changed.notify_all();
+                    return None;
+                }
+                Some(0) => {}
+                Some(_) | None => {
+                    if let Some((_, part)) = state.waiting.pop_first() {
+                        return Some(self.task(&mut state, part, left));
+                    }
+                }
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// How many more executions may be begun, if there is a limit.
+    fn left(&self, state: &State) -> Option<u64> {
+        let reserved: u64 = state
+            .under_way
+            .values()
+            .map(|(_, executions)| executions)
+            .sum();
+        let begun = state.found.tally.runs() + reserved;
+        self.limit.map(|limit| limit.saturating_sub(begun))
+    }
+
+    fn task(&self, state: &mut State, part: Part, left: Option<u64>) -> Task<'_> {
+        let usual = (state.rate * SLICE.as_secs_f64()) as u64;
+        let usual = usual.clamp(FEW, MANY);
+        let executions = match part.is_first() {
+            true => usual.max(FIRST),
+            false => usual,
+        };
+        let executions = executions.min(left.unwrap_or(u64::MAX));
+        let wanted = match self.jobs {
+            1 => 0,
+            jobs => (WAITING_PER_JOB * jobs).saturating_sub(state.waiting.len()),
+        };
+        state.working += 1;
+        let under_way = (part.clone(), executions);
+        state.under_way.insert(part.position.clone(), under_way);
+        Task {
+            ledger: self,
+            epoch: state.epoch,
+            begun: Instant::now(),
+            part,
+            portion: Portion {
+                executions,
+                parts: u32::try_from(wanted).unwrap_or(u32::MAX),
+                earlier: state.found.tally.complete(),
+            },
+            spin: state.spin.clone(),
+        }
+    }
+
+    /// Nothing more is begun, and what is being done stops.
+    fn end(&self, state: &mut State) {
+        state.is_over = true;
+        self.stop.store(true, Relaxed);
+    }
+
+    /// How far the search is: executions, and the part that is done.
+    pub fn progress(&self) -> (u64, f64) {
+        let state = self.state();
+        let waiting = state.waiting.values();
+        let parts = waiting.chain(state.under_way.values().map(|(part, _)| part));
+        let left: f64 = parts.map(|part| part.share).sum();
+        (state.found.tally.runs(), (1.0 - left).clamp(0.0, 1.0))
+    }
+
+    /// Stops the search for this reason, unless it is over.
+    pub fn halt(&self, limit: Limit) {
+        let mut state = self.state();
+        if !state.is_over {
+            state.halt = Some(limit);
+            self.end(&mut state);
+        }
+    }
+
+    /// What is known so far.
+    pub fn so_far(&self) -> Result {
+        self.state().result()
+    }
+
+    /// What is known when all jobs have ended.
+    pub fn close(self) -> std::result::Result<Result, CheckError> {
+        let state = self.state.into_inner();
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        match state.error.take() {
+            Some(error) => Err(error),
+            None => Ok(state.result()),
+        }
+    }
+}
+
+impl Task<'_> {
+    /// Brings back what became of the slice.
+    pub fn bring(self, slice: std::result::Result<Slice, CheckError>) {
+        let ledger = self.ledger;
+        let mut state = ledger.state();
+        match slice {
+            Ok(slice) => self.settle(&mut state, slice),
+            Err(error) => {
+                state.error.get_or_insert(error);
+                ledger.end(&mut state);
+            }
+        }
+    }
+
+    fn settle(&self, state: &mut State, slice: Slice) {
+        let ledger = self.ledger;
+        let runs = slice.found.tally.complete();
+        let seconds = self.begun.elapsed().as_secs_f64();
+        if runs > 0 && seconds > 0.0 {
+            state.rate = runs as f64 / seconds;
+        }
+        state.spin = state.spin.take().or(slice.spin);
+        if self.epoch != state.epoch {
+            // It belongs to what was given up; its failures are real.
+            state.found.tally.given_up += slice.found.tally.runs();
+            let number = state.found.tally.runs();
+            let met = slice.found.met.into_iter().map(|met| (met, number));
+            state.before.extend(met);
+            return;
+        }
+        let mut position = self.part.position.clone();
+        if let Some(names) = slice.anew {
+            state.end_epoch(names);
+            position = Position::first();
+        }
+        match slice.end {
+            End::BrokenOff(_) => {
+                state.broken_off.add(&slice.found.tally);
+                state.found.met.extend(slice.found.met);
+            }
+            End::Done | End::Halted(_) => {
+                state.under_way.remove(&position);
+                state.runs.insert(position, runs);
+                state.found.add(slice.found);
+            }
+        }
+        let rest = slice.rest.into_iter();
+        let rest = rest.map(|part| (part.position.clone(), part));
+        state.waiting.extend(rest);
+        if let End::Halted(limit) | End::BrokenOff(limit) = slice.end
+            && !state.is_over
+        {
+            state.halt = Some(limit);
+            ledger.end(state);
+        }
+        if !state.found.met.is_empty() && !ledger.keeps_going {
+            ledger.end(state);
+        }
+    }
+}
+
+impl Drop for Task<'_> {
+    fn drop(&mut self) {
+        let mut state = self.ledger.state();
+        state.working -= 1;
+        if std::thread::panicking() {
+            self.ledger.end(&mut state);
+        }
+        self.ledger.changed.notify_all();
+    }
+}
+
+impl State {
+    /// What was counted is given up. What was noticed remains.
+    fn end_epoch(&mut self, names: Arc<Names>) {
+        let numbered = self.numbered();
+        self.before.extend(numbered);
+        self.earlier = self.found.tally.runs();
+        self.epoch += 1;
+        self.runs.clear();
+        self.under_way.clear();
+        self.waiting.clear();
+        self.names = names;
+        let found = std::mem::take(&mut self.found);
+        self.found = Found {
+            warnings: found.warnings,
+            left_out: found.left_out,
+            suppressed: found.suppressed,
+            goals: found.goals,
+            ..Found::default()
+        };
+        self.found.tally.given_up = self.earlier;
+    }
+
+    /// The failures of this epoch with the numbers of their executions.
+    fn numbered(&self) -> Vec<(Met, u64)> {
+        let mut met: Vec<&Met> = self.found.met.iter().collect();
+        met.sort_by(|a, b| (&a.position, a.shown.execution).cmp(&(&b.position, b.shown.execution)));
+        let number = |met: &Met| {
+            let before = self.runs.range(..&met.position).map(|(_, runs)| runs);
+            self.earlier + before.sum::<u64>() + met.shown.execution
+        };
+        met.into_iter()
+            .map(|met| (met.clone(), number(met)))
+            .collect()
+    }
+
+    fn result(&self) -> Result {
+        let found = Found {
+            tally: self.found.tally.clone(),
+            met: Vec::new(),
+            warnings: self.found.warnings.clone(),
+            left_out: self.found.left_out.clone(),
+            suppressed: self.found.suppressed.clone(),
+            goals: self.found.goals.clone(),
+            seen: self.found.seen.clone(),
+        };
+        let older = self.before.len();
+        let rest = self
+            .waiting
+            .values()
+            .chain(self.under_way.values().map(|(part, _)| part));
+        let mut rest: Vec<Part> = rest.cloned().collect();
+        rest.sort_by(|a, b| a.position.cmp(&b.position));
+        Result {
+            found,
+            met: self.before.iter().cloned().chain(self.numbered()).collect(),
+            older,
+            halt: self.halt.filter(|_| !rest.is_empty()),
+            spin: self.spin.clone(),
+            names: Arc::clone(&self.names),
+            rest,
+            broken_off: self.broken_off.clone(),
+        }
+    }
+}
