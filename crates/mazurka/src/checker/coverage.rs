@@ -4,7 +4,7 @@
 //! at no cost that can be measured. Which one that is depends on how it begins, so that the parts of a search look at the
 //! same ones wherever they are done. A search that is resumed begins to look anew.
 
-use explore::{EventId, Execution, ObjectId, OpKind, Race, ThreadId};
+use explore::{Algorithm, EventId, Execution, ObjectId, OpKind, Race, ThreadId};
 use report::{Coverage, Line};
 use runtime::{Look, Model, Spot};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,8 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// What is known of the executions so far.
 #[derive(Default)]
 pub(super) struct Covered {
+    /// Executions have nothing in common: they are told apart by their numbers.
+    is_random: bool,
     /// Executions of the search before these.
     before: u64,
     executions: u64,
@@ -47,10 +49,11 @@ enum Users {
 }
 
 impl Covered {
-    /// Of a search that goes on where another one has looked at the first executions.
-    pub fn after_the_first() -> Covered {
+    /// Of a search by this algorithm. `before`: whether another one has looked at the first executions.
+    pub fn of(algorithm: Algorithm, before: bool) -> Covered {
         Covered {
-            before: FIRST,
+            is_random: !algorithm.proves(),
+            before: if before { FIRST } else { 0 },
             ..Covered::default()
         }
     }
@@ -62,7 +65,7 @@ impl Covered {
             return true;
         }
         let Some((last, _)) = beginning.events().next_back() else {
-            return number.is_multiple_of(STRIDE);
+            return self.is_random && number.is_multiple_of(STRIDE);
         };
         let steps = beginning.steps().rev().take(STEPS);
         let steps = steps.map(|step| u32::from(step.thread.0) << 8 ^ step.choice);
@@ -126,7 +129,10 @@ impl Covered {
 
     /// The search begins anew.
     pub fn begin_anew(&mut self) {
-        *self = Covered::default();
+        *self = Covered {
+            is_random: self.is_random,
+            ..Covered::default()
+        };
     }
 
     /// The same by names.

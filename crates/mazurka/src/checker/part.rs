@@ -213,7 +213,7 @@ pub(super) fn slice(
         let model = Model::with_names(config_of(&settings), names, program);
         let mut search = Search::of(settings, Box::new(()), model, strategy, 0.0)?;
         if !part.is_first() {
-            search.covered = Covered::after_the_first();
+            search.covered = Covered::of(search.settings.algorithm, true);
         }
         search.spin = spin;
         search.earlier = portion.earlier;

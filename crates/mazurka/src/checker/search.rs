@@ -158,6 +158,7 @@ impl Search {
             Ok(Trail::new(words))
         });
         let trail = trail.transpose()?;
+        let covered = Covered::of(settings.algorithm, false);
         let mut search = Search {
             settings,
             observer,
@@ -170,7 +171,7 @@ impl Search {
             brake,
             trail,
             is_raced_for: false,
-            covered: Covered::default(),
+            covered,
             elsewhere: Seen::default(),
             samples: Samples::default(),
             has_diverged: false,
