@@ -113,10 +113,18 @@ impl Algorithm {
         self == Algorithm::ContextSensitive
     }
 
-    /// Whether parts of the search can be searched on their own ([`Strategy::give_away`]).
+    /// Whether parts of the search can be searched on their own ([`Strategy::give_away`], or [`Strategy::skip`] if it proves
+    /// nothing).
     pub fn is_divisible(self, options: Options) -> bool {
-        matches!(self, Algorithm::Exhaustive | Algorithm::Parsimonious)
-            && options.preemptions.is_none()
+        match self {
+            Algorithm::Random | Algorithm::Pct => true,
+            Algorithm::Exhaustive | Algorithm::Parsimonious => options.preemptions.is_none(),
+            Algorithm::Sleep
+            | Algorithm::Classic
+            | Algorithm::Source
+            | Algorithm::ContextSensitive
+            | Algorithm::Optimal => false,
+        }
     }
 
     /// Whether each trace is executed exactly once and nothing is ever blocked.

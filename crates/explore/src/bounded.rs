@@ -71,6 +71,10 @@ impl<S: Strategy> Strategy for Bounded<S> {
         self.strategy.analyse(outcome);
     }
 
+    fn skip(&mut self, executions: u64) {
+        self.strategy.skip(executions);
+    }
+
     fn execution(&self) -> &Execution {
         self.strategy.execution()
     }

@@ -53,6 +53,9 @@ pub trait Strategy {
         None
     }
 
+    /// Leaves out the next executions of a search without end, which others run. The first thousand are not left out: it learns from them.
+    fn skip(&mut self, _executions: u64) {}
+
     /// Gives away the part of the search that would come last. What is left does not have it any more. None if nothing is left
     /// but the next executions, or if the parts of the search depend on each other.
     fn give_away(&mut self) -> Option<Part> {
@@ -133,6 +136,10 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
 
     fn estimate(&self) -> Option<f64> {
         (**self).estimate()
+    }
+
+    fn skip(&mut self, executions: u64) {
+        (**self).skip(executions);
     }
 
     fn give_away(&mut self) -> Option<Part> {

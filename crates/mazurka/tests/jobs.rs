@@ -145,6 +145,24 @@ fn an_exhaustive_search_is_divided_likewise() {
 }
 
 #[test]
+fn random_executions_depend_on_their_number_only() {
+    for algorithm in [Algorithm::Random, Algorithm::Pct] {
+        for limit in [900, 3000, 5001] {
+            let checker = || {
+                let checker = Checker::new().algorithm(algorithm).seed(7);
+                checker.keep_going(true).max_executions(limit)
+            };
+            let one = told(checker().check(fails));
+            assert_eq!(one["errors"].as_array().unwrap().len(), 2);
+            for jobs in [2, 3] {
+                let several = told(checker().jobs(jobs).check(fails));
+                assert_eq!(several, one, "{algorithm}, {limit} executions");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_schedule_of_the_bug_that_several_jobs_find_shows_it_again() {
     for _ in 0..5 {
         let report = Checker::new().jobs(3).check(fails);

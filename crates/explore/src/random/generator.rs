@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Generator(u64);
 
 impl Generator {
-    pub(super) fn from_seed(seed: u64) -> Generator {
-        Generator(seed)
+    /// The numbers of one of many executions that have a seed in common.
+    pub(super) fn of_execution(seed: u64, execution: u64) -> Generator {
+        let mut seeds = Generator(seed);
+        Generator(seeds.number() ^ execution.wrapping_mul(0xd1b5_4a32_d192_ed03))
     }
 
     pub(super) fn number(&mut self) -> u64 {

@@ -4,7 +4,7 @@
 //! falls below all that have not fallen. A bug that needs d orderings among n threads in k steps is found by an
 //! execution with probability at least 1/(n·k^(d−1)).
 //!
-//! Deviation: k is the length of the longest execution so far.
+//! Deviation: k is the length of the longest execution so far, among the first thousand.
 
 use super::generator::Generator;
 use crate::execution::{Execution, Request, Step, ThreadId};
@@ -17,9 +17,15 @@ use serde::{Deserialize, Serialize};
 /// Orderings that a bug may need.
 const DEPTH: usize = 3;
 
+/// The length of executions is learnt from so many: later ones do not depend on who runs those before.
+const LEARNING: u64 = 1024;
+
 /// Executions by random priorities, without end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pct {
+    seed: u64,
+    /// The number of the next execution, from 0: its random numbers depend on nothing else.
+    next: u64,
     generator: Generator,
     execution: Execution,
     /// By thread; drawn when it is first enabled. The highest runs.
@@ -35,7 +41,9 @@ impl Pct {
     /// The executions that belong to a seed.
     pub fn new(seed: u64) -> Pct {
         Pct {
-            generator: Generator::from_seed(seed),
+            seed,
+            next: 0,
+            generator: Generator::of_execution(seed, 0),
             execution: Execution::default(),
             priorities: Vec::new(),
             changes: [0; DEPTH - 1],
@@ -57,8 +65,12 @@ impl Pct {
 
 impl Strategy for Pct {
     fn backtrack(&mut self) -> bool {
-        self.longest = self.longest.max(self.execution.len());
+        if self.next <= LEARNING {
+            self.longest = self.longest.max(self.execution.len());
+        }
         self.execution.truncate(0);
+        self.generator = Generator::of_execution(self.seed, self.next);
+        self.next += 1;
         self.priorities.clear();
         self.changes = std::array::from_fn(|_| self.generator.below(self.longest));
         true
@@ -93,6 +105,10 @@ impl Strategy for Pct {
     }
 
     fn analyse(&mut self, _outcome: Outcome) {}
+
+    fn skip(&mut self, executions: u64) {
+        self.next += executions;
+    }
 
     fn execution(&self) -> &Execution {
         &self.execution

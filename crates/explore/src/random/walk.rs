@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 /// Random executions without end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RandomWalk {
+    seed: u64,
+    /// The number of the next execution, from 0: its random numbers depend on nothing else.
+    next: u64,
     generator: Generator,
     execution: Execution,
     step: Step,
@@ -21,7 +24,9 @@ impl RandomWalk {
     /// The walks that belong to a seed.
     pub fn new(seed: u64) -> RandomWalk {
         RandomWalk {
-            generator: Generator::from_seed(seed),
+            seed,
+            next: 0,
+            generator: Generator::of_execution(seed, 0),
             execution: Execution::default(),
             step: Step::of(ThreadId::MAIN),
             request: NO_REQUEST,
@@ -32,6 +37,8 @@ impl RandomWalk {
 impl Strategy for RandomWalk {
     fn backtrack(&mut self) -> bool {
         self.execution.truncate(0);
+        self.generator = Generator::of_execution(self.seed, self.next);
+        self.next += 1;
         true
     }
 
@@ -57,6 +64,10 @@ impl Strategy for RandomWalk {
     }
 
     fn analyse(&mut self, _outcome: Outcome) {}
+
+    fn skip(&mut self, executions: u64) {
+        self.next += executions;
+    }
 
     fn execution(&self) -> &Execution {
         &self.execution

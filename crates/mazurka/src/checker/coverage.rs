@@ -49,11 +49,11 @@ enum Users {
 }
 
 impl Covered {
-    /// Of a search by this algorithm. `before`: whether another one has looked at the first executions.
-    pub fn of(algorithm: Algorithm, before: bool) -> Covered {
+    /// Of a search by this algorithm, with so many executions before its first one.
+    pub fn of(algorithm: Algorithm, before: u64) -> Covered {
         Covered {
             is_random: !algorithm.proves(),
-            before: if before { FIRST } else { 0 },
+            before,
             ..Covered::default()
         }
     }

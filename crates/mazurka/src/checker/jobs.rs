@@ -51,7 +51,7 @@ impl Checker {
     /// ([`Observer::progressed`](explore::Observer::progressed)), not of each execution.
     ///
     /// Searches whose parts depend on each other are done by one job, and the report says so: all but those by `parsimonious` and
-    /// `exhaustive` without a bound on preemptions.
+    /// `exhaustive` without a bound on preemptions, and by `random` and `pct`.
     pub fn jobs(self, jobs: usize) -> Jobs {
         Jobs {
             checker: self,
@@ -197,7 +197,8 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
                 others = start(scope, &work);
             }
             let (executions, done) = work.ledger.progress();
-            if observer.progressed(executions, Some(done)).is_break() {
+            let done = settings.algorithm.proves().then_some(done);
+            if observer.progressed(executions, done).is_break() {
                 work.ledger.halt(Limit::Observer);
             }
             if executions >= keeper.saved + settings.checkpoint_interval {

@@ -28,8 +28,8 @@ const WAITING_PER_JOB: usize = 2;
 /// See the module.
 pub(super) struct Ledger {
     jobs: usize,
+    settings: Settings,
     limit: Option<u64>,
-    keeps_going: bool,
     /// Set when all jobs are to stop.
     pub stop: Arc<AtomicBool>,
     state: Mutex<State>,
@@ -104,7 +104,7 @@ impl Ledger {
         Ledger {
             jobs,
             limit: settings.limit(),
-            keeps_going: settings.keeps_going,
+            settings: settings.clone(),
             stop: Arc::default(),
             state: Mutex::new(State {
                 epoch: 0,
@@ -158,7 +158,7 @@ impl Ledger {
                 Some(0) => {}
                 Some(_) | None => {
                     if let Some((_, part)) = state.waiting.pop_first() {
-                        return Some(self.task(&mut state, part, left));
+                        return self.task(&mut state, part, left);
                     }
                 }
             }
@@ -180,7 +180,8 @@ impl Ledger {
         self.limit.map(|limit| limit.saturating_sub(begun))
     }
 
-    fn task(&self, state: &mut State, part: Part, left: Option<u64>) -> Task<'_> {
+    /// None if the part contradicts itself, which ends the search.
+    fn task(&self, state: &mut State, mut part: Part, left: Option<u64>) -> Option<Task<'_>> {
         let usual = (state.rate * SLICE.as_secs_f64()) as u64;
         let usual = usual.clamp(FEW, MANY);
         let executions = match part.is_first() {
@@ -188,6 +189,18 @@ impl Ledger {
             false => usual,
         };
         let executions = executions.min(left.unwrap_or(u64::MAX));
+        let executions = executions.min(part.executions.unwrap_or(u64::MAX));
+        if !self.settings.algorithm.proves() && part.executions.is_none() && !part.is_first() {
+            match part.take_executions(&self.settings, executions) {
+                Ok(rest) => state.waiting.insert(rest.position.clone(), rest),
+                Err(error) => {
+                    state.error.get_or_insert(error);
+                    self.end(state);
+                    self.changed.notify_all();
+                    return None;
+                }
+            };
+        }
         let wanted = match self.jobs {
             1 => 0,
             jobs => (WAITING_PER_JOB * jobs).saturating_sub(state.waiting.len()),
@@ -195,7 +208,7 @@ impl Ledger {
         state.working += 1;
         let under_way = (part.clone(), executions);
         state.under_way.insert(part.position.clone(), under_way);
-        Task {
+        Some(Task {
             ledger: self,
             epoch: state.epoch,
             begun: Instant::now(),
@@ -206,7 +219,7 @@ impl Ledger {
                 earlier: state.found.tally.complete(),
             },
             spin: state.spin.clone(),
-        }
+        })
     }
 
     /// Nothing more is begun, and what is being done stops.
@@ -304,7 +317,7 @@ impl Task<'_> {
             state.halt = Some(limit);
             ledger.end(state);
         }
-        if !state.found.met.is_empty() && !ledger.keeps_going {
+        if !state.found.met.is_empty() && !ledger.settings.keeps_going {
             ledger.end(state);
         }
     }

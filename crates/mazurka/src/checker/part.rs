@@ -47,6 +47,13 @@ impl Position {
         next
     }
 
+    /// What is left of this slice, before the next one.
+    fn within(&self) -> Position {
+        let mut within = self.clone();
+        within.0.extend([0, 0]);
+        within
+    }
+
     /// The first slice of the part that is given away in this slice after `number` others.
     fn given(&self, number: u32) -> Position {
         let mut given = self.0.clone();
@@ -67,6 +74,10 @@ pub(crate) struct Part {
     pub strategy: Vec<u8>,
     /// How large it is taken to be, as a part of the whole.
     pub share: f64,
+    /// Executions before it, at least: all those of a search without end.
+    pub before: u64,
+    /// How many executions it has, if it is a part of a search without end.
+    pub executions: Option<u64>,
 }
 
 impl Part {
@@ -77,7 +88,27 @@ impl Part {
             names,
             strategy,
             share: 1.0,
+            before: 0,
+            executions: None,
         }
+    }
+
+    /// Takes the next executions out of a search without end; what comes behind them is left.
+    pub fn take_executions(
+        &mut self,
+        settings: &Settings,
+        executions: u64,
+    ) -> Result<Part, CheckError> {
+        let mut strategy = resumed(settings, &self.strategy)?;
+        strategy.skip(executions);
+        let rest = Part {
+            position: self.position.next(),
+            strategy: strategy.save(),
+            before: self.before + executions,
+            ..self.clone()
+        };
+        (self.executions, self.share) = (Some(executions), 0.0);
+        Ok(rest)
     }
 
     /// Whether this is the beginning of a search, where nothing is given away: strategies learn from the first executions.
@@ -212,9 +243,7 @@ pub(super) fn slice(
         let names = Names::clone(&part.names);
         let model = Model::with_names(config_of(&settings), names, program);
         let mut search = Search::of(settings, Box::new(()), model, strategy, 0.0)?;
-        if !part.is_first() {
-            search.covered = Covered::of(search.settings.algorithm, true);
-        }
+        search.covered = Covered::of(search.settings.algorithm, part.before);
         search.spin = spin;
         search.earlier = portion.earlier;
         search.slice(part, portion)
@@ -326,11 +355,19 @@ impl Search {
 
     /// What is left of the part if nothing of it is given away.
     fn own_rest(&self, part: &Part) -> Part {
+        let done = self.tally.complete();
         Part {
-            position: part.position.next(),
+            position: match part.executions {
+                Some(_) => part.position.within(),
+                None => part.position.next(),
+            },
             names: self.arc_of_names(),
             strategy: self.strategy.save(),
             share: part.share,
+            before: part.before + done,
+            executions: part
+                .executions
+                .map(|executions| executions.saturating_sub(done)),
         }
     }
 
@@ -351,13 +388,13 @@ impl Search {
             own.share -= share;
             rest.push(Part {
                 position: part.position.given(number),
-                names: Arc::clone(&own.names),
                 strategy: given.saved,
                 share,
+                ..own.clone()
             });
         }
         own.strategy = self.strategy.save();
-        if self.strategy.backtrack() {
+        if own.executions != Some(0) && self.strategy.backtrack() {
             rest.push(own);
         }
         rest.reverse();
@@ -375,6 +412,7 @@ mod tests {
         let second = first.next();
         let order = [
             first.clone(),
+            first.within(),
             second.clone(),
             second.next(),
             second.given(1),

@@ -158,7 +158,7 @@ impl Search {
             Ok(Trail::new(words))
         });
         let trail = trail.transpose()?;
-        let covered = Covered::of(settings.algorithm, false);
+        let covered = Covered::of(settings.algorithm, 0);
         let mut search = Search {
             settings,
             observer,
