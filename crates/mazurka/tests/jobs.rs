@@ -1,5 +1,6 @@
 //! Several jobs find what one job finds: all numbers, failures, goals, warnings and what was exercised.
 
+use mazurka::cell::UnsafeCell;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, Mutex, RwLock};
 use mazurka::{Algorithm, Checker, Goal, Report, Verdict, thread};
@@ -272,6 +273,63 @@ fn a_saved_search_goes_on_with_another_number_of_jobs() {
         .jobs(2)
         .check(fails);
     assert_eq!(done.executions, one["executions"].as_u64().unwrap());
+}
+
+#[test]
+fn a_search_that_has_found_its_bug_is_not_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    for jobs in [1, 2] {
+        let path = folder.path().join(jobs.to_string());
+        let checker = || Checker::new().checkpoint(&path).extra(0);
+        let found = checker().jobs(jobs).check(fails);
+        for jobs in [1, 3] {
+            let again = checker().resume(&path).jobs(jobs).check(fails);
+            assert_eq!(again.executions, found.executions, "{again}");
+            assert_eq!(again.errors[0].message, found.errors[0].message);
+        }
+    }
+}
+
+/// Two threads write to a cell that is not theirs, and then do what its value says.
+fn races() {
+    let cell = Arc::new(Racy(UnsafeCell::new(0)));
+    let count = Arc::new(AtomicU32::new(0));
+    let threads = [1, 2, 3].map(|number| {
+        let (cell, count) = (Arc::clone(&cell), Arc::clone(&count));
+        thread::spawn(move || {
+            count.fetch_add(number, SeqCst);
+            cell.0.with_mut(|value| unsafe { *value += number });
+            let times = cell.0.with(|value| unsafe { *value });
+            for _ in 0..times.min(3) {
+                count.fetch_add(1, SeqCst);
+            }
+        })
+    });
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
+}
+
+struct Racy(UnsafeCell<u32>);
+unsafe impl Send for Racy {}
+unsafe impl Sync for Racy {}
+
+#[test]
+fn a_race_that_decides_what_the_program_does_is_told_by_all_jobs() {
+    let one = Checker::new().keep_going(true).check(races);
+    assert_eq!(one.errors[0].kind.name(), "data race");
+    for jobs in [2, 3] {
+        let report = Checker::new().keep_going(true).jobs(jobs).check(races);
+        assert_eq!(report.verdict, Verdict::Bug);
+        let kinds = |report: &Report| {
+            report
+                .errors
+                .iter()
+                .map(|error| error.kind)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(&report)[0], kinds(&one)[0], "{report}");
+    }
 }
 
 #[test]

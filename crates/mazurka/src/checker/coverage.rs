@@ -145,7 +145,10 @@ impl Covered {
             }
         }
         let names = model.names();
-        let creators = names.creators();
+        let creators = match self.made.is_empty() {
+            true => BTreeMap::new(),
+            false => names.creators(),
+        };
         let mut objects: BTreeMap<Object, User> = BTreeMap::new();
         for (object, spot) in self.made.iter().enumerate() {
             let Some(place) = spot.and_then(|spot| model.place(spot)) else {

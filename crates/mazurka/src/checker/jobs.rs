@@ -3,7 +3,7 @@
 use super::checkpoint::{Checkpoint, State, Task};
 use super::configuration::config_of;
 use super::failures::Failures;
-use super::ledger::{self, Ledger};
+use super::ledger::{Known, Ledger, Task as SliceTask};
 use super::part::{Found, Met, Part, Position, Shown, slice};
 use super::refit::refit;
 use super::search::Search;
@@ -142,7 +142,7 @@ impl Work {
         }
     }
 
-    fn carry_out(&self, task: ledger::Task<'_>, program: impl Fn() + 'static) {
+    fn carry_out(&self, task: SliceTask<'_>, program: impl Fn() + 'static) {
         let limit = self.settings.time_limit;
         let settings = Settings {
             time_limit: limit.map(|limit| limit.saturating_sub(self.started.elapsed())),
@@ -214,8 +214,8 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
         keeper.save(&work)
     })?;
     let before_s = before_s + work.started.elapsed().as_secs_f64();
-    let result = work.ledger.close()?;
-    let mut report = conclude(settings, observer, result, before_s, program)?;
+    let known = work.ledger.close()?;
+    let mut report = conclude(settings, observer, known, before_s, program)?;
     report.jobs = jobs;
     Ok(report)
 }
@@ -273,11 +273,11 @@ impl Keeper<'_> {
         let Some(checkpoint) = &mut self.checkpoint else {
             return Ok(());
         };
-        let result = work.ledger.so_far();
-        let mut names = Names::clone(&result.names);
+        let known = work.ledger.so_far();
+        let mut names = Names::clone(&known.names);
         let sighting = |(met, number): &(Met, u64)| met.shown.sighting(*number, &mut names);
-        let sightings: Result<Vec<_>, _> = result.met.iter().map(sighting).collect();
-        let found = result.found;
+        let sightings: Result<Vec<_>, _> = known.met.iter().map(sighting).collect();
+        let found = known.found;
         self.saved = found.tally.runs();
         let state = State {
             task: Task::of(self.settings),
@@ -291,7 +291,7 @@ impl Keeper<'_> {
             goals: Cow::Owned(found.goals),
             names: Cow::Owned(names),
             elapsed_s: self.before_s + work.started.elapsed().as_secs_f64(),
-            parts: Some(result.rest),
+            parts: Some(known.rest),
         };
         checkpoint.save(&state, &[])
     }
@@ -301,28 +301,28 @@ impl Keeper<'_> {
 fn conclude(
     settings: Settings,
     observer: Box<dyn Observer>,
-    result: ledger::Result,
+    known: Known,
     before_s: f64,
     program: impl Fn() + 'static,
 ) -> Result<Report, CheckError> {
-    let names = Names::clone(&result.names);
+    let names = Names::clone(&known.names);
     let model = Model::with_names(config_of(&settings), names, program);
     let strategy = settings.algorithm.strategy(settings.options);
     let mut search = Search::of(settings, observer, model, strategy, before_s)?;
-    let found = result.found;
+    let found = known.found;
     search.tally = found.tally;
-    search.tally.add(&result.broken_off);
+    search.tally.add(&known.broken_off);
     search.model.warned(found.warnings);
     search.model.leave_out(found.left_out);
     search.model.add_suppressed(found.suppressed);
     search.model.met(found.goals);
     search.elsewhere = found.seen;
-    search.halt = result.halt;
-    search.spin = result.spin;
-    for (index, (met, number)) in result.met.iter().enumerate() {
+    search.halt = known.halt;
+    search.spin = known.spin;
+    for (index, (met, number)) in known.met.iter().enumerate() {
         let mut sighting = met.shown.sighting(*number, search.model.names_mut())?;
         let is_known = search.failures.contains(&sighting.symptom);
-        let fits = index >= result.older || refit(&mut sighting, &mut search.model);
+        let fits = index >= known.older || refit(&mut sighting, &mut search.model);
         if is_known || !fits || search.is_done_with_bugs() {
             continue;
         }
@@ -335,7 +335,7 @@ fn conclude(
         }
     }
     assert!(
-        result.rest.is_empty() || search.halt.is_some() || !search.failures.is_empty(),
+        known.rest.is_empty() || search.halt.is_some() || !search.failures.is_empty(),
         "a search ends when nothing is left, at a limit or with a bug"
     );
     search.take_report()

@@ -8,7 +8,7 @@ use super::part::{End, FIRST, Found, Met, Part, Portion, Position, Slice};
 use super::settings::Settings;
 use super::tally::Tally;
 use super::unhinted_spin::Spin;
-use report::Limit;
+use report::{FailureKind, Limit};
 use runtime::Names;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -74,7 +74,7 @@ pub(super) struct Task<'l> {
 }
 
 /// What is known when a search is over, or so far.
-pub(super) struct Result {
+pub(super) struct Known {
     pub found: Found,
     /// The failures with the numbers of their executions, in the order of these.
     pub met: Vec<(Met, u64)>,
@@ -100,7 +100,8 @@ impl Ledger {
         let found_before = found.tally.runs();
         let before = std::mem::take(&mut found.met);
         let number = |met: Met| (met.clone(), met.shown.execution);
-        let before = before.into_iter().map(number).collect();
+        let before: Vec<(Met, u64)> = before.into_iter().map(number).collect();
+        let is_over = !before.is_empty() && !settings.keeps_going;
         Ledger {
             jobs,
             limit: settings.limit(),
@@ -123,7 +124,7 @@ impl Ledger {
                 halt: None,
                 spin: None,
                 error: None,
-                is_over: false,
+                is_over,
                 names,
             }),
             changed: Condvar::new(),
@@ -136,7 +137,9 @@ impl Ledger {
 
     /// Whether more than one job has something to do.
     pub fn has_parts(&self) -> bool {
-        self.state().waiting.len() > 1
+        let is_endless = !self.settings.algorithm.proves();
+        let waiting = self.state().waiting.len();
+        waiting > 1 || is_endless && waiting == 1
     }
 
     /// The next slice, which may have to be waited for; none if the search is over.
@@ -247,28 +250,34 @@ impl Ledger {
     }
 
     /// What is known so far.
-    pub fn so_far(&self) -> Result {
-        self.state().result()
+    pub fn so_far(&self) -> Known {
+        self.state().known()
     }
 
     /// What is known when all jobs have ended.
-    pub fn close(self) -> std::result::Result<Result, CheckError> {
+    pub fn close(self) -> Result<Known, CheckError> {
         let state = self.state.into_inner();
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
         match state.error.take() {
             Some(error) => Err(error),
-            None => Ok(state.result()),
+            None => Ok(state.known()),
         }
     }
 }
 
 impl Task<'_> {
     /// Brings back what became of the slice.
-    pub fn bring(self, slice: std::result::Result<Slice, CheckError>) {
+    pub fn bring(self, slice: Result<Slice, CheckError>) {
         let ledger = self.ledger;
         let mut state = ledger.state();
         match slice {
             Ok(slice) => self.settle(&mut state, slice),
+            Err(CheckError::Nondeterministic(_)) if state.knows_a_race() => {
+                if !state.is_over {
+                    state.halt = Some(Limit::Race);
+                }
+                ledger.end(&mut state);
+            }
             Err(error) => {
                 state.error.get_or_insert(error);
                 ledger.end(&mut state);
@@ -356,6 +365,18 @@ impl State {
         self.found.tally.given_up = self.earlier;
     }
 
+    /// Whether a race is known that may decide what the program does.
+    fn knows_a_race(&self) -> bool {
+        let mut met = self
+            .found
+            .met
+            .iter()
+            .chain(self.before.iter().map(|(met, _)| met));
+        let mut suppressed = self.found.suppressed.iter();
+        met.any(|met| met.shown.symptom.kind == FailureKind::DataRace)
+            || suppressed.any(|own| own.kind == FailureKind::DataRace)
+    }
+
     /// The failures of this epoch with the numbers of their executions.
     fn numbered(&self) -> Vec<(Met, u64)> {
         let mut met: Vec<&Met> = self.found.met.iter().collect();
@@ -369,7 +390,7 @@ impl State {
             .collect()
     }
 
-    fn result(&self) -> Result {
+    fn known(&self) -> Known {
         let found = Found {
             tally: self.found.tally.clone(),
             met: Vec::new(),
@@ -386,7 +407,7 @@ impl State {
             .chain(self.under_way.values().map(|(part, _)| part));
         let mut rest: Vec<Part> = rest.cloned().collect();
         rest.sort_by(|a, b| a.position.cmp(&b.position));
-        Result {
+        Known {
             found,
             met: self.before.iter().cloned().chain(self.numbered()).collect(),
             older,
