@@ -298,7 +298,9 @@ fn races() {
         let (cell, count) = (Arc::clone(&cell), Arc::clone(&count));
         thread::spawn(move || {
             count.fetch_add(number, SeqCst);
+            // SAFETY: none: the race is to be found. One thread of the system runs the model.
             cell.0.with_mut(|value| unsafe { *value += number });
+            // SAFETY: as above.
             let times = cell.0.with(|value| unsafe { *value });
             for _ in 0..times.min(3) {
                 count.fetch_add(1, SeqCst);
@@ -311,7 +313,9 @@ fn races() {
 }
 
 struct Racy(UnsafeCell<u32>);
+// SAFETY: as above.
 unsafe impl Send for Racy {}
+// SAFETY: as above.
 unsafe impl Sync for Racy {}
 
 #[test]
