@@ -32,7 +32,7 @@ pub use error::CheckError;
 pub use jobs::Jobs;
 pub use verification::{Preference, Verified};
 
-use checkpoint::{CONTRADICTORY, State};
+use checkpoint::{State, refused_if_contradictory};
 use explore::{Algorithm, Observer, Preemptions, States};
 use report::{Interleaving, Report, ScheduleFile, Suppression};
 use runtime::contained;
@@ -342,25 +342,17 @@ impl Checker {
     /// Checks the program.
     pub fn try_check(self, program: impl Fn() + 'static) -> Result<Report, CheckError> {
         self.settings.contradiction()?;
-        let Some(path) = self.settings.resume.clone() else {
-            return Search::new(self, program)?.run();
-        };
+        let resume = self.settings.resume.clone();
         let saved = State::of(&self.settings)?;
         let is_divided = saved
             .as_ref()
             .is_some_and(|(state, _)| state.parts.is_some());
-        contained(|| match is_divided {
+        refused_if_contradictory(resume, || match is_divided {
             true => {
                 let program = Rc::new(program);
                 jobs::search(self, saved, 1, move || program(), |_, _| Vec::new())
             }
             false => Search::from(self, saved, program)?.run(),
-        })
-        .unwrap_or_else(|| {
-            Err(CheckError::Unreadable {
-                path,
-                reason: CONTRADICTORY.to_owned(),
-            })
         })
     }
 

@@ -149,3 +149,36 @@ fn deeply_nested_data_is_refused_in_one_line() {
         assert_eq!(errors.trim().lines().count(), 1, "{errors}");
     }
 }
+
+#[test]
+fn no_changed_checkpoint_of_a_divided_search_leads_astray() {
+    const NAME: &str = "mutex:3,3";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let program = corpus::parse(NAME).unwrap().program();
+    let saved = checker(Algorithm::Parsimonious, NAME).checkpoint(&path);
+    let saved = saved.max_executions(1_100).jobs(2);
+    assert_eq!(saved.try_check(program.clone()).unwrap().executions, 1_100);
+    let whole = fs::read(&path).unwrap();
+    let (magic, state) = (&whole[..8], payload(&whole));
+    let mut refused = 0;
+    for seed in seeds() {
+        let mut random = Random(seed);
+        for number in 0..FILES {
+            let mut changed = state.clone();
+            mutate(&mut random, &mut changed);
+            fs::write(&path, file(magic, &changed)).unwrap();
+            let start = Instant::now();
+            let again = checker(Algorithm::Parsimonious, NAME).resume(&path);
+            let again = again.max_executions(3_000).jobs(number % 3 + 1);
+            let result = again.try_check(program.clone());
+            assert!(start.elapsed() < Duration::from_secs(20), "{seed}");
+            if let Err(error) = result {
+                refused += 1;
+                assert!(!error.to_string().contains('\n'), "{error}");
+            }
+        }
+    }
+    println!("{refused} refused");
+    assert!(refused > FILES / 4);
+}

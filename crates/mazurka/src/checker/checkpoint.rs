@@ -9,14 +9,14 @@ use super::tally::Tally;
 use explore::{Algorithm, Options};
 use report::quantity::count;
 use report::{Conditions, Goal, LeftOut, Suppressed, Suppression};
-use runtime::Names;
+use runtime::{Names, contained};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Why a checkpoint is not read that no search could have written.
-pub(super) const CONTRADICTORY: &str =
+const CONTRADICTORY: &str =
     "the checkpoint contradicts itself or the program; begin the search anew";
 
 /// What a search was told; another one cannot go on from its state.
@@ -204,6 +204,22 @@ impl State<'static> {
             }),
         }
     }
+}
+
+/// Does what may panic if the checkpoint that it goes on from contradicts itself, and only then.
+pub(super) fn refused_if_contradictory<T>(
+    resume: Option<PathBuf>,
+    work: impl FnOnce() -> Result<T, CheckError>,
+) -> Result<T, CheckError> {
+    let Some(path) = resume else {
+        return work();
+    };
+    contained(work).unwrap_or_else(|| {
+        Err(CheckError::Unreadable {
+            path,
+            reason: CONTRADICTORY.to_owned(),
+        })
+    })
 }
 
 /// The file that a search saves its state to.

@@ -1,9 +1,9 @@
 //! A search by several jobs: threads that do its parts, each with a model and a strategy of its own.
 
-use super::checkpoint::{Checkpoint, State, Task};
+use super::checkpoint::{Checkpoint, State, Task, refused_if_contradictory};
 use super::configuration::config_of;
 use super::failures::Failures;
-use super::ledger::{Known, Ledger, Task as SliceTask};
+use super::ledger::{Known, Leading, Ledger, Task as SliceTask};
 use super::part::{Found, Met, Part, Position, Shown, slice};
 use super::refit::refit;
 use super::search::Search;
@@ -106,12 +106,15 @@ impl Jobs {
             let program = Arc::clone(&program);
             move || program()
         };
-        search(checker, saved, jobs, body, |scope, work| {
-            let others = (1..jobs).map(|_| {
-                let program = Arc::clone(&program);
-                scope.spawn(move || work.help(move || program()))
-            });
-            others.collect()
+        let resume = settings.resume.clone();
+        refused_if_contradictory(resume, || {
+            search(checker, saved, jobs, body, |scope, work| {
+                let others = (1..jobs).map(|_| {
+                    let program = Arc::clone(&program);
+                    scope.spawn(move || work.help(move || program()))
+                });
+                others.collect()
+            })
         })
     }
 }
@@ -187,6 +190,7 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
         saved: 0,
     };
     thread::scope(|scope| {
+        let _leading = Leading(&work.ledger);
         let (mut start, mut others) = (Some(start), Vec::new());
         keeper.save(&work)?;
         while let Some(task) = work.ledger.take() {

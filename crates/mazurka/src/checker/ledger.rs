@@ -246,6 +246,7 @@ impl Ledger {
         if !state.is_over {
             state.halt = Some(limit);
             self.end(&mut state);
+            self.changed.notify_all();
         }
     }
 
@@ -328,6 +329,17 @@ impl Task<'_> {
         }
         if !state.found.met.is_empty() && !ledger.settings.keeps_going {
             ledger.end(state);
+        }
+    }
+}
+
+/// Stops the other jobs if the one that leads them panics.
+pub(super) struct Leading<'l>(pub &'l Ledger);
+
+impl Drop for Leading<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.halt(Limit::Interrupted);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! It depends on nothing else, so a slice that is lost is done again.
 
 use super::CheckError;
-use super::checkpoint::CONTRADICTORY;
+use super::checkpoint::refused_if_contradictory;
 use super::configuration::config_of;
 use super::coverage::{Covered, Seen};
 use super::failures::{Sighting, Symptom};
@@ -14,7 +14,7 @@ use super::tally::Tally;
 use super::unhinted_spin::Spin;
 use explore::Strategy;
 use report::{Goal, LeftOut, Limit, SavedStep, Suppressed};
-use runtime::{Model, Names, contained};
+use runtime::{Model, Names};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Position {
     fn next(&self) -> Position {
         let mut next = self.clone();
         if let Some(slice) = next.0.last_mut() {
-            *slice += 1;
+            *slice = slice.saturating_add(1);
         }
         next
     }
@@ -104,7 +104,7 @@ impl Part {
         let rest = Part {
             position: self.position.next(),
             strategy: strategy.save(),
-            before: self.before + executions,
+            before: self.before.saturating_add(executions),
             ..self.clone()
         };
         (self.executions, self.share) = (Some(executions), 0.0);
@@ -237,7 +237,7 @@ pub(super) fn slice(
     portion: Portion,
     spin: Option<Spin>,
 ) -> Result<Slice, CheckError> {
-    let is_from_a_file = settings.resume.clone();
+    let resume = settings.resume.clone();
     let work = || {
         let strategy = resumed(&settings, &part.strategy)?;
         let names = Names::clone(&part.names);
@@ -248,15 +248,7 @@ pub(super) fn slice(
         search.earlier = portion.earlier;
         search.slice(part, portion)
     };
-    match is_from_a_file {
-        None => work(),
-        Some(path) => contained(work).unwrap_or_else(|| {
-            Err(CheckError::Unreadable {
-                path,
-                reason: CONTRADICTORY.to_owned(),
-            })
-        }),
-    }
+    refused_if_contradictory(resume, work)
 }
 
 impl Search {
@@ -364,7 +356,7 @@ impl Search {
             names: self.arc_of_names(),
             strategy: self.strategy.save(),
             share: part.share,
-            before: part.before + done,
+            before: part.before.saturating_add(done),
             executions: part
                 .executions
                 .map(|executions| executions.saturating_sub(done)),
