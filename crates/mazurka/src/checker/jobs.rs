@@ -9,7 +9,7 @@ use super::refit::refit;
 use super::search::Search;
 use super::settings::Settings;
 use super::{CheckError, Checker};
-use explore::Observer;
+use explore::{Observer, Options};
 use report::{Limit, Report};
 use runtime::{Model, Names};
 use std::borrow::Cow;
@@ -121,13 +121,12 @@ impl Jobs {
 
 /// What cannot be divided, if this cannot.
 fn indivisible(settings: &Settings) -> Option<String> {
-    match (settings.algorithm, settings.options.preemptions) {
-        (algorithm, _) if !algorithm.is_divisible(explore::Options::default()) => {
-            Some(format!("a search by {algorithm}"))
-        }
-        (_, Some(_)) => Some("a search with a bound on preemptions".to_owned()),
-        (_, None) => None,
+    let algorithm = settings.algorithm;
+    if !algorithm.is_divisible(Options::default()) {
+        return Some(format!("a search by {algorithm}"));
     }
+    let is_bounded = !algorithm.is_divisible(settings.options);
+    is_bounded.then(|| "a search with a bound on preemptions".to_owned())
 }
 
 /// What all jobs do.
