@@ -18,6 +18,9 @@ use std::sync::Arc;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Instant;
 
+/// Each job is a thread of the system.
+const MOST_JOBS: usize = 1024;
+
 /// A check by several jobs, which [`Checker::jobs`] gives.
 ///
 /// ```
@@ -88,6 +91,11 @@ impl Jobs {
         if jobs == 0 {
             return Err(CheckError::Contradiction(
                 "0 jobs check nothing; give one, or leave their number out",
+            ));
+        }
+        if jobs > MOST_JOBS {
+            return Err(CheckError::Contradiction(
+                "more than 1,024 jobs need more threads than a process should have; give fewer",
             ));
         }
         if jobs == 1 {
