@@ -2,6 +2,7 @@
 
 mod values;
 
+use crate::jobs::Jobs;
 use crate::refusal::Refusal;
 use crate::stop_when::StopWhen;
 use crate::time_limit::TimeLimit;
@@ -92,6 +93,12 @@ pub enum Command {
     /// Tell whether a recorded run kept to the schedules that are safe
     #[command(after_help = CHECK_RUN_CODES)]
     CheckRun(CheckRunOptions),
+    /// Do parts of a search of a program of the corpus, as the process says that starts this one
+    #[command(hide = true)]
+    CorpusJob {
+        /// The program.
+        program: String,
+    },
 }
 
 /// How results are printed.
@@ -184,6 +191,9 @@ pub struct CheckOptions {
     /// Seed of the algorithms random and pct
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Search with so many processes [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
     /// Go on after a bug, and report each distinct one
     #[arg(long)]
     pub keep_going: bool,
@@ -457,6 +467,11 @@ fn one_line(error: &str) -> String {
 }
 
 impl CheckOptions {
+    /// How many jobs search.
+    pub fn jobs(&self) -> Jobs {
+        Jobs::of(self.jobs)
+    }
+
     /// The findings that the user has suppressed, everywhere or at places that a file names.
     pub fn suppressed(&self) -> Result<Vec<Suppression>, Refusal> {
         let mut all = self.allow.clone();

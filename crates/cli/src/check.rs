@@ -5,7 +5,7 @@ use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::replay::foreign_part;
 use crate::subject::Subject;
-use crate::{Done, exit_code, interruption, native_check, terminal};
+use crate::{Done, corpus_job, crew, exit_code, interruption, native_check, terminal};
 use corpus::Instance;
 use mazurka::Checker;
 use report::{Report, Style, harmless_json, special_file};
@@ -47,17 +47,32 @@ fn search(options: &CheckOptions, instance: &Instance) -> Result<Report, Refusal
     if options.leashed {
         interruption::at_end_of_input(&stop);
     }
+    let order = native_check::order(options, instance.to_string())?;
     let checker = checker(options)
         .suppress(options.suppressed()?)
-        .name(&instance.to_string())
-        .stop(stop)
-        .observer(line.observer());
-    let report = checker.try_check(instance.program());
-    line.clear();
-    report.map_err(|error| Refusal::Check {
-        program: instance.to_string(),
+        .name(&order.name);
+    let refused = |error| Refusal::Check {
+        program: order.name.clone(),
         error,
-    })
+    };
+    let divided = options.jobs().divide(&checker).map_err(refused)?;
+    let report = match divided {
+        Ok(division) => {
+            let executable = corpus_job::executable(instance)?;
+            let jobs = options.jobs().number();
+            crew::search(division, jobs, &executable, &order, &stop, &line)
+        }
+        Err(warning) => {
+            let checker = checker.stop(stop).observer(line.observer());
+            let report = checker.try_check(instance.program()).map_err(refused);
+            report.map(|mut report| {
+                report.warnings.extend(warning);
+                report
+            })
+        }
+    };
+    line.clear();
+    report
 }
 
 fn checker(options: &CheckOptions) -> Checker {

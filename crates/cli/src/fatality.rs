@@ -2,7 +2,7 @@
 //! counted, and the steps until then.
 
 use crate::guard::Guard;
-use native::{Order, ending};
+use native::{Order, Worker, ending};
 use report::quantity::{count, counted};
 use report::{
     Conditions, Coverage, Failure, FailureKind, Interleaving, Limit, Report, Row, SavedStep,
@@ -25,43 +25,57 @@ pub fn examine(
     order: &Order,
     trailed: Trailed,
     ended: ExitStatus,
-    start: impl Fn(&Order) -> Option<Guard>,
+    start: impl Fn(&Order) -> Option<Worker>,
     stop: &AtomicBool,
 ) -> Report {
-    let stops = || stop.load(Relaxed);
-    let repeat = |order: Order| {
-        start(&Order {
-            checkpoint: None,
-            time_limit: Some(REPETITION),
-            ..order
-        })
-    };
-    if may_be_from_outside(ended) && order.replay.is_none() {
-        let sighted = crash(&trailed, String::new());
-        let replay = failure(order, &sighted, &trailed.coarse).schedule;
-        let order_again = Order {
-            replay: Some(replay),
-            ..order.clone()
-        };
-        let again = repeat(order_again).and_then(|mut guard| guard.end(stops));
-        if again != Some(ended) {
-            return killed(order, &trailed, ended);
-        }
+    if order.replay.is_none() && is_from_outside(order, &trailed, ended, &start, stop) {
+        return killed(order, &trailed, ended);
     }
     report(order, trailed, ended, |order| {
-        repeat(order.clone())?.interleaving(stops)
+        repeat(order, &start)?.interleaving(|| stop.load(Relaxed))
     })
 }
 
+/// Whether something else than the program has ended the process in this execution.
+pub fn is_from_outside(
+    order: &Order,
+    trailed: &Trailed,
+    ended: ExitStatus,
+    start: &dyn Fn(&Order) -> Option<Worker>,
+    stop: &AtomicBool,
+) -> bool {
+    if !may_be_from_outside(ended) {
+        return false;
+    }
+    let sighted = crash(trailed, String::new());
+    let replay = failure(order, &sighted, &trailed.coarse).schedule;
+    let order = Order {
+        replay: Some(replay),
+        ..order.clone()
+    };
+    let again = repeat(&order, start).and_then(|mut guard| guard.end(|| stop.load(Relaxed)));
+    again != Some(ended)
+}
+
+/// Runs the schedule of the order again.
+pub fn repeat(order: &Order, start: &dyn Fn(&Order) -> Option<Worker>) -> Option<Guard> {
+    let order = Order {
+        checkpoint: None,
+        time_limit: Some(REPETITION),
+        ..order.clone()
+    };
+    Some(Guard::over(start(&order)?, order.time_limit))
+}
+
 /// Whether something else than the program may have ended the process like this.
-fn may_be_from_outside(ended: ExitStatus) -> bool {
+pub fn may_be_from_outside(ended: ExitStatus) -> bool {
     ended
         .signal()
         .is_some_and(|signal| !CRASHES.contains(&signal))
 }
 
 /// The report of a search that died in this execution. `before_last` shows what comes before the last step.
-fn report(
+pub fn report(
     order: &Order,
     mut trailed: Trailed,
     ended: ExitStatus,
@@ -112,13 +126,28 @@ pub fn unfinished(
     };
     let mut report = known(order, &trailed, limit, why);
     if is_killed {
-        report.warnings.push(format!(
-            "the process that ran the program did not stop and was killed; the numbers are those of the {} that had ended",
-            counted(trailed.counts.executions, "execution"),
-        ));
-        report.warnings.extend(under_way(&trailed));
+        report.warnings.extend(told_of_killed(&trailed));
     }
     report
+}
+
+/// What is said of a process that had to be killed.
+pub fn told_of_killed(trailed: &Trailed) -> Vec<String> {
+    let killed = format!(
+        "the process that ran the program did not stop and was killed; the numbers are those of the {} that had ended",
+        counted(trailed.counts.executions, "execution"),
+    );
+    [killed].into_iter().chain(under_way(trailed)).collect()
+}
+
+/// What is said of a slice that has lost its process as often, the last time like this.
+pub fn told_of_lost(trailed: &Trailed, ended: ExitStatus, times: u32) -> Vec<String> {
+    let lost = format!(
+        "{times} processes that did the same part of the search were killed ({}), not by the program: perhaps by another \
+         process, or because memory ran out; the part is left out",
+        ending(ended)
+    );
+    [lost].into_iter().chain(under_way(trailed)).collect()
 }
 
 /// The end of the process, in the execution that had begun last.

@@ -40,8 +40,8 @@ pub enum Heard {
 }
 
 impl Guard {
-    /// Watches over a process that was started to carry out this order.
-    pub fn over(mut worker: Worker, order: &Order) -> Guard {
+    /// Watches over a process that knows this limit of time.
+    pub fn over(mut worker: Worker, time_limit: Option<Duration>) -> Guard {
         let (sender, answers) = channel();
         let told = worker.answers();
         // Ends with the process, or when nothing listens any more.
@@ -51,7 +51,7 @@ impl Guard {
             answers,
             started: Instant::now(),
             looked: Instant::now(),
-            time_limit: order.time_limit,
+            time_limit,
             stopping: None,
             ended: None,
         }
@@ -114,6 +114,22 @@ impl Guard {
             None => {}
         }
         Ok(None)
+    }
+
+    /// Gives it an errand, when it has none.
+    pub fn tell(&mut self, words: &[u8]) -> Result<(), Refusal> {
+        self.worker.tell(words).map_err(|error| Refusal::System {
+            what: "tell a job what to do",
+            error,
+        })
+    }
+
+    /// What the errand brought that it has done.
+    pub fn brought(&self) -> Result<Vec<u8>, Refusal> {
+        self.worker.brought().map_err(|error| Refusal::System {
+            what: "read what a job has done",
+            error,
+        })
     }
 
     /// Why it was asked to stop, if it was.

@@ -6,9 +6,12 @@ mod arguments;
 mod check;
 mod check_run;
 mod compare;
+mod corpus_job;
+mod crew;
 mod fatality;
 mod guard;
 mod interruption;
+mod jobs;
 mod list;
 mod native_check;
 mod progress_line;
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Command::Show(options) => show::show(&options),
         Command::Run(options) => run::run(&options),
         Command::CheckRun(options) => check_run::check_run(&options),
+        Command::CorpusJob { program } => corpus_job::run(&program),
     };
     match done {
         Ok(code) => code,

@@ -1,7 +1,9 @@
 //! Checks a program in C or C++: builds it, starts the process in which it checks itself, and listens to it.
 
 use crate::arguments::{CheckOptions, Plain, ReplayOptions};
+use crate::crew::{self, Executable};
 use crate::guard::{Guard, Heard};
+use crate::jobs::Jobs;
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::runtime_library::runtime_library;
@@ -11,6 +13,7 @@ use native::{
     Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, Unseen, Worker,
     ending, libraries, reachable,
 };
+use mazurka::{CheckError, Checker, Division};
 use report::{Limit, Report, ScheduleFile, Trailed};
 use std::ffi::OsString;
 use std::fs::File;
@@ -29,15 +32,17 @@ struct Task<'a> {
     order: Order,
     is_quiet: bool,
     is_leashed: bool,
+    jobs: Jobs,
 }
 
 /// Searches.
 pub fn search(options: &CheckOptions, program: &NativeProgram) -> Result<Report, Refusal> {
     let task = Task {
         program,
-        order: order(options, program)?,
+        order: order(options, program.name())?,
         is_quiet: options.quiet,
         is_leashed: options.leashed,
+        jobs: options.jobs(),
     };
     let mut report = task.carry_out()?;
     for failure in &mut report.errors {
@@ -81,13 +86,14 @@ fn repetition<'a>(
         },
         is_quiet: options.quiet,
         is_leashed: false,
+        jobs: Jobs::default(),
     }
 }
 
 impl Task<'_> {
     fn carry_out(&self) -> Result<Report, Refusal> {
         let stop = interruption::gentle_flag(self.is_leashed)?;
-        let (built, path) = match self.made(&stop) {
+        let (mut built, path) = match self.made(&stop) {
             Ok(made) => made,
             Err(Refusal::Build {
                 error: BuildError::Interrupted,
@@ -107,14 +113,37 @@ impl Task<'_> {
             left_out: unseen.iter().filter_map(Unseen::left_out).collect(),
             ..self.order.clone()
         };
+        let compile_s = built.as_ref().map(|built| built.time().as_secs_f64());
         // A program that runs needs the name of its file no more: nothing is left behind, however this process ends.
         let file = File::open(&path).map_err(|error| Refusal::System {
             what: "read the program",
             error,
         })?;
-        let worker = self.start(&path, &order)?;
-        let compile_s = built.map(|built| built.time().as_secs_f64());
-        let mut report = self.listen(worker, &order, &file, &stop)?;
+        let divided = self.divided(&order).map_err(|error| Refusal::Check {
+            program: order.name.clone(),
+            error,
+        })?;
+        let mut report = match divided {
+            Ok(division) => {
+                let path = match built.take() {
+                    Some(_) => reachable(&file),
+                    None => path,
+                };
+                let line = ProgressLine::new(!self.is_quiet);
+                let executable = self.executable(path);
+                let jobs = self.jobs.number();
+                let report = crew::search(division, jobs, &executable, &order, &stop, &line);
+                line.clear();
+                report?
+            }
+            Err(warning) => {
+                let worker = self.executable(path).start(&order)?;
+                drop(built);
+                let mut report = self.listen(worker, &order, &file, &stop)?;
+                report.warnings.extend(warning);
+                report
+            }
+        };
         report.compile_s = compile_s;
         report.warnings.extend(self.warnings(&unseen));
         Ok(report)
@@ -142,7 +171,8 @@ impl Task<'_> {
                 Answer::Progress(_)
                 | Answer::Interleaving(_)
                 | Answer::Verified(_)
-                | Answer::Asked(_),
+                | Answer::Asked(_)
+                | Answer::Brought,
             )
             | None => Ok(None),
         }
@@ -203,11 +233,18 @@ impl Task<'_> {
         arguments
     }
 
-    fn start(&self, path: &Path, order: &Order) -> Result<Worker, Refusal> {
-        Worker::start(path, &self.arguments(), order).map_err(|error| Refusal::System {
-            what: "start the program",
-            error,
-        })
+    /// The search, divided; or what the report says if it is not.
+    fn divided(&self, order: &Order) -> Result<Result<Division, Option<String>>, CheckError> {
+        // As for every program in C.
+        let checker = Checker::ordered(order).waiting_after_main(true);
+        self.jobs.divide(&checker.by(&order.algorithm)?)
+    }
+
+    fn executable(&self, path: PathBuf) -> Executable {
+        Executable {
+            path,
+            arguments: self.arguments(),
+        }
     }
 
     /// Listens to the process that checks until it has told its result or has ended.
@@ -218,13 +255,17 @@ impl Task<'_> {
         program: &File,
         stop: &AtomicBool,
     ) -> Result<Report, Refusal> {
-        let mut guard = Guard::over(worker, order);
+        let mut guard = Guard::over(worker, order.time_limit);
         let line = ProgressLine::new(!self.is_quiet);
         let answered = loop {
             match guard.listen(|| stop.load(Relaxed))? {
                 Heard::Answer(Answer::Progress(text)) => line.say(text),
-                Heard::Answer(Answer::Verified(_) | Answer::Asked(_) | Answer::Interleaving(_)) => {
-                }
+                Heard::Answer(
+                    Answer::Verified(_)
+                    | Answer::Asked(_)
+                    | Answer::Interleaving(_)
+                    | Answer::Brought,
+                ) => {}
                 Heard::Answer(Answer::Report(report)) => break Ok(Ok(*report)),
                 Heard::Answer(Answer::Refused(reason)) => {
                     let program = self.order.name.clone();
@@ -264,10 +305,8 @@ impl Task<'_> {
                 ended: ending(ended),
             });
         };
-        let start = |order: &Order| {
-            let worker = self.start(&reachable(program), order).ok()?;
-            Some(Guard::over(worker, order))
-        };
+        let executable = self.executable(reachable(program));
+        let start = |order: &Order| executable.start(order).ok();
         Ok(fatality::examine(order, trailed, ended, start, stop))
     }
 
@@ -298,9 +337,10 @@ fn trail_of(schedule: &ScheduleFile) -> Trailed {
     }
 }
 
-fn order(options: &CheckOptions, program: &NativeProgram) -> Result<Order, Refusal> {
+/// What a process is told that checks the program of this name.
+pub fn order(options: &CheckOptions, name: String) -> Result<Order, Refusal> {
     Ok(Order {
-        name: program.name(),
+        name,
         algorithm: options.algorithm.name().to_owned(),
         keep_going: options.keep_going,
         max_executions: options.max_executions,

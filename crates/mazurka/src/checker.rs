@@ -1,6 +1,7 @@
 //! The checker: what to search, how, and how far.
 
 mod accepting;
+mod as_json;
 mod audit;
 mod brake;
 mod checkpoint;
@@ -8,6 +9,7 @@ mod configuration;
 mod contradiction;
 mod coverage;
 mod determinism;
+mod errands;
 mod error;
 mod failures;
 mod findings;
@@ -28,6 +30,7 @@ mod tally;
 mod unhinted_spin;
 mod verification;
 
+pub use errands::{Brought, Division, Errand};
 pub use error::CheckError;
 pub use jobs::Jobs;
 pub use verification::{Preference, Verified};

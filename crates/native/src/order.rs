@@ -31,6 +31,11 @@ pub(crate) fn trail_file() -> io::Result<File> {
     Ok(file)
 }
 
+/// A file without a name for errands.
+pub(crate) fn errand_file() -> io::Result<File> {
+    Ok(File::from(memfd_create(c"mazurka.errand", MemfdFlags::CLOEXEC)?))
+}
+
 /// A path by which processes reach an open file, also one that has lost its name.
 pub fn reachable(file: &impl AsRawFd) -> PathBuf {
     let process = std::process::id();

@@ -1,13 +1,16 @@
 //! The process in which a program is checked: started with an order, listened to, and gone when its owner is.
 
-use crate::order::{reachable, trail_file, written};
+use crate::order::{errand_file, reachable, trail_file, written};
 use crate::patience::{Patience, descendants};
 use crate::{Answer, ORDER, Order};
-use report::Trailed;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use report::{Errands, Trailed};
+use rustix::process::{
+    Pid, Signal, kill_process, kill_process_group, set_parent_process_death_signal,
+};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Seek, Write};
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -21,6 +24,16 @@ pub struct Worker {
     answers: Option<PipeReader>,
     /// Opened by the worker for each answer, since the program may close any descriptor of its process.
     output: Option<PipeWriter>,
+    errands: Option<Channel>,
+}
+
+/// How errands reach a worker. It never fills up, so that nothing waits for a worker that has died.
+#[derive(Debug)]
+struct Channel {
+    words: File,
+    bell: PipeWriter,
+    /// Opened by the worker.
+    _bell: PipeReader,
 }
 
 impl Worker {
@@ -57,7 +70,59 @@ impl Worker {
             trail,
             answers: Some(answers),
             output: Some(output),
+            errands: None,
         })
+    }
+
+    /// The same for a program that is to do [errands](Worker::tell).
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start_for_errands(
+        program: &Path,
+        arguments: &[OsString],
+        order: &Order,
+    ) -> io::Result<Worker> {
+        let words = errand_file()?;
+        let (reader, bell) = io::pipe()?;
+        let order = Order {
+            errands: Some(Errands {
+                words: reachable(&words),
+                bell: reachable(&reader),
+            }),
+            ..order.clone()
+        };
+        let mut worker = Worker::start(program, arguments, &order)?;
+        worker.errands = Some(Channel {
+            words,
+            bell,
+            _bell: reader,
+        });
+        Ok(worker)
+    }
+
+    /// Gives it an errand, when it has none.
+    ///
+    /// # Errors
+    /// If it was not [started for errands](Worker::start_for_errands), or memory is short.
+    pub fn tell(&mut self, words: &[u8]) -> io::Result<()> {
+        let channel = self.errands.as_mut().ok_or(io::ErrorKind::Unsupported)?;
+        channel.words.set_len(0)?;
+        channel.words.write_all_at(words, 0)?;
+        channel.bell.write_all(&[0])
+    }
+
+    /// What the errand brought that it has done.
+    ///
+    /// # Errors
+    /// As [`tell`](Worker::tell).
+    pub fn brought(&self) -> io::Result<Vec<u8>> {
+        let channel = self.errands.as_ref().ok_or(io::ErrorKind::Unsupported)?;
+        let mut words = Vec::new();
+        let mut file = &channel.words;
+        file.rewind()?;
+        file.read_to_end(&mut words)?;
+        Ok(words)
     }
 
     /// What it answers, until it is killed. Lines that are no answers are the program's own.
@@ -124,6 +189,14 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Ends this process as soon as the thread has ended that has started it.
+///
+/// # Errors
+/// If the system does not do that.
+pub fn end_with_parent() -> io::Result<()> {
+    Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
 }
 
 /// Ends the answers of a worker, perhaps behind the beginning of one.

@@ -38,7 +38,7 @@ pub use coverage::{Coverage, Line};
 pub use interleaving::{Interleaving, Racing, Row};
 pub use layout::{Style, wrap};
 pub use omission::{LeftOut, Omission};
-pub use order::{Answer, INPUT, ORDER, ORDER_IN_FILE, Order, Shortcut, Verify};
+pub use order::{Answer, Errands, INPUT, ORDER, ORDER_IN_FILE, Order, Shortcut, Verify};
 pub use outcome::{Failure, FailureKind, Goal, Limit, Report, Verdict, bound_name};
 pub use place::place;
 pub use progress::{Progress, Snapshot};

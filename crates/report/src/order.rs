@@ -7,6 +7,8 @@ use crate::{
 };
 use explore::Preemptions;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io};
@@ -84,6 +86,39 @@ pub struct Order {
     /// Shortcuts that are switched off.
     #[serde(default)]
     pub without: Vec<Shortcut>,
+    /// Do errands instead of a whole search.
+    #[serde(default)]
+    pub errands: Option<Errands>,
+}
+
+/// Where a process finds the errands that it is to do one after the other, and leaves what they bring.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Errands {
+    /// The file of the errand, and then of what it brings: [`Answer::Brought`] says when.
+    pub words: PathBuf,
+    /// A pipe with one byte for each errand.
+    pub bell: PathBuf,
+}
+
+impl Errands {
+    /// Waits for the next errand.
+    ///
+    /// Both are opened each time, since a program may close any descriptor of its process.
+    ///
+    /// # Errors
+    /// If the process that gives the errands has ended.
+    pub fn next(&self) -> io::Result<Vec<u8>> {
+        File::open(&self.bell)?.read_exact(&mut [0])?;
+        fs::read(&self.words)
+    }
+
+    /// Leaves what the errand brings.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub fn bring(&self, words: &[u8]) -> io::Result<()> {
+        fs::write(&self.words, words)
+    }
 }
 
 /// A way to save work that must not change what a search finds. Tests switch them off.
@@ -151,6 +186,8 @@ pub enum Answer {
     Verified(Box<Case>),
     /// The program asks for an input that has no value: nothing was verified.
     Asked(Input),
+    /// The errand is done.
+    Brought,
 }
 
 /// What stands before the name of a file that has the order.

@@ -91,7 +91,7 @@ impl Trail {
     /// Size of the file that two processes share.
     pub const BYTES: u64 = (WORDS * size_of::<u64>()) as u64;
 
-    /// Writes to these words, which belong to such a file.
+    /// Begins a trail in these words, which belong to such a file.
     ///
     /// ```
     /// # use report::{Trail, Trailed};
@@ -119,6 +119,9 @@ impl Trail {
     /// If there are fewer than [`BYTES`](Self::BYTES).
     pub fn new(words: &'static [AtomicU64]) -> Trail {
         assert!(words.len() >= WORDS, "a trail has {WORDS} words");
+        for word in words[..STEPS].iter().chain(&words[TEXT..=TEXT]) {
+            word.store(0, Relaxed);
+        }
         Trail {
             words,
             length: 0,

@@ -29,7 +29,7 @@ impl Verification<'_> {
     ) -> Result<Told, Refusal> {
         let order = self.order(index);
         let worker = self.start(program, index, &order)?;
-        let mut guard = Guard::over(worker, &order);
+        let mut guard = Guard::over(worker, order.time_limit);
         // What is verified may be enough before the time is over.
         let mut is_enough = false;
         let ended = loop {
@@ -49,7 +49,7 @@ impl Verification<'_> {
                     let program = self.trace.program.clone();
                     return Err(Refusal::Worker { program, reason });
                 }
-                Answer::Interleaving(_) => {}
+                Answer::Interleaving(_) | Answer::Brought => {}
                 Answer::Progress(text) => self.line.say(text),
             }
         };
@@ -62,10 +62,7 @@ impl Verification<'_> {
                 ended: ending(ended),
             });
         };
-        let start = |order: &Order| {
-            let worker = self.start(program, index, order).ok()?;
-            Some(Guard::over(worker, order))
-        };
+        let start = |order: &Order| self.start(program, index, order).ok();
         let report = fatality::examine(&order, trailed, ended, start, &self.interrupted);
         for failure in &report.errors {
             self.exclude(index, &failure.message)?;

@@ -223,16 +223,16 @@ pub(super) fn refused_if_contradictory<T>(
 }
 
 /// The file that a search saves its state to.
-pub(crate) struct Checkpoint<'p> {
-    path: &'p Path,
+pub(crate) struct Checkpoint {
+    path: PathBuf,
     slots: Option<Slots>,
     /// Recycled.
     buffer: Vec<u8>,
 }
 
-impl<'p> Checkpoint<'p> {
+impl Checkpoint {
     /// Nothing is written before the first state.
-    pub fn new(path: &'p Path) -> Checkpoint<'p> {
+    pub fn new(path: PathBuf) -> Checkpoint {
         Checkpoint {
             path,
             slots: None,
@@ -249,10 +249,10 @@ impl<'p> Checkpoint<'p> {
         self.buffer.extend_from_slice(strategy);
         let written = match &mut self.slots {
             Some(slots) => slots.write(&self.buffer),
-            None => Slots::create(self.path, &self.buffer).map(|slots| self.slots = Some(slots)),
+            None => Slots::create(&self.path, &self.buffer).map(|slots| self.slots = Some(slots)),
         };
         written.map_err(|error| CheckError::Unwritable {
-            path: self.path.to_owned(),
+            path: self.path.clone(),
             reason: reason_of(&error),
         })
     }

@@ -69,12 +69,31 @@ pub enum CheckError {
         /// Why the program has no state to compare, where that is known.
         opaque: Option<Opaque>,
     },
+    /// What another process says that does a part of the search.
+    #[error("{message}")]
+    Elsewhere {
+        /// What it says.
+        message: String,
+        /// The program did something else than before.
+        is_nondeterminism: bool,
+    },
     /// Options that exclude each other.
     #[error("{0}")]
     Contradiction(&'static str),
 }
 
 impl CheckError {
+    /// Whether the program did something else than before after the same steps.
+    pub(super) fn is_nondeterminism(&self) -> bool {
+        match self {
+            CheckError::Nondeterministic(_) => true,
+            CheckError::Elsewhere {
+                is_nondeterminism, ..
+            } => *is_nondeterminism,
+            _ => false,
+        }
+    }
+
     /// A schedule at a step that the program cannot take.
     pub(super) fn misfit(divergence: &Divergence) -> CheckError {
         let Divergence { at, thread, .. } = divergence;

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::{self, Scope, ScopedJoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Each job is a thread of the system.
 const MOST_JOBS: usize = 1024;
@@ -88,23 +88,13 @@ impl Jobs {
     ) -> Result<Report, CheckError> {
         let Jobs { checker, jobs } = self;
         let settings = &checker.settings;
-        if jobs == 0 {
-            return Err(CheckError::Contradiction(
-                "0 jobs check nothing; give one, or leave their number out",
-            ));
-        }
-        if jobs > MOST_JOBS {
-            return Err(CheckError::Contradiction(
-                "more than 1,024 jobs need more threads than a process should have; give fewer",
-            ));
-        }
+        is_possible(jobs)?;
         if jobs == 1 {
             return checker.try_check(program);
         }
         if let Some(whole) = indivisible(settings) {
             let mut report = checker.try_check(program)?;
-            let warning = format!("{whole} is done by one job: its parts depend on each other");
-            report.warnings.push(warning);
+            report.warnings.push(by_one_job(&whole));
             return Ok(report);
         }
         settings.contradiction()?;
@@ -128,7 +118,7 @@ impl Jobs {
 }
 
 /// What cannot be divided, if this cannot.
-fn indivisible(settings: &Settings) -> Option<String> {
+pub(super) fn indivisible(settings: &Settings) -> Option<String> {
     let algorithm = settings.algorithm;
     if !algorithm.is_divisible(Options::default()) {
         return Some(format!("a search by {algorithm}"));
@@ -137,14 +127,46 @@ fn indivisible(settings: &Settings) -> Option<String> {
     is_bounded.then(|| "a search with a bound on preemptions".to_owned())
 }
 
-/// What all jobs do.
+/// What the report says of a search that was not divided, although more jobs were asked for.
+pub(super) fn by_one_job(whole: &str) -> String {
+    format!("{whole} is done by one job: its parts depend on each other")
+}
+
+/// Whether there may be so many jobs.
+pub(super) fn is_possible(jobs: usize) -> Result<(), CheckError> {
+    let why = match jobs {
+        0 => "0 jobs check nothing; give one, or leave their number out",
+        1..=MOST_JOBS => return Ok(()),
+        _ => "more than 1,024 jobs need more threads than a process should have; give fewer",
+    };
+    Err(CheckError::Contradiction(why))
+}
+
+/// A divided search: what all jobs do.
 pub(super) struct Work {
-    ledger: Ledger,
+    pub ledger: Ledger,
     settings: Settings,
     started: Instant,
+    /// What the search took before this process went on with it, in seconds.
+    before_s: f64,
 }
 
 impl Work {
+    /// The search as it begins, or goes on from what was saved.
+    pub fn begin(
+        settings: &Settings,
+        saved: Option<(State<'static>, Vec<u8>)>,
+        jobs: usize,
+    ) -> Work {
+        let (ledger, before_s) = begun(settings, saved, jobs);
+        Work {
+            ledger,
+            settings: settings.clone(),
+            started: Instant::now(),
+            before_s,
+        }
+    }
+
     /// Does slices until there are none.
     fn help(&self, program: impl Fn() + Clone + 'static) {
         while let Some(task) = self.ledger.take() {
@@ -153,14 +175,40 @@ impl Work {
     }
 
     fn carry_out(&self, task: SliceTask<'_>, program: impl Fn() + 'static) {
-        let limit = self.settings.time_limit;
-        let settings = Settings {
-            time_limit: limit.map(|limit| limit.saturating_sub(self.started.elapsed())),
-            ..self.settings.clone()
-        };
+        let mut settings = self.settings.of_slices(self.time_left());
+        settings.stops.push(Arc::clone(&self.ledger.stop));
         let spin = task.spin.clone();
         let done = slice(settings, program, &task.part, task.portion, spin);
         task.bring(done);
+    }
+
+    /// What is left of the limit of time, if there is one.
+    pub fn time_left(&self) -> Option<Duration> {
+        let limit = self.settings.time_limit?;
+        Some(limit.saturating_sub(self.started.elapsed()))
+    }
+
+    /// What the search has taken, in seconds.
+    pub fn elapsed_s(&self) -> f64 {
+        self.before_s + self.started.elapsed().as_secs_f64()
+    }
+
+    /// How far the search is: executions, and the part that is done, if that can be told.
+    pub fn progress(&self) -> (u64, Option<f64>) {
+        let (executions, done) = self.ledger.progress();
+        (executions, self.settings.algorithm.proves().then_some(done))
+    }
+}
+
+impl Settings {
+    /// What a slice is told, which has so much time. Limits on executions and checkpoints are those of the whole search.
+    pub(super) fn of_slices(&self, time_left: Option<Duration>) -> Settings {
+        Settings {
+            time_limit: time_left,
+            max_executions: None,
+            trail: None,
+            ..self.clone()
+        }
     }
 }
 
@@ -176,26 +224,8 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
         settings,
         mut observer,
     } = checker;
-    let (ledger, before_s) = begin(&settings, saved, jobs)?;
-    let mut stops = settings.stops.clone();
-    stops.push(Arc::clone(&ledger.stop));
-    let work = Work {
-        ledger,
-        settings: Settings {
-            stops,
-            max_executions: None,
-            trail: None,
-            ..settings.clone()
-        },
-        started: Instant::now(),
-    };
-    let path = settings.checkpoint.clone();
-    let mut keeper = Keeper {
-        settings: &settings,
-        checkpoint: path.as_deref().map(Checkpoint::new),
-        before_s,
-        saved: 0,
-    };
+    let work = Work::begin(&settings, saved, jobs);
+    let mut keeper = Keeper::of(&settings);
     thread::scope(|scope| {
         let _leading = Leading(&work.ledger);
         let (mut start, mut others) = (Some(start), Vec::new());
@@ -207,16 +237,11 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
             {
                 others = start(scope, &work);
             }
-            let (executions, done) = work.ledger.progress();
-            let done = settings.algorithm.proves().then_some(done);
+            let (executions, done) = work.progress();
             if observer.progressed(executions, done).is_break() {
                 work.ledger.halt(Limit::Observer);
             }
-            if executions >= keeper.saved + settings.checkpoint_interval {
-                keeper
-                    .save(&work)
-                    .inspect_err(|_| work.ledger.halt(Limit::Interrupted))?;
-            }
+            keeper.save_in_time(&work)?;
         }
         for other in others {
             // A broken invariant is told as it was found.
@@ -224,7 +249,7 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
         }
         keeper.save(&work)
     })?;
-    let before_s = before_s + work.started.elapsed().as_secs_f64();
+    let before_s = work.elapsed_s();
     let known = work.ledger.close()?;
     let mut report = conclude(settings, observer, known, before_s, program)?;
     report.jobs = jobs;
@@ -232,19 +257,17 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
 }
 
 /// The search as it begins or goes on, and how long it has taken before.
-fn begin(
+fn begun(
     settings: &Settings,
     saved: Option<(State<'static>, Vec<u8>)>,
     jobs: usize,
-) -> Result<(Ledger, f64), CheckError> {
+) -> (Ledger, f64) {
     let Some((mut state, strategy)) = saved else {
         let strategy = settings.algorithm.strategy(settings.options).save();
         let names = Arc::<Names>::default();
         let parts = vec![Part::whole(Arc::clone(&names), strategy)];
-        return Ok((
-            Ledger::new(jobs, settings, parts, names, Found::default()),
-            0.0,
-        ));
+        let ledger = Ledger::new(jobs, settings, parts, names, Found::default());
+        return (ledger, 0.0);
     };
     let names = Arc::new(state.names.into_owned());
     let whole = || vec![Part::whole(Arc::clone(&names), strategy)];
@@ -264,23 +287,38 @@ fn begin(
         goals: state.goals.into_owned(),
         ..Found::default()
     };
-    Ok((
-        Ledger::new(jobs, settings, parts, names, found),
-        state.elapsed_s,
-    ))
+    let ledger = Ledger::new(jobs, settings, parts, names, found);
+    (ledger, state.elapsed_s)
 }
 
 /// Saves the state of the search.
-struct Keeper<'k> {
-    settings: &'k Settings,
-    checkpoint: Option<Checkpoint<'k>>,
-    before_s: f64,
+pub(super) struct Keeper {
+    checkpoint: Option<Checkpoint>,
+    interval: u64,
     /// How many executions there were when it was saved last.
     saved: u64,
 }
 
-impl Keeper<'_> {
-    fn save(&mut self, work: &Work) -> Result<(), CheckError> {
+impl Keeper {
+    pub fn of(settings: &Settings) -> Keeper {
+        Keeper {
+            checkpoint: settings.checkpoint.clone().map(Checkpoint::new),
+            interval: settings.checkpoint_interval,
+            saved: 0,
+        }
+    }
+
+    /// Saves if there are enough executions that are not saved. The search is over if that fails.
+    pub fn save_in_time(&mut self, work: &Work) -> Result<(), CheckError> {
+        let (executions, _) = work.progress();
+        if executions < self.saved + self.interval {
+            return Ok(());
+        }
+        self.save(work)
+            .inspect_err(|_| work.ledger.halt(Limit::Interrupted))
+    }
+
+    pub fn save(&mut self, work: &Work) -> Result<(), CheckError> {
         let Some(checkpoint) = &mut self.checkpoint else {
             return Ok(());
         };
@@ -291,7 +329,7 @@ impl Keeper<'_> {
         let found = known.found;
         self.saved = found.tally.runs();
         let state = State {
-            task: Task::of(self.settings),
+            task: Task::of(&work.settings),
             tally: Cow::Owned(found.tally),
             failures: Cow::Owned(Failures {
                 sightings: sightings?,
@@ -301,7 +339,7 @@ impl Keeper<'_> {
             suppressed: found.suppressed,
             goals: Cow::Owned(found.goals),
             names: Cow::Owned(names),
-            elapsed_s: self.before_s + work.started.elapsed().as_secs_f64(),
+            elapsed_s: work.elapsed_s(),
             parts: Some(known.rest),
         };
         checkpoint.save(&state, &[])
@@ -309,7 +347,7 @@ impl Keeper<'_> {
 }
 
 /// The report of what all jobs have found.
-fn conclude(
+pub(super) fn conclude(
     settings: Settings,
     observer: Box<dyn Observer>,
     known: Known,

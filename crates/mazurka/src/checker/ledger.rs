@@ -4,12 +4,14 @@
 //! begun. When something makes the whole search begin anew, an epoch ends: what its slices have counted is given up.
 
 use super::CheckError;
+use super::as_json;
 use super::part::{End, FIRST, Found, Met, Part, Portion, Position, Slice};
 use super::settings::Settings;
 use super::tally::Tally;
 use super::unhinted_spin::Spin;
 use report::{FailureKind, Limit};
 use runtime::Names;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -74,13 +76,17 @@ pub(super) struct Task<'l> {
 }
 
 /// What is known when a search is over, or so far.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Known {
     pub found: Found,
     /// The failures with the numbers of their executions, in the order of these.
     pub met: Vec<(Met, u64)>,
     /// Those of them that were met before the objects became coarser come first; so many.
     pub older: usize,
+    #[serde(with = "as_json")]
     pub halt: Option<Limit>,
+    /// Of the clock of this process.
+    #[serde(skip)]
     pub spin: Option<Spin>,
     pub names: Arc<Names>,
     pub rest: Vec<Part>,
@@ -273,7 +279,7 @@ impl Task<'_> {
         let mut state = ledger.state();
         match slice {
             Ok(slice) => self.settle(&mut state, slice),
-            Err(CheckError::Nondeterministic(_)) if state.knows_a_race() => {
+            Err(error) if error.is_nondeterminism() && state.knows_a_race() => {
                 if !state.is_over {
                     state.halt = Some(Limit::Race);
                 }

@@ -48,12 +48,27 @@ impl Checker {
         checker
     }
 
+    /// With the algorithm of an order.
+    ///
+    /// # Errors
+    /// If there is none of its name.
+    #[doc(hidden)]
+    pub fn by(mut self, name: &str) -> Result<Checker, CheckError> {
+        if !name.is_empty() {
+            let known = name.parse();
+            self.settings.algorithm = known.map_err(|_| {
+                CheckError::Misfit(format!("no algorithm is called {name}"))
+            })?;
+        }
+        Ok(self)
+    }
+
     /// Carries out the order: a schedule, a verification that publishes what is verified, or a search.
     ///
     /// # Errors
     /// As [`Checker::try_check`].
     pub fn carry_out(
-        mut self,
+        self,
         order: &Order,
         program: impl Fn() + 'static,
         publish: impl FnMut(&Case),
@@ -61,15 +76,10 @@ impl Checker {
         if let Some(schedule) = &order.replay {
             return self.replay(schedule, program);
         }
-        if !order.algorithm.is_empty() {
-            let known = order.algorithm.parse();
-            self.settings.algorithm = known.map_err(|_| {
-                CheckError::Misfit(format!("no algorithm is called {}", order.algorithm))
-            })?;
-        }
+        let checker = self.by(&order.algorithm)?;
         match &order.verify {
-            Some(verify) => self.verify_as(verify, program, publish),
-            None => self.try_check(program),
+            Some(verify) => checker.verify_as(verify, program, publish),
+            None => checker.try_check(program),
         }
     }
 

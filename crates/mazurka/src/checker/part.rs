@@ -4,6 +4,7 @@
 //! It depends on nothing else, so a slice that is lost is done again.
 
 use super::CheckError;
+use super::as_json;
 use super::checkpoint::refused_if_contradictory;
 use super::configuration::config_of;
 use super::coverage::{Covered, Seen};
@@ -13,7 +14,7 @@ use super::settings::Settings;
 use super::tally::Tally;
 use super::unhinted_spin::Spin;
 use explore::Strategy;
-use report::{Goal, LeftOut, Limit, SavedStep, Suppressed};
+use report::{Goal, LeftOut, Limit, SavedStep, Sighted, Suppressed};
 use runtime::{Model, Names};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -118,7 +119,7 @@ impl Part {
 }
 
 /// How much is done in a slice.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Portion {
     pub executions: u64,
     /// How many parts are given away at the end.
@@ -128,6 +129,7 @@ pub(super) struct Portion {
 }
 
 /// What became of a slice.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Slice {
     pub found: Found,
     /// What is left to do, what comes first in front.
@@ -135,22 +137,24 @@ pub(super) struct Slice {
     /// If the whole search has begun anew and knows more than before: that. The slice is then the first one of this search.
     pub anew: Option<Arc<Names>>,
     pub end: End,
+    /// Of the clock of this process.
+    #[serde(skip)]
     pub spin: Option<Spin>,
 }
 
 /// How a slice ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum End {
     /// The portion was done.
     Done,
     /// A limit was reached, between two executions.
-    Halted(Limit),
+    Halted(#[serde(with = "as_json")] Limit),
     /// It was stopped in the middle of an execution: nobody can go on from there.
-    BrokenOff(Limit),
+    BrokenOff(#[serde(with = "as_json")] Limit),
 }
 
 /// What was found in parts of a search.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Found {
     pub tally: Tally,
     pub met: Vec<Met>,
@@ -162,7 +166,7 @@ pub(super) struct Found {
 }
 
 /// A failure that was met, in names.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Met {
     /// The slice in which it was met.
     pub position: Position,
@@ -173,7 +177,7 @@ pub(super) struct Met {
 }
 
 /// An execution that fails.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Shown {
     pub symptom: Symptom,
     /// Its number in the slice, from 1.
@@ -187,6 +191,30 @@ impl Shown {
             symptom: sighting.symptom.clone(),
             execution: sighting.execution,
             steps: names.save(&sighting.schedule),
+        }
+    }
+
+    /// What the trail of a process shows.
+    pub fn sighted(sighted: &Sighted) -> Shown {
+        Shown {
+            symptom: Symptom {
+                kind: sighted.kind,
+                message: sighted.message.clone(),
+                location: sighted.location.clone(),
+            },
+            execution: sighted.execution,
+            steps: sighted.steps.clone(),
+        }
+    }
+
+    /// The same for the trail of a search in which the execution has this number.
+    pub fn into_sighted(self, execution: u64) -> Sighted {
+        Sighted {
+            kind: self.symptom.kind,
+            message: self.symptom.message,
+            location: self.symptom.location,
+            execution,
+            steps: self.steps,
         }
     }
 

@@ -149,15 +149,7 @@ impl Search {
     ) -> Result<Search, CheckError> {
         model.suppress(settings.suppressions.clone());
         let brake = Brake::new(settings.time_limit, settings.stops.clone(), before_s);
-        let trail = settings.trail.as_deref();
-        let trail = trail.map(|path| {
-            let words = runtime::shared_words(path).map_err(|error| CheckError::Unwritable {
-                path: path.to_owned(),
-                reason: error.to_string(),
-            })?;
-            Ok(Trail::new(words))
-        });
-        let trail = trail.transpose()?;
+        let trail = settings.trail_words()?.map(Trail::new);
         let covered = Covered::of(settings.algorithm, 0);
         let mut search = Search {
             settings,
@@ -195,8 +187,7 @@ impl Search {
 
     /// Explores until there is nothing left, a bug is found or a limit is reached.
     pub fn run(mut self) -> Result<Report, CheckError> {
-        let path = self.settings.checkpoint.clone();
-        let mut checkpoint = path.as_deref().map(Checkpoint::new);
+        let mut checkpoint = self.settings.checkpoint.clone().map(Checkpoint::new);
         self.save(&mut checkpoint)?;
         loop {
             let mut unsaved = 0;
@@ -223,7 +214,7 @@ impl Search {
         }
     }
 
-    fn save(&self, checkpoint: &mut Option<Checkpoint<'_>>) -> Result<(), CheckError> {
+    fn save(&self, checkpoint: &mut Option<Checkpoint>) -> Result<(), CheckError> {
         match checkpoint {
             Some(checkpoint) => checkpoint.save(&self.state(), &self.strategy.save()),
             None => Ok(()),

@@ -3,9 +3,10 @@
 use explore::{Algorithm, Options};
 use report::{Conditions, LeftOut, Omission, Shortcut, Suppression};
 use runtime::native::{Memory, SourceMap};
+use super::CheckError;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
 /// How many executions `random` and `pct` try where no limit is set.
@@ -45,6 +46,8 @@ pub(crate) struct Settings {
     /// The search stops once one of them is set.
     pub stops: Vec<Arc<AtomicBool>>,
     pub trail: Option<PathBuf>,
+    /// The memory of the trail, if it is there already.
+    pub trail_words: Option<&'static [AtomicU64]>,
     pub patience: Option<Duration>,
     pub without: Vec<Shortcut>,
     pub native: Option<(&'static dyn SourceMap, &'static dyn Memory)>,
@@ -79,6 +82,7 @@ impl Settings {
             resume: None,
             stops: Vec::new(),
             trail: None,
+            trail_words: None,
             patience: None,
             without: Vec::new(),
             native: None,
@@ -89,6 +93,18 @@ impl Settings {
     pub fn noticed_rounds(&self) -> u32 {
         let default = || runtime::Config::default().noticed_rounds;
         self.conditions.unroll.unwrap_or_else(default)
+    }
+
+    /// The memory of the trail, if there is to be one.
+    pub fn trail_words(&self) -> Result<Option<&'static [AtomicU64]>, CheckError> {
+        let (None, Some(path)) = (self.trail_words, &self.trail) else {
+            return Ok(self.trail_words);
+        };
+        let words = runtime::shared_words(path).map_err(|error| CheckError::Unwritable {
+            path: path.clone(),
+            reason: error.to_string(),
+        })?;
+        Ok(Some(words))
     }
 
     /// The limit on executions that holds.

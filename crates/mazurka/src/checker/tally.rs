@@ -74,6 +74,19 @@ impl Tally {
         }
     }
 
+    /// What another process has shown of its numbers.
+    pub fn of(counts: &Counts) -> Tally {
+        Tally {
+            executions: counts.executions,
+            halted: counts.halted,
+            blocked: counts.blocked,
+            deadlocks: counts.deadlocks,
+            events: counts.events,
+            max_depth: usize::try_from(counts.max_depth).unwrap_or(usize::MAX),
+            ..Tally::default()
+        }
+    }
+
     /// All executions of whatever kind, those before the search last began anew among them.
     pub fn runs(&self) -> u64 {
         self.given_up + self.executions + self.halted + self.blocked
