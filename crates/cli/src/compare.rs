@@ -160,7 +160,7 @@ fn command(
             algorithm.name(),
         ])
         .args(["--format", "json", "--quiet", "--keep-going", "--no-output"])
-        .arg("--leashed")
+        .args(["--leashed", "--jobs", "1"])
         .args(["--time-limit", &format!("{}ms", limit.as_millis().max(1))])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -16,7 +16,11 @@ pub fn executable(instance: &Instance) -> Result<Executable, Refusal> {
         what: "start a job",
         error,
     })?;
-    let arguments = ["mazurka".to_owned(), "corpus-job".to_owned(), instance.to_string()];
+    let arguments = [
+        "mazurka".to_owned(),
+        "corpus-job".to_owned(),
+        instance.to_string(),
+    ];
     Ok(Executable {
         path,
         arguments: arguments.map(Into::into).into(),

@@ -16,10 +16,13 @@ use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Between two looks at the search.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// Time for the report of a search that was to end.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// A slice is given up that has lost so many processes.
 const ATTEMPTS: u32 = 3;
@@ -133,11 +136,22 @@ pub fn search(
         }
         Some(Trouble::Crashed(..) | Trouble::Lost) | None => {
             let elapsed_s = division.elapsed_s();
+            let time_left = division.time_left();
+            let began = Instant::now();
+            let is_late = || time_left.is_some_and(|left| began.elapsed() >= left);
+            let is_over = || stop.load(Relaxed) || is_late();
             let words = division.close().map_err(|error| Refusal::Check {
                 program: order.name.clone(),
                 error,
             })?;
-            conclude(&words, first, executable, &order, stop, (found, elapsed_s))?
+            conclude(
+                &words,
+                first,
+                executable,
+                &order,
+                is_over,
+                (found, elapsed_s),
+            )?
         }
     };
     report.jobs = jobs;
@@ -168,7 +182,7 @@ impl Crew<'_> {
                 thread::park_timeout(LOOK);
                 if self.stop.load(Relaxed) {
                     self.division.halt(Limit::Interrupted);
-                } else if self.division.is_late() {
+                } else if self.division.time_left() == Some(Duration::ZERO) {
                     self.division.halt(Limit::Time);
                 }
                 if threads.len() == 1 && self.division.has_parts() {
@@ -302,7 +316,7 @@ fn conclude(
     first: Option<Guard>,
     executable: &Executable,
     order: &Order,
-    stop: &AtomicBool,
+    is_over: impl Fn() -> bool,
     (found, elapsed_s): (Trailed, f64),
 ) -> Result<Report, Refusal> {
     let mut guard = match first {
@@ -310,9 +324,13 @@ fn conclude(
         None => started(executable, order)?,
     };
     guard.tell(words)?;
-    let is_stopped_already = stop.load(Relaxed);
+    // Whoever ended the search in time has time for the report.
+    let (began, grace) = (
+        Instant::now(),
+        if is_over() { GRACE } else { Duration::ZERO },
+    );
     let (limit, is_killed) = loop {
-        match guard.listen(|| stop.load(Relaxed) && !is_stopped_already)? {
+        match guard.listen(|| is_over() && began.elapsed() >= grace)? {
             Heard::Answer(Answer::Report(report)) => return Ok(*report),
             Heard::Answer(Answer::Refused(reason)) => {
                 let program = order.name.clone();

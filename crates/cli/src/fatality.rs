@@ -53,8 +53,17 @@ pub fn is_from_outside(
         replay: Some(replay),
         ..order.clone()
     };
-    let again = repeat(&order, start).and_then(|mut guard| guard.end(|| stop.load(Relaxed)));
-    again != Some(ended)
+    let Some(mut guard) = repeat(&order, start) else {
+        return true;
+    };
+    let again = guard.end(|| stop.load(Relaxed));
+    let again_trailed = guard.trail().unwrap_or_default();
+    again != Some(ended) || length(&again_trailed) < length(trailed)
+}
+
+/// How many steps of its last execution were begun.
+fn length(trailed: &Trailed) -> usize {
+    trailed.steps.iter().map(|run| run.choices.len()).sum()
 }
 
 /// Runs the schedule of the order again.

@@ -9,11 +9,11 @@ use crate::refusal::Refusal;
 use crate::runtime_library::runtime_library;
 use crate::subject::{NativeProgram, Origin, with_folder};
 use crate::{fatality, interruption};
+use mazurka::{CheckError, Checker, Division};
 use native::{
     Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, Unseen, Worker,
     ending, libraries, reachable,
 };
-use mazurka::{CheckError, Checker, Division};
 use report::{Limit, Report, ScheduleFile, Trailed};
 use std::ffi::OsString;
 use std::fs::File;

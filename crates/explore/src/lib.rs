@@ -50,7 +50,7 @@ pub use reduction::{
 pub use replay::Replay;
 pub use search::{Enabled, Node, Reduction, Search, Sleeper};
 pub use storing::Storing;
-pub use strategy::{Decision, Ending, Part, Strategy};
+pub use strategy::{Decision, Ending, LEARNING, Part, Strategy};
 pub use verification::Verification;
 
 use probe::Beside;

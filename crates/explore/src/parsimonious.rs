@@ -26,7 +26,7 @@ use crate::execution::{Access, Event, EventId, Execution, Race, Request, Step, T
 use crate::program::{Divergence, Outcome, Pending, Performed};
 use crate::replay;
 use crate::search::{Enabled, next_after};
-use crate::strategy::{Decision, Ending, Part, Strategy};
+use crate::strategy::{Decision, Ending, LEARNING, Part, Strategy};
 use candidate::Candidate;
 use compared::Compared;
 use contended::Contended;
@@ -112,10 +112,6 @@ impl Cursor {
         )
     }
 }
-
-/// What nobody races for is learnt from so many executions, and does not change any more: so the executions of a part of the search are
-/// the same wherever it is done.
-const LEARNING: u32 = 1024;
 
 /// POP as a strategy.
 #[derive(Default, Serialize, Deserialize)]
@@ -456,7 +452,7 @@ impl Strategy for Parsimonious {
         let fresh = self.kept + self.plan.steps.len().saturating_sub(1);
         let all = execution.races().len();
         let race = all - execution.races_from(fresh).len();
-        if self.analysed < LEARNING {
+        if u64::from(self.analysed) < LEARNING {
             self.analysed += 1;
             for race in &execution.races()[race..] {
                 self.contended

@@ -4,6 +4,10 @@ use crate::execution::{Execution, Step};
 use crate::probe::Probe;
 use crate::program::{Divergence, Interrupt, Outcome, Pending, Performed};
 
+/// A strategy learns from so many executions, and no more after them. So the later executions of a part of the search are the same
+/// wherever that part is done. These first ones are neither given away nor skipped.
+pub const LEARNING: u64 = 1024;
+
 /// Decides which execution comes next, one step at a time.
 ///
 /// [`explore`](crate::explore()) calls `backtrack` before each execution, then `extend` and `performed`
@@ -53,7 +57,7 @@ pub trait Strategy {
         None
     }
 
-    /// Leaves out the next executions of a search without end, which others run. The first thousand are not left out: it learns from them.
+    /// Leaves out the next executions of a search without end, which others run; but none of the first [`LEARNING`].
     fn skip(&mut self, _executions: u64) {}
 
     /// Gives away the part of the search that would come last. What is left does not have it any more. None if nothing is left

@@ -3,6 +3,7 @@
 
 use crate::system_calls;
 use libc::{c_char, c_int};
+use native::ORDER;
 use std::ffi::CStr;
 
 /// Where they are moved to: the same place in every process.
@@ -25,6 +26,7 @@ pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mu
         while !(*end).is_null() {
             end = end.add(1);
         }
+        let variables = end.offset_from_unsigned(environment);
         end = end.add(1);
         while !(*end).is_null() {
             end = end.add(2);
@@ -46,13 +48,20 @@ pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mu
             return arguments;
         }
         let moved = std::ptr::with_exposed_provenance_mut::<*mut c_char>(PLACE);
-        moved
-            .cast::<u8>()
-            .copy_from_nonoverlapping(arguments.cast(), size);
-        for index in 0..words {
-            let place = moved.add(index);
-            if (start..last).contains(&(*place).addr()) {
-                *place = (*place).map_addr(|address| address - start + PLACE);
+        moved.copy_from_nonoverlapping(arguments, words);
+        // The order comes last: it differs between processes that search one program. What lies between the words and the strings
+        // is left out: its size depends on the order, too.
+        let mut place = moved.add(words).cast::<c_char>();
+        for is_order in [false, true] {
+            for index in 0..environment.offset_from_unsigned(arguments) + variables {
+                let string = *arguments.add(index);
+                let is_moved = (end.add(2).addr()..last).contains(&string.addr());
+                if is_moved && is_order == starts_with_order(string) {
+                    let bytes = CStr::from_ptr(string).to_bytes_with_nul().len();
+                    place.copy_from_nonoverlapping(string, bytes);
+                    *moved.add(index) = place;
+                    place = place.add(bytes);
+                }
             }
         }
         if environ == environment {
@@ -60,4 +69,13 @@ pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mu
         }
         moved
     }
+}
+
+/// # Safety
+///
+/// It is a string.
+unsafe fn starts_with_order(string: *const c_char) -> bool {
+    // SAFETY: as the caller ensures.
+    let string = unsafe { CStr::from_ptr(string) }.to_bytes();
+    string.starts_with(ORDER.as_bytes())
 }

@@ -167,11 +167,7 @@ fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
 }
 
 /// Does errands until one makes the report.
-fn run_errands(
-    order: &Order,
-    errands: &Errands,
-    program: Program,
-) -> Result<Report, CheckError> {
+fn run_errands(order: &Order, errands: &Errands, program: Program) -> Result<Report, CheckError> {
     if order.interleaves_plain {
         copies::look();
     }

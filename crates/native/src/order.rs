@@ -33,7 +33,10 @@ pub(crate) fn trail_file() -> io::Result<File> {
 
 /// A file without a name for errands.
 pub(crate) fn errand_file() -> io::Result<File> {
-    Ok(File::from(memfd_create(c"mazurka.errand", MemfdFlags::CLOEXEC)?))
+    Ok(File::from(memfd_create(
+        c"mazurka.errand",
+        MemfdFlags::CLOEXEC,
+    )?))
 }
 
 /// A path by which processes reach an open file, also one that has lost its name.

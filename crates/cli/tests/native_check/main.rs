@@ -20,6 +20,7 @@ mod header;
 mod hooks;
 mod hostile;
 mod inputs;
+mod jobs;
 mod library;
 mod library_calls;
 mod lifetimes;

@@ -11,14 +11,11 @@ use crate::execution::{Execution, Request, Step, ThreadId};
 use crate::program::{Divergence, Outcome, Pending, Performed};
 use crate::replay::NO_REQUEST;
 use crate::search::Enabled;
-use crate::strategy::{Decision, Ending, Strategy};
+use crate::strategy::{Decision, Ending, LEARNING, Strategy};
 use serde::{Deserialize, Serialize};
 
 /// Orderings that a bug may need.
 const DEPTH: usize = 3;
-
-/// The length of executions is learnt from so many: later ones do not depend on who runs those before.
-const LEARNING: u64 = 1024;
 
 /// Executions by random priorities, without end.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! Some executions are run once more at the end of a search, to find what no hook reports.
+//! Some executions are run once more at the end of a search or of a slice, to find what no hook reports.
 
 use super::search::Search;
 use explore::{Execution, Schedule};
@@ -9,9 +9,20 @@ use report::Limit;
 pub(super) struct Samples {
     executions: u64,
     schedules: Vec<Schedule>,
+    /// Other parts of the search have samples of their own.
+    has_others: bool,
 }
 
 impl Samples {
+    /// Of a part of a search that comes behind so many executions.
+    pub fn of_part(earlier: u64) -> Samples {
+        Samples {
+            executions: earlier,
+            has_others: true,
+            ..Samples::default()
+        }
+    }
+
     /// An execution has ended.
     pub fn take(&mut self, execution: &Execution) {
         self.executions += 1;
@@ -37,7 +48,7 @@ impl Search {
             Some(_) | None => usize::MAX,
         };
         let mut schedules = std::mem::take(&mut self.samples.schedules);
-        if schedules.is_empty() && self.settings.native.is_some() {
+        if schedules.is_empty() && !self.samples.has_others && self.settings.native.is_some() {
             // The search was done when it was resumed.
             schedules.push(self.strategy.execution().schedule());
         }

@@ -51,6 +51,11 @@ impl Brake {
         }
     }
 
+    /// One that nothing pulls.
+    pub fn none() -> Brake {
+        Brake::new(None, Vec::new(), 0.0)
+    }
+
     /// What the search has taken, in seconds.
     pub fn elapsed_s(&self) -> f64 {
         self.before_s + self.started.elapsed().as_secs_f64()

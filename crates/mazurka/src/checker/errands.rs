@@ -49,8 +49,14 @@ enum Told {
 /// What has become of a slice.
 #[derive(Serialize, Deserialize)]
 enum Done {
-    Slice { slice: Slice, peak_rss_bytes: u64 },
-    Refused { message: String, is_nondeterminism: bool },
+    Slice {
+        slice: Slice,
+        peak_rss_bytes: u64,
+    },
+    Refused {
+        message: String,
+        is_nondeterminism: bool,
+    },
 }
 
 /// What an errand comes to.
@@ -219,9 +225,9 @@ impl Division {
         self.work.ledger.halt(limit);
     }
 
-    /// Whether its time is over.
-    pub fn is_late(&self) -> bool {
-        self.work.time_left() == Some(Duration::ZERO)
+    /// What is left of the limit of time, if there is one.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.work.time_left()
     }
 
     /// How far it is: executions, and the part that is done, if that can be told.

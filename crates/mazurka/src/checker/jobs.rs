@@ -1,5 +1,6 @@
 //! A search by several jobs: threads that do its parts, each with a model and a strategy of its own.
 
+use super::audit::Samples;
 use super::checkpoint::{Checkpoint, State, Task, refused_if_contradictory};
 use super::configuration::config_of;
 use super::failures::Failures;
@@ -366,6 +367,7 @@ pub(super) fn conclude(
     search.model.add_suppressed(found.suppressed);
     search.model.met(found.goals);
     search.elsewhere = found.seen;
+    search.samples = Samples::of_part(0);
     search.halt = known.halt;
     search.spin = known.spin;
     for (index, (met, number)) in known.met.iter().enumerate() {

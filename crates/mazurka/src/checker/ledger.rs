@@ -5,10 +5,11 @@
 
 use super::CheckError;
 use super::as_json;
-use super::part::{End, FIRST, Found, Met, Part, Portion, Position, Slice};
+use super::part::{End, Found, Met, Part, Portion, Position, Slice};
 use super::settings::Settings;
 use super::tally::Tally;
 use super::unhinted_spin::Spin;
+use explore::LEARNING;
 use report::{FailureKind, Limit};
 use runtime::Names;
 use serde::{Deserialize, Serialize};
@@ -194,7 +195,8 @@ impl Ledger {
         let usual = (state.rate * SLICE.as_secs_f64()) as u64;
         let usual = usual.clamp(FEW, MANY);
         let executions = match part.is_first() {
-            true => usual.max(FIRST),
+            // A strategy learns from these.
+            true => usual.max(LEARNING),
             false => usual,
         };
         let executions = executions.min(left.unwrap_or(u64::MAX));

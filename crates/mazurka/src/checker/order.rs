@@ -56,9 +56,8 @@ impl Checker {
     pub fn by(mut self, name: &str) -> Result<Checker, CheckError> {
         if !name.is_empty() {
             let known = name.parse();
-            self.settings.algorithm = known.map_err(|_| {
-                CheckError::Misfit(format!("no algorithm is called {name}"))
-            })?;
+            self.settings.algorithm =
+                known.map_err(|_| CheckError::Misfit(format!("no algorithm is called {name}")))?;
         }
         Ok(self)
     }

@@ -5,6 +5,7 @@
 
 use super::CheckError;
 use super::as_json;
+use super::audit::Samples;
 use super::checkpoint::refused_if_contradictory;
 use super::configuration::config_of;
 use super::coverage::{Covered, Seen};
@@ -13,14 +14,11 @@ use super::search::{Next, Search, resumed};
 use super::settings::Settings;
 use super::tally::Tally;
 use super::unhinted_spin::Spin;
-use explore::Strategy;
+use explore::{LEARNING, Strategy};
 use report::{Goal, LeftOut, Limit, SavedStep, Sighted, Suppressed};
 use runtime::{Model, Names};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// Executions of the first slice of a search: those from which a strategy learns are among them.
-pub(super) const FIRST: u64 = 1024;
 
 /// Where a slice comes among all slices of the search: in this order one job does the same executions one after the other.
 ///
@@ -274,6 +272,9 @@ pub(super) fn slice(
         search.covered = Covered::of(search.settings.algorithm, part.before);
         search.spin = spin;
         search.earlier = portion.earlier;
+        if !part.is_first() {
+            search.samples = Samples::of_part(portion.earlier);
+        }
         search.slice(part, portion)
     };
     refused_if_contradictory(resume, work)
@@ -312,6 +313,7 @@ impl Search {
             }
             break (end, rest);
         };
+        self.audit();
         Ok(Slice {
             found: self.found(&part.position),
             rest,
@@ -324,7 +326,7 @@ impl Search {
     /// Explores until the portion is done or something ends it; whether the whole search has begun anew.
     fn explore(&mut self, portion: Portion, is_anew: bool) -> Result<bool, CheckError> {
         let executions = match is_anew {
-            true => portion.executions.max(FIRST),
+            true => portion.executions.max(LEARNING),
             false => portion.executions,
         };
         while self.tally.complete() < executions && self.goes_on() {

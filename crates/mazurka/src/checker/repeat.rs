@@ -1,6 +1,7 @@
 //! One saved schedule that is run again, instead of a search.
 
 use super::CheckError;
+use super::brake::{Brake, Braked};
 use super::search::{Search, UntilEnded, diverged, symptom_of};
 use explore::{Interrupt, Replay, Strategy};
 use report::{FailureKind, Interleaving, Limit, Report, ScheduleFile};
@@ -24,7 +25,15 @@ impl Search {
         let mut ended = UntilEnded::default();
         let execution = loop {
             let mut replay = Replay::new(schedule.clone());
-            match explore::explore(&mut self.model, &mut replay, &mut ended) {
+            let mut program = Braked {
+                model: &mut self.model,
+                brake: &mut Brake::none(),
+                trail: self.trail.as_mut(),
+                covered: None,
+                kept: None,
+                looks: false,
+            };
+            match explore::explore(&mut program, &mut replay, &mut ended) {
                 Ok(_) => break replay.execution().clone(),
                 Err(Interrupt::Coarsened) => {}
                 Err(Interrupt::Diverged(divergence)) => {

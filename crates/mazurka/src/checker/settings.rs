@@ -1,9 +1,9 @@
 //! What a check is told: everything but who watches it.
 
+use super::CheckError;
 use explore::{Algorithm, Options};
 use report::{Conditions, LeftOut, Omission, Shortcut, Suppression};
 use runtime::native::{Memory, SourceMap};
-use super::CheckError;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
