@@ -111,9 +111,12 @@ impl Round {
         !self.visits.is_empty() && !self.has_effect
     }
 
-    /// The thread has changed a byte of the heap that had this value.
+    /// The thread has changed a byte of the heap that had this value. What others have added since its last change does not count:
+    /// a count of readers or shares depends on the order of independent events.
     pub(crate) fn changes(&mut self, address: usize, before: u8, after: u8) {
-        self.changed.entry(address).or_insert((before, after)).1 = after;
+        let (first, last) = self.changed.entry(address).or_insert((before, before));
+        *first = first.wrapping_add(before.wrapping_sub(*last));
+        *last = after;
     }
 
     /// The thread has made so many more objects of the heap than it has freed.
@@ -350,9 +353,7 @@ impl Engine {
             return;
         }
         self.note_access(thread);
-        if op.access == Access::Write {
-            self.note_publication(thread);
-        }
+        self.note_publication(thread);
         let may_change_nothing = match op.kind {
             OpKind::Load
             | OpKind::Fence

@@ -34,7 +34,7 @@ pub(crate) struct Effects {
     released: Vec<Hold>,
     /// How many effects others noticed before they were undone.
     noticed: u32,
-    /// The first write that another thread might see while memory is changed.
+    /// The first event that might show another thread memory while it is changed: a write, or the release of a lock.
     published: Option<EventId>,
 }
 
@@ -132,7 +132,7 @@ impl History {
         self.events[(event.0 - self.start) as usize].has_effect = false;
     }
 
-    /// Whether a chain of conflicts leads from a write of the thread, `since` or later, to another thread and back to an
+    /// Whether a chain of conflicts and after edges leads from the thread, `since` or later, to another thread and back to an
     /// event up to `last`. (`pending`: after edges of the thread's next event.)
     fn comes_back(
         &self,
@@ -142,7 +142,12 @@ impl History {
         pending: &[EventId],
     ) -> bool {
         let mut threads = BTreeSet::new();
+        // Events of the thread itself, and what follows one of them in others.
         let mut later = BTreeSet::new();
+        let is_foreign = |event: &EventId| {
+            let at = (event.0 - self.start) as usize;
+            self.events[at].thread != thread
+        };
         let mut own = BTreeSet::new();
         // Whether a write is among the accesses of others.
         let mut others = BTreeMap::new();
@@ -151,7 +156,9 @@ impl History {
             let is_write = event.access == Access::Write;
             let is_access = event.access != Access::None;
             let mut edges = self.edges.iter().filter(|&&(to, _)| to == id);
-            let is_after = edges.any(|(_, from)| later.contains(from));
+            let is_after = edges.any(|(_, from)| {
+                later.contains(from) && (event.thread != thread || is_foreign(from))
+            });
             let written = others.get(&event.object).copied();
             let follows =
                 is_after || is_access && written.is_some_and(|written| is_write || written);
@@ -162,9 +169,7 @@ impl History {
                 if is_write {
                     own.insert(event.object);
                 }
-                if is_write || is_after {
-                    later.insert(id);
-                }
+                later.insert(id);
                 continue;
             }
             let reads_own = is_access && own.contains(&event.object);
@@ -176,11 +181,9 @@ impl History {
                 }
             }
         }
-        let is_foreign = |event: &EventId| {
-            let at = (event.0 - self.start) as usize;
-            later.contains(event) && self.events[at].thread != thread
-        };
-        pending.iter().any(is_foreign)
+        pending
+            .iter()
+            .any(|event| later.contains(event) && is_foreign(event))
     }
 }
 
@@ -241,7 +244,7 @@ impl Engine {
         }
     }
 
-    /// The thread has written while memory is changed.
+    /// The thread has performed an event while memory is changed.
     pub(crate) fn note_publication(&mut self, thread: ThreadId) {
         let event = self.event();
         let round = &mut self.threads[thread.index()].round;

@@ -1,0 +1,108 @@
+//! Rounds of loops that undo what they do to memory: whether one counts as a round without effect is a function of the trace.
+
+use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use mazurka::sync::{Mutex, RwLock};
+use mazurka::{Algorithm, Checker, FailureKind, Report, hint, thread};
+use std::sync::Arc;
+
+fn reports(program: fn()) -> [Report; 3] {
+    let algorithms = [
+        Algorithm::Parsimonious,
+        Algorithm::Optimal,
+        Algorithm::Source,
+    ];
+    algorithms.map(|algorithm| {
+        let checker = Checker::new().algorithm(algorithm).keep_going(true);
+        checker.check(program)
+    })
+}
+
+/// The first two rounds leave the stack otherwise than it was.
+fn poll(is_there: impl Fn() -> bool) {
+    let mut rounds = 0;
+    while !is_there() {
+        rounds = 2.min(std::hint::black_box(rounds) + 1);
+        thread::yield_now();
+    }
+}
+
+/// How many hold the lock together depends on the order of events that commute.
+#[test]
+fn readers_that_poll_together_change_nothing() {
+    let reports = reports(|| {
+        let numbers = [const { AtomicU32::new(0) }; 2];
+        let shared = Arc::new((RwLock::new(()), numbers, Mutex::new(0)));
+        let readers = [1, 0].map(|number: usize| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                poll(|| {
+                    let _guard = shared.0.read().unwrap();
+                    shared.1[number].load(SeqCst) == 1
+                });
+            })
+        });
+        *shared.2.lock().unwrap() = 1;
+        poll(|| {
+            let _guard = shared.0.write().unwrap();
+            shared.1[1].load(SeqCst) == 1
+        });
+        for reader in readers {
+            reader.join().unwrap();
+        }
+    });
+    for report in reports {
+        assert_eq!(report.errors[0].kind, FailureKind::Stuck, "{report}");
+        assert_eq!((report.executions, report.halted), (3025, 1875));
+    }
+}
+
+/// So does how many shares there are.
+#[test]
+fn shares_that_are_taken_for_a_round_change_nothing() {
+    let reports = reports(|| {
+        let shared = Arc::new([const { AtomicU32::new(0) }; 2]);
+        let pollers = [0, 1].map(|number: usize| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || poll(|| Arc::clone(&shared)[number].load(SeqCst) == 1))
+        });
+        shared.iter().for_each(|number| number.store(1, SeqCst));
+        for poller in pollers {
+            poller.join().unwrap();
+        }
+    });
+    for report in reports {
+        assert!(report.errors.is_empty(), "{report}");
+        assert_eq!((report.executions, report.halted), (16, 9));
+    }
+}
+
+/// The other thread has to see the mark in two rounds.
+#[test]
+fn memory_that_others_saw_marked_under_a_lock_is_an_effect() {
+    let reports = reports(|| {
+        let shared = Arc::new((Mutex::new(0), AtomicU32::new(0)));
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                let finds = |mark: u32| *shared.0.lock().unwrap() == mark;
+                if finds(1) && finds(0) && finds(1) {
+                    shared.1.store(1, SeqCst);
+                }
+            }
+        });
+        while shared.1.load(SeqCst) == 0 {
+            *shared.0.lock().unwrap() = 1;
+            *shared.0.lock().unwrap() = 0;
+            hint::spin_loop();
+        }
+        other.join().unwrap();
+        panic!("the bug");
+    });
+    for report in reports {
+        let mut errors = report.errors.iter();
+        assert!(
+            errors.any(|error| error.kind == FailureKind::Panic),
+            "{report}"
+        );
+    }
+}
