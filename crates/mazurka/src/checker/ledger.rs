@@ -18,8 +18,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a slice is to take.
-const SLICE: Duration = Duration::from_millis(20);
+/// How long a slice is to take, at least and at most. Between these it takes a part of the search so far: whoever has nothing to do waits
+/// for a slice, and to begin one takes time.
+const SHORT: Duration = Duration::from_millis(20);
+const LONG: Duration = Duration::from_millis(300);
+const PART: u32 = 40;
 
 /// Executions of any other slice, at least and at most.
 const FEW: u64 = 16;
@@ -35,6 +38,7 @@ pub(super) struct Ledger {
     limit: Option<u64>,
     /// Set when all jobs are to stop.
     pub stop: Arc<AtomicBool>,
+    started: Instant,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -114,6 +118,7 @@ impl Ledger {
             limit: settings.limit(),
             settings: settings.clone(),
             stop: Arc::default(),
+            started: Instant::now(),
             state: Mutex::new(State {
                 epoch: 0,
                 waiting: parts
@@ -192,7 +197,8 @@ impl Ledger {
 
     /// None if the part contradicts itself, which ends the search.
     fn task(&self, state: &mut State, mut part: Part, left: Option<u64>) -> Option<Task<'_>> {
-        let usual = (state.rate * SLICE.as_secs_f64()) as u64;
+        let slice = (self.started.elapsed() / PART).clamp(SHORT, LONG);
+        let usual = (state.rate * slice.as_secs_f64()) as u64;
         let usual = usual.clamp(FEW, MANY);
         let executions = match part.is_first() {
             // A strategy learns from these.
