@@ -59,8 +59,7 @@ fn search(options: &CheckOptions, instance: &Instance) -> Result<Report, Refusal
     let report = match divided {
         Ok(division) => {
             let executable = corpus_job::executable(instance)?;
-            let jobs = options.jobs().number();
-            crew::search(division, jobs, &executable, &order, &stop, &line)
+            crew::search(division, &executable, &order, &stop, &line)
         }
         Err(warning) => {
             let checker = checker.stop(stop).observer(line.observer());

@@ -72,28 +72,28 @@ struct Crew<'c> {
 /// What ends a search before it is done.
 enum Trouble {
     /// It cannot be done.
-    Refused(Refusal),
+    Refused(Box<Refusal>),
     /// The program ended its process, in this execution.
-    Crashed(Trailed, ExitStatus),
+    Crashed(Box<Trailed>, ExitStatus),
     /// Processes were ended, and not by the program.
     Lost,
 }
 
 impl From<Refusal> for Trouble {
     fn from(refusal: Refusal) -> Trouble {
-        Trouble::Refused(refusal)
+        Trouble::Refused(Box::new(refusal))
     }
 }
 
 /// Does what is left of the search with so many processes that carry out this order.
 pub fn search(
     division: Division,
-    jobs: usize,
     executable: &Executable,
     order: &Order,
     stop: &AtomicBool,
     line: &ProgressLine,
 ) -> Result<Report, Refusal> {
+    let jobs = division.jobs();
     // It is the whole search that is saved.
     let order = Order {
         checkpoint: None,
@@ -119,7 +119,7 @@ pub fn search(
     let trouble = trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
     let found = division.trailed();
     let mut report = match trouble {
-        Some(Trouble::Refused(refusal)) => return Err(refusal),
+        Some(Trouble::Refused(refusal)) => return Err(*refusal),
         Some(Trouble::Crashed(trailed, ended)) if order.keep_going || found.sighted.is_empty() => {
             let trailed = Trailed {
                 execution: found.execution + 1,
@@ -144,14 +144,13 @@ pub fn search(
                 program: order.name.clone(),
                 error,
             })?;
-            conclude(
-                &words,
-                first,
-                executable,
-                &order,
-                is_over,
-                (found, elapsed_s),
-            )?
+            let guard = first.map_or_else(|| started(executable, &order), Ok)?;
+            let ended = conclude(guard, &words, &order, is_over)?;
+            ended.unwrap_or_else(|(limit, is_killed)| {
+                let mut report = fatality::unfinished(&order, Some(found), limit, is_killed);
+                report.elapsed_s = elapsed_s;
+                report
+            })
         }
     };
     report.jobs = jobs;
@@ -204,7 +203,7 @@ impl Crew<'_> {
     fn save(&self) {
         if let Err(error) = self.division.save() {
             let program = self.order.name.clone();
-            self.note(Trouble::Refused(Refusal::Check { program, error }));
+            self.note(Refusal::Check { program, error }.into());
         }
     }
 
@@ -262,7 +261,7 @@ impl Crew<'_> {
             match trailed {
                 Some(trailed) if !self.is_from_outside(&trailed, ended) => {
                     errand.break_off(&trailed, Limit::Interrupted);
-                    return Err(Trouble::Crashed(trailed, ended));
+                    return Err(Trouble::Crashed(Box::new(trailed), ended));
                 }
                 None if !fatality::may_be_from_outside(ended) => {
                     let refusal = Refusal::WorkerEnded {
@@ -310,38 +309,29 @@ impl Crew<'_> {
     }
 }
 
-/// Lets one of these processes make the report, or one more.
+/// Lets the process make the report. Without one it tells why it was ended, and whether it had to be killed.
 fn conclude(
+    mut guard: Guard,
     words: &[u8],
-    first: Option<Guard>,
-    executable: &Executable,
     order: &Order,
     is_over: impl Fn() -> bool,
-    (found, elapsed_s): (Trailed, f64),
-) -> Result<Report, Refusal> {
-    let mut guard = match first {
-        Some(guard) => guard,
-        None => started(executable, order)?,
-    };
+) -> Result<Result<Report, (Limit, bool)>, Refusal> {
     guard.tell(words)?;
     // Whoever ended the search in time has time for the report.
-    let (began, grace) = (
-        Instant::now(),
-        if is_over() { GRACE } else { Duration::ZERO },
-    );
-    let (limit, is_killed) = loop {
+    let began = Instant::now();
+    let grace = if is_over() { GRACE } else { Duration::ZERO };
+    loop {
         match guard.listen(|| is_over() && began.elapsed() >= grace)? {
-            Heard::Answer(Answer::Report(report)) => return Ok(*report),
+            Heard::Answer(Answer::Report(report)) => return Ok(Ok(*report)),
             Heard::Answer(Answer::Refused(reason)) => {
                 let program = order.name.clone();
                 return Err(Refusal::Worker { program, reason });
             }
             Heard::Answer(_) => {}
-            Heard::Killed(limit) => break (limit, true),
-            Heard::Ended(_) => break (guard.stopping().unwrap_or(Limit::Interrupted), false),
+            Heard::Killed(limit) => return Ok(Err((limit, true))),
+            Heard::Ended(_) => {
+                return Ok(Err((guard.stopping().unwrap_or(Limit::Interrupted), false)));
+            }
         }
-    };
-    let mut report = fatality::unfinished(order, Some(found), limit, is_killed);
-    report.elapsed_s = elapsed_s;
-    Ok(report)
+    }
 }

@@ -131,8 +131,7 @@ impl Task<'_> {
                 };
                 let line = ProgressLine::new(!self.is_quiet);
                 let executable = self.executable(path);
-                let jobs = self.jobs.number();
-                let report = crew::search(division, jobs, &executable, &order, &stop, &line);
+                let report = crew::search(division, &executable, &order, &stop, &line);
                 line.clear();
                 report?
             }

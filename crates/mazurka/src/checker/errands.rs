@@ -50,7 +50,7 @@ enum Told {
 #[derive(Serialize, Deserialize)]
 enum Done {
     Slice {
-        slice: Slice,
+        slice: Box<Slice>,
         peak_rss_bytes: u64,
     },
     Refused {
@@ -114,7 +114,7 @@ impl Checker {
                 let settings = self.settings.of_slices(time_left);
                 let done = match slice(settings, program, &part, portion, None) {
                     Ok(slice) => Done::Slice {
-                        slice,
+                        slice: Box::new(slice),
                         peak_rss_bytes: peak_rss_bytes(),
                     },
                     Err(error) => Done::Refused {
@@ -158,7 +158,7 @@ impl Errand<'_> {
             Ok(Done::Slice {
                 slice,
                 peak_rss_bytes,
-            }) => (Ok(slice), Some(peak_rss_bytes)),
+            }) => (Ok(*slice), Some(peak_rss_bytes)),
             Ok(Done::Refused {
                 message,
                 is_nondeterminism,
@@ -208,6 +208,11 @@ impl Division {
             task: self.work.ledger.take()?,
             time_left: self.work.time_left(),
         })
+    }
+
+    /// How many jobs there are.
+    pub fn jobs(&self) -> usize {
+        self.jobs
     }
 
     /// Whether more than one job has something to do.
