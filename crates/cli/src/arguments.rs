@@ -1,7 +1,11 @@
 //! What can be typed.
 
+mod of_cluster;
 mod values;
 
+pub use of_cluster::{AttachOptions, CancelOptions, WorkerOptions};
+
+use crate::cluster::Server;
 use crate::jobs::Jobs;
 use crate::refusal::Refusal;
 use crate::stop_when::StopWhen;
@@ -93,6 +97,14 @@ pub enum Command {
     /// Tell whether a recorded run kept to the schedules that are safe
     #[command(after_help = CHECK_RUN_CODES)]
     CheckRun(CheckRunOptions),
+    /// Search for others: do jobs that `mazurka check --cluster` submits to a NATS server
+    Worker(WorkerOptions),
+    /// List the jobs at a NATS server
+    Jobs(Server),
+    /// Wait for a job at a NATS server
+    Attach(AttachOptions),
+    /// End a job at a NATS server, and remove what lies there for it
+    Cancel(CancelOptions),
     /// Do parts of a search of a program of the corpus, as the process says that starts this one
     #[command(hide = true)]
     CorpusJob {
@@ -194,6 +206,12 @@ pub struct CheckOptions {
     /// Search with so many processes [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
+    /// Search with the workers of this NATS server (see `mazurka worker`): nats://HOST:4222
+    #[arg(long, value_name = "URL", conflicts_with_all = ["jobs", "checkpoint", "resume"])]
+    pub cluster: Option<String>,
+    /// A file of credentials for the NATS server
+    #[arg(long, value_name = "FILE", requires = "cluster")]
+    pub credentials: Option<PathBuf>,
     /// Go on after a bug, and report each distinct one
     #[arg(long)]
     pub keep_going: bool,
@@ -467,6 +485,14 @@ fn one_line(error: &str) -> String {
 }
 
 impl CheckOptions {
+    /// The server whose workers search, if there is to be one.
+    pub fn server(&self) -> Option<Server> {
+        Some(Server {
+            url: self.cluster.clone()?,
+            credentials: self.credentials.clone(),
+        })
+    }
+
     /// How many jobs search.
     pub fn jobs(&self) -> Jobs {
         Jobs::of(self.jobs)

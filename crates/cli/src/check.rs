@@ -5,7 +5,7 @@ use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::replay::foreign_part;
 use crate::subject::Subject;
-use crate::{Done, corpus_job, crew, exit_code, interruption, native_check, terminal};
+use crate::{Done, cluster, corpus_job, crew, exit_code, interruption, native_check, terminal};
 use corpus::Instance;
 use mazurka::Checker;
 use report::{Report, Style, harmless_json, special_file};
@@ -55,6 +55,10 @@ fn search(options: &CheckOptions, instance: &Instance) -> Result<Report, Refusal
         program: order.name.clone(),
         error,
     };
+    if let Some(server) = options.server() {
+        let job = (order, cluster::Program::Corpus(instance.to_string()), None);
+        return cluster::search(&server, job, &stop, &line);
+    }
     let divided = options.jobs().divide(&checker).map_err(refused)?;
     let report = match divided {
         Ok(division) => {

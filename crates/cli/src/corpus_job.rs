@@ -1,7 +1,7 @@
 //! `mazurka corpus-job`: a process that does parts of a search of a program of the corpus.
 
-use crate::crew::Executable;
 use crate::refusal::Refusal;
+use crate::runner::Executable;
 use crate::{Done, interruption};
 use corpus::Instance;
 use mazurka::{Brought, CheckError, Checker, Report};
@@ -24,6 +24,7 @@ pub fn executable(instance: &Instance) -> Result<Executable, Refusal> {
     Ok(Executable {
         path,
         arguments: arguments.map(Into::into).into(),
+        libraries: None,
     })
 }
 

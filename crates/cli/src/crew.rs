@@ -4,14 +4,12 @@ use crate::fatality;
 use crate::guard::{Guard, Heard};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
+use crate::runner::{ATTEMPTS, Carried, Executable, Runner};
 use explore::Observer;
 use mazurka::{Division, Errand};
-use native::{Answer, Order, Worker, ending};
+use native::{Answer, Order};
 use report::{Limit, Report, Trailed};
-use std::ffi::OsString;
-use std::io;
 use std::panic::resume_unwind;
-use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -23,37 +21,6 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// Time for the report of a search that was to end.
 const GRACE: Duration = Duration::from_secs(1);
-
-/// A slice is given up that has lost so many processes.
-const ATTEMPTS: u32 = 3;
-
-/// The program that the processes run.
-pub struct Executable {
-    pub path: PathBuf,
-    /// The name that it knows itself by, and its arguments.
-    pub arguments: Vec<OsString>,
-}
-
-impl Executable {
-    /// Starts it to carry out an order.
-    pub fn start(&self, order: &Order) -> Result<Worker, Refusal> {
-        Worker::start(&self.path, &self.arguments, order).map_err(not_started)
-    }
-}
-
-/// A process that does slices, each of which knows its time.
-fn started(executable: &Executable, order: &Order) -> Result<Guard, Refusal> {
-    let Executable { path, arguments } = executable;
-    let worker = Worker::start_for_errands(path, arguments, order).map_err(not_started)?;
-    Ok(Guard::over(worker, None))
-}
-
-fn not_started(error: io::Error) -> Refusal {
-    Refusal::System {
-        what: "start the program",
-        error,
-    }
-}
 
 /// A search under way.
 struct Crew<'c> {
@@ -70,19 +37,13 @@ struct Crew<'c> {
 }
 
 /// What ends a search before it is done.
-enum Trouble {
+pub enum Trouble {
     /// It cannot be done.
     Refused(Box<Refusal>),
     /// The program ended its process, in this execution.
     Crashed(Box<Trailed>, ExitStatus),
     /// Processes were ended, and not by the program.
     Lost,
-}
-
-impl From<Refusal> for Trouble {
-    fn from(refusal: Refusal) -> Trouble {
-        Trouble::Refused(Box::new(refusal))
-    }
 }
 
 /// Does what is left of the search with so many processes that carry out this order.
@@ -108,7 +69,7 @@ pub fn search(
         warnings: Mutex::default(),
         memory: AtomicU64::new(0),
     };
-    let first = started(executable, &order)?;
+    let first = executable.start_for_errands(&order)?;
     let first = crew.search(jobs, first, line);
     let Crew {
         trouble,
@@ -117,6 +78,25 @@ pub fn search(
         ..
     } = crew;
     let trouble = trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut report = finish(division, trouble, (executable, &order), first, stop)?;
+    let warnings = warnings.into_inner();
+    report
+        .warnings
+        .extend(warnings.unwrap_or_else(PoisonError::into_inner));
+    report.peak_rss_bytes = report.peak_rss_bytes.max(memory.into_inner());
+    Ok(report)
+}
+
+/// The report of a search that is over, which the first process makes, if there is one, or another.
+pub fn finish(
+    division: Division,
+    trouble: Option<Trouble>,
+    (executable, order): (&Executable, &Order),
+    first: Option<Guard>,
+    stop: &AtomicBool,
+) -> Result<Report, Refusal> {
+    let jobs = division.jobs();
+    let elapsed_s = division.elapsed_s();
     let found = division.trailed();
     let mut report = match trouble {
         Some(Trouble::Refused(refusal)) => return Err(*refusal),
@@ -127,15 +107,14 @@ pub fn search(
                 steps: trailed.steps,
                 ..found
             };
-            let mut report = fatality::report(&order, trailed, ended, |order| {
+            let mut report = fatality::report(order, trailed, ended, |order| {
                 let guard = fatality::repeat(order, &|order| executable.start(order).ok())?;
                 guard.interleaving(|| stop.load(Relaxed))
             });
-            report.elapsed_s = division.elapsed_s();
+            report.elapsed_s = elapsed_s;
             report
         }
         Some(Trouble::Crashed(..) | Trouble::Lost) | None => {
-            let elapsed_s = division.elapsed_s();
             let time_left = division.time_left();
             let began = Instant::now();
             let is_late = || time_left.is_some_and(|left| began.elapsed() >= left);
@@ -144,21 +123,16 @@ pub fn search(
                 program: order.name.clone(),
                 error,
             })?;
-            let guard = first.map_or_else(|| started(executable, &order), Ok)?;
-            let ended = conclude(guard, &words, &order, is_over)?;
+            let guard = first.map_or_else(|| executable.start_for_errands(order), Ok)?;
+            let ended = conclude(guard, &words, order, is_over)?;
             ended.unwrap_or_else(|(limit, is_killed)| {
-                let mut report = fatality::unfinished(&order, Some(found), limit, is_killed);
+                let mut report = fatality::unfinished(order, Some(found), limit, is_killed);
                 report.elapsed_s = elapsed_s;
                 report
             })
         }
     };
     report.jobs = jobs;
-    let warnings = warnings.into_inner();
-    report
-        .warnings
-        .extend(warnings.unwrap_or_else(PoisonError::into_inner));
-    report.peak_rss_bytes = report.peak_rss_bytes.max(memory.into_inner());
     Ok(report)
 }
 
@@ -203,7 +177,10 @@ impl Crew<'_> {
     fn save(&self) {
         if let Err(error) = self.division.save() {
             let program = self.order.name.clone();
-            self.note(Refusal::Check { program, error }.into());
+            self.note(Trouble::Refused(Box::new(Refusal::Check {
+                program,
+                error,
+            })));
         }
     }
 
@@ -217,95 +194,48 @@ impl Crew<'_> {
     /// ends with the thread that has started it.
     fn work(&self, first: Option<Guard>) -> Option<Guard> {
         let is_given = first.is_some();
-        let (mut guard, mut peak, mut lost) = (first, 0, 0);
+        let mut runner = Runner {
+            executable: self.executable,
+            order: self.order,
+            stop: self.stop,
+            guard: first,
+            ended: 0,
+        };
+        let mut peak = 0;
         while let Some(errand) = self.division.take() {
-            match self.carry_out(&mut guard, &mut lost, errand) {
-                Ok(bytes) => peak = bytes.unwrap_or(peak),
-                Err(trouble) => self.note(trouble),
+            match runner.carry_out(&errand.words(), || self.division.is_stopped()) {
+                Ok(carried) => peak = self.settle(errand, carried).unwrap_or(peak),
+                Err(refusal) => self.note(Trouble::Refused(Box::new(refusal))),
             }
         }
         self.memory.fetch_add(peak, Relaxed);
-        guard.filter(|_| is_given && lost == 0)
+        runner.guard.filter(|_| is_given && runner.ended == 0)
     }
 
-    /// Does a slice. Tells the peak of the resident memory of the process in bytes, if it is known.
-    fn carry_out(
-        &self,
-        guard: &mut Option<Guard>,
-        lost: &mut u32,
-        errand: Errand<'_>,
-    ) -> Result<Option<u64>, Trouble> {
-        for attempt in 1.. {
-            let own = match guard.take() {
-                Some(own) => own,
-                None => started(self.executable, self.order)?,
-            };
-            let own = guard.insert(own);
-            own.tell(&errand.words())?;
-            let ended = match self.heard(own)? {
-                Ok(words) => return Ok(errand.bring(&words)),
-                Err(ended) => ended,
-            };
-            let (trailed, stopping) = (own.trail(), own.stopping());
-            *guard = None;
-            *lost += 1;
-            let Some(ended) = ended.filter(|_| stopping.is_none()) else {
-                let trailed = trailed.unwrap_or_default();
-                errand.break_off(&trailed, stopping.unwrap_or(Limit::Interrupted));
+    /// Takes note of what became of a slice. Tells the peak of the resident memory of its process in bytes, if it is known.
+    fn settle(&self, errand: Errand<'_>, carried: Carried) -> Option<u64> {
+        match carried {
+            Carried::Brought(words) => return errand.bring(&words),
+            Carried::Stopped(trailed, limit) => {
+                errand.break_off(&trailed, limit);
                 self.warn(fatality::told_of_killed(&trailed));
-                return Ok(None);
-            };
-            if ended.success() {
-                return Err(Refusal::ended_by_itself(&self.order.name).into());
             }
-            match trailed {
-                Some(trailed) if !self.is_from_outside(&trailed, ended) => {
-                    errand.break_off(&trailed, Limit::Interrupted);
-                    return Err(Trouble::Crashed(Box::new(trailed), ended));
-                }
-                None if !fatality::may_be_from_outside(ended) => {
-                    let refusal = Refusal::WorkerEnded {
-                        program: self.order.name.clone(),
-                        ended: ending(ended),
-                    };
-                    return Err(refusal.into());
-                }
-                _ if attempt < ATTEMPTS => {}
-                trailed => {
-                    let trailed = trailed.unwrap_or_default();
-                    errand.break_off(&trailed, Limit::Interrupted);
-                    self.warn(fatality::told_of_lost(&trailed, ended, ATTEMPTS));
-                    return Err(Trouble::Lost);
-                }
+            Carried::Crashed(trailed, ended) => {
+                errand.break_off(&trailed, Limit::Interrupted);
+                self.note(Trouble::Crashed(Box::new(trailed), ended));
+            }
+            Carried::Lost(trailed, ended) => {
+                errand.break_off(&trailed, Limit::Interrupted);
+                self.warn(fatality::told_of_lost(&trailed, ended, ATTEMPTS));
+                self.note(Trouble::Lost);
             }
         }
-        unreachable!("a slice is given up after {ATTEMPTS} attempts")
+        None
     }
 
     fn warn(&self, warnings: Vec<String>) {
         let mut own = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         own.extend(warnings);
-    }
-
-    fn is_from_outside(&self, trailed: &Trailed, ended: ExitStatus) -> bool {
-        let start = |order: &Order| self.executable.start(order).ok();
-        fatality::is_from_outside(self.order, trailed, ended, &start, self.stop)
-    }
-
-    /// What the errand has brought, or how its process ended, if it ended by itself.
-    fn heard(&self, guard: &mut Guard) -> Result<Result<Vec<u8>, Option<ExitStatus>>, Trouble> {
-        loop {
-            match guard.listen(|| self.division.is_stopped())? {
-                Heard::Answer(Answer::Brought) => return Ok(Ok(guard.brought()?)),
-                Heard::Answer(Answer::Refused(reason)) => {
-                    let program = self.order.name.clone();
-                    return Err(Refusal::Worker { program, reason }.into());
-                }
-                Heard::Answer(_) => {}
-                Heard::Killed(_) => return Ok(Err(None)),
-                Heard::Ended(ended) => return Ok(Err(Some(ended))),
-            }
-        }
     }
 }
 

@@ -5,6 +5,7 @@
 mod arguments;
 mod check;
 mod check_run;
+mod cluster;
 mod compare;
 mod corpus_job;
 mod crew;
@@ -18,6 +19,7 @@ mod progress_line;
 mod refusal;
 mod replay;
 mod run;
+mod runner;
 mod runtime_library;
 mod show;
 mod stop_when;
@@ -54,6 +56,10 @@ fn main() -> ExitCode {
         Command::Show(options) => show::show(&options),
         Command::Run(options) => run::run(&options),
         Command::CheckRun(options) => check_run::check_run(&options),
+        Command::Worker(options) => cluster::work(&options),
+        Command::Jobs(server) => cluster::jobs(&server),
+        Command::Attach(options) => cluster::attach(&options),
+        Command::Cancel(options) => cluster::cancel(&options),
         Command::CorpusJob { program } => corpus_job::run(&program),
     };
     match done {

@@ -1,11 +1,13 @@
 //! Checks a program in C or C++: builds it, starts the process in which it checks itself, and listens to it.
 
 use crate::arguments::{CheckOptions, Plain, ReplayOptions};
-use crate::crew::{self, Executable};
+use crate::cluster::{self, Server};
+use crate::crew;
 use crate::guard::{Guard, Heard};
 use crate::jobs::Jobs;
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
+use crate::runner::Executable;
 use crate::runtime_library::runtime_library;
 use crate::subject::{NativeProgram, Origin, with_folder};
 use crate::{fatality, interruption};
@@ -33,6 +35,7 @@ struct Task<'a> {
     is_quiet: bool,
     is_leashed: bool,
     jobs: Jobs,
+    server: Option<Server>,
 }
 
 /// Searches.
@@ -43,6 +46,7 @@ pub fn search(options: &CheckOptions, program: &NativeProgram) -> Result<Report,
         is_quiet: options.quiet,
         is_leashed: options.leashed,
         jobs: options.jobs(),
+        server: options.server(),
     };
     let mut report = task.carry_out()?;
     for failure in &mut report.errors {
@@ -87,6 +91,7 @@ fn repetition<'a>(
         is_quiet: options.quiet,
         is_leashed: false,
         jobs: Jobs::default(),
+        server: None,
     }
 }
 
@@ -119,6 +124,15 @@ impl Task<'_> {
             what: "read the program",
             error,
         })?;
+        if let Some(server) = &self.server {
+            let line = ProgressLine::new(!self.is_quiet);
+            let program = cluster::Program::of(&self.executable(path))?;
+            let job = (order, program, Some(self.program.recipe()));
+            let mut report = cluster::search(server, job, &stop, &line)?;
+            report.compile_s = compile_s;
+            report.warnings.extend(self.warnings(&unseen));
+            return Ok(report);
+        }
         let divided = self.divided(&order).map_err(|error| Refusal::Check {
             program: order.name.clone(),
             error,
@@ -243,6 +257,7 @@ impl Task<'_> {
         Executable {
             path,
             arguments: self.arguments(),
+            libraries: None,
         }
     }
 

@@ -139,6 +139,17 @@ pub enum Refusal {
         /// How it ended.
         ended: String,
     },
+    /// A server did not do what it should.
+    #[error("{0}")]
+    Cluster(#[from] cluster::ClusterError),
+    /// There is no such job at the server.
+    #[error("{0}: there is no such job at the server, perhaps no more; `mazurka jobs` lists them")]
+    NoJob(String),
+    /// Whoever may submit jobs would be root here.
+    #[error(
+        "whoever may submit jobs runs programs on workers, and this worker runs as root; start it as another user, or with --as-root"
+    )]
+    Root,
     /// The search could not be done.
     #[error("{program}: {error}")]
     Check {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crate, what it may depend on, what only its tests may besides.
-const ARROWS: [(&str, &[&str], &[&str]); 15] = [
+const ARROWS: [(&str, &[&str], &[&str]); 16] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
@@ -36,12 +36,14 @@ const ARROWS: [(&str, &[&str], &[&str]); 15] = [
         &[],
     ),
     ("embed", &[], &[]),
+    ("cluster", &[], &[]),
     ("loom", &["mazurka"], &[]),
     ("corpus", &["actors", "mazurka"], &[]),
     ("testkit", &["explore", "objects"], &[]),
     (
         "cli",
         &[
+            "cluster",
             "corpus",
             "embed",
             "enforce",

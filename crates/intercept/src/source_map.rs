@@ -18,9 +18,16 @@ static IMAGES: Own<Option<Images>> = Own::new(None);
 /// Where the program was started: paths below are shown from there.
 static DIRECTORY: Own<Option<PathBuf>> = Own::new(None);
 
+/// Paths below this folder are shown from there.
+pub(crate) fn show_from(folder: PathBuf) {
+    *DIRECTORY.get() = Some(folder);
+}
+
 pub(crate) fn images() -> &'static Images {
     IMAGES.get().get_or_insert_with(|| {
-        *DIRECTORY.get() = std::env::current_dir().ok();
+        if DIRECTORY.get().is_none() {
+            *DIRECTORY.get() = std::env::current_dir().ok();
+        }
         loaded()
     })
 }

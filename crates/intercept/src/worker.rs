@@ -3,7 +3,7 @@
 
 use crate::gate::Own;
 use crate::savepoint::ProgramMemory;
-use crate::source_map::Names;
+use crate::source_map::{self, Names};
 use crate::start::Program;
 use crate::{
     audit, block_numbers, blocks, clock, copies, dead_values, ending, gate, heap, image, input,
@@ -51,6 +51,9 @@ pub(crate) fn work(program: Program) -> i32 {
         Ok(answers) => ANSWERS.get_or_init(|| answers),
         Err(error) => refuse(&format!("cannot redirect the program's output: {error}")),
     };
+    if let Some(folder) = &order.folder {
+        source_map::show_from(folder.clone());
+    }
     let is_from_a_file = order.resume.is_some() || order.replay.is_some();
     IS_FROM_A_FILE.store(is_from_a_file, Relaxed);
     input::refuse_readers();

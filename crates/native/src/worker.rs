@@ -12,7 +12,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// A process that checks a program, and the group of processes that it may start. They end at the latest when this value does.
@@ -37,12 +36,16 @@ struct Channel {
 }
 
 impl Worker {
-    /// Starts a program that was built with hooks, so that it checks itself as `order` says. Its arguments begin with
-    /// the name that it is to know itself by.
+    /// Starts a program that was built with hooks, so that it checks itself as `order` says: the command names it, with its
+    /// environment. Its arguments begin with the name that it is to know itself by.
     ///
     /// # Errors
     /// If it cannot be started.
-    pub fn start(program: &Path, arguments: &[OsString], order: &Order) -> io::Result<Worker> {
+    pub fn start(
+        mut command: Command,
+        arguments: &[OsString],
+        order: &Order,
+    ) -> io::Result<Worker> {
         let trail = trail_file()?;
         let (answers, output) = io::pipe()?;
         let order = Order {
@@ -55,7 +58,7 @@ impl Worker {
             [name, arguments @ ..] => (name.as_os_str(), arguments),
             [] => (OsStr::new("program"), arguments),
         };
-        let child = Command::new(program)
+        let child = command
             .arg0(name)
             .args(arguments)
             .env(ORDER, text)
@@ -79,7 +82,7 @@ impl Worker {
     /// # Errors
     /// If it cannot be started.
     pub fn start_for_errands(
-        program: &Path,
+        command: Command,
         arguments: &[OsString],
         order: &Order,
     ) -> io::Result<Worker> {
@@ -92,7 +95,7 @@ impl Worker {
             }),
             ..order.clone()
         };
-        let mut worker = Worker::start(program, arguments, &order)?;
+        let mut worker = Worker::start(command, arguments, &order)?;
         worker.errands = Some(Channel {
             words,
             bell,

@@ -86,6 +86,9 @@ pub struct Order {
     /// Shortcuts that are switched off.
     #[serde(default)]
     pub without: Vec<Shortcut>,
+    /// Places in files below this folder are shown from there; by default, the folder in which the process starts.
+    #[serde(default)]
+    pub folder: Option<PathBuf>,
     /// Do errands instead of a whole search.
     #[serde(default)]
     pub errands: Option<Errands>,

@@ -23,7 +23,7 @@ const LENGTH: usize = 1;
 const COUNTS: usize = 2;
 
 /// The number of executions of each kind, and of events.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Counts {
     /// Complete executions.
     pub executions: u64,
@@ -73,7 +73,7 @@ pub struct Trail {
 }
 
 /// What a trail holds.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Trailed {
     /// Number of the current execution, from 1.
     pub execution: u64,

@@ -9,6 +9,7 @@ use crate::{fatality, terminal};
 use native::{Answer, Order, Verify, Worker, ending};
 use report::{Input, Report};
 use std::ffi::OsString;
+use std::process::Command;
 
 /// What became of the verification for one assignment.
 pub enum Told {
@@ -109,7 +110,8 @@ impl Verification<'_> {
         let mut arguments = vec![program.path().as_os_str().to_owned()];
         let filled = with_inputs(&self.trace.arguments, self.assignments.values(index));
         arguments.extend(filled.into_iter().map(OsString::from));
-        Worker::start(program.path(), &arguments, order).map_err(|error| Refusal::System {
+        let command = Command::new(program.path());
+        Worker::start(command, &arguments, order).map_err(|error| Refusal::System {
             what: "start the program",
             error,
         })

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The threads of Fibonacci's benchmark; `end` looks at the result.
-fn fibonacci(rounds: u32, end: &str) -> String {
+pub fn fibonacci(rounds: u32, end: &str) -> String {
     format!(
         "#include <assert.h>
 #include <pthread.h>
@@ -42,7 +42,7 @@ fn command(folder: &Path, arguments: &str) -> Command {
 }
 
 /// What does not depend on the number of jobs; and how many there were.
-fn report(output: &Output) -> (Value, u64) {
+pub fn report(output: &Output) -> (Value, u64) {
     let mut report: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
     let jobs = report["jobs"].as_u64().unwrap();
@@ -57,7 +57,7 @@ fn checked(folder: &Path, arguments: &str) -> (Value, u64) {
 }
 
 /// A folder with these programs, built.
-fn built(programs: &[(&str, String)]) -> tempfile::TempDir {
+pub fn built(programs: &[(&str, String)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in programs {
         let source = folder.path().join(format!("{name}.c"));
@@ -132,7 +132,7 @@ fn workers(command: &Child) -> Vec<String> {
 }
 
 /// Sends a signal to a process, which may have ended.
-fn signal(name: &str, process: &str) {
+pub fn signal(name: &str, process: &str) {
     let _ = Command::new("kill")
         .args([name, process])
         .stderr(Stdio::null())
@@ -173,6 +173,24 @@ fn processes_that_are_killed_from_outside_are_replaced_and_nothing_is_counted_tw
         assert_eq!(report(&output), (one, 2), "{program} after {kills} kills");
         assert!(kills > 1, "{program}: {kills}");
     }
+}
+
+#[test]
+fn processes_that_wait_long_for_their_next_part_go_on() {
+    let folder = built(&[("seven", fibonacci(7, ""))]);
+    let (one, _) = checked(folder.path(), "./seven --jobs 1");
+    let output = disturbed(
+        command(folder.path(), "./seven --jobs 2"),
+        |round, child| {
+            thread::sleep(Duration::from_millis(300));
+            if round == 0 {
+                signal("-STOP", &child.id().to_string());
+                thread::sleep(Duration::from_secs(4));
+                signal("-CONT", &child.id().to_string());
+            }
+        },
+    );
+    assert_eq!(report(&output), (one, 2));
 }
 
 #[test]

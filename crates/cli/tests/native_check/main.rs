@@ -7,6 +7,7 @@ mod allocators;
 mod annotations;
 mod audit;
 mod cancellation;
+mod cluster;
 mod copies;
 mod corpus;
 mod cpp_library;

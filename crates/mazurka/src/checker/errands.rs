@@ -14,6 +14,7 @@ use report::{Limit, Report, Trailed};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 /// A search that is divided among processes.
@@ -196,6 +197,7 @@ impl Errand<'_> {
             rest: Vec::new(),
             anew: None,
             end: End::BrokenOff(limit),
+            elapsed_s: 0.0,
             spin: None,
         }));
     }
@@ -213,6 +215,26 @@ impl Division {
     /// How many jobs there are.
     pub fn jobs(&self) -> usize {
         self.jobs
+    }
+
+    /// The same without waiting.
+    pub fn poll(&self) -> Poll<Option<Errand<'_>>> {
+        self.work.ledger.poll().map(|task| {
+            Some(Errand {
+                task: task?,
+                time_left: self.work.time_left(),
+            })
+        })
+    }
+
+    /// A slice takes at least so long from now on.
+    pub fn set_slice(&self, slice: Duration) {
+        self.work.ledger.set_slice(slice);
+    }
+
+    /// There are so many jobs from now on.
+    pub fn set_jobs(&self, jobs: usize) {
+        self.work.ledger.set_jobs(jobs);
     }
 
     /// Whether more than one job has something to do.

@@ -14,8 +14,9 @@ use report::{FailureKind, Limit};
 use runtime::Names;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 /// How long a slice is to take, at least and at most. Between these it takes a part of the search so far: whoever has nothing to do waits
@@ -33,7 +34,7 @@ const WAITING_PER_JOB: usize = 2;
 
 /// See the module.
 pub(super) struct Ledger {
-    jobs: usize,
+    jobs: AtomicUsize,
     settings: Settings,
     limit: Option<u64>,
     /// Set when all jobs are to stop.
@@ -61,6 +62,8 @@ struct State {
     earlier: u64,
     /// Executions in a second, of one job.
     rate: f64,
+    /// How long a slice takes, at least.
+    slice: Duration,
     halt: Option<Limit>,
     spin: Option<Spin>,
     error: Option<CheckError>,
@@ -74,7 +77,6 @@ struct State {
 pub(super) struct Task<'l> {
     ledger: &'l Ledger,
     epoch: u64,
-    begun: Instant,
     pub part: Part,
     pub portion: Portion,
     pub spin: Option<Spin>,
@@ -114,7 +116,7 @@ impl Ledger {
         let before: Vec<(Met, u64)> = before.into_iter().map(number).collect();
         let is_over = !before.is_empty() && !settings.keeps_going;
         Ledger {
-            jobs,
+            jobs: AtomicUsize::new(jobs),
             limit: settings.limit(),
             settings: settings.clone(),
             stop: Arc::default(),
@@ -133,6 +135,7 @@ impl Ledger {
                 earlier: found_before,
                 before,
                 rate: 0.0,
+                slice: SHORT,
                 halt: None,
                 spin: None,
                 error: None,
@@ -141,6 +144,16 @@ impl Ledger {
             }),
             changed: Condvar::new(),
         }
+    }
+
+    /// There are so many jobs from now on.
+    pub fn set_jobs(&self, jobs: usize) {
+        self.jobs.store(jobs, Relaxed);
+    }
+
+    /// A slice takes at least so long from now on.
+    pub fn set_slice(&self, slice: Duration) {
+        self.state().slice = slice;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -158,29 +171,39 @@ impl Ledger {
     pub fn take(&self) -> Option<Task<'_>> {
         let mut state = self.state();
         loop {
-            let is_done = state.working == 0 && state.waiting.is_empty();
-            if is_done || state.is_over {
-                return None;
-            }
-            let left = self.left(&state);
-            match left {
-                Some(0) if state.working == 0 => {
-                    state.halt = Some(Limit::Executions);
-                    state.is_over = true;
-                    self.changed.notify_all();
-                    return None;
-                }
-                Some(0) => {}
-                Some(_) | None => {
-                    if let Some((_, part)) = state.waiting.pop_first() {
-                        return self.task(&mut state, part, left);
-                    }
-                }
+            if let Poll::Ready(task) = self.next(&mut state) {
+                return task;
             }
             state = self
                 .changed
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The same without waiting.
+    pub fn poll(&self) -> Poll<Option<Task<'_>>> {
+        self.next(&mut self.state())
+    }
+
+    fn next(&self, state: &mut State) -> Poll<Option<Task<'_>>> {
+        let is_done = state.working == 0 && state.waiting.is_empty();
+        if is_done || state.is_over {
+            return Poll::Ready(None);
+        }
+        let left = self.left(state);
+        match left {
+            Some(0) if state.working == 0 => {
+                state.halt = Some(Limit::Executions);
+                state.is_over = true;
+                self.changed.notify_all();
+                Poll::Ready(None)
+            }
+            Some(0) => Poll::Pending,
+            Some(_) | None => match state.waiting.pop_first() {
+                Some((_, part)) => Poll::Ready(self.task(state, part, left)),
+                None => Poll::Pending,
+            },
         }
     }
 
@@ -198,6 +221,7 @@ impl Ledger {
     /// None if the part contradicts itself, which ends the search.
     fn task(&self, state: &mut State, mut part: Part, left: Option<u64>) -> Option<Task<'_>> {
         let slice = (self.started.elapsed() / PART).clamp(SHORT, LONG);
+        let slice = slice.max(state.slice);
         let usual = (state.rate * slice.as_secs_f64()) as u64;
         let usual = usual.clamp(FEW, MANY);
         let executions = match part.is_first() {
@@ -218,7 +242,7 @@ impl Ledger {
                 }
             };
         }
-        let wanted = match self.jobs {
+        let wanted = match self.jobs.load(Relaxed) {
             1 => 0,
             jobs => (WAITING_PER_JOB * jobs).saturating_sub(state.waiting.len()),
         };
@@ -228,7 +252,6 @@ impl Ledger {
         Some(Task {
             ledger: self,
             epoch: state.epoch,
-            begun: Instant::now(),
             part,
             portion: Portion {
                 executions,
@@ -303,9 +326,8 @@ impl Task<'_> {
     fn settle(&self, state: &mut State, slice: Slice) {
         let ledger = self.ledger;
         let runs = slice.found.tally.complete();
-        let seconds = self.begun.elapsed().as_secs_f64();
-        if runs > 0 && seconds > 0.0 {
-            state.rate = runs as f64 / seconds;
+        if runs > 0 && slice.elapsed_s > 0.0 {
+            state.rate = runs as f64 / slice.elapsed_s;
         }
         state.spin = state.spin.take().or(slice.spin);
         if self.epoch != state.epoch {

@@ -135,6 +135,8 @@ pub(super) struct Slice {
     /// If the whole search has begun anew and knows more than before: that. The slice is then the first one of this search.
     pub anew: Option<Arc<Names>>,
     pub end: End,
+    /// What it took.
+    pub elapsed_s: f64,
     /// Of the clock of this process.
     #[serde(skip)]
     pub spin: Option<Spin>,
@@ -319,6 +321,7 @@ impl Search {
             rest,
             anew: is_anew.then(|| Arc::new(self.model.names().clone())),
             end,
+            elapsed_s: self.brake.elapsed_s(),
             spin: self.spin,
         })
     }

@@ -1,0 +1,52 @@
+//! What can be typed for searches by many machines.
+
+use super::Format;
+use crate::cluster::Server;
+use crate::jobs::Jobs;
+use clap::Args;
+
+/// Options of `worker`.
+#[derive(Args)]
+pub struct WorkerOptions {
+    #[command(flatten)]
+    pub server: Server,
+    /// Do so many errands at the same time [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Work although this is root: whoever may submit jobs is root here then
+    #[arg(long)]
+    pub as_root: bool,
+}
+
+impl WorkerOptions {
+    /// How many errands are done at the same time.
+    pub fn number(&self) -> usize {
+        Jobs::of(self.jobs).number()
+    }
+}
+
+/// Options of `attach`.
+#[derive(Args)]
+pub struct AttachOptions {
+    #[command(flatten)]
+    pub server: Server,
+    /// The job, as `mazurka jobs` shows it
+    #[arg(value_name = "JOB")]
+    pub job: String,
+    /// How to print the result
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    /// Print the verdict only, and no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Options of `cancel`.
+#[derive(Args)]
+pub struct CancelOptions {
+    #[command(flatten)]
+    pub server: Server,
+    /// The job, as `mazurka jobs` shows it
+    #[arg(value_name = "JOB")]
+    pub job: String,
+}

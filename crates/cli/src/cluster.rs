@@ -1,0 +1,35 @@
+//! Searches by many machines: a job lies on a NATS server, and workers do its errands.
+//!
+//! One of the workers leads the job: it has what is left of the search, gives errands out and takes what they bring. It saves
+//! that now and then, and says in a record that it is alive. If it falls silent, another worker leads from what was saved, in
+//! the next *term*: errands of earlier terms count no more. So nothing is counted twice, however often messages are delivered.
+
+mod job;
+mod lead;
+mod submit;
+mod worker;
+
+pub use job::Program;
+pub use submit::{attach, cancel, jobs, search};
+pub use worker::work;
+
+use crate::refusal::Refusal;
+use cluster::Cluster;
+use std::path::PathBuf;
+
+/// How to reach the server.
+#[derive(clap::Args, Clone)]
+pub struct Server {
+    /// The NATS server: nats://HOST:4222 or tls://HOST:4222, with USER:PASSWORD@ before the host if it asks for them
+    #[arg(value_name = "URL")]
+    pub url: String,
+    /// A file of credentials for the server, as `nsc` makes them
+    #[arg(long, value_name = "FILE", env = "MAZURKA_CREDENTIALS")]
+    pub credentials: Option<PathBuf>,
+}
+
+impl Server {
+    fn connect(&self) -> Result<Cluster, Refusal> {
+        Ok(Cluster::connect(&self.url, self.credentials.as_deref())?)
+    }
+}

@@ -1,0 +1,327 @@
+//! Leads a job: gives errands out, takes what they bring, and saves what is left.
+
+use super::job::{Job, Lead, Outcome, lead, read, report, written};
+use crate::crew::{Trouble, finish};
+use crate::fatality;
+use crate::refusal::Refusal;
+use crate::runner::{ATTEMPTS, Executable};
+use cluster::{Cluster, LEASE, Message, Place, Queue};
+use mazurka::{Checker, Division, Errand};
+use native::Answer;
+use report::{Limit, Trailed};
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::sync::atomic::AtomicBool;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+/// How long a slice takes: the server and the network are between two of them.
+const SLICE: Duration = Duration::from_millis(500);
+
+/// Between two looks at what was brought.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Between two signs of life. What was done since the last one is lost with who leads.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// Messages that are taken at once.
+const MOST: usize = 256;
+
+/// A job that is led.
+pub struct Leader<'l> {
+    pub cluster: &'l Cluster,
+    pub id: &'l str,
+    pub job: &'l Job,
+    pub executable: &'l Executable,
+    pub lead: Lead,
+    pub revision: u64,
+    /// Set when this worker is to end.
+    pub stop: &'l AtomicBool,
+}
+
+/// Whether this worker leads still.
+enum Leads {
+    Still,
+    NoMore,
+}
+
+impl Leader<'_> {
+    /// Leads the job to its end, or until another worker leads it, or the job is gone.
+    pub fn lead(mut self, folder: &Path) -> Result<(), Refusal> {
+        let answer = match self.search(folder) {
+            Ok(Some(answer)) => answer,
+            Ok(None) => return Ok(()),
+            Err(refusal @ Refusal::Cluster(_)) => return Err(refusal),
+            Err(refusal) => {
+                Answer::Refused(without_name(&refusal.to_string(), &self.job.order.name))
+            }
+        };
+        self.cluster
+            .store(&report(self.id), answer.line().as_bytes())?;
+        self.lead.is_done = true;
+        self.lead.state = None;
+        if let Leads::Still = self.beat()? {
+            self.cluster.purge(&self.job.version, self.id)?;
+            self.cluster.close_results(self.id);
+            for part in ["state", "file", "Errand", "Result"] {
+                self.cluster.remove_files(&format!("{}.{part}.", self.id))?;
+            }
+            // Of a job that is gone nothing is left.
+            if Job::of(self.cluster, self.id)?.is_none() {
+                self.cluster.remove_files(&format!("{}.", self.id))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the search comes to; nothing if another worker leads it.
+    fn search(&mut self, folder: &Path) -> Result<Option<Answer>, Refusal> {
+        let refused = |error| Refusal::Check {
+            program: self.job.order.name.clone(),
+            error,
+        };
+        let mut order = self.job.order.clone();
+        let saved = folder.join("state");
+        order.resume = None;
+        if let Some(state) = &self.lead.state {
+            let content = self.cluster.load(state)?.unwrap_or_default();
+            fs::write(&saved, content).map_err(scratch)?;
+            order.resume = Some(saved.clone());
+        }
+        order.checkpoint = Some(saved.clone());
+        let checker = Checker::ordered(&order)
+            .waiting_after_main(self.job.is_native())
+            .by(&order.algorithm);
+        let division = checker
+            .and_then(|checker| checker.divide(2))
+            .map_err(refused)?;
+        let Ok(division) = division else {
+            return Ok(Some(Answer::Refused(
+                "this search cannot be divided".to_owned(),
+            )));
+        };
+        division.set_slice(SLICE);
+        // What earlier terms have left is of no use.
+        self.cluster.purge(&self.job.version, self.id)?;
+        let results = self.cluster.results(self.id)?;
+        let workers = self.cluster.errands(&self.job.version)?;
+        let trouble = {
+            let mut round = Round {
+                leader: &mut *self,
+                division: &division,
+                given: HashMap::new(),
+                number: 0,
+                trouble: None,
+                warnings: Vec::new(),
+            };
+            match round.run(&results, &workers, &saved)? {
+                Leads::Still => (round.trouble, round.warnings),
+                Leads::NoMore => return Ok(None),
+            }
+        };
+        let (trouble, warnings) = trouble;
+        let order = native::Order {
+            checkpoint: None,
+            // The report does not tell that it went on.
+            resume: None,
+            ..order
+        };
+        let mut report = finish(
+            division,
+            trouble,
+            (self.executable, &order),
+            None,
+            self.stop,
+        )?;
+        report.warnings.extend(warnings);
+        report.jobs = self.lead.jobs.max(1);
+        Ok(Some(Answer::of(report)))
+    }
+
+    /// Says that this worker is alive, and what it has saved.
+    fn beat(&mut self) -> Result<Leads, Refusal> {
+        self.lead.beat += 1;
+        let record = written(&self.lead);
+        match self
+            .cluster
+            .replace(&lead(self.id), &record, self.revision)?
+        {
+            Some(revision) => {
+                self.revision = revision;
+                Ok(Leads::Still)
+            }
+            None => Ok(Leads::NoMore),
+        }
+    }
+}
+
+/// The time in which this worker leads.
+struct Round<'l, 'w, 'd> {
+    leader: &'l mut Leader<'w>,
+    division: &'d Division,
+    /// Errands that were given out, by their numbers.
+    given: HashMap<u64, Errand<'d>>,
+    number: u64,
+    trouble: Option<Trouble>,
+    warnings: Vec<String>,
+}
+
+impl Round<'_, '_, '_> {
+    /// Runs until nothing is left or this worker does not lead any more.
+    fn run(&mut self, results: &Queue, workers: &Queue, saved: &Path) -> Result<Leads, Refusal> {
+        let mut beaten = None::<Instant>;
+        let mut most = 2;
+        loop {
+            if beaten.is_none_or(|beaten| beaten.elapsed() >= BEAT) {
+                let load = self.leader.cluster.load_of(workers)?;
+                let jobs = (load.under_way + load.idle).max(1);
+                self.division.set_jobs(jobs);
+                self.leader.lead.jobs = self.leader.lead.jobs.max(jobs);
+                most = jobs + jobs / 2 + 1;
+                if let Leads::NoMore = self.save(saved)? {
+                    return Ok(Leads::NoMore);
+                }
+                beaten = Some(Instant::now());
+            }
+            if self.division.time_left() == Some(Duration::ZERO) {
+                self.division.halt(Limit::Time);
+            }
+            if self.leader.stop.load(std::sync::atomic::Ordering::Relaxed) {
+                return Ok(Leads::NoMore);
+            }
+            if self.give(most)? {
+                break;
+            }
+            let brought = self.leader.cluster.take(results, MOST, LOOK)?;
+            for message in brought {
+                self.take(&message);
+                self.leader.cluster.settle(&message)?;
+            }
+        }
+        Ok(Leads::Still)
+    }
+
+    /// Gives errands out until so many are under way; whether the search is over.
+    fn give(&mut self, most: usize) -> Result<bool, Refusal> {
+        while self.given.len() < most {
+            let errand = match self.division.poll() {
+                Poll::Pending => return Ok(false),
+                Poll::Ready(None) => return Ok(true),
+                Poll::Ready(Some(errand)) => errand,
+            };
+            self.number += 1;
+            let Leader {
+                cluster,
+                id,
+                job,
+                lead,
+                ..
+            } = &*self.leader;
+            let name = format!("{}-{}", lead.term, self.number);
+            cluster.leave((Place::Errand, &job.version, id), &name, &errand.words())?;
+            self.given.insert(self.number, errand);
+        }
+        Ok(self.division.is_stopped())
+    }
+
+    /// Takes what an errand has come to, unless that is known or of an earlier term.
+    fn take(&mut self, message: &Message) {
+        let Some((term, number)) = message.name.split_once('-') else {
+            return;
+        };
+        let (Ok(term), Ok(number)) = (term.parse::<u64>(), number.parse::<u64>()) else {
+            return;
+        };
+        if self.leader.lead.term != term {
+            return;
+        }
+        let Some(errand) = self.given.remove(&number) else {
+            return;
+        };
+        match read::<Outcome>(&message.content) {
+            Some(Outcome::Brought(words)) => _ = errand.bring(&words),
+            Some(Outcome::Crashed(trailed, status)) => {
+                errand.break_off(&trailed, Limit::Interrupted);
+                let ended = ExitStatus::from_raw(status);
+                self.note(Trouble::Crashed(Box::new(trailed), ended));
+            }
+            Some(Outcome::Lost(trailed, status)) => self.lose(errand, &trailed, status),
+            Some(Outcome::Refused(reason)) => {
+                let program = self.leader.job.order.name.clone();
+                self.note(Trouble::Refused(Box::new(Refusal::Worker {
+                    program,
+                    reason,
+                })));
+            }
+            None => self.lose(errand, &Trailed::default(), 0),
+        }
+    }
+
+    fn lose(&mut self, errand: Errand<'_>, trailed: &Trailed, status: i32) {
+        errand.break_off(trailed, Limit::Interrupted);
+        let ended = ExitStatus::from_raw(status);
+        let told = fatality::told_of_lost(trailed, ended, ATTEMPTS);
+        self.warnings.extend(told);
+        self.note(Trouble::Lost);
+    }
+
+    fn note(&mut self, trouble: Trouble) {
+        self.trouble.get_or_insert(trouble);
+        self.division.halt(Limit::Interrupted);
+    }
+
+    /// Saves what is left at the server, and says that this worker is alive.
+    fn save(&mut self, saved: &Path) -> Result<Leads, Refusal> {
+        let leader = &mut *self.leader;
+        let refused = |error| Refusal::Check {
+            program: leader.job.order.name.clone(),
+            error,
+        };
+        let (executions, done) = self.division.progress();
+        let old = leader.lead.state.clone();
+        let is_new = old.is_none() || executions != leader.lead.executions;
+        if is_new {
+            self.division.save().map_err(refused)?;
+            let content = fs::read(saved).map_err(scratch)?;
+            let state = format!(
+                "{}.state.{}.{}",
+                leader.id, leader.lead.term, leader.lead.beat
+            );
+            leader.cluster.store(&state, &content)?;
+            leader.lead.state = Some(state);
+        }
+        (leader.lead.executions, leader.lead.done) = (executions, done);
+        let leads = leader.beat()?;
+        if let (Leads::Still, true, Some(old)) = (&leads, is_new, old) {
+            leader.cluster.remove_files(&old)?;
+        }
+        Ok(leads)
+    }
+}
+
+impl Job {
+    fn is_native(&self) -> bool {
+        matches!(self.program, super::Program::Executable { .. })
+    }
+}
+
+/// How long a worker that leads may be silent.
+pub const SILENCE: Duration = Duration::from_secs(2 * LEASE.as_secs());
+
+fn scratch(error: std::io::Error) -> Refusal {
+    Refusal::System {
+        what: "write to the scratch folder",
+        error,
+    }
+}
+
+/// Whoever shows it puts the name of the program before it.
+fn without_name(text: &str, name: &str) -> String {
+    let rest = text
+        .strip_prefix(name)
+        .and_then(|text| text.strip_prefix(": "));
+    rest.unwrap_or(text).to_owned()
+}

@@ -1,0 +1,185 @@
+//! Submits jobs, waits for them, lists and cancels them.
+
+use super::Server;
+use super::job::{Job, Lead, Program, job, lead, read, report, version, written};
+use crate::arguments::{AttachOptions, CancelOptions};
+use crate::progress_line::ProgressLine;
+use crate::refusal::Refusal;
+use crate::{Done, check, exit_code, fatality, interruption, terminal};
+use cluster::Cluster;
+use native::{Answer, Order};
+use report::quantity::count;
+use report::{Limit, Recipe, Report};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Between two looks at a job.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Searches with the workers of a server.
+pub fn search(
+    server: &Server,
+    (order, program, recipe): (Order, Program, Option<Recipe>),
+    stop: &AtomicBool,
+    line: &ProgressLine,
+) -> Result<Report, Refusal> {
+    let cluster = server.connect()?;
+    let submitted = Job {
+        version: version()?,
+        order: Order {
+            folder: std::env::current_dir().ok(),
+            ..order
+        },
+        program,
+        recipe,
+    };
+    let id = new_id();
+    submitted.program.store(&cluster, &id)?;
+    cluster.write(&job(&id), &written(&submitted))?;
+    cluster.create(&lead(&id), &written(&Lead::default()))?;
+    let report = wait(&cluster, &id, &submitted, stop, line);
+    line.clear();
+    match report? {
+        Some(report) => Ok(report),
+        None => {
+            let mut report =
+                fatality::unfinished(&submitted.order, None, Limit::Interrupted, false);
+            report.warnings.push(format!(
+                "the job goes on at the server: `mazurka attach {url} {id}` waits for it, `mazurka cancel {url} {id}` ends it",
+                url = cluster::without_password(&server.url)
+            ));
+            Ok(report)
+        }
+    }
+}
+
+/// A name that no other job has.
+fn new_id() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |now| now.as_micros());
+    format!("{now:x}-{:x}", std::process::id())
+}
+
+/// Waits for the report of a job, and removes what lies on the server for it; nothing if the user does not want to wait.
+fn wait(
+    cluster: &Cluster,
+    id: &str,
+    submitted: &Job,
+    stop: &AtomicBool,
+    line: &ProgressLine,
+) -> Result<Option<Report>, Refusal> {
+    loop {
+        if stop.load(Relaxed) {
+            return Ok(None);
+        }
+        let Some((record, _)) = cluster.record(&lead(id))? else {
+            return Err(Refusal::NoJob(id.to_owned()));
+        };
+        let lead: Lead = read(&record).unwrap_or_default();
+        if lead.is_done {
+            break;
+        }
+        line.say(told(&lead));
+        thread::sleep(LOOK);
+    }
+    let answer = cluster.load(&report(id))?;
+    let answer = answer.and_then(|answer| read::<Answer>(&answer));
+    remove(cluster, id, submitted)?;
+    match answer {
+        Some(Answer::Report(mut report)) => {
+            for failure in &mut report.errors {
+                failure.schedule.recipe.clone_from(&submitted.recipe);
+            }
+            Ok(Some(*report))
+        }
+        Some(Answer::Refused(reason)) => Err(Refusal::Worker {
+            program: submitted.order.name.clone(),
+            reason,
+        }),
+        _ => Err(Refusal::NoJob(id.to_owned())),
+    }
+}
+
+/// How far a job is.
+fn told(lead: &Lead) -> String {
+    if lead.term == 0 {
+        return "waits for a worker: `mazurka worker` starts one".to_owned();
+    }
+    let done = lead
+        .done
+        .map(|done| format!(", about {:.0} %", 100.0 * done));
+    format!(
+        "{} executions{} by {} jobs",
+        count(lead.executions),
+        done.unwrap_or_default(),
+        lead.jobs
+    )
+}
+
+/// Removes what lies on the server for a job. Whoever leads it notices that.
+fn remove(cluster: &Cluster, id: &str, submitted: &Job) -> Result<(), Refusal> {
+    cluster.remove(&lead(id))?;
+    cluster.remove(&job(id))?;
+    cluster.purge(&submitted.version, id)?;
+    cluster.close_results(id);
+    Ok(cluster.remove_files(&format!("{id}."))?)
+}
+
+fn submitted(cluster: &Cluster, id: &str) -> Result<Job, Refusal> {
+    Job::of(cluster, id)?.ok_or_else(|| Refusal::NoJob(id.to_owned()))
+}
+
+/// `mazurka jobs`: lists the jobs at a server.
+pub fn jobs(server: &Server) -> Done {
+    let cluster = server.connect()?;
+    let mut text = String::new();
+    for name in cluster.records("job.")? {
+        let id = name.trim_start_matches("job.");
+        let (Some(job), Some((record, _))) = (Job::of(&cluster, id)?, cluster.record(&lead(id))?)
+        else {
+            continue;
+        };
+        let lead: Lead = read(&record).unwrap_or_default();
+        let state = match lead.is_done {
+            true => "done: attach to it for the report".to_owned(),
+            false => told(&lead),
+        };
+        text.push_str(&format!(
+            "{id}  {}  {state}\n",
+            report::harmless(&job.order.name)
+        ));
+    }
+    if text.is_empty() {
+        text.push_str("no jobs\n");
+    }
+    terminal::print(&text).map_err(|error| Refusal::System {
+        what: "print the jobs",
+        error,
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `mazurka attach`: waits for a job that was submitted before.
+pub fn attach(options: &AttachOptions) -> Done {
+    let cluster = options.server.connect()?;
+    let job = submitted(&cluster, &options.job)?;
+    let stop = interruption::gentle_flag(false)?;
+    let line = ProgressLine::new(!options.quiet);
+    let report = wait(&cluster, &options.job, &job, &stop, &line);
+    line.clear();
+    let Some(report) = report? else {
+        return Ok(ExitCode::from(crate::UNFINISHED));
+    };
+    check::print_report(&report, options.format, options.quiet)?;
+    Ok(exit_code(report.verdict))
+}
+
+/// `mazurka cancel`: ends a job, and removes what lies on the server for it.
+pub fn cancel(options: &CancelOptions) -> Done {
+    let cluster = options.server.connect()?;
+    let job = submitted(&cluster, &options.job)?;
+    remove(&cluster, &options.job, &job)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,319 @@
+//! `mazurka worker`: does errands of jobs at a server, and leads jobs that nobody leads.
+
+use super::job::{Job, Lead, Outcome, lead, read, version, written};
+use super::lead::{Leader, SILENCE};
+use crate::arguments::WorkerOptions;
+use crate::refusal::Refusal;
+use crate::runner::{Carried, Executable, Runner};
+use crate::{Done, interruption, terminal};
+use cluster::{Cluster, LEASE, Message, Place, Queue};
+use native::Order;
+use report::Trailed;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Scope};
+use std::time::{Duration, Instant};
+
+/// How long a worker waits for an errand before it asks again.
+const WAIT: Duration = Duration::from_secs(2);
+
+/// Between two looks at who leads.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// An errand that was given to so many workers, none of which has brought anything, is lost.
+const DELIVERIES: u64 = 20;
+
+/// A process that has no errand ends after this.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// Does errands until it is told to end.
+pub fn work(options: &WorkerOptions) -> Done {
+    if !options.as_root && is_root() {
+        return Err(Refusal::Root);
+    }
+    let stop = interruption::gentle_flag(false)?;
+    let cluster = options.server.connect()?;
+    let scratch = tempfile::tempdir().map_err(|error| Refusal::System {
+        what: "make a scratch folder",
+        error,
+    })?;
+    std::env::set_current_dir(scratch.path()).map_err(|error| Refusal::System {
+        what: "go to the scratch folder",
+        error,
+    })?;
+    let version = version()?;
+    let shop = Workshop {
+        errands: cluster.errands(&version)?,
+        cluster,
+        version,
+        folder: scratch.path().to_owned(),
+        jobs: Mutex::default(),
+        stop,
+        trouble: Mutex::default(),
+    };
+    terminal::complain(&format!(
+        "{}: {} jobs wait for errands",
+        cluster::without_password(&options.server.url),
+        options.number()
+    ));
+    thread::scope(|scope| {
+        for _ in 0..options.number() {
+            scope.spawn(|| shop.ends_with(shop.do_errands()));
+        }
+        shop.ends_with(shop.look_for_jobs(scope));
+    });
+    let trouble = shop.trouble.into_inner();
+    match trouble.unwrap_or_else(PoisonError::into_inner) {
+        Some(refusal) => Err(refusal),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Whether this process may do everything.
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+/// What the threads of a worker share.
+struct Workshop {
+    cluster: Cluster,
+    version: String,
+    errands: Queue,
+    folder: PathBuf,
+    /// What is known of jobs: nothing of those that are gone, and of those that cannot be done here.
+    jobs: Mutex<HashMap<String, Option<Arc<AtHand>>>>,
+    stop: Arc<AtomicBool>,
+    /// Why this worker ends.
+    trouble: Mutex<Option<Refusal>>,
+}
+
+/// A job whose program is here.
+struct AtHand {
+    job: Job,
+    /// What processes are told.
+    order: Order,
+    executable: Executable,
+}
+
+impl Workshop {
+    fn stops(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+
+    /// The worker ends with a server that does not do what it should.
+    fn ends_with(&self, result: Result<(), Refusal>) {
+        if let Err(refusal) = result {
+            let trouble = self.trouble.lock();
+            trouble
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(refusal);
+            self.stop.store(true, Relaxed);
+        }
+    }
+
+    /// The job with its program; nothing if it is gone or cannot be done here.
+    fn at_hand(&self, id: &str) -> Result<Option<Arc<AtHand>>, Refusal> {
+        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = jobs.get(id) {
+            return Ok(known.clone());
+        }
+        let Some(job) = Job::of(&self.cluster, id)? else {
+            return Ok(None);
+        };
+        let fetched = match job.version == self.version {
+            true => job
+                .program
+                .fetch(&self.cluster, id, &self.folder.join(id))?,
+            false => Some(Err(format!(
+                "it was submitted by another version of mazurka ({}, this one is {})",
+                job.version, self.version
+            ))),
+        };
+        let known = match fetched {
+            None => return Ok(None),
+            Some(Ok(executable)) => Some(Arc::new(AtHand {
+                order: Order {
+                    checkpoint: None,
+                    resume: None,
+                    ..job.order.clone()
+                },
+                job,
+                executable,
+            })),
+            Some(Err(why)) => {
+                terminal::complain(&format!("job {id} is left to other workers: {why}"));
+                None
+            }
+        };
+        jobs.insert(id.to_owned(), known.clone());
+        Ok(known)
+    }
+
+    /// Does errands in one process at a time.
+    fn do_errands(&self) -> Result<(), Refusal> {
+        let mut next: Option<Message> = None;
+        while !self.stops() {
+            let message = match next.take() {
+                Some(message) => Some(message),
+                None => self.cluster.take(&self.errands, 1, WAIT)?.pop(),
+            };
+            let Some(message) = message else {
+                continue;
+            };
+            let id = message.job.clone();
+            match self.at_hand(&id)? {
+                Some(hand) => next = self.serve(&id, &hand, message)?,
+                // Of a job that is gone nobody wants anything. What cannot be done here goes to another worker.
+                None if Job::of(&self.cluster, &id)?.is_none() => self.cluster.settle(&message)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Does this errand, and the next ones as long as they are of the same job. Gives back one of another job.
+    fn serve(&self, id: &str, hand: &AtHand, first: Message) -> Result<Option<Message>, Refusal> {
+        let mut runner = Runner {
+            executable: &hand.executable,
+            order: &hand.order,
+            stop: &self.stop,
+            guard: None,
+            ended: 0,
+        };
+        let mut message = first;
+        let mut idle = Instant::now();
+        loop {
+            if let Some(outcome) = self.outcome(&mut runner, &message) {
+                let place = (Place::Result, self.version.as_str(), id);
+                self.cluster
+                    .leave(place, &message.name, &written(&outcome))?;
+                self.cluster.settle(&message)?;
+                idle = Instant::now();
+            }
+            message = loop {
+                if self.stops() || idle.elapsed() > IDLE {
+                    return Ok(None);
+                }
+                match self.cluster.take(&self.errands, 1, WAIT)?.pop() {
+                    Some(next) if next.job == id => break next,
+                    Some(other) => return Ok(Some(other)),
+                    None => {}
+                }
+            };
+        }
+    }
+
+    /// What the errand comes to; nothing if this worker ends before.
+    fn outcome(&self, runner: &mut Runner<'_>, message: &Message) -> Option<Outcome> {
+        if message.delivered > DELIVERIES {
+            return Some(Outcome::Lost(Trailed::default(), 0));
+        }
+        let renewed = Cell::new(Instant::now());
+        let stops = || {
+            if renewed.get().elapsed() > LEASE / 3 {
+                self.cluster.renew(message);
+                renewed.set(Instant::now());
+            }
+            self.stops()
+        };
+        match runner.carry_out(&message.content, stops) {
+            Ok(_) if self.stops() => None,
+            Ok(Carried::Brought(words)) => Some(Outcome::Brought(words)),
+            Ok(Carried::Crashed(trailed, ended)) => {
+                Some(Outcome::Crashed(trailed, ended.into_raw()))
+            }
+            Ok(Carried::Lost(trailed, ended)) => Some(Outcome::Lost(trailed, ended.into_raw())),
+            Ok(Carried::Stopped(..)) => None,
+            Err(Refusal::Worker { reason, .. }) => Some(Outcome::Refused(reason)),
+            Err(refusal) => Some(Outcome::Refused(refusal.to_string())),
+        }
+    }
+
+    /// Leads jobs that nobody leads.
+    fn look_for_jobs<'s>(&'s self, scope: &'s Scope<'s, '_>) -> Result<(), Refusal> {
+        let mut seen: HashMap<String, (u64, Instant)> = HashMap::new();
+        let mine: Arc<Mutex<HashSet<String>>> = Arc::default();
+        while !self.stops() {
+            let names = self.cluster.records("lead.")?;
+            seen.retain(|name, _| names.contains(name));
+            self.forget(&names);
+            for name in names {
+                let Some((record, revision)) = self.cluster.record(&name)? else {
+                    continue;
+                };
+                let led: Lead = read(&record).unwrap_or_default();
+                let entry = seen
+                    .entry(name.clone())
+                    .or_insert((revision, Instant::now()));
+                if entry.0 != revision {
+                    *entry = (revision, Instant::now());
+                }
+                let is_led = led.term > 0 && entry.1.elapsed() < SILENCE;
+                let own = || mine.lock().unwrap_or_else(PoisonError::into_inner);
+                if led.is_done || is_led || own().contains(&name) {
+                    continue;
+                }
+                let id = name.trim_start_matches("lead.").to_owned();
+                let Some(hand) = self.at_hand(&id)? else {
+                    continue;
+                };
+                let led = Lead {
+                    term: led.term + 1,
+                    ..led
+                };
+                if let Some(revision) =
+                    self.cluster.replace(&lead(&id), &written(&led), revision)?
+                {
+                    own().insert(name.clone());
+                    let mine = Arc::clone(&mine);
+                    scope.spawn(move || {
+                        self.ends_with(self.lead(&id, &hand, led, revision));
+                        mine.lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .remove(&name);
+                    });
+                }
+            }
+            thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    fn lead(&self, id: &str, hand: &AtHand, lead: Lead, revision: u64) -> Result<(), Refusal> {
+        let folder = self.folder.join(format!("{id}.lead"));
+        std::fs::create_dir_all(&folder).map_err(|error| Refusal::System {
+            what: "write to the scratch folder",
+            error,
+        })?;
+        let leader = Leader {
+            cluster: &self.cluster,
+            id,
+            job: &hand.job,
+            executable: &hand.executable,
+            lead,
+            revision,
+            stop: &self.stop,
+        };
+        leader.lead(&folder)
+    }
+
+    /// Of jobs that are gone nothing is kept.
+    fn forget(&self, leads: &[String]) {
+        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.retain(|id, _| {
+            let stays = leads.contains(&lead(id));
+            if !stays {
+                // What cannot be removed goes with the scratch folder.
+                let _ = std::fs::remove_dir_all(self.folder.join(id));
+                let _ = std::fs::remove_dir_all(self.folder.join(format!("{id}.lead")));
+            }
+            stays
+        });
+    }
+}

@@ -1,0 +1,151 @@
+//! A process that does errands, and the next one if it dies.
+
+use crate::fatality;
+use crate::guard::{Guard, Heard};
+use crate::refusal::Refusal;
+use native::{Answer, Order, Worker, ending};
+use report::{Limit, Trailed};
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::AtomicBool;
+
+/// An errand is given up that has lost so many processes.
+pub const ATTEMPTS: u32 = 3;
+
+/// The program that processes run.
+#[derive(Clone)]
+pub struct Executable {
+    /// Its file.
+    pub path: PathBuf,
+    /// The name that it knows itself by, and its arguments.
+    pub arguments: Vec<OsString>,
+    /// Where its libraries are, if it does not come from this machine. It has no other environment then.
+    pub libraries: Option<PathBuf>,
+}
+
+impl Executable {
+    /// Starts it to carry out an order.
+    pub fn start(&self, order: &Order) -> Result<Worker, Refusal> {
+        Worker::start(self.command(), &self.arguments, order).map_err(not_started)
+    }
+
+    /// Starts it to do errands, each of which knows its time.
+    pub fn start_for_errands(&self, order: &Order) -> Result<Guard, Refusal> {
+        let worker = Worker::start_for_errands(self.command(), &self.arguments, order);
+        Ok(Guard::over(worker.map_err(not_started)?, None))
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        if let Some(libraries) = &self.libraries {
+            command
+                .env_clear()
+                .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+                .env("LD_LIBRARY_PATH", libraries);
+        }
+        command
+    }
+}
+
+fn not_started(error: io::Error) -> Refusal {
+    Refusal::System {
+        what: "start the program",
+        error,
+    }
+}
+
+/// What became of an errand.
+pub enum Carried {
+    /// It is done.
+    Brought(Vec<u8>),
+    /// The process was asked to stop, and did not answer any more.
+    Stopped(Trailed, Limit),
+    /// The program ended the process, in this execution.
+    Crashed(Trailed, ExitStatus),
+    /// [`ATTEMPTS`] processes were ended, and not by the program, the last one in this execution.
+    Lost(Trailed, ExitStatus),
+}
+
+/// See the module.
+pub struct Runner<'r> {
+    pub executable: &'r Executable,
+    pub order: &'r Order,
+    /// Set when the whole search is to end.
+    pub stop: &'r AtomicBool,
+    pub guard: Option<Guard>,
+    /// How many processes have ended.
+    pub ended: u32,
+}
+
+impl Runner<'_> {
+    /// Does an errand, unless `stops` says that it is no more wanted.
+    pub fn carry_out(
+        &mut self,
+        words: &[u8],
+        stops: impl Fn() -> bool,
+    ) -> Result<Carried, Refusal> {
+        for attempt in 1.. {
+            let guard = match self.guard.take() {
+                Some(guard) => guard,
+                None => self.executable.start_for_errands(self.order)?,
+            };
+            let guard = self.guard.insert(guard);
+            guard.tell(words)?;
+            let ended = match heard(guard, self.order, &stops)? {
+                Ok(words) => return Ok(Carried::Brought(words)),
+                Err(ended) => ended,
+            };
+            let (trailed, stopping) = (guard.trail(), guard.stopping());
+            self.guard = None;
+            self.ended += 1;
+            let Some(ended) = ended.filter(|_| stopping.is_none()) else {
+                let limit = stopping.unwrap_or(Limit::Interrupted);
+                return Ok(Carried::Stopped(trailed.unwrap_or_default(), limit));
+            };
+            if ended.success() {
+                return Err(Refusal::ended_by_itself(&self.order.name));
+            }
+            match trailed {
+                Some(trailed) if !self.is_from_outside(&trailed, ended) => {
+                    return Ok(Carried::Crashed(trailed, ended));
+                }
+                None if !fatality::may_be_from_outside(ended) => {
+                    return Err(Refusal::WorkerEnded {
+                        program: self.order.name.clone(),
+                        ended: ending(ended),
+                    });
+                }
+                _ if attempt < ATTEMPTS => {}
+                trailed => return Ok(Carried::Lost(trailed.unwrap_or_default(), ended)),
+            }
+        }
+        unreachable!("an errand is given up after {ATTEMPTS} attempts")
+    }
+
+    fn is_from_outside(&self, trailed: &Trailed, ended: ExitStatus) -> bool {
+        let start = |order: &Order| self.executable.start(order).ok();
+        fatality::is_from_outside(self.order, trailed, ended, &start, self.stop)
+    }
+}
+
+/// What the errand has brought, or how its process ended, if it ended by itself.
+fn heard(
+    guard: &mut Guard,
+    order: &Order,
+    stops: impl Fn() -> bool,
+) -> Result<Result<Vec<u8>, Option<ExitStatus>>, Refusal> {
+    loop {
+        match guard.listen(&stops)? {
+            Heard::Answer(Answer::Brought) => return Ok(Ok(guard.brought()?)),
+            Heard::Answer(Answer::Refused(reason)) => {
+                let program = order.name.clone();
+                return Err(Refusal::Worker { program, reason });
+            }
+            Heard::Answer(_) => {}
+            Heard::Killed(_) => return Ok(Err(None)),
+            Heard::Ended(ended) => return Ok(Err(Some(ended))),
+        }
+    }
+}

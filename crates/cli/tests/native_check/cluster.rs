@@ -1,0 +1,277 @@
+//! Searches by many machines: a server of Debian's package on this one, and workers that die.
+
+use crate::jobs::{built, fibonacci, report, signal};
+use serde_json::Value;
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Everything ends well within this, on a busy machine, too.
+const LATE: Duration = Duration::from_secs(400);
+
+/// A process that ends with its value.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A server with a folder of its own.
+struct Server {
+    port: u16,
+    folder: TempDir,
+    process: Option<Running>,
+}
+
+impl Server {
+    /// None where nats-server is not installed.
+    fn start(settings: &str) -> Option<Server> {
+        let folder = tempfile::tempdir().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let text = settings.replace("STORE", &folder.path().display().to_string());
+        fs::write(folder.path().join("settings"), text).unwrap();
+        let mut server = Server {
+            port,
+            folder,
+            process: None,
+        };
+        if Command::new("nats-server")
+            .arg("--version")
+            .output()
+            .is_err()
+        {
+            println!("skipped: nats-server is not installed");
+            return None;
+        }
+        server.restart();
+        Some(server)
+    }
+
+    fn restart(&mut self) {
+        self.process = None;
+        let process = Command::new("nats-server")
+            .args([
+                "-a",
+                "127.0.0.1",
+                "-p",
+                &self.port.to_string(),
+                "-c",
+                "settings",
+            ])
+            .current_dir(self.folder.path())
+            .stderr(Stdio::null())
+            .spawn();
+        self.process = Some(Running(process.unwrap()));
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            assert!(start.elapsed() < LATE, "the server does not start");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    fn worker(&self) -> Running {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        command.args(["worker", &self.url(), "--jobs", "1", "--as-root"]);
+        Running(command.stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    /// A command of mazurka with the server behind its name.
+    fn command(&self, name: &str, more: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        command.args([name, &self.url()]).args(more);
+        command.output().unwrap()
+    }
+
+    fn submit(&self, folder: &Path, arguments: &str) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        command
+            .arg("check")
+            .args(arguments.split_whitespace())
+            .args(["--cluster", &self.url(), "--format", "json", "--no-output"])
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+}
+
+const SETTINGS: &str = "jetstream { store_dir: \"STORE\" }";
+
+fn alone(folder: &Path, arguments: &str) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+    command
+        .arg("check")
+        .args(arguments.split_whitespace())
+        .args(["--jobs", "1", "--format", "json", "--no-output"])
+        .current_dir(folder);
+    report(&command.output().unwrap()).0
+}
+
+/// Waits for the end while `disturb` does something every now and then.
+fn end(mut child: Child, mut disturb: impl FnMut(u32)) -> Output {
+    let start = Instant::now();
+    for round in 0.. {
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+        assert!(start.elapsed() < LATE, "the search hangs");
+        disturb(round);
+    }
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn workers_find_what_one_job_finds() {
+    let Some(server) = Server::start(SETTINGS) else {
+        return;
+    };
+    let folder = built(&[
+        ("five", fibonacci(5, "")),
+        (
+            "bug",
+            fibonacci(5, "assert(i < 144 && j < 144); assert(i != 100);"),
+        ),
+    ]);
+    let _workers = [server.worker(), server.worker()];
+    for arguments in [
+        "./five",
+        "./bug --keep-going",
+        "./five --algorithm random --seed 3 --max-executions 4000",
+        "fib-bench:4",
+    ] {
+        let one = alone(folder.path(), arguments);
+        let child = server.submit(folder.path(), arguments);
+        let output = end(child, |_| thread::sleep(Duration::from_millis(50)));
+        assert_eq!(report(&output).0, one, "{arguments}");
+        assert_eq!(server.command("jobs", &[]).stdout, b"no jobs\n");
+    }
+    let crash = built(&[(
+        "late",
+        fibonacci(5, "if (i >= 144) syscall(SYS_exit_group, 5);"),
+    )]);
+    let child = server.submit(crash.path(), "./late");
+    let output = end(child, |_| thread::sleep(Duration::from_millis(50)));
+    let message = report(&output).0["errors"][0]["message"].to_string();
+    assert!(message.contains("exit status 5"), "{message}");
+}
+
+/// Workers are killed and stopped for longer than they may be silent, and the server starts again.
+#[test]
+fn nothing_is_lost_or_counted_twice_whatever_dies() {
+    let Some(mut server) = Server::start(SETTINGS) else {
+        return;
+    };
+    let repetitions = std::env::var("MAZURKA_REPETITIONS").map_or(1, |text| text.parse().unwrap());
+    let folder = built(&[("seven", fibonacci(7, ""))]);
+    let one = alone(folder.path(), "./seven");
+    for repetition in 0..repetitions {
+        let mut workers: Vec<Running> = (0..4).map(|_| server.worker()).collect();
+        let child = server.submit(folder.path(), "./seven");
+        let mut stopped = None::<u32>;
+        let output = end(child, |round| {
+            thread::sleep(Duration::from_secs(1));
+            match (round, stopped) {
+                (1 | 6, _) => server.restart(),
+                (3, _) => {
+                    stopped = Some(workers[3].0.id());
+                    signal("-STOP", &workers[3].0.id().to_string());
+                }
+                (11, Some(process)) => {
+                    signal("-CONT", &process.to_string());
+                    stopped = None;
+                }
+                _ => {}
+            }
+            // The last one is stopped instead.
+            workers[round as usize % 3] = server.worker();
+        });
+        if let Some(process) = stopped {
+            signal("-CONT", &process.to_string());
+        }
+        assert_eq!(report(&output).0, one, "repetition {repetition}");
+    }
+}
+
+#[test]
+fn a_job_outlives_who_submitted_it_and_is_gone_when_it_is_cancelled() {
+    let Some(server) = Server::start(SETTINGS) else {
+        return;
+    };
+    let folder = built(&[("five", fibonacci(5, ""))]);
+    let id = || {
+        let child = server.submit(folder.path(), "./five");
+        let process = child.id().to_string();
+        let output = end(child, |_| {
+            thread::sleep(Duration::from_millis(300));
+            if !server.command("jobs", &[]).stdout.starts_with(b"no jobs") {
+                signal("-INT", &process);
+            }
+        });
+        assert_eq!(output.status.code(), Some(3));
+        let listed = String::from_utf8(server.command("jobs", &[]).stdout).unwrap();
+        let id = listed.split_whitespace().next().unwrap().to_owned();
+        let told = report(&output).0["warnings"].to_string();
+        assert!(told.contains(&id), "{told}");
+        id
+    };
+    let cancelled = id();
+    assert!(server.command("cancel", &[&cancelled]).status.success());
+    assert_eq!(server.command("jobs", &[]).stdout, b"no jobs\n");
+    let done = id();
+    let _worker = server.worker();
+    let output = server.command("attach", &[&done, "--format", "json"]);
+    assert_eq!(report(&output).0, alone(folder.path(), "./five"));
+    assert_eq!(server.command("jobs", &[]).stdout, b"no jobs\n");
+    let again = server.command("attach", &[&done]);
+    is_refused(&again, "no such job");
+}
+
+fn is_refused(output: &Output, why: &str) {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.contains(why), "{errors}");
+    assert!(!errors.contains("secret"), "{errors}");
+}
+
+#[test]
+fn what_a_server_does_not_do_is_said_in_one_line() {
+    let with_password = format!("{SETTINGS}\nauthorization {{ user: me, password: secret }}");
+    let tiny = "jetstream { store_dir: \"STORE\", max_file_store: 20KB }";
+    let folder = built(&[("five", fibonacci(5, ""))]);
+    for (settings, user, why) in [
+        ("", "", "JetStream"),
+        (with_password.as_str(), "me:secret2@", "credentials"),
+        (with_password.as_str(), "", "credentials"),
+        (tiny, "", "cannot"),
+    ] {
+        let Some(server) = Server::start(settings) else {
+            return;
+        };
+        let url = format!("nats://{user}127.0.0.1:{}", server.port);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        command.args(["check", "./five", "--no-output", "--cluster", &url]);
+        is_refused(&command.current_dir(folder.path()).output().unwrap(), why);
+    }
+    for url in ["nats://127.0.0.1:9", "nats://no such host", "what://ever:x"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        command.args(["check", "fib-bench:3", "--no-output", "--cluster", url]);
+        is_refused(&command.output().unwrap(), "nats");
+    }
+}
