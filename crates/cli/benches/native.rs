@@ -92,8 +92,12 @@ impl Check {
             Plain::Race => "race",
             Plain::Sc => "sc",
         };
-        let report = check(&["--plain", plain], &self.executable(), &self.arguments)
-            .expect("the corpus can be checked");
+        let report = check(
+            &["--plain", plain, "--jobs", "1"],
+            &self.executable(),
+            &self.arguments,
+        )
+        .expect("the corpus can be checked");
         assert_eq!(report["verdict"], "verified", "{self}: {report}");
         if let Some(expected) = self.expected {
             assert_eq!(number(&report, "executions"), expected, "{self}: {report}");
