@@ -3,7 +3,7 @@
 mod of_cluster;
 mod values;
 
-pub use of_cluster::{AttachOptions, CancelOptions, WorkerOptions};
+pub use of_cluster::{AttachOptions, CancelOptions, SubmitTestOptions, WorkerOptions};
 
 use crate::cluster::Server;
 use crate::jobs::Jobs;
@@ -105,6 +105,9 @@ pub enum Command {
     Attach(AttachOptions),
     /// End a job at a NATS server, and remove what lies there for it
     Cancel(CancelOptions),
+    /// Submit a test in Rust to a NATS server, as its process orders
+    #[command(hide = true)]
+    SubmitTest(SubmitTestOptions),
     /// Do parts of a search of a program of the corpus, as the process says that starts this one
     #[command(hide = true)]
     CorpusJob {

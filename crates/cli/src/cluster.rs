@@ -10,7 +10,7 @@ mod submit;
 mod worker;
 
 pub use job::Program;
-pub use submit::{attach, cancel, jobs, search};
+pub use submit::{attach, cancel, jobs, search, submit_test};
 pub use worker::work;
 
 use crate::refusal::Refusal;

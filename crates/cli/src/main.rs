@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         Command::Jobs(server) => cluster::jobs(&server),
         Command::Attach(options) => cluster::attach(&options),
         Command::Cancel(options) => cluster::cancel(&options),
+        Command::SubmitTest(options) => cluster::submit_test(&options),
         Command::CorpusJob { program } => corpus_job::run(&program),
     };
     match done {

@@ -133,10 +133,13 @@ impl Task<'_> {
             report.warnings.extend(self.warnings(&unseen));
             return Ok(report);
         }
-        let divided = self.divided(&order).map_err(|error| Refusal::Check {
-            program: order.name.clone(),
-            error,
-        })?;
+        let is_rust = Binary::recognise(&path)?.is_rust();
+        let divided = self
+            .divided(&order, is_rust)
+            .map_err(|error| Refusal::Check {
+                program: order.name.clone(),
+                error,
+            })?;
         let mut report = match divided {
             Ok(division) => {
                 let path = match built.take() {
@@ -247,9 +250,12 @@ impl Task<'_> {
     }
 
     /// The search, divided; or what the report says if it is not.
-    fn divided(&self, order: &Order) -> Result<Result<Division, Option<String>>, CheckError> {
-        // As for every program in C.
-        let checker = Checker::ordered(order).waiting_after_main(true);
+    fn divided(
+        &self,
+        order: &Order,
+        is_rust: bool,
+    ) -> Result<Result<Division, Option<String>>, CheckError> {
+        let checker = Checker::ordered(order).waiting_after_main(!is_rust);
         self.jobs.divide(&checker.by(&order.algorithm)?)
     }
 

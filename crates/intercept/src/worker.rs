@@ -10,9 +10,9 @@ use crate::{
     inputs, leaks, mappings, pages, remapping, rwlock, savepoint, standard_streams, system_state,
     threads, unhooked, unknown_calls, watch,
 };
-use mazurka::{Brought, CheckError, Checker, Report};
+use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
-use report::{Errands, FailureKind, Input, Progress, Snapshot};
+use report::{FailureKind, Input, Progress, Snapshot};
 use runtime::native::{ControlWords, privately};
 use std::fs::File;
 use std::io::{self, Write};
@@ -90,10 +90,7 @@ pub(crate) fn work(program: Program) -> i32 {
         // SAFETY: ends the process.
         unsafe { libc::_exit(0) }
     }
-    let checked = match &order.errands {
-        Some(errands) => run_errands(&order, errands, program),
-        None => check(&order, program),
-    };
+    let checked = check(&order, program);
     input::refuse_readers();
     say(&match checked {
         Ok(report) => Answer::of(report),
@@ -153,6 +150,14 @@ fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
         copies::look();
     }
     let checker = checker(order);
+    if let Some(errands) = &order.errands {
+        return checker
+            .by(&order.algorithm)?
+            .run_errands(errands, body, || {
+                input::refuse_readers();
+                say(&Answer::Brought);
+            });
+    }
     if let Some(schedule) = &order.replay {
         let report = checker.replay(schedule, body)?;
         // What shows at the end of an execution has not stopped a debugger before.
@@ -167,26 +172,6 @@ fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
     checker.carry_out(order, body, |case| {
         say(&Answer::Verified(Box::new(case.clone())));
     })
-}
-
-/// Does errands until one makes the report.
-fn run_errands(order: &Order, errands: &Errands, program: Program) -> Result<Report, CheckError> {
-    if order.interleaves_plain {
-        copies::look();
-    }
-    let mut checker = checker(order).by(&order.algorithm)?;
-    loop {
-        let Ok(words) = errands.next() else {
-            refuse_now("the process that gave the errands has ended");
-        };
-        let brought = checker.run_errand(&words, move || run(program))?;
-        input::refuse_readers();
-        match brought {
-            Brought::Slice(words) if errands.bring(&words).is_ok() => say(&Answer::Brought),
-            Brought::Slice(_) => refuse_now("cannot tell what an errand has brought"),
-            Brought::Report(report) => return Ok(*report),
-        }
-    }
 }
 
 /// The program asks for an input that nobody knows: the process ends here.

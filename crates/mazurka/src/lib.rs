@@ -105,9 +105,9 @@ pub mod sync;
 mod test_case;
 pub mod thread;
 
-#[doc(hidden)]
-pub use checker::{Brought, Division, Errand};
 pub use checker::{CheckError, Checker, Jobs, Preference, Verified};
+#[doc(hidden)]
+pub use checker::{Division, Errand};
 pub use choice::{assume, choose, explore, note, skip_branch, stop_exploring};
 pub use explore::{Algorithm, Observer, Preemptions, States};
 #[doc(hidden)]

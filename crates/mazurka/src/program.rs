@@ -163,6 +163,10 @@ fn check(order: &Order, body: impl Fn() + 'static) -> Result<Report, CheckError>
     let checker = Checker::ordered(order)
         .stop(stop)
         .observer(Progress::every(INTERVAL, tell));
+    if let Some(errands) = &order.errands {
+        let checker = checker.by(&order.algorithm)?;
+        return checker.run_errands(errands, body, || say(&Answer::Brought));
+    }
     if let Some(verify) = &order.verify {
         input::know(&verify.inputs);
     }

@@ -1,5 +1,6 @@
 //! A model as a test: a check with what the test expects of it, and the failure that it shows.
 
+mod cluster;
 mod place;
 mod returned;
 mod runner;
@@ -230,13 +231,23 @@ impl TestCase {
     }
 
     /// The same with as many [jobs](Checker::jobs) as were asked for, or else as `MAZURKA_JOBS` in the environment says, or one:
-    /// tests run side by side anyway.
+    /// tests run side by side anyway. With `MAZURKA_CLUSTER=URL` the workers of this NATS server search: the command `mazurka`
+    /// submits this test to them.
     ///
     /// # Panics
     ///
     /// As [`run`](TestCase::run), and if `MAZURKA_JOBS` is no number.
     #[track_caller]
     pub fn run_by_jobs(self, model: impl Fn() + Send + Sync + 'static) {
+        if let Some(order) = cluster::errands_of(&self.name) {
+            cluster::serve(self.checker, &order, model);
+        }
+        if let Some(url) = cluster::url() {
+            let name = self.name.clone();
+            return self.run_as(model, |checker, model| {
+                cluster::check(checker, &url, &name, model)
+            });
+        }
         let jobs = self.jobs.unwrap_or_else(jobs_by_environment);
         self.run_as(model, |checker, model| checker.jobs(jobs).try_check(model));
     }

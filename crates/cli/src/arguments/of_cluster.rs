@@ -4,6 +4,7 @@ use super::Format;
 use crate::cluster::Server;
 use crate::jobs::Jobs;
 use clap::Args;
+use std::path::PathBuf;
 
 /// Options of `worker`.
 #[derive(Args)]
@@ -49,4 +50,15 @@ pub struct CancelOptions {
     /// The job, as `mazurka jobs` shows it
     #[arg(value_name = "JOB")]
     pub job: String,
+}
+
+/// Options of `submit-test`.
+#[derive(Args)]
+pub struct SubmitTestOptions {
+    #[command(flatten)]
+    pub server: Server,
+    /// The executable of the tests
+    pub executable: PathBuf,
+    /// The test, as it knows itself
+    pub name: String,
 }

@@ -2,12 +2,13 @@
 
 use super::Server;
 use super::job::{Job, Lead, Program, job, lead, read, report, version, written};
-use crate::arguments::{AttachOptions, CancelOptions};
+use crate::arguments::{AttachOptions, CancelOptions, SubmitTestOptions};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
+use crate::runner::Executable;
 use crate::{Done, check, exit_code, fatality, interruption, terminal};
 use cluster::Cluster;
-use native::{Answer, Order};
+use native::{Answer, ORDER, Order};
 use report::quantity::count;
 use report::{Limit, Recipe, Report};
 use std::process::ExitCode;
@@ -174,6 +175,30 @@ pub fn attach(options: &AttachOptions) -> Done {
     };
     check::print_report(&report, options.format, options.quiet)?;
     Ok(exit_code(report.verdict))
+}
+
+/// Submits a test in Rust, and prints its report as an answer.
+pub fn submit_test(options: &SubmitTestOptions) -> Done {
+    let order = std::env::var(ORDER).unwrap_or_default();
+    let order = Order::read(&order).map_err(|error| Refusal::System {
+        what: "read the order of the test",
+        error,
+    })?;
+    let arguments = ["test", options.name.as_str(), "--exact", "--nocapture"];
+    let program = Program::of(&Executable {
+        path: options.executable.clone(),
+        arguments: arguments.map(Into::into).into(),
+        libraries: None,
+    })?;
+    let stop = interruption::gentle_flag(false)?;
+    let line = ProgressLine::new(true);
+    let report = search(&options.server, (order, program, None), &stop, &line)?;
+    let answer = Answer::Report(Box::new(report));
+    terminal::print(&format!("{}\n", answer.line())).map_err(|error| Refusal::System {
+        what: "print the report",
+        error,
+    })?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// `mazurka cancel`: ends a job, and removes what lies on the server for it.

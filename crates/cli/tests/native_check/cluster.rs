@@ -242,6 +242,59 @@ fn a_job_outlives_who_submitted_it_and_is_gone_when_it_is_cancelled() {
     is_refused(&again, "no such job");
 }
 
+/// A test in Rust: it runs here, and in processes of the workers of the next test.
+#[test]
+fn a_model_for_workers() {
+    use mazurka::sync::Arc;
+    use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    mazurka::TestCase::new("native_check::cluster::a_model_for_workers", "mazurka-cli")
+        .run_by_jobs(|| {
+            let numbers = Arc::new([AtomicU32::new(1), AtomicU32::new(1)]);
+            let adds = |numbers: &[AtomicU32; 2], to: usize| {
+                for _ in 0..4 {
+                    numbers[to].fetch_add(numbers[1 - to].load(SeqCst), SeqCst);
+                }
+            };
+            let others = Arc::clone(&numbers);
+            let thread = mazurka::thread::spawn(move || adds(&others, 0));
+            adds(&numbers, 1);
+            thread.join().unwrap();
+        });
+}
+
+#[test]
+fn workers_search_a_test_in_rust() {
+    let Some(server) = Server::start(SETTINGS) else {
+        return;
+    };
+    let _workers = [server.worker(), server.worker()];
+    let run = |cluster: Option<&str>| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["cluster::a_model_for_workers", "--exact", "--nocapture"])
+            .env("MAZURKA_COMMAND", env!("CARGO_BIN_EXE_mazurka"));
+        if let Some(url) = cluster {
+            command.env("MAZURKA_CLUSTER", url);
+        }
+        let output = command.output().unwrap();
+        (
+            output.status.success(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let counts = |told: &str| -> Vec<String> {
+        let lines = told.lines().filter(|line| line.contains(" executions"));
+        lines.map(str::to_owned).collect()
+    };
+    let (succeeds, told) = run(Some(&server.url()));
+    assert!(succeeds, "{told}");
+    let (_, alone) = run(None);
+    assert_eq!(counts(&told), counts(&alone));
+    assert!(told.contains(" jobs"), "{told}");
+    let (succeeds, told) = run(Some("nats://127.0.0.1:9"));
+    assert!(!succeeds && told.contains("cannot connect"), "{told}");
+}
+
 fn is_refused(output: &Output, why: &str) {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{errors}");

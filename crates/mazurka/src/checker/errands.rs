@@ -10,8 +10,9 @@ use super::memory::peak_rss_bytes;
 use super::part::{End, Found, Met, Part, Portion, Shown, Slice, slice};
 use super::tally::Tally;
 use super::{CheckError, Checker};
-use report::{Limit, Report, Trailed};
+use report::{Errands, Limit, Report, Trailed};
 use serde::{Deserialize, Serialize};
+use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
@@ -61,9 +62,7 @@ enum Done {
 }
 
 /// What an errand comes to.
-#[doc(hidden)]
-#[derive(Debug)]
-pub enum Brought {
+enum Brought {
     /// What became of a slice, for [`Errand::bring`].
     Slice(Vec<u8>),
     /// The end of the search.
@@ -93,12 +92,34 @@ impl Checker {
         }))
     }
 
-    /// Does an errand.
+    /// Does errands until one makes the report. `tell` says that one is done before.
     ///
     /// # Errors
-    /// If the search is over and has no report. What goes wrong in a slice is brought back.
+    /// If the search is over and has no report, or the process that gives the errands has ended. What goes wrong in a slice is
+    /// brought back.
     #[doc(hidden)]
-    pub fn run_errand(
+    pub fn run_errands(
+        mut self,
+        errands: &Errands,
+        program: impl Fn() + 'static,
+        mut tell: impl FnMut(),
+    ) -> Result<Report, CheckError> {
+        let gone = |error| CheckError::Misfit(format!("who gives the errands is gone: {error}"));
+        let program = Rc::new(program);
+        loop {
+            let words = errands.next().map_err(gone)?;
+            let program = Rc::clone(&program);
+            match self.run_errand(&words, move || program())? {
+                Brought::Slice(words) => {
+                    errands.bring(&words).map_err(gone)?;
+                    tell();
+                }
+                Brought::Report(report) => return Ok(*report),
+            }
+        }
+    }
+
+    fn run_errand(
         &mut self,
         words: &[u8],
         program: impl Fn() + 'static,

@@ -48,6 +48,21 @@ impl Checker {
         checker
     }
 
+    /// What a process is told that divides this search.
+    pub(crate) fn order(&self) -> Order {
+        let settings = &self.settings;
+        Order {
+            name: settings.name.clone(),
+            algorithm: settings.algorithm.name().to_owned(),
+            keep_going: settings.keeps_going,
+            max_executions: settings.max_executions,
+            time_limit: settings.time_limit,
+            preemptions: settings.options.preemptions,
+            seed: settings.seed_is_set.then_some(settings.options.seed),
+            ..Order::default()
+        }
+    }
+
     /// With the algorithm of an order.
     ///
     /// # Errors
