@@ -53,7 +53,7 @@ impl Leader<'_> {
     pub fn lead(mut self, folder: &Path) -> Result<(), Refusal> {
         let answer = match self.search(folder) {
             Ok(Some(answer)) => answer,
-            Ok(None) => return Ok(()),
+            Ok(None) => return self.clean_up(),
             Err(refusal @ Refusal::Cluster(_)) => return Err(refusal),
             Err(refusal) => {
                 Answer::Refused(without_name(&refusal.to_string(), &self.job.order.name))
@@ -69,10 +69,16 @@ impl Leader<'_> {
             for part in ["state", "file", "Errand", "Result"] {
                 self.cluster.remove_files(&format!("{}.{part}.", self.id))?;
             }
-            // Of a job that is gone nothing is left.
-            if Job::of(self.cluster, self.id)?.is_none() {
-                self.cluster.remove_files(&format!("{}.", self.id))?;
-            }
+        }
+        self.clean_up()
+    }
+
+    /// Of a job that is gone, perhaps since a moment, nothing is left at the server.
+    fn clean_up(&self) -> Result<(), Refusal> {
+        if Job::of(self.cluster, self.id)?.is_none() {
+            self.cluster.purge(&self.job.version, self.id)?;
+            self.cluster.close_results(self.id);
+            self.cluster.remove_files(&format!("{}.", self.id))?;
         }
         Ok(())
     }
