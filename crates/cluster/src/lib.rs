@@ -8,6 +8,8 @@
 //! * An **errand** waits in a stream until a worker takes it. It goes to another worker if the first one does not say for
 //!   [`LEASE`] that it is at work. What it brings waits in the same stream for who leads the job.
 
+#![forbid(unsafe_code)]
+
 mod error;
 
 pub use error::ClusterError;
