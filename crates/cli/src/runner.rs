@@ -3,16 +3,18 @@
 use crate::fatality;
 use crate::guard::{Guard, Heard};
 use crate::refusal::Refusal;
+use mazurka::shorter_errand;
 use native::{Answer, Order, Worker, ending};
 use report::{Limit, Trailed};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::AtomicBool;
 
-/// An errand is given up that has lost so many processes.
-pub const ATTEMPTS: u32 = 3;
+/// An errand is given up that has lost so many processes. Each attempt does less than the one before.
+pub const ATTEMPTS: u32 = 5;
 
 /// The program that processes run.
 #[derive(Clone)]
@@ -86,13 +88,14 @@ impl Runner<'_> {
         words: &[u8],
         stops: impl Fn() -> bool,
     ) -> Result<Carried, Refusal> {
+        let mut words = Cow::Borrowed(words);
         for attempt in 1.. {
             let guard = match self.guard.take() {
                 Some(guard) => guard,
                 None => self.executable.start_for_errands(self.order)?,
             };
             let guard = self.guard.insert(guard);
-            guard.tell(words)?;
+            guard.tell(&words)?;
             let ended = match heard(guard, self.order, &stops)? {
                 Ok(words) => return Ok(Carried::Brought(words)),
                 Err(ended) => ended,
@@ -117,7 +120,7 @@ impl Runner<'_> {
                         ended: ending(ended),
                     });
                 }
-                _ if attempt < ATTEMPTS => {}
+                _ if attempt < ATTEMPTS => words = Cow::Owned(shorter_errand(&words)),
                 trailed => return Ok(Carried::Lost(trailed.unwrap_or_default(), ended)),
             }
         }

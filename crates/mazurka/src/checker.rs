@@ -30,7 +30,7 @@ mod tally;
 mod unhinted_spin;
 mod verification;
 
-pub use errands::{Division, Errand};
+pub use errands::{Division, Errand, shorter as shorter_errand};
 pub use error::CheckError;
 pub use jobs::Jobs;
 pub use verification::{Preference, Verified};

@@ -229,14 +229,14 @@ fn a_program_that_ends_a_process_late_in_a_search_by_several_fails_with_a_schedu
 
 #[test]
 fn a_search_goes_on_with_another_number_of_jobs() {
-    let folder = built(&[("six", fibonacci(6, ""))]);
-    let (whole, _) = checked(folder.path(), "./six --jobs 1");
-    let mut arguments = "./six --checkpoint state".to_owned();
+    let folder = built(&[("seven", fibonacci(7, ""))]);
+    let (whole, _) = checked(folder.path(), "./seven --jobs 1");
+    let mut arguments = "./seven --checkpoint state".to_owned();
     for (jobs, executions) in [(2, 3_000), (1, 9_000), (3, 20_000)] {
         let limited = format!("{arguments} --jobs {jobs} --max-executions {executions}");
         let (report, _) = checked(folder.path(), &limited);
         assert_eq!(report["executions"], executions, "{report}");
-        arguments = "./six --checkpoint state --resume state".to_owned();
+        arguments = "./seven --checkpoint state --resume state".to_owned();
     }
     let interrupted = command(folder.path(), &format!("{arguments} --jobs 2"));
     let output = disturbed(interrupted, |_, child| {

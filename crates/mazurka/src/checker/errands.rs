@@ -160,6 +160,26 @@ impl Checker {
     }
 }
 
+/// The same errand with a quarter of its executions, for another attempt: a slice that takes less time is less likely to be lost.
+#[doc(hidden)]
+pub fn shorter(words: &[u8]) -> Vec<u8> {
+    match postcard::from_bytes(words) {
+        Ok(Told::Slice {
+            part,
+            mut portion,
+            time_left,
+        }) if !part.is_first() => {
+            portion.executions = (portion.executions / 4).max(1);
+            bytes(&Told::Slice {
+                part,
+                portion,
+                time_left,
+            })
+        }
+        _ => words.to_vec(),
+    }
+}
+
 fn bytes(value: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(value).expect("plain data is serialisable")
 }

@@ -200,11 +200,23 @@ impl Ledger {
                 Poll::Ready(None)
             }
             Some(0) => Poll::Pending,
-            Some(_) | None => match state.waiting.pop_first() {
-                Some((_, part)) => Poll::Ready(self.task(state, part, left)),
+            Some(_) | None => match self.next_part(state) {
+                Some(part) => Poll::Ready(self.task(state, part, left)),
                 None => Poll::Pending,
             },
         }
+    }
+
+    /// The largest part that waits: small ones come last, so that all jobs end at the same time. Searches without end go on in
+    /// their order.
+    fn next_part(&self, state: &mut State) -> Option<Part> {
+        if !self.settings.algorithm.proves() {
+            return state.waiting.pop_first().map(|(_, part)| part);
+        }
+        let by_share =
+            |(_, a): &(&Position, &Part), (_, b): &(&Position, &Part)| a.share.total_cmp(&b.share);
+        let position = state.waiting.iter().max_by(by_share)?.0.clone();
+        state.waiting.remove(&position)
     }
 
     /// How many more executions may be begun, if there is a limit.
@@ -220,7 +232,12 @@ impl Ledger {
 
     /// None if the part contradicts itself, which ends the search.
     fn task(&self, state: &mut State, mut part: Part, left: Option<u64>) -> Option<Task<'_>> {
-        let slice = (self.started.elapsed() / PART).clamp(SHORT, LONG);
+        let jobs = self.jobs.load(Relaxed);
+        let slice = match state.waiting.len() + 1 < jobs {
+            // Other jobs soon wait for what this one gives away.
+            true => SHORT,
+            false => (self.started.elapsed() / PART).clamp(SHORT, LONG),
+        };
         let slice = slice.max(state.slice);
         let usual = (state.rate * slice.as_secs_f64()) as u64;
         let usual = usual.clamp(FEW, MANY);
@@ -242,9 +259,9 @@ impl Ledger {
                 }
             };
         }
-        let wanted = match self.jobs.load(Relaxed) {
+        let wanted = match jobs {
             1 => 0,
-            jobs => (WAITING_PER_JOB * jobs).saturating_sub(state.waiting.len()),
+            _ => (WAITING_PER_JOB * jobs).saturating_sub(state.waiting.len()),
         };
         state.working += 1;
         let under_way = (part.clone(), executions);
