@@ -6,7 +6,7 @@ use super::linearisation::{switches, with_few_switches};
 use super::memory::peak_rss_bytes;
 use super::search::{Search, UntilEnded, diverged, symptom_of};
 use explore::{Interrupt, Outcome, Replay, Schedule, Strategy};
-use report::{Failure, Limit, Report, ScheduleFile, Verdict};
+use report::{Failure, FailureKind, Limit, Report, ScheduleFile, Verdict};
 
 /// What a suppressed race means for the other findings.
 const SUPPRESSED_RACE: &str = "a data race is suppressed: one order of its accesses was explored, so a value that another \
@@ -135,6 +135,12 @@ impl Search {
         let symptom = match trace.failure {
             Some(shown) if shown.kind == symptom.kind => Symptom::of(shown),
             Some(_) | None if self.is_raced_for => symptom,
+            // A thread that goes round is recognised by bytes of its stack, some of which recording leaves otherwise.
+            Some(_) | None
+                if symptom.kind == FailureKind::Stuck && self.shows(&schedule, &symptom) =>
+            {
+                symptom
+            }
             other => {
                 return Err(CheckError::Inconstant {
                     before: symptom.kind,
@@ -170,13 +176,17 @@ impl Search {
         if switches(&grouped) >= switches(schedule) {
             return Ok(None);
         }
-        let mut replay = Replay::new(grouped.clone());
+        Ok(self.shows(&grouped, symptom).then_some(grouped))
+    }
+
+    /// Whether the schedule shows this when nothing is recorded.
+    fn shows(&mut self, schedule: &Schedule, symptom: &Symptom) -> bool {
+        let mut replay = Replay::new(schedule.clone());
         let mut ended = UntilEnded::default();
         let run = explore::explore(&mut self.model, &mut replay, &mut ended);
-        let shows_it = run.is_ok()
+        run.is_ok()
             && ended.outcome.is_some_and(Outcome::is_bug)
-            && symptom_of(&self.model) == *symptom;
-        Ok(shows_it.then_some(grouped))
+            && symptom_of(&self.model) == *symptom
     }
 
     fn file(&self, symptom: &Symptom, schedule: &Schedule) -> ScheduleFile {
