@@ -345,37 +345,45 @@ impl Cluster {
         })
     }
 
-    /// Leaves a message at its place. The same name within two minutes is the same message.
+    /// Leaves messages, each with its name, at their place. The same name within two minutes is the same message.
     ///
     /// # Errors
-    /// If the server refuses it.
+    /// If the server refuses one.
     pub fn leave(
         &self,
         (place, version, job): (Place, &str, &str),
-        name: &str,
-        content: &[u8],
+        messages: &[(String, Vec<u8>)],
     ) -> Result<(), ClusterError> {
-        let mut headers = HeaderMap::new();
-        headers.insert(NAME, name);
-        headers.insert("Nats-Msg-Id", format!("{job}.{place:?}.{name}").as_str());
-        let mut content = content;
-        if content.len() > LARGEST {
-            let file = format!("{job}.{place:?}.{name}");
-            self.store(&file, content)?;
-            headers.insert(FILE, file.as_str());
-            content = &[];
+        let mut outgoing = Vec::new();
+        for (name, content) in messages {
+            let mut headers = HeaderMap::new();
+            headers.insert(NAME, name.as_str());
+            headers.insert("Nats-Msg-Id", format!("{job}.{place:?}.{name}").as_str());
+            let mut content = content.as_slice();
+            if content.len() > LARGEST {
+                let file = format!("{job}.{place:?}.{name}");
+                self.store(&file, content)?;
+                headers.insert(FILE, file.as_str());
+                content = &[];
+            }
+            outgoing.push((headers, content));
         }
+        let subject = place.subject(version, job);
         self.done("leave a message", async || {
-            let subject = place.subject(version, job);
-            let content = content.to_vec().into();
-            let sent = self
-                .jetstream
-                .publish_with_headers(subject, headers.clone(), content)
-                .await
-                .map_err(said)?;
-            sent.await.map_err(said)
-        })?;
-        Ok(())
+            let mut sent = Vec::new();
+            for (headers, content) in &outgoing {
+                let content = content.to_vec().into();
+                let message =
+                    self.jetstream
+                        .publish_with_headers(subject.clone(), headers.clone(), content);
+                sent.push(message.await.map_err(said)?);
+            }
+            // All are under way before the first one is waited for.
+            for message in sent {
+                message.await.map_err(said)?;
+            }
+            Ok::<_, String>(())
+        })
     }
 
     /// The errands of all jobs for workers of this version.

@@ -17,6 +17,7 @@ mod jobs;
 mod ledger;
 mod limits;
 mod linearisation;
+mod measured;
 mod memory;
 mod order;
 mod part;
@@ -33,6 +34,7 @@ mod verification;
 pub use errands::{Division, Errand, shorter as shorter_errand};
 pub use error::CheckError;
 pub use jobs::Jobs;
+pub use measured::Measured;
 pub use verification::{Preference, Verified};
 
 use checkpoint::{State, refused_if_contradictory};

@@ -107,7 +107,7 @@ pub mod thread;
 
 pub use checker::{CheckError, Checker, Jobs, Preference, Verified};
 #[doc(hidden)]
-pub use checker::{Division, Errand, shorter_errand};
+pub use checker::{Division, Errand, Measured, shorter_errand};
 pub use choice::{assume, choose, explore, note, skip_branch, stop_exploring};
 pub use explore::{Algorithm, Observer, Preemptions, States};
 #[doc(hidden)]

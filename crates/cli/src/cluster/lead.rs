@@ -18,8 +18,11 @@ use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// How long a slice takes: the server and the network are between two of them.
+/// How long a slice takes at least: the server and the network are between two of them.
 const SLICE: Duration = Duration::from_millis(500);
+
+/// How long it takes at most, however many workers there are.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// Between two looks at what was brought.
 const LOOK: Duration = Duration::from_millis(100);
@@ -109,7 +112,7 @@ impl Leader<'_> {
                 "this search cannot be divided".to_owned(),
             )));
         };
-        division.set_slice(SLICE);
+        division.set_pace(SLICE..=SLICE);
         // What earlier terms have left is of no use.
         self.cluster.purge(&self.job.version, self.id)?;
         let results = self.cluster.results(self.id)?;
@@ -180,6 +183,7 @@ impl Round<'_, '_, '_> {
     fn run(&mut self, results: &Queue, workers: &Queue, saved: &Path) -> Result<Leads, Refusal> {
         let mut beaten = None::<Instant>;
         let mut most = 2;
+        let (mut busy, mut slices) = (Duration::ZERO, 0_u32);
         loop {
             if beaten.is_none_or(|beaten| beaten.elapsed() >= BEAT) {
                 let load = self.leader.cluster.load_of(workers)?;
@@ -187,6 +191,9 @@ impl Round<'_, '_, '_> {
                 self.division.set_jobs(jobs);
                 self.leader.lead.jobs = self.leader.lead.jobs.max(jobs);
                 most = jobs + jobs / 2 + 1;
+                let each = busy.checked_div(slices).unwrap_or_default();
+                self.division.set_pace(SLICE..=longest(each, jobs));
+                (busy, slices) = (Duration::ZERO, 0);
                 if let Leads::NoMore = self.save(saved)? {
                     return Ok(Leads::NoMore);
                 }
@@ -198,38 +205,44 @@ impl Round<'_, '_, '_> {
             if self.leader.stop.load(std::sync::atomic::Ordering::Relaxed) {
                 return Ok(Leads::NoMore);
             }
+            let began = Instant::now();
             if self.give(most)? {
                 break;
             }
+            busy += began.elapsed();
             let brought = self.leader.cluster.take(results, MOST, LOOK)?;
-            for message in brought {
-                self.take(&message);
-                self.leader.cluster.settle(&message)?;
+            let began = Instant::now();
+            for message in &brought {
+                self.take(message);
+                self.leader.cluster.settle(message)?;
             }
+            busy += began.elapsed();
+            slices += u32::try_from(brought.len()).unwrap_or(u32::MAX);
         }
         Ok(Leads::Still)
     }
 
     /// Gives errands out until so many are under way; whether the search is over.
     fn give(&mut self, most: usize) -> Result<bool, Refusal> {
+        let Leader {
+            cluster,
+            id,
+            job,
+            lead,
+            ..
+        } = &*self.leader;
+        let mut messages = Vec::new();
         while self.given.len() < most {
             let errand = match self.division.poll() {
-                Poll::Pending => return Ok(false),
+                Poll::Pending => break,
                 Poll::Ready(None) => return Ok(true),
                 Poll::Ready(Some(errand)) => errand,
             };
             self.number += 1;
-            let Leader {
-                cluster,
-                id,
-                job,
-                lead,
-                ..
-            } = &*self.leader;
-            let name = format!("{}-{}", lead.term, self.number);
-            cluster.leave((Place::Errand, &job.version, id), &name, &errand.words())?;
+            messages.push((format!("{}-{}", lead.term, self.number), errand.words()));
             self.given.insert(self.number, errand);
         }
+        cluster.leave((Place::Errand, &job.version, id), &messages)?;
         Ok(self.division.is_stopped())
     }
 
@@ -312,6 +325,12 @@ impl Job {
     fn is_native(&self) -> bool {
         matches!(self.program, super::Program::Executable { .. })
     }
+}
+
+/// How long slices may take if the worker that leads needs so long for each of them: it is busy for half of the time then.
+fn longest(each: Duration, jobs: usize) -> Duration {
+    let jobs = u32::try_from(jobs).unwrap_or(u32::MAX);
+    (each.saturating_mul(2).saturating_mul(jobs)).clamp(SLICE, LONGEST)
 }
 
 /// How long a worker that leads may be silent.

@@ -191,8 +191,8 @@ impl Workshop {
         loop {
             if let Some(outcome) = self.outcome(&mut runner, &message) {
                 let place = (Place::Result, self.version.as_str(), id);
-                self.cluster
-                    .leave(place, &message.name, &written(&outcome))?;
+                let result = (message.name.clone(), written(&outcome));
+                self.cluster.leave(place, &[result])?;
                 self.cluster.settle(&message)?;
                 idle = Instant::now();
             }

@@ -12,6 +12,7 @@ use super::tally::Tally;
 use super::{CheckError, Checker};
 use report::{Errands, Limit, Report, Trailed};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
@@ -268,9 +269,9 @@ impl Division {
         })
     }
 
-    /// A slice takes at least so long from now on.
-    pub fn set_slice(&self, slice: Duration) {
-        self.work.ledger.set_slice(slice);
+    /// How long a slice takes from now on, at least and at most.
+    pub fn set_pace(&self, pace: RangeInclusive<Duration>) {
+        self.work.ledger.set_pace(pace);
     }
 
     /// There are so many jobs from now on.

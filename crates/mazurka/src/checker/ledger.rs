@@ -14,6 +14,7 @@ use report::{FailureKind, Limit};
 use runtime::Names;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
@@ -21,8 +22,7 @@ use std::time::{Duration, Instant};
 
 /// How long a slice is to take, at least and at most. Between these it takes a part of the search so far: whoever has nothing to do waits
 /// for a slice, and to begin one takes time.
-const SHORT: Duration = Duration::from_millis(20);
-const LONG: Duration = Duration::from_millis(300);
+const PACE: RangeInclusive<Duration> = Duration::from_millis(20)..=Duration::from_millis(300);
 const PART: u32 = 40;
 
 /// Executions of any other slice, at least and at most.
@@ -62,8 +62,8 @@ struct State {
     earlier: u64,
     /// Executions in a second, of one job.
     rate: f64,
-    /// How long a slice takes, at least.
-    slice: Duration,
+    /// How long a slice takes, at least and at most.
+    pace: RangeInclusive<Duration>,
     halt: Option<Limit>,
     spin: Option<Spin>,
     error: Option<CheckError>,
@@ -135,7 +135,7 @@ impl Ledger {
                 earlier: found_before,
                 before,
                 rate: 0.0,
-                slice: SHORT,
+                pace: PACE,
                 halt: None,
                 spin: None,
                 error: None,
@@ -151,9 +151,9 @@ impl Ledger {
         self.jobs.store(jobs, Relaxed);
     }
 
-    /// A slice takes at least so long from now on.
-    pub fn set_slice(&self, slice: Duration) {
-        self.state().slice = slice;
+    /// How long a slice takes from now on, at least and at most.
+    pub fn set_pace(&self, pace: RangeInclusive<Duration>) {
+        self.state().pace = pace;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -233,12 +233,12 @@ impl Ledger {
     /// None if the part contradicts itself, which ends the search.
     fn task(&self, state: &mut State, mut part: Part, left: Option<u64>) -> Option<Task<'_>> {
         let jobs = self.jobs.load(Relaxed);
+        let (short, long) = (*state.pace.start(), *state.pace.end());
         let slice = match state.waiting.len() + 1 < jobs {
             // Other jobs soon wait for what this one gives away.
-            true => SHORT,
-            false => (self.started.elapsed() / PART).clamp(SHORT, LONG),
+            true => short,
+            false => (self.started.elapsed() / PART).clamp(short, long),
         };
-        let slice = slice.max(state.slice);
         let usual = (state.rate * slice.as_secs_f64()) as u64;
         let usual = usual.clamp(FEW, MANY);
         let executions = match part.is_first() {

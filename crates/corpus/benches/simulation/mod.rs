@@ -1,0 +1,355 @@
+//! A simulation, by discrete events, of workers that do a measured search over a message server.
+
+use mazurka::Measured;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// As in `mazurka worker`: how long a slice takes at least and at most, in seconds, and results that are taken at once.
+const SHORT: f64 = 0.5;
+const LONG: f64 = 60.0;
+const AT_ONCE: usize = 256;
+
+/// The part of the time so far that a slice may take, if it is between these.
+const PART: f64 = 1.0 / 40.0;
+
+/// The first slice, in which a strategy learns, in seconds.
+const LEARNING: f64 = 1.0;
+
+/// What the worker that leads needs for a slice, besides waiting for the server, in seconds.
+const LEADING: f64 = 100e-6;
+
+/// Messages that the server passes on for a slice: four for the slice, four for its result.
+const MESSAGES: f64 = 4.0;
+
+/// A measured search.
+pub struct Search {
+    items: Vec<Item>,
+    children: Vec<Vec<u32>>,
+    executions: f64,
+    /// What surrounds the executions of a slice, in seconds.
+    overhead: f64,
+}
+
+struct Item {
+    executions: f64,
+    share: f64,
+}
+
+/// The workers and the server between them.
+pub struct Cluster {
+    workers: usize,
+    latency: f64,
+    /// Messages in a second that the server can pass on.
+    server: f64,
+}
+
+/// What came out.
+pub struct Outcome {
+    /// The time of one worker without a server, by the time of all workers.
+    pub efficiency: f64,
+    pub wall_s: f64,
+    /// The longest that slices were allowed to take.
+    pub slice_s: f64,
+    pub messages: f64,
+    /// Time in which the one that leads was busy.
+    pub leading_s: f64,
+}
+
+impl Search {
+    pub fn of(slices: &[Measured]) -> Search {
+        let mut children = vec![Vec::new(); slices.len()];
+        for (index, slice) in slices.iter().enumerate() {
+            if let Some(parent) = slice.parent {
+                children[parent].push(index as u32);
+            }
+        }
+        let executions: u64 = slices.iter().map(|slice| slice.executions).sum();
+        // The shortest slices are nearly all overhead.
+        let mut least: Vec<f64> = slices.iter().map(|slice| slice.took_s).collect();
+        least.sort_by(f64::total_cmp);
+        Search {
+            items: slices
+                .iter()
+                .map(|slice| Item {
+                    executions: slice.executions as f64,
+                    share: slice.share,
+                })
+                .collect(),
+            children,
+            executions: executions as f64,
+            overhead: least[least.len() / 2],
+        }
+    }
+}
+
+impl Cluster {
+    /// Workers that are so many seconds away from a server that passes on 20,000 messages a second.
+    pub fn of(workers: usize, latency: f64) -> Cluster {
+        Cluster {
+            workers,
+            latency,
+            server: 20_000.0,
+        }
+    }
+}
+
+/// A part of the search: what is left of it, the oldest in front.
+#[derive(Default)]
+struct Part(VecDeque<u32>);
+
+/// A slice that was given out.
+struct Slice {
+    part: Part,
+    budget: f64,
+    /// Parts that are given away.
+    wanted: usize,
+}
+
+enum Event {
+    /// A slice is at the server.
+    Given(Slice),
+    /// A worker begins a slice.
+    Begun(Slice),
+    /// A worker has brought a result, and asks for the next slice.
+    Asked,
+    /// A result is at the server: what is left.
+    Brought(Vec<Part>),
+    /// The one that leads looks for results.
+    Look,
+}
+
+/// The search with executions that take so long together that one worker needs these seconds.
+pub fn simulate(search: &Search, seconds: f64, cluster: &Cluster) -> Outcome {
+    let mut simulation = Simulation {
+        search,
+        cluster,
+        scale: seconds / search.executions,
+        now: 0.0,
+        number: 0,
+        events: BinaryHeap::new(),
+        pending: Vec::new(),
+        server_free: 0.0,
+        idle: cluster.workers,
+        queue: VecDeque::new(),
+        results: VecDeque::new(),
+        waiting: BinaryHeap::new(),
+        given: 0,
+        longest: SHORT,
+        outcome: Outcome {
+            efficiency: 0.0,
+            wall_s: 0.0,
+            slice_s: SHORT,
+            messages: 0.0,
+            leading_s: 0.0,
+        },
+    };
+    simulation.wait_for(Part(VecDeque::from([0])));
+    simulation.at(0.0, Event::Look);
+    simulation.run();
+    let mut outcome = simulation.outcome;
+    outcome.wall_s = simulation.now;
+    outcome.efficiency = seconds / (cluster.workers as f64 * outcome.wall_s);
+    outcome
+}
+
+struct Simulation<'s> {
+    search: &'s Search,
+    cluster: &'s Cluster,
+    /// Seconds of an execution.
+    scale: f64,
+    now: f64,
+    number: u64,
+    /// Times, in nanoseconds, and indices of events.
+    events: BinaryHeap<Reverse<(u64, u64, usize)>>,
+    pending: Vec<Option<Event>>,
+    /// When the server has passed on all that it has.
+    server_free: f64,
+    /// Workers that have asked for a slice and got none yet.
+    idle: usize,
+    /// Slices at the server.
+    queue: VecDeque<Slice>,
+    /// Results at the server.
+    results: VecDeque<Vec<Part>>,
+    /// Parts that wait at the one that leads, by their shares.
+    waiting: BinaryHeap<(u64, Reverse<u64>, WaitingPart)>,
+    /// Slices that are given out and not brought back.
+    given: usize,
+    longest: f64,
+    outcome: Outcome,
+}
+
+/// A part in a heap that is ordered by something else.
+struct WaitingPart(Part);
+
+impl PartialEq for WaitingPart {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for WaitingPart {}
+
+impl PartialOrd for WaitingPart {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for WaitingPart {
+    fn cmp(&self, _: &Self) -> std::cmp::Ordering {
+        std::cmp::Ordering::Equal
+    }
+}
+
+impl Simulation<'_> {
+    fn at(&mut self, time: f64, event: Event) {
+        self.number += 1;
+        self.pending.push(Some(event));
+        let index = self.pending.len() - 1;
+        self.events
+            .push(Reverse(((time * 1e9) as u64, self.number, index)));
+    }
+
+    fn run(&mut self) {
+        while let Some(Reverse((time, _, index))) = self.events.pop() {
+            self.now = time as f64 / 1e9;
+            let event = self.pending[index].take();
+            match event.expect("an event happens once") {
+                Event::Given(slice) => {
+                    self.queue.push_back(slice);
+                    self.hand_out();
+                }
+                Event::Asked => {
+                    self.idle += 1;
+                    self.hand_out();
+                }
+                Event::Begun(slice) => self.work(slice),
+                Event::Brought(parts) => self.results.push_back(parts),
+                Event::Look => self.lead(),
+            }
+            if self.given == 0 && self.waiting.is_empty() {
+                return;
+            }
+        }
+        unreachable!("the search ends when nothing is left");
+    }
+
+    /// When the server has passed on what reaches it now.
+    fn pass(&mut self) -> f64 {
+        self.outcome.messages += MESSAGES;
+        self.server_free = self.server_free.max(self.now) + MESSAGES / self.cluster.server;
+        self.server_free
+    }
+
+    fn hand_out(&mut self) {
+        while self.idle > 0
+            && let Some(slice) = self.queue.pop_front()
+        {
+            self.idle -= 1;
+            let passed = self.pass();
+            self.at(passed + self.cluster.latency, Event::Begun(slice));
+        }
+    }
+
+    /// Does a slice, depth first.
+    fn work(&mut self, slice: Slice) {
+        let Slice {
+            mut part,
+            budget,
+            wanted,
+        } = slice;
+        let mut took = self.search.overhead;
+        let mut done = 0.0;
+        while done < budget
+            && let Some(item) = part.0.pop_back()
+        {
+            done += match item {
+                0 => LEARNING,
+                _ => self.search.items[item as usize].executions * self.scale,
+            };
+            part.0.extend(&self.search.children[item as usize]);
+        }
+        took += done;
+        let mut left = Vec::new();
+        while left.len() < wanted && part.0.len() > 1 {
+            let oldest = part.0.pop_front().into_iter().collect();
+            left.push(Part(oldest));
+        }
+        if !part.0.is_empty() {
+            left.push(part);
+        }
+        let latency = self.cluster.latency;
+        let brought = self.now + took + latency;
+        self.at(brought, Event::Brought(left));
+        // The server confirms the result before the worker asks.
+        self.at(brought + 2.0 * latency, Event::Asked);
+    }
+
+    /// Takes what is at the server, and gives out what is wanted.
+    fn lead(&mut self) {
+        let latency = self.cluster.latency;
+        let taken = self.results.len().min(AT_ONCE);
+        let now = self.now;
+        let passed = (0..taken).map(|_| self.pass()).fold(now, f64::max);
+        let taken: Vec<Vec<Part>> = self.results.drain(..taken).collect();
+        let count = taken.len();
+        self.given -= count;
+        for part in taken.into_iter().flatten() {
+            self.wait_for(part);
+        }
+        let slices = self.slices();
+        let busy = LEADING * count.max(slices.len()) as f64;
+        // One way to ask, one for the results.
+        let ready = passed + 2.0 * latency + busy;
+        let confirmed = match slices.is_empty() {
+            true => ready,
+            false => ready + 2.0 * latency,
+        };
+        if count > 0 {
+            let each = (confirmed - ready + busy) / count as f64;
+            let jobs = self.cluster.workers as f64;
+            self.longest = (2.0 * each * jobs).clamp(SHORT, LONG);
+            self.outcome.slice_s = self.outcome.slice_s.max(self.longest);
+        }
+        self.outcome.leading_s += confirmed - ready + busy;
+        for slice in slices {
+            self.at(ready + latency, Event::Given(slice));
+        }
+        self.at(confirmed.max(self.now + 1e-3), Event::Look);
+    }
+
+    /// The slices that are given out now.
+    fn slices(&mut self) -> Vec<Slice> {
+        let workers = self.cluster.workers;
+        let most = workers + workers / 2 + 1;
+        let mut slices = Vec::new();
+        while self.given < most
+            && let Some((_, _, WaitingPart(part))) = self.waiting.pop()
+        {
+            self.given += 1;
+            let usual = (self.now * PART).clamp(SHORT, self.longest);
+            let is_short = self.waiting.len() + 1 < workers;
+            slices.push(Slice {
+                part,
+                budget: if is_short { SHORT } else { usual },
+                wanted: match workers {
+                    1 => 0,
+                    _ => (2 * workers).saturating_sub(self.waiting.len()),
+                },
+            });
+        }
+        slices
+    }
+
+    fn wait_for(&mut self, part: Part) {
+        let share: f64 = part
+            .0
+            .iter()
+            .map(|item| self.search.items[*item as usize].share)
+            .sum();
+        self.number += 1;
+        let key = (share * 1e15) as u64;
+        self.waiting
+            .push((key, Reverse(self.number), WaitingPart(part)));
+    }
+}

@@ -1,0 +1,76 @@
+//! The slices of a divided search and what they took: what a simulation of many workers replays.
+
+use super::part::{Part, Portion, slice};
+use super::{CheckError, Checker};
+use explore::LEARNING;
+use runtime::Names;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A slice of a divided search.
+#[doc(hidden)]
+pub struct Measured {
+    /// The slice that left it, as an index; none for the first one.
+    pub parent: Option<usize>,
+    /// How large its part was taken to be, as a part of the whole.
+    pub share: f64,
+    pub executions: u64,
+    /// In seconds, with all that surrounds its executions.
+    pub took_s: f64,
+}
+
+impl Checker {
+    /// Searches in slices of so many executions, each of which gives away so many parts.
+    ///
+    /// # Errors
+    /// As [`Checker::try_check`].
+    #[doc(hidden)]
+    pub fn measured(
+        self,
+        executions: u64,
+        parts: u32,
+        program: impl Fn() + 'static,
+    ) -> Result<Vec<Measured>, CheckError> {
+        let settings = &self.settings;
+        let strategy = settings.algorithm.strategy(settings.options).save();
+        let program = Rc::new(program);
+        let mut measured = Vec::new();
+        let mut waiting = vec![(None, Part::whole(Arc::<Names>::default(), strategy))];
+        while let Some((parent, part)) = waiting.pop() {
+            let portion = Portion {
+                executions: match part.is_first() {
+                    true => executions.max(LEARNING),
+                    false => executions,
+                },
+                parts,
+                earlier: 0,
+            };
+            let program = Rc::clone(&program);
+            let began = Instant::now();
+            let slice = slice(
+                settings.of_slices(None),
+                move || program(),
+                &part,
+                portion,
+                None,
+            )?;
+            if slice.anew.is_some() {
+                // Nothing before counts.
+                measured.clear();
+                waiting.clear();
+            }
+            let own = measured.len();
+            measured.push(Measured {
+                parent: parent.filter(|_| own > 0),
+                share: part.share,
+                executions: slice.found.tally.complete(),
+                took_s: began.elapsed().as_secs_f64(),
+            });
+            // What comes first in the search is done first, so few parts wait.
+            let rest = slice.rest.into_iter().rev();
+            waiting.extend(rest.map(|part| (Some(own), part)));
+        }
+        Ok(measured)
+    }
+}
