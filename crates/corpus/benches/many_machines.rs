@@ -25,6 +25,9 @@ const LATENCIES: [f64; 3] = [0.001, 0.010, 0.050];
 
 const WORKERS: [usize; 9] = [1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000];
 
+/// Searches that take longer are not simulated, in seconds.
+const LONGEST: f64 = 10.0 * 3600.0;
+
 /// Parts that a measured slice gives away.
 const PARTS: u32 = 2;
 
@@ -42,7 +45,8 @@ fn main() {
         );
         for (length, seconds) in LENGTHS {
             for latency in LATENCIES {
-                for workers in WORKERS {
+                let enough = |&workers: &usize| seconds / workers as f64 <= LONGEST;
+                for workers in WORKERS.into_iter().filter(enough) {
                     let cluster = Cluster::of(workers, latency);
                     let outcome = simulate(&search, seconds, &cluster);
                     row(length, latency, workers, &outcome);

@@ -252,6 +252,7 @@ fn a_search_goes_on_with_another_number_of_jobs() {
         "events",
         "max_depth",
         "bounds",
+        "coverage",
     ] {
         assert_eq!(resumed[field], whole[field], "{field}");
     }

@@ -2,12 +2,15 @@
 
 use mazurka::Measured;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 /// As in `mazurka worker`: how long a slice takes at least and at most, in seconds, and results that are taken at once.
 const SHORT: f64 = 0.5;
 const LONG: f64 = 60.0;
 const AT_ONCE: usize = 256;
+
+/// How often the one that leads looks at how busy it is, in seconds.
+const BEAT: f64 = 1.0;
 
 /// The part of the time so far that a slice may take, if it is between these.
 const PART: f64 = 1.0 / 40.0;
@@ -127,7 +130,8 @@ pub fn simulate(search: &Search, seconds: f64, cluster: &Cluster) -> Outcome {
         now: 0.0,
         number: 0,
         events: BinaryHeap::new(),
-        pending: Vec::new(),
+        pending: HashMap::new(),
+        free: None,
         server_free: 0.0,
         idle: cluster.workers,
         queue: VecDeque::new(),
@@ -135,6 +139,9 @@ pub fn simulate(search: &Search, seconds: f64, cluster: &Cluster) -> Outcome {
         waiting: BinaryHeap::new(),
         given: 0,
         longest: SHORT,
+        busy: 0.0,
+        taken: 0.0,
+        beaten: 0.0,
         outcome: Outcome {
             efficiency: 0.0,
             wall_s: 0.0,
@@ -159,9 +166,11 @@ struct Simulation<'s> {
     scale: f64,
     now: f64,
     number: u64,
-    /// Times, in nanoseconds, and indices of events.
-    events: BinaryHeap<Reverse<(u64, u64, usize)>>,
-    pending: Vec<Option<Event>>,
+    /// Times, in nanoseconds, and numbers of events.
+    events: BinaryHeap<Reverse<(u64, u64)>>,
+    pending: HashMap<u64, Event>,
+    /// When the one that leads can look for results again; none if it is going to.
+    free: Option<f64>,
     /// When the server has passed on all that it has.
     server_free: f64,
     /// Workers that have asked for a slice and got none yet.
@@ -175,6 +184,10 @@ struct Simulation<'s> {
     /// Slices that are given out and not brought back.
     given: usize,
     longest: f64,
+    /// How long the one that leads was busy since it looked at that last, with how many results, and when that was.
+    busy: f64,
+    taken: f64,
+    beaten: f64,
     outcome: Outcome,
 }
 
@@ -204,16 +217,15 @@ impl Ord for WaitingPart {
 impl Simulation<'_> {
     fn at(&mut self, time: f64, event: Event) {
         self.number += 1;
-        self.pending.push(Some(event));
-        let index = self.pending.len() - 1;
-        self.events
-            .push(Reverse(((time * 1e9) as u64, self.number, index)));
+        self.pending.insert(self.number, event);
+        let time = (time * 1e9) as u64;
+        self.events.push(Reverse((time, self.number)));
     }
 
     fn run(&mut self) {
-        while let Some(Reverse((time, _, index))) = self.events.pop() {
+        while let Some(Reverse((time, number))) = self.events.pop() {
             self.now = time as f64 / 1e9;
-            let event = self.pending[index].take();
+            let event = self.pending.remove(&number);
             match event.expect("an event happens once") {
                 Event::Given(slice) => {
                     self.queue.push_back(slice);
@@ -224,7 +236,12 @@ impl Simulation<'_> {
                     self.hand_out();
                 }
                 Event::Begun(slice) => self.work(slice),
-                Event::Brought(parts) => self.results.push_back(parts),
+                Event::Brought(parts) => {
+                    self.results.push_back(parts);
+                    if let Some(free) = self.free.take() {
+                        self.at(free.max(self.now), Event::Look);
+                    }
+                }
                 Event::Look => self.lead(),
             }
             if self.given == 0 && self.waiting.is_empty() {
@@ -305,17 +322,23 @@ impl Simulation<'_> {
             true => ready,
             false => ready + 2.0 * latency,
         };
-        if count > 0 {
-            let each = (confirmed - ready + busy) / count as f64;
+        self.busy += confirmed - ready + busy;
+        self.taken += count as f64;
+        if self.now >= self.beaten + BEAT {
+            let each = self.busy / self.taken.max(1.0);
             let jobs = self.cluster.workers as f64;
             self.longest = (2.0 * each * jobs).clamp(SHORT, LONG);
             self.outcome.slice_s = self.outcome.slice_s.max(self.longest);
+            (self.busy, self.taken, self.beaten) = (0.0, 0.0, self.now);
         }
         self.outcome.leading_s += confirmed - ready + busy;
         for slice in slices {
             self.at(ready + latency, Event::Given(slice));
         }
-        self.at(confirmed.max(self.now + 1e-3), Event::Look);
+        match self.results.is_empty() {
+            true => self.free = Some(confirmed),
+            false => self.at(confirmed, Event::Look),
+        }
     }
 
     /// The slices that are given out now.

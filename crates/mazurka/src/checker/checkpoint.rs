@@ -1,6 +1,7 @@
 //! The state of a search between two executions, and whether a saved one may be gone on from.
 
 use super::CheckError;
+use super::coverage::Seen;
 use super::failures::Failures;
 use super::part::Part;
 use super::settings::Settings;
@@ -52,6 +53,8 @@ pub(crate) struct State<'s> {
     pub elapsed_s: f64,
     /// What is left of a search that was divided: its strategies are there. None of one that was not.
     pub parts: Option<Vec<Part>>,
+    /// What these parts have looked at.
+    pub seen: Seen,
 }
 
 impl Task {
@@ -304,6 +307,7 @@ mod tests {
             names: Cow::Owned(Names::default()),
             elapsed_s: 0.0,
             parts: None,
+            seen: Seen::default(),
         };
         let state = postcard::to_allocvec(&state).unwrap();
         let searches = Algorithm::general().map(saved);
@@ -314,7 +318,7 @@ mod tests {
             .collect();
         assert_eq!(
             (slots::MAGIC.last(), lengths),
-            (Some(&b'G'), vec![69, 51, 52, 52, 52, 57, 56, 57, 63]),
+            (Some(&b'H'), vec![75, 51, 52, 52, 52, 57, 56, 57, 63]),
             "the format has changed: raise the version in MAGIC, and write both here"
         );
     }

@@ -231,12 +231,13 @@ impl User {
 impl Seen {
     /// Adds what another part of the search has looked at.
     pub fn add(&mut self, other: Seen) {
-        self.executions += other.executions;
-        self.looked_at += other.looked_at;
-        self.races += other.races;
+        self.executions = self.executions.saturating_add(other.executions);
+        self.looked_at = self.looked_at.saturating_add(other.looked_at);
+        self.races = self.races.saturating_add(other.races);
         self.most_races = self.most_races.max(other.most_races);
         for (line, races) in other.lines {
-            *self.lines.entry(line).or_default() += races;
+            let own = self.lines.entry(line).or_default();
+            *own = own.saturating_add(races);
         }
         for (object, user) in other.objects {
             User::add_to(&mut self.objects, object, user);

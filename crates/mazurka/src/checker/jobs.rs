@@ -286,7 +286,7 @@ fn begun(
         left_out: state.left_out,
         suppressed: state.suppressed,
         goals: state.goals.into_owned(),
-        ..Found::default()
+        seen: state.seen,
     };
     let ledger = Ledger::new(jobs, settings, parts, names, found);
     (ledger, state.elapsed_s)
@@ -342,6 +342,7 @@ impl Keeper {
             names: Cow::Owned(names),
             elapsed_s: work.elapsed_s(),
             parts: Some(known.rest),
+            seen: found.seen,
         };
         checkpoint.save(&state, &[])
     }

@@ -457,6 +457,7 @@ impl Search {
             names: Cow::Borrowed(self.model.names()),
             elapsed_s: self.brake.elapsed_s(),
             parts: None,
+            seen: Seen::default(),
         }
     }
 }
