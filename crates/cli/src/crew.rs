@@ -202,7 +202,7 @@ impl Crew<'_> {
             ended: 0,
         };
         let mut peak = 0;
-        while let Some(errand) = self.division.take() {
+        while let Some(errand) = self.next(&mut runner) {
             match runner.carry_out(&errand.words(), || self.division.is_stopped()) {
                 Ok(carried) => peak = self.settle(errand, carried).unwrap_or(peak),
                 Err(refusal) => self.note(Trouble::Refused(Box::new(refusal))),
@@ -210,6 +210,17 @@ impl Crew<'_> {
         }
         self.memory.fetch_add(peak, Relaxed);
         runner.guard.filter(|_| is_given && runner.ended == 0)
+    }
+
+    /// The next slice for this process, which may be asked to end it soon.
+    fn next(&self, runner: &mut Runner<'_>) -> Option<Errand<'_>> {
+        match runner.haste() {
+            Ok(haste) => self.division.take(Box::new(move || haste.ask())),
+            Err(refusal) => {
+                self.note(Trouble::Refused(Box::new(refusal)));
+                None
+            }
+        }
     }
 
     /// Takes note of what became of a slice. Tells the peak of the resident memory of its process in bytes, if it is known.

@@ -58,7 +58,9 @@ pub fn is_from_outside(
     };
     let again = guard.end(|| stop.load(Relaxed));
     let again_trailed = guard.trail().unwrap_or_default();
-    again != Some(ended) || length(&again_trailed) < length(trailed)
+    // Who is killed while the report is made was not killed by the execution.
+    let has_ended = again_trailed.counts.has_some();
+    again != Some(ended) || has_ended || length(&again_trailed) < length(trailed)
 }
 
 /// How many steps of its last execution were begun.

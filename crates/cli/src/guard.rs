@@ -3,7 +3,7 @@
 
 use crate::fatality;
 use crate::refusal::Refusal;
-use native::{Answer, Order, Patience, Worker};
+use native::{Answer, Haste, Order, Patience, Worker};
 use report::{Interleaving, Limit, Report, Trailed};
 use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
@@ -120,6 +120,14 @@ impl Guard {
     pub fn tell(&mut self, words: &[u8]) -> Result<(), Refusal> {
         self.worker.tell(words).map_err(|error| Refusal::System {
             what: "tell a job what to do",
+            error,
+        })
+    }
+
+    /// Lets others ask for the end of an errand.
+    pub fn haste(&self) -> Result<Haste, Refusal> {
+        self.worker.haste().map_err(|error| Refusal::System {
+            what: "reach a job",
             error,
         })
     }

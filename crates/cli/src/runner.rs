@@ -4,7 +4,7 @@ use crate::fatality;
 use crate::guard::{Guard, Heard};
 use crate::refusal::Refusal;
 use mazurka::shorter_errand;
-use native::{Answer, Order, Worker, ending};
+use native::{Answer, Haste, Order, Worker, ending};
 use report::{Limit, Trailed};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -82,6 +82,19 @@ pub struct Runner<'r> {
 }
 
 impl Runner<'_> {
+    /// Lets others ask for the end of the next errand.
+    pub fn haste(&mut self) -> Result<Haste, Refusal> {
+        self.guard()?.haste()
+    }
+
+    fn guard(&mut self) -> Result<&mut Guard, Refusal> {
+        let guard = match self.guard.take() {
+            Some(guard) => guard,
+            None => self.executable.start_for_errands(self.order)?,
+        };
+        Ok(self.guard.insert(guard))
+    }
+
     /// Does an errand, unless `stops` says that it is no more wanted.
     pub fn carry_out(
         &mut self,
@@ -90,13 +103,10 @@ impl Runner<'_> {
     ) -> Result<Carried, Refusal> {
         let mut words = Cow::Borrowed(words);
         for attempt in 1.. {
-            let guard = match self.guard.take() {
-                Some(guard) => guard,
-                None => self.executable.start_for_errands(self.order)?,
-            };
-            let guard = self.guard.insert(guard);
+            let order = self.order;
+            let guard = self.guard()?;
             guard.tell(&words)?;
-            let ended = match heard(guard, self.order, &stops)? {
+            let ended = match heard(guard, order, &stops)? {
                 Ok(words) => return Ok(Carried::Brought(words)),
                 Err(ended) => ended,
             };

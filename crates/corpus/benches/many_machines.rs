@@ -4,8 +4,8 @@
 //!
 //! A search of a core-hour or core-month is the measured tree with slower executions. Its first slice, in which a strategy learns, takes
 //! a second. Everything else is as `mazurka worker` does it: a worker brings a result, waits until the server has it, and asks
-//! for the next slice; another one leads, takes results and gives slices out, many at once. Slices take half a second, and longer if the one
-//! that leads would be busy for more than half of the time.
+//! for the next slice; another one leads, takes results and gives slices out, many at once. Slices are so long that the one that leads
+//! is busy for a quarter of the time.
 
 use mazurka::{Checker, Measured};
 use plotters::prelude::*;
@@ -14,8 +14,10 @@ use std::collections::BTreeMap;
 
 mod simulation;
 
-/// Programs, and executions in a measured slice.
-const PROGRAMS: [(&str, u64); 3] = [("fib-bench:6", 4), ("mutex:3,5", 1), ("linuxrwlocks:6", 4)];
+const PROGRAMS: [&str; 3] = ["fib-bench:6", "mutex:3,5", "linuxrwlocks:6"];
+
+/// Executions in a measured slice.
+const EXECUTIONS: u64 = 1;
 
 /// Searches by one worker, in seconds.
 const LENGTHS: [(&str, f64); 2] = [("core-hour", 3600.0), ("core-month", 30.0 * 24.0 * 3600.0)];
@@ -33,10 +35,10 @@ const PARTS: u32 = 2;
 
 fn main() {
     let mut curves: BTreeMap<(String, u32), Vec<(f64, f64)>> = BTreeMap::new();
-    for (name, executions) in PROGRAMS {
+    for name in PROGRAMS {
         let program = corpus::parse(name).expect("the corpus has it").program();
         let slices = Checker::new()
-            .measured(executions, PARTS, program)
+            .measured(EXECUTIONS, PARTS, program)
             .expect("the corpus can be searched");
         let search = Search::of(&slices);
         println!("{name}: {}", told(&slices));

@@ -3,7 +3,7 @@
 use crate::order::{errand_file, reachable, trail_file, written};
 use crate::patience::{Patience, descendants};
 use crate::{Answer, ORDER, Order};
-use report::{Errands, Trailed};
+use report::{Errands, Trail, Trailed};
 use rustix::process::{
     Pid, Signal, kill_process, kill_process_group, set_parent_process_death_signal,
 };
@@ -115,11 +115,21 @@ impl Worker {
         channel.bell.write_all(&[0])
     }
 
-    /// What the errand brought that it has done.
+    /// Lets others [ask it for haste](Haste::ask).
+    ///
+    /// # Errors
+    /// If there are too many open files.
+    pub fn haste(&self) -> io::Result<Haste> {
+        self.trail.try_clone().map(Haste)
+    }
+
+    /// What the errand brought that it has done. Whoever asks for haste from now on means the next one.
     ///
     /// # Errors
     /// As [`tell`](Worker::tell).
     pub fn brought(&self) -> io::Result<Vec<u8>> {
+        self.trail
+            .write_all_at(&0_u64.to_le_bytes(), Trail::HASTE)?;
         let channel = self.errands.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         let mut words = Vec::new();
         let mut file = &channel.words;
@@ -185,6 +195,18 @@ impl Worker {
 
     fn id(&self) -> Pid {
         Pid::from_child(&self.child)
+    }
+}
+
+/// A way to ask a worker to end its errand soon.
+#[derive(Debug)]
+pub struct Haste(File);
+
+impl Haste {
+    /// Asks for it. Nothing is lost if the worker has ended.
+    pub fn ask(&self) {
+        // Without an answer the errand ends in its time.
+        let _ = self.0.write_all_at(&1_u64.to_le_bytes(), Trail::HASTE);
     }
 }
 

@@ -2,7 +2,7 @@
 //! dies or has to be killed.
 //!
 //! Layout, in words of 64 bits: counters, then the steps of the current execution (thread and choice), then a JSON text
-//! with its length in bytes: names of threads, coarse objects, failures.
+//! with its length in bytes: names of threads, coarse objects, failures. The last word goes the other way: it asks for haste.
 
 use crate::{FailureKind, SavedStep};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,8 @@ const WORDS: usize = 1 << 21;
 const STEPS: usize = 16;
 /// Where the text begins: its length, then its bytes.
 const TEXT: usize = 1 << 20;
+/// The word in which the process that reads the trail asks the search to end soon.
+const HASTE: usize = WORDS - 1;
 
 /// The places of the counters.
 const EXECUTION: usize = 0;
@@ -91,6 +93,9 @@ impl Trail {
     /// Size of the file that two processes share.
     pub const BYTES: u64 = (WORDS * size_of::<u64>()) as u64;
 
+    /// Where in the file the word is, in bytes, in which the process that reads it [asks for haste](Self::asks_for_haste).
+    pub const HASTE: u64 = (HASTE * size_of::<u64>()) as u64;
+
     /// Begins a trail in these words, which belong to such a file.
     ///
     /// ```
@@ -127,6 +132,12 @@ impl Trail {
             length: 0,
             facts: Facts::default(),
         }
+    }
+
+    /// Whether the process that reads these words asks the search to end soon: the word is not zero.
+    #[inline]
+    pub fn asks_for_haste(words: &[AtomicU64]) -> bool {
+        words[HASTE].load(Relaxed) != 0
     }
 
     /// The next execution begins.
@@ -205,7 +216,7 @@ impl Trail {
 
     fn write_facts(&self) {
         let text = serde_json::to_vec(&self.facts).expect("facts have no maps to serialise");
-        let place = &self.words[TEXT + 1..];
+        let place = &self.words[TEXT + 1..HASTE];
         // What does not fit is not known.
         let length = match text.len() <= size_of_val(place) {
             true => text.len(),
@@ -227,6 +238,11 @@ fn packed(thread: usize, choice: u32) -> u64 {
 }
 
 impl Counts {
+    /// Whether an execution has ended.
+    pub fn has_some(&self) -> bool {
+        self.executions + self.halted + self.blocked + self.deadlocks > 0
+    }
+
     fn values(&self) -> [u64; 6] {
         [
             self.executions,
@@ -293,7 +309,7 @@ fn saved(steps: &[u64], threads: &[String]) -> Option<Vec<SavedStep>> {
 
 fn facts(file: &mut &File) -> io::Result<Option<Facts>> {
     let length = words(file, TEXT, 1)?[0];
-    let most = ((WORDS - TEXT - 1) * size_of::<u64>()) as u64;
+    let most = ((HASTE - TEXT - 1) * size_of::<u64>()) as u64;
     if length > most {
         return Ok(None);
     }

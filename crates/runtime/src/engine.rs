@@ -222,7 +222,11 @@ impl Engine {
     pub(crate) fn new(config: Config, mut names: Names, body: Box<dyn Fn()>) -> Engine {
         let mut native = native::State::new(config.native);
         let watches_all = config.without.contains(&Shortcut::Ownership);
-        if names.has_plain_memory() || !native.is_raced || watches_all {
+        if names.has_plain_memory() {
+            native.ownership.give_up();
+            native.is_ordering = names.orders_atomics();
+        }
+        if !native.is_raced || watches_all {
             native.watch_all();
         }
         if native.are_stacks_events(&config) {

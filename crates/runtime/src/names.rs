@@ -53,6 +53,8 @@ pub struct Names {
     addresses: Addresses,
     /// Whether there is plain memory, so that happens-before must be known.
     has_plain_memory: bool,
+    /// Whether that includes what atomic accesses of native programs order.
+    orders_atomics: bool,
     /// Whether there are hints, so that the await rule applies.
     has_hints: bool,
 }
@@ -107,6 +109,7 @@ impl Default for Names {
             residents: BTreeMap::new(),
             addresses: Addresses::default(),
             has_plain_memory: false,
+            orders_atomics: false,
             has_hints: false,
         };
         names.add_thread(ThreadId::MAIN, 0);
@@ -387,6 +390,16 @@ impl Names {
     /// From now on data races are looked for.
     pub(crate) fn meet_plain_memory(&mut self) {
         self.has_plain_memory = true;
+    }
+
+    /// Whether what atomic accesses of native programs order must be known.
+    pub(crate) fn orders_atomics(&self) -> bool {
+        self.orders_atomics
+    }
+
+    /// What atomic accesses of native programs order is known from the beginning: a search does not begin anew to get to know it.
+    pub fn order_atomics(&mut self) {
+        self.orders_atomics = true;
     }
 }
 

@@ -11,6 +11,7 @@ use native::Answer;
 use report::{Limit, Trailed};
 use std::collections::HashMap;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -18,11 +19,12 @@ use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// How long a slice takes at least: the server and the network are between two of them.
-const SLICE: Duration = Duration::from_millis(500);
-
-/// How long it takes at most, however many workers there are.
+/// How long a slice takes at least and at most, however many workers there are. The server and the network are between two of them.
+const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(60);
+
+/// How long it takes at most while few workers need more.
+const USUAL: Duration = Duration::from_millis(500);
 
 /// Between two looks at what was brought.
 const LOOK: Duration = Duration::from_millis(100);
@@ -112,7 +114,7 @@ impl Leader<'_> {
                 "this search cannot be divided".to_owned(),
             )));
         };
-        division.set_pace(SLICE..=SLICE);
+        division.set_pace(SHORTEST..=USUAL);
         // What earlier terms have left is of no use.
         self.cluster.purge(&self.job.version, self.id)?;
         let results = self.cluster.results(self.id)?;
@@ -192,7 +194,7 @@ impl Round<'_, '_, '_> {
                 self.leader.lead.jobs = self.leader.lead.jobs.max(jobs);
                 most = jobs + jobs / 2 + 1;
                 let each = busy.checked_div(slices).unwrap_or_default();
-                self.division.set_pace(SLICE..=longest(each, jobs));
+                self.division.set_pace(pace(each, self.given.len(), jobs));
                 (busy, slices) = (Duration::ZERO, 0);
                 if let Leads::NoMore = self.save(saved)? {
                     return Ok(Leads::NoMore);
@@ -327,10 +329,12 @@ impl Job {
     }
 }
 
-/// How long slices may take if the worker that leads needs so long for each of them: it is busy for half of the time then.
-fn longest(each: Duration, jobs: usize) -> Duration {
-    let jobs = u32::try_from(jobs).unwrap_or(u32::MAX);
-    (each.saturating_mul(2).saturating_mul(jobs)).clamp(SLICE, LONGEST)
+/// How long slices take if the worker that leads needs so long for each of them: it is busy for a quarter of the time with those that
+/// are `under_way` now, and with those of all jobs.
+fn pace(each: Duration, under_way: usize, jobs: usize) -> RangeInclusive<Duration> {
+    let times = |count: usize| each.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
+    let short = times(4 * under_way).clamp(SHORTEST, LONGEST);
+    short..=times(4 * jobs).clamp(USUAL.max(short), LONGEST)
 }
 
 /// How long a worker that leads may be silent.

@@ -4,16 +4,18 @@ use mazurka::Measured;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-/// As in `mazurka worker`: how long a slice takes at least and at most, in seconds, and results that are taken at once.
-const SHORT: f64 = 0.5;
+/// As in `mazurka worker`: how long a slice takes at least and at most, in seconds, the most of it where few workers need more, and
+/// results that are taken at once.
+const SHORT: f64 = 0.1;
 const LONG: f64 = 60.0;
+const USUAL: f64 = 0.5;
 const AT_ONCE: usize = 256;
 
 /// How often the one that leads looks at how busy it is, in seconds.
 const BEAT: f64 = 1.0;
 
 /// The part of the time so far that a slice may take, if it is between these.
-const PART: f64 = 1.0 / 40.0;
+const PART: f64 = 1.0 / 10.0;
 
 /// The first slice, in which a strategy learns, in seconds.
 const LEARNING: f64 = 1.0;
@@ -138,7 +140,8 @@ pub fn simulate(search: &Search, seconds: f64, cluster: &Cluster) -> Outcome {
         results: VecDeque::new(),
         waiting: BinaryHeap::new(),
         given: 0,
-        longest: SHORT,
+        longest: USUAL,
+        each: 0.0,
         busy: 0.0,
         taken: 0.0,
         beaten: 0.0,
@@ -184,6 +187,8 @@ struct Simulation<'s> {
     /// Slices that are given out and not brought back.
     given: usize,
     longest: f64,
+    /// What the one that leads needs for a slice, in seconds.
+    each: f64,
     /// How long the one that leads was busy since it looked at that last, with how many results, and when that was.
     busy: f64,
     taken: f64,
@@ -327,7 +332,8 @@ impl Simulation<'_> {
         if self.now >= self.beaten + BEAT {
             let each = self.busy / self.taken.max(1.0);
             let jobs = self.cluster.workers as f64;
-            self.longest = (2.0 * each * jobs).clamp(SHORT, LONG);
+            self.each = each;
+            self.longest = (4.0 * each * jobs).clamp(USUAL, LONG);
             self.outcome.slice_s = self.outcome.slice_s.max(self.longest);
             (self.busy, self.taken, self.beaten) = (0.0, 0.0, self.now);
         }
@@ -350,11 +356,12 @@ impl Simulation<'_> {
             && let Some((_, _, WaitingPart(part))) = self.waiting.pop()
         {
             self.given += 1;
-            let usual = (self.now * PART).clamp(SHORT, self.longest);
+            let short = (4.0 * self.each * self.given as f64).clamp(SHORT, LONG);
+            let usual = (self.now * PART).clamp(short, self.longest.max(short));
             let is_short = self.waiting.len() + 1 < workers;
             slices.push(Slice {
                 part,
-                budget: if is_short { SHORT } else { usual },
+                budget: if is_short { short } else { usual },
                 wanted: match workers {
                     1 => 0,
                     _ => (2 * workers).saturating_sub(self.waiting.len()),

@@ -64,8 +64,11 @@ impl Covered {
         if number < FIRST {
             return true;
         }
+        if self.is_random {
+            return number.is_multiple_of(STRIDE);
+        }
         let Some((last, _)) = beginning.events().next_back() else {
-            return self.is_random && number.is_multiple_of(STRIDE);
+            return false;
         };
         let steps = beginning.steps().rev().take(STEPS);
         let steps = steps.map(|step| u32::from(step.thread.0) << 8 ^ step.choice);

@@ -5,17 +5,17 @@
 
 use super::checkpoint::{State, refused_if_contradictory};
 use super::jobs::{Keeper, Work, by_one_job, conclude, indivisible, is_possible};
-use super::ledger::{Known, Task};
+use super::ledger::{Haste, Known, Task};
 use super::memory::peak_rss_bytes;
 use super::part::{End, Found, Met, Part, Portion, Shown, Slice, slice};
 use super::tally::Tally;
 use super::{CheckError, Checker};
-use report::{Errands, Limit, Report, Trailed};
+use report::{Errands, Limit, Report, Trail, Trailed};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -134,7 +134,8 @@ impl Checker {
                 portion,
                 time_left,
             } => {
-                let settings = self.settings.of_slices(time_left);
+                let mut settings = self.settings.of_slices(time_left);
+                settings.asks_for_haste = settings.trail_words.map(haste_by);
                 let done = match slice(settings, program, &part, portion, None) {
                     Ok(slice) => Done::Slice {
                         slice: Box::new(slice),
@@ -159,6 +160,11 @@ impl Checker {
             }
         }
     }
+}
+
+/// What asks for haste by the words of the trail.
+fn haste_by(words: &'static [AtomicU64]) -> Arc<dyn Fn() -> bool + Send + Sync> {
+    Arc::new(|| Trail::asks_for_haste(words))
 }
 
 /// The same errand with a quarter of its executions, for another attempt: a slice that takes less time is less likely to be lost.
@@ -246,10 +252,11 @@ impl Errand<'_> {
 }
 
 impl Division {
-    /// The next errand, which may have to be waited for; none if the search is over.
-    pub fn take(&self) -> Option<Errand<'_>> {
+    /// The next errand, which may have to be waited for; none if the search is over. While it is done, `haste` asks whoever does it to
+    /// end it soon.
+    pub fn take(&self, haste: Haste) -> Option<Errand<'_>> {
         Some(Errand {
-            task: self.work.ledger.take()?,
+            task: self.work.ledger.take(haste)?,
             time_left: self.work.time_left(),
         })
     }

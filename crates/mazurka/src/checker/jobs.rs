@@ -4,7 +4,7 @@ use super::audit::Samples;
 use super::checkpoint::{Checkpoint, State, Task, refused_if_contradictory};
 use super::configuration::config_of;
 use super::failures::Failures;
-use super::ledger::{Known, Leading, Ledger, Task as SliceTask};
+use super::ledger::{Known, Leading, Ledger};
 use super::part::{Found, Met, Part, Position, Shown, slice};
 use super::refit::refit;
 use super::search::Search;
@@ -16,6 +16,7 @@ use runtime::{Model, Names};
 use std::borrow::Cow;
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
@@ -170,17 +171,24 @@ impl Work {
 
     /// Does slices until there are none.
     fn help(&self, program: impl Fn() + Clone + 'static) {
-        while let Some(task) = self.ledger.take() {
-            self.carry_out(task, program.clone());
-        }
+        while self.carry_out_one(program.clone()) {}
     }
 
-    fn carry_out(&self, task: SliceTask<'_>, program: impl Fn() + 'static) {
+    /// Does the next slice, if there is one.
+    fn carry_out_one(&self, program: impl Fn() + 'static) -> bool {
+        let is_asked = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&is_asked);
+        let haste = Box::new(move || asked.store(true, Relaxed));
+        let Some(task) = self.ledger.take(haste) else {
+            return false;
+        };
         let mut settings = self.settings.of_slices(self.time_left());
+        settings.asks_for_haste = Some(Arc::new(move || is_asked.load(Relaxed)));
         settings.stops.push(Arc::clone(&self.ledger.stop));
         let spin = task.spin.clone();
         let done = slice(settings, program, &task.part, task.portion, spin);
         task.bring(done);
+        true
     }
 
     /// What is left of the limit of time, if there is one.
@@ -231,8 +239,7 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
         let _leading = Leading(&work.ledger);
         let (mut start, mut others) = (Some(start), Vec::new());
         keeper.save(&work)?;
-        while let Some(task) = work.ledger.take() {
-            work.carry_out(task, program.clone());
+        while work.carry_out_one(program.clone()) {
             if work.ledger.has_parts()
                 && let Some(start) = start.take()
             {

@@ -20,10 +20,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// How long a slice is to take, at least and at most. Between these it takes a part of the search so far: whoever has nothing to do waits
-/// for a slice, and to begin one takes time.
+/// How long a slice is to take, at least and at most. Between these it takes a part of the search so far: to begin one takes time, and
+/// not everybody can be asked to end one early.
 const PACE: RangeInclusive<Duration> = Duration::from_millis(20)..=Duration::from_millis(300);
-const PART: u32 = 40;
+const PART: u32 = 10;
+
+/// What a slice takes at least that is ended early.
+const IN_HASTE: Duration = Duration::from_millis(1);
 
 /// Executions of any other slice, at least and at most.
 const FEW: u64 = 16;
@@ -31,6 +34,9 @@ const MANY: u64 = 1 << 20;
 
 /// Parts that wait for each job, so that none falls idle.
 const WAITING_PER_JOB: usize = 2;
+
+/// Asks whoever does a slice to end it soon.
+pub type Haste = Box<dyn FnOnce() + Send>;
 
 /// See the module.
 pub(super) struct Ledger {
@@ -47,8 +53,8 @@ pub(super) struct Ledger {
 struct State {
     epoch: u64,
     waiting: BTreeMap<Position, Part>,
-    /// Slices of this epoch that are being done, with the executions that they may take.
-    under_way: BTreeMap<Position, (Part, u64)>,
+    /// Slices of this epoch that are being done.
+    under_way: BTreeMap<Position, UnderWay>,
     /// How many slices are being done, those of earlier epochs among them.
     working: usize,
     found: Found,
@@ -71,6 +77,15 @@ struct State {
     is_over: bool,
     /// Of the first part of this epoch.
     names: Arc<Names>,
+}
+
+/// A slice that is being done.
+struct UnderWay {
+    part: Part,
+    /// How many it may take.
+    executions: u64,
+    /// Unless it was asked.
+    haste: Option<Haste>,
 }
 
 /// A slice that is to be done.
@@ -167,11 +182,12 @@ impl Ledger {
         waiting > 1 || is_endless && waiting == 1
     }
 
-    /// The next slice, which may have to be waited for; none if the search is over.
-    pub fn take(&self) -> Option<Task<'_>> {
+    /// The next slice, which may have to be waited for; none if the search is over. Whoever does it can be asked for haste.
+    pub fn take(&self, haste: Haste) -> Option<Task<'_>> {
+        let mut haste = Some(haste);
         let mut state = self.state();
         loop {
-            if let Poll::Ready(task) = self.next(&mut state) {
+            if let Poll::Ready(task) = self.next(&mut state, &mut haste) {
                 return task;
             }
             state = self
@@ -181,12 +197,12 @@ impl Ledger {
         }
     }
 
-    /// The same without waiting.
+    /// The same without waiting, for somebody who cannot be asked.
     pub fn poll(&self) -> Poll<Option<Task<'_>>> {
-        self.next(&mut self.state())
+        self.next(&mut self.state(), &mut None)
     }
 
-    fn next(&self, state: &mut State) -> Poll<Option<Task<'_>>> {
+    fn next(&self, state: &mut State, haste: &mut Option<Haste>) -> Poll<Option<Task<'_>>> {
         let is_done = state.working == 0 && state.waiting.is_empty();
         if is_done || state.is_over {
             return Poll::Ready(None);
@@ -200,10 +216,17 @@ impl Ledger {
                 Poll::Ready(None)
             }
             Some(0) => Poll::Pending,
-            Some(_) | None => match self.next_part(state) {
-                Some(part) => Poll::Ready(self.task(state, part, left)),
-                None => Poll::Pending,
-            },
+            Some(_) | None => {
+                let next = match self.next_part(state) {
+                    Some(part) => Poll::Ready(self.task(state, part, left, haste.take())),
+                    None => Poll::Pending,
+                };
+                let proves = self.settings.algorithm.proves();
+                if proves && state.waiting.len() + 1 < self.jobs.load(Relaxed) {
+                    state.ask_for_haste();
+                }
+                next
+            }
         }
     }
 
@@ -224,18 +247,24 @@ impl Ledger {
         let reserved: u64 = state
             .under_way
             .values()
-            .map(|(_, executions)| executions)
+            .map(|under_way| under_way.executions)
             .sum();
         let begun = state.found.tally.runs() + reserved;
         self.limit.map(|limit| limit.saturating_sub(begun))
     }
 
     /// None if the part contradicts itself, which ends the search.
-    fn task(&self, state: &mut State, mut part: Part, left: Option<u64>) -> Option<Task<'_>> {
+    fn task(
+        &self,
+        state: &mut State,
+        mut part: Part,
+        left: Option<u64>,
+        haste: Option<Haste>,
+    ) -> Option<Task<'_>> {
         let jobs = self.jobs.load(Relaxed);
         let (short, long) = (*state.pace.start(), *state.pace.end());
-        let slice = match state.waiting.len() + 1 < jobs {
-            // Other jobs soon wait for what this one gives away.
+        let slice = match state.waiting.len() + 1 < jobs && haste.is_none() {
+            // Others soon wait for what this one gives away.
             true => short,
             false => (self.started.elapsed() / PART).clamp(short, long),
         };
@@ -259,12 +288,19 @@ impl Ledger {
                 }
             };
         }
-        let wanted = match jobs {
+        let parts = |waiting: usize| match jobs {
             1 => 0,
-            _ => (WAITING_PER_JOB * jobs).saturating_sub(state.waiting.len()),
+            _ => {
+                u32::try_from((WAITING_PER_JOB * jobs).saturating_sub(waiting)).unwrap_or(u32::MAX)
+            }
         };
+        let least = (state.rate * IN_HASTE.as_secs_f64()) as u64;
         state.working += 1;
-        let under_way = (part.clone(), executions);
+        let under_way = UnderWay {
+            part: part.clone(),
+            executions,
+            haste: haste.filter(|_| !part.is_first()),
+        };
         state.under_way.insert(part.position.clone(), under_way);
         Some(Task {
             ledger: self,
@@ -272,7 +308,9 @@ impl Ledger {
             part,
             portion: Portion {
                 executions,
-                parts: u32::try_from(wanted).unwrap_or(u32::MAX),
+                parts: parts(state.waiting.len()),
+                least: least.max(FEW),
+                parts_in_haste: parts(0),
                 earlier: state.found.tally.complete(),
             },
             spin: state.spin.clone(),
@@ -289,7 +327,8 @@ impl Ledger {
     pub fn progress(&self) -> (u64, f64) {
         let state = self.state();
         let waiting = state.waiting.values();
-        let parts = waiting.chain(state.under_way.values().map(|(part, _)| part));
+        let under_way = state.under_way.values();
+        let parts = waiting.chain(under_way.map(|under_way| &under_way.part));
         let left: f64 = parts.map(|part| part.share).sum();
         (state.found.tally.runs(), (1.0 - left).clamp(0.0, 1.0))
     }
@@ -409,6 +448,16 @@ impl Drop for Task<'_> {
 }
 
 impl State {
+    /// Asks whoever does the largest part for some of it, of those who were not asked before.
+    fn ask_for_haste(&mut self) {
+        let slices = self.under_way.values_mut();
+        let not_asked = slices.filter(|slice| slice.haste.is_some());
+        let largest = not_asked.max_by(|a, b| a.part.share.total_cmp(&b.part.share));
+        if let Some(haste) = largest.and_then(|slice| slice.haste.take()) {
+            haste();
+        }
+    }
+
     /// What was counted is given up. What was noticed remains.
     fn end_epoch(&mut self, names: Arc<Names>) {
         let numbered = self.numbered();
@@ -466,10 +515,11 @@ impl State {
             seen: self.found.seen.clone(),
         };
         let older = self.before.len();
+        let under_way = self.under_way.values();
         let rest = self
             .waiting
             .values()
-            .chain(self.under_way.values().map(|(part, _)| part));
+            .chain(under_way.map(|under_way| &under_way.part));
         let mut rest: Vec<Part> = rest.cloned().collect();
         rest.sort_by(|a, b| a.position.cmp(&b.position));
         Known {

@@ -44,6 +44,8 @@ impl Checker {
                     false => executions,
                 },
                 parts,
+                least: u64::MAX,
+                parts_in_haste: parts,
                 earlier: 0,
             };
             let program = Rc::clone(&program);

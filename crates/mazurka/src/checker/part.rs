@@ -122,6 +122,10 @@ pub(super) struct Portion {
     pub executions: u64,
     /// How many parts are given away at the end.
     pub parts: u32,
+    /// After so many executions it ends if others have nothing to do.
+    pub least: u64,
+    /// And how many parts it then gives away.
+    pub parts_in_haste: u32,
     /// Executions of other parts before.
     pub earlier: u64,
 }
@@ -301,10 +305,14 @@ impl Search {
                 (Some(limit), true) => (End::BrokenOff(limit), Vec::new()),
                 // What is run for a shorter execution belongs to nobody's part.
                 _ if self.is_done_with_bugs() => (End::Done, vec![self.own_rest(&part)]),
-                (halt, _) => (
-                    halt.map_or(End::Done, End::Halted),
-                    self.rest(&part, before, portion.parts),
-                ),
+                (halt, _) => {
+                    let parts = match self.is_asked_for_haste() {
+                        true => portion.parts_in_haste,
+                        false => portion.parts,
+                    };
+                    let rest = self.rest(&part, before, parts);
+                    (halt.map_or(End::Done, End::Halted), rest)
+                }
             };
             self.shorten()?;
             // The strategy has begun anew, too, unless the search goes on.
@@ -332,7 +340,14 @@ impl Search {
             true => portion.executions.max(LEARNING),
             false => portion.executions,
         };
-        while self.tally.complete() < executions && self.goes_on() {
+        let least = match is_anew {
+            true => portion.least.max(LEARNING),
+            false => portion.least,
+        };
+        let is_enough = |runs: u64, search: &Search| {
+            runs >= executions || runs >= least && search.is_asked_for_haste()
+        };
+        while !is_enough(self.tally.complete(), self) && self.goes_on() {
             match self.next_execution()? {
                 Next::Nothing => break,
                 Next::Ended(_) if !self.beginning.has_restarted => {}
@@ -340,6 +355,12 @@ impl Search {
             }
         }
         Ok(false)
+    }
+
+    /// Whether others have nothing to do.
+    fn is_asked_for_haste(&self) -> bool {
+        let asks = self.settings.asks_for_haste.as_ref();
+        asks.is_some_and(|asks| asks())
     }
 
     /// The search from its beginning.

@@ -45,6 +45,9 @@ impl Search {
         };
         let outcome = ended.outcome.expect("a replay runs one execution");
         self.tally.count(outcome, execution.len());
+        if let Some(trail) = &mut self.trail {
+            trail.count(&self.tally.counts());
+        }
         self.halt = Some(Limit::Replay);
         let mut errors = Vec::new();
         if outcome.is_bug() {

@@ -45,6 +45,8 @@ pub(crate) struct Settings {
     pub resume: Option<PathBuf>,
     /// The search stops once one of them is set.
     pub stops: Vec<Arc<AtomicBool>>,
+    /// Whether a slice is to end soon, since others have nothing to do.
+    pub asks_for_haste: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     pub trail: Option<PathBuf>,
     /// The memory of the trail, if it is there already.
     pub trail_words: Option<&'static [AtomicU64]>,
@@ -81,6 +83,7 @@ impl Settings {
             checkpoint_interval: 1,
             resume: None,
             stops: Vec::new(),
+            asks_for_haste: None,
             trail: None,
             trail_words: None,
             patience: None,

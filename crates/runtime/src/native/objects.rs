@@ -244,8 +244,7 @@ impl Engine {
         // Without all clocks what is ordered may seem not to be.
         let is_certain = self.native.is_ordering;
         if is_unordered && !is_certain {
-            self.native.is_ordering = true;
-            self.is_coarsened = true;
+            self.order_atomics();
         }
         is_unordered && is_certain
     }

@@ -373,9 +373,15 @@ impl Engine {
         if self.native.is_ordering {
             self.native_race(earlier, later, number);
         } else {
-            self.native.is_ordering = true;
-            self.is_coarsened = true;
+            self.order_atomics();
         }
+    }
+
+    /// What is known of the order of threads does not suffice.
+    pub(super) fn order_atomics(&mut self) {
+        self.names.order_atomics();
+        self.native.is_ordering = true;
+        self.is_coarsened = true;
     }
 
     /// Where an access stands: in the program's own source, where the execution is recorded.
