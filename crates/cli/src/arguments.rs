@@ -280,6 +280,9 @@ pub struct VerifyOptions {
     /// The values of an input that is an argument: n=1..4
     #[arg(long, value_name = "NAME=LOW..HIGH", value_parser = input)]
     pub input: Vec<Input>,
+    /// Verify for so many values of the inputs at once [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
     /// Stop early: constraints=N, time=30s or overhead=10% of the program's time
     #[arg(long, value_name = "WHAT")]
     pub stop_when: Vec<StopWhen>,

@@ -6,6 +6,7 @@ mod overhead;
 
 use crate::arguments::{Format, Plain, Prefer, VerifyOptions};
 use crate::check::{is_writable, print_report};
+use crate::jobs::Jobs;
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::stop_when::StopWhen;
@@ -49,6 +50,9 @@ pub fn verify(options: &VerifyOptions) -> Done {
     verification.drop_racy(&reports);
     verification.print(&reports)
 }
+
+/// What became of assignments, by their indices.
+type Reports = Vec<(usize, Report)>;
 
 /// A verification under way.
 struct Verification<'o> {
@@ -100,12 +104,11 @@ impl Verification<'_> {
             program: instance.to_string(),
             error,
         })?;
-        self.assignments.done(0);
         Ok(verified.report)
     }
 
-    /// A program in machine code, for one assignment of its inputs after the other.
-    fn of_program(&mut self, program: &NativeProgram) -> Result<Vec<(usize, Report)>, Refusal> {
+    /// A program in machine code, for every assignment of its inputs.
+    fn of_program(&mut self, program: &NativeProgram) -> Result<Reports, Refusal> {
         let path = program.path();
         let binary = native::Binary::recognise(path)?;
         if binary.is_rust() && self.options.plain.is_some() {
@@ -131,24 +134,22 @@ impl Verification<'_> {
             .map(|own| own.to_string_lossy().into_owned())
             .collect();
         self.trace.interleaves_plain = self.options.plain == Some(Plain::Sc);
-        let mut reports = Vec::new();
-        while let Some(index) = self.assignments.next_unverified() {
-            if self.is_over() {
-                break;
-            }
-            match self.of_assignment(program, index)? {
-                native_program::Told::Report(report) => {
-                    self.assignments.done(index);
-                    reports.push((index, *report));
-                }
-                native_program::Told::Asked(input) => {
-                    self.assignments.add(input)?;
-                    reports.clear();
-                }
-                native_program::Told::Nothing => break,
+        loop {
+            let (reports, asked) = self.of_assignments(program)?;
+            match asked {
+                Some(input) => self.assignments.add(input)?,
+                None => return Ok(reports),
             }
         }
-        Ok(reports)
+    }
+
+    /// How many assignments are verified at once. Runs whose time is measured have no others beside them.
+    fn jobs(&self) -> usize {
+        let mut stops = self.options.stop_when.iter();
+        match stops.any(|stop| matches!(stop, StopWhen::Overhead(_))) {
+            true => 1,
+            false => Jobs::of(self.options.jobs).number(),
+        }
     }
 
     fn preference(&self) -> Preference {

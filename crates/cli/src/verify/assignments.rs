@@ -17,7 +17,6 @@ pub struct Assignments {
 struct Assignment {
     values: Inputs,
     case: Option<Case>,
-    is_done: bool,
 }
 
 impl Assignments {
@@ -44,11 +43,7 @@ impl Assignments {
             });
             all = longer.collect();
         }
-        let assignment = |values| Assignment {
-            values,
-            case: None,
-            is_done: false,
-        };
+        let assignment = |values| Assignment { values, case: None };
         Ok(Assignments {
             inputs: inputs.to_vec(),
             all: all.into_iter().map(assignment).collect(),
@@ -91,16 +86,6 @@ impl Assignments {
         let own: Vec<Inputs> = indices.iter().copied().map(values).collect();
         let condition = || Condition::that_tells(&all, |values| own.contains(values));
         (!self.inputs.is_empty()).then(|| condition().to_string())
-    }
-
-    /// The first assignment whose verification has not ended.
-    pub fn next_unverified(&self) -> Option<usize> {
-        self.all.iter().position(|own| !own.is_done)
-    }
-
-    /// The verification of an assignment has ended.
-    pub fn done(&mut self, index: usize) {
-        self.all[index].is_done = true;
     }
 
     /// Takes note of what is verified; whether runs have less to keep than before, or the verification is over.
@@ -261,8 +246,6 @@ mod tests {
     fn an_assignment_that_nothing_is_known_of_has_no_case() {
         let mut assignments = Assignments::of(&[input("x", 0, 2)]).unwrap();
         assignments.take(1, case(&[]));
-        assignments.done(1);
-        assert_eq!(assignments.next_unverified(), Some(0));
         let cases = assignments.cases();
         assert_eq!(cases[0].condition.to_string(), "x == 1");
     }

@@ -1,6 +1,6 @@
-//! The verification of a program in machine code: by a process of its own for each assignment of inputs.
+//! The verification of a program in machine code: by a process of its own for each assignment of inputs, several at a time.
 
-use super::{Verification, with_inputs};
+use super::{Reports, Verification, with_inputs};
 use crate::arguments::Prefer;
 use crate::guard::{Guard, Heard};
 use crate::refusal::Refusal;
@@ -8,11 +8,15 @@ use crate::subject::NativeProgram;
 use crate::{fatality, terminal};
 use native::{Answer, Order, Verify, Worker, ending};
 use report::{Input, Report};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::panic::resume_unwind;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 /// What became of the verification for one assignment.
-pub enum Told {
+enum Told {
     /// It ended.
     Report(Box<Report>),
     /// The program has another input.
@@ -21,57 +25,58 @@ pub enum Told {
     Nothing,
 }
 
+/// The verifications for all assignments that are known.
+struct Round<'r, 'v> {
+    program: &'r NativeProgram,
+    state: Mutex<State<'r, 'v>>,
+}
+
+struct State<'r, 'v> {
+    verification: &'r mut Verification<'v>,
+    /// The next assignment that nobody has begun with.
+    next: usize,
+    reports: BTreeMap<usize, Report>,
+    /// An input that is not among those of the assignments.
+    asked: Option<Input>,
+    refusal: Option<Refusal>,
+    /// Nothing more is begun, and what is under way stops.
+    is_over: bool,
+}
+
 impl Verification<'_> {
-    /// Verifies for one assignment, and publishes what is verified.
-    pub fn of_assignment(
+    /// Verifies for each assignment that is known, and publishes what is verified; or learns of another input.
+    pub fn of_assignments(
         &mut self,
         program: &NativeProgram,
-        index: usize,
-    ) -> Result<Told, Refusal> {
-        let order = self.order(index);
-        let worker = self.start(program, index, &order)?;
-        let mut guard = Guard::over(worker, order.time_limit);
-        // What is verified may be enough before the time is over.
-        let mut is_enough = false;
-        let ended = loop {
-            let answer = match guard.listen(|| is_enough || self.is_over())? {
-                Heard::Answer(answer) => answer,
-                Heard::Ended(_) if guard.stopping().is_some() => return Ok(Told::Nothing),
-                Heard::Ended(ended) => break ended,
-                Heard::Killed(limit) => {
-                    return Ok(self.killed(guard.unfinished(&order, limit, true)));
-                }
-            };
-            match answer {
-                Answer::Verified(case) => is_enough |= self.publish(index, *case)?.is_break(),
-                Answer::Report(report) => return Ok(Told::Report(report)),
-                Answer::Asked(input) => return Ok(Told::Asked(input)),
-                Answer::Refused(reason) => {
-                    let program = self.trace.program.clone();
-                    return Err(Refusal::Worker { program, reason });
-                }
-                Answer::Interleaving(_) | Answer::Brought => {}
-                Answer::Progress(text) => self.line.say(text),
+    ) -> Result<(Reports, Option<Input>), Refusal> {
+        let jobs = self.jobs().min(self.assignments.len());
+        let round = Round {
+            program,
+            state: Mutex::new(State {
+                verification: self,
+                next: 0,
+                reports: BTreeMap::new(),
+                asked: None,
+                refusal: None,
+                is_over: false,
+            }),
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = (1..jobs).map(|_| scope.spawn(|| round.work())).collect();
+            round.work();
+            for other in others {
+                other.join().unwrap_or_else(|panic| resume_unwind(panic));
             }
-        };
-        if ended.success() {
-            return Err(Refusal::ended_by_itself(&self.trace.program));
+        });
+        let state = round.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        match state.refusal {
+            Some(refusal) => Err(refusal),
+            None => Ok((state.reports.into_iter().collect(), state.asked)),
         }
-        let Some(trailed) = guard.trail() else {
-            return Err(Refusal::WorkerEnded {
-                program: self.trace.program.clone(),
-                ended: ending(ended),
-            });
-        };
-        let start = |order: &Order| self.start(program, index, order).ok();
-        let report = fatality::examine(&order, trailed, ended, start, &self.interrupted);
-        for failure in &report.errors {
-            self.exclude(index, &failure.message)?;
-        }
-        Ok(self.killed(report))
     }
 
-    /// A bug that is known is told. Without one the verification is not over.
+    /// A bug that is known is told. Without one nothing more is verified.
     fn killed(&self, report: Report) -> Told {
         if !report.errors.is_empty() {
             return Told::Report(Box::new(report));
@@ -101,19 +106,119 @@ impl Verification<'_> {
         }
     }
 
-    fn start(
-        &self,
-        program: &NativeProgram,
-        index: usize,
-        order: &Order,
-    ) -> Result<Worker, Refusal> {
+    /// The arguments of the program for an assignment, behind its name.
+    fn arguments(&self, program: &NativeProgram, index: usize) -> Vec<OsString> {
         let mut arguments = vec![program.path().as_os_str().to_owned()];
         let filled = with_inputs(&self.trace.arguments, self.assignments.values(index));
         arguments.extend(filled.into_iter().map(OsString::from));
-        let command = Command::new(program.path());
-        Worker::start(command, &arguments, order).map_err(|error| Refusal::System {
+        arguments
+    }
+}
+
+impl<'r, 'v> Round<'r, 'v> {
+    fn state(&self) -> MutexGuard<'_, State<'r, 'v>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Verifies for one assignment after the other until none is left.
+    fn work(&self) {
+        loop {
+            let begun = self.state().begin();
+            let Some(index) = begun else {
+                return;
+            };
+            let told = self.of_assignment(index);
+            self.state().take(index, told);
+        }
+    }
+
+    fn of_assignment(&self, index: usize) -> Result<Told, Refusal> {
+        let (order, arguments) = {
+            let verification = &self.state().verification;
+            let arguments = verification.arguments(self.program, index);
+            (verification.order(index), arguments)
+        };
+        let start = |order: &Order| {
+            let command = Command::new(self.program.path());
+            Worker::start(command, &arguments, order)
+        };
+        let worker = start(&order).map_err(|error| Refusal::System {
             what: "start the program",
             error,
+        })?;
+        let mut guard = Guard::over(worker, order.time_limit);
+        // What is verified may be enough before the time is over.
+        let mut is_enough = false;
+        let ended = loop {
+            let heard = guard.listen(|| is_enough || self.state().is_over())?;
+            let verification = &mut self.state().verification;
+            let answer = match heard {
+                Heard::Answer(answer) => answer,
+                Heard::Ended(_) if guard.stopping().is_some() => return Ok(Told::Nothing),
+                Heard::Ended(ended) => break ended,
+                Heard::Killed(limit) => {
+                    return Ok(verification.killed(guard.unfinished(&order, limit, true)));
+                }
+            };
+            match answer {
+                Answer::Verified(case) => {
+                    is_enough |= verification.publish(index, *case)?.is_break();
+                }
+                Answer::Report(report) => return Ok(Told::Report(report)),
+                Answer::Asked(input) => return Ok(Told::Asked(input)),
+                Answer::Refused(reason) => {
+                    let program = order.name;
+                    return Err(Refusal::Worker { program, reason });
+                }
+                Answer::Interleaving(_) | Answer::Brought => {}
+                Answer::Progress(text) => verification.line.say(text),
+            }
+        };
+        if ended.success() {
+            return Err(Refusal::ended_by_itself(&order.name));
+        }
+        let Some(trailed) = guard.trail() else {
+            return Err(Refusal::WorkerEnded {
+                program: order.name,
+                ended: ending(ended),
+            });
+        };
+        let interrupted = self.state().verification.interrupted.clone();
+        let start = |order: &Order| start(order).ok();
+        let report = fatality::examine(&order, trailed, ended, start, &interrupted);
+        let verification = &mut self.state().verification;
+        for failure in &report.errors {
+            verification.exclude(index, &failure.message)?;
+        }
+        Ok(verification.killed(report))
+    }
+}
+
+impl State<'_, '_> {
+    fn is_over(&self) -> bool {
+        self.is_over || self.verification.is_over()
+    }
+
+    /// An assignment that nobody has begun with.
+    fn begin(&mut self) -> Option<usize> {
+        let is_left = self.next < self.verification.assignments.len() && !self.is_over();
+        is_left.then(|| {
+            self.next += 1;
+            self.next - 1
         })
+    }
+
+    /// Takes what became of an assignment. What was verified without an input that the program has is of no use.
+    fn take(&mut self, index: usize, told: Result<Told, Refusal>) {
+        match told {
+            Ok(Told::Report(report)) => {
+                self.reports.insert(index, *report);
+                return;
+            }
+            Ok(Told::Asked(input)) => _ = self.asked.get_or_insert(input),
+            Ok(Told::Nothing) => {}
+            Err(refusal) => _ = self.refusal.get_or_insert(refusal),
+        }
+        self.is_over = true;
     }
 }

@@ -1,117 +1,12 @@
 //! Searches by many machines: a server of Debian's package on this one, and workers that die.
 
-use crate::jobs::{built, fibonacci, report, signal};
+use crate::jobs::{built, fibonacci, publishes, report, signal};
+use crate::nats::{LATE, Running, SETTINGS, Server};
 use serde_json::Value;
-use std::fs;
-use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
-
-/// Everything ends well within this, on a busy machine, too.
-const LATE: Duration = Duration::from_secs(400);
-
-/// A process that ends with its value.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A server with a folder of its own.
-struct Server {
-    port: u16,
-    folder: TempDir,
-    process: Option<Running>,
-}
-
-impl Server {
-    /// None where nats-server is not installed.
-    fn start(settings: &str) -> Option<Server> {
-        let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
-        let text = settings.replace("STORE", &folder.path().display().to_string());
-        fs::write(folder.path().join("settings"), text).unwrap();
-        let mut server = Server {
-            port,
-            folder,
-            process: None,
-        };
-        if Command::new("nats-server")
-            .arg("--version")
-            .output()
-            .is_err()
-        {
-            println!("skipped: nats-server is not installed");
-            return None;
-        }
-        server.restart();
-        Some(server)
-    }
-
-    fn restart(&mut self) {
-        self.process = None;
-        let process = Command::new("nats-server")
-            .args([
-                "-a",
-                "127.0.0.1",
-                "-p",
-                &self.port.to_string(),
-                "-c",
-                "settings",
-            ])
-            .current_dir(self.folder.path())
-            .stderr(Stdio::null())
-            .spawn();
-        self.process = Some(Running(process.unwrap()));
-        let start = Instant::now();
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
-            assert!(start.elapsed() < LATE, "the server does not start");
-            thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
-    }
-
-    fn worker(&self) -> Running {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
-        command.args(["worker", &self.url(), "--jobs", "1", "--as-root"]);
-        Running(command.stderr(Stdio::null()).spawn().unwrap())
-    }
-
-    /// A command of mazurka with the server behind its name.
-    fn command(&self, name: &str, more: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
-        command.args([name, &self.url()]).args(more);
-        command.output().unwrap()
-    }
-
-    fn submit(&self, folder: &Path, arguments: &str) -> Child {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
-        command
-            .arg("check")
-            .args(arguments.split_whitespace())
-            .args(["--cluster", &self.url(), "--format", "json", "--no-output"])
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command.spawn().unwrap()
-    }
-}
-
-const SETTINGS: &str = "jetstream { store_dir: \"STORE\" }";
 
 fn alone(folder: &Path, arguments: &str) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
@@ -171,40 +66,56 @@ fn workers_find_what_one_job_finds() {
     assert!(message.contains("exit status 5"), "{message}");
 }
 
-/// Workers are killed and stopped for longer than they may be silent, and the server starts again.
+/// A search by four workers, which are killed or stopped for longer than they may be silent, and by a server that starts again.
+fn search_amid_deaths(server: &mut Server, folder: &Path, program: &str) -> Output {
+    let mut workers: Vec<Running> = (0..4).map(|_| server.worker()).collect();
+    let child = server.submit(folder, program);
+    let mut stopped = None::<u32>;
+    let output = end(child, |round| {
+        thread::sleep(Duration::from_secs(1));
+        match (round, stopped) {
+            (1 | 6, _) => server.restart(),
+            (3, _) => {
+                stopped = Some(workers[3].0.id());
+                signal("-STOP", &workers[3].0.id().to_string());
+            }
+            (11, Some(process)) => {
+                signal("-CONT", &process.to_string());
+                stopped = None;
+            }
+            _ => {}
+        }
+        // The last one is stopped instead.
+        workers[round as usize % 3] = server.worker();
+    });
+    if let Some(process) = stopped {
+        signal("-CONT", &process.to_string());
+    }
+    output
+}
+
 #[test]
 fn nothing_is_lost_or_counted_twice_whatever_dies() {
     let Some(mut server) = Server::start(SETTINGS) else {
         return;
     };
     let repetitions = std::env::var("MAZURKA_REPETITIONS").map_or(1, |text| text.parse().unwrap());
-    let folder = built(&[("seven", fibonacci(7, ""))]);
-    let one = alone(folder.path(), "./seven");
-    for repetition in 0..repetitions {
-        let mut workers: Vec<Running> = (0..4).map(|_| server.worker()).collect();
-        let child = server.submit(folder.path(), "./seven");
-        let mut stopped = None::<u32>;
-        let output = end(child, |round| {
-            thread::sleep(Duration::from_secs(1));
-            match (round, stopped) {
-                (1 | 6, _) => server.restart(),
-                (3, _) => {
-                    stopped = Some(workers[3].0.id());
-                    signal("-STOP", &workers[3].0.id().to_string());
-                }
-                (11, Some(process)) => {
-                    signal("-CONT", &process.to_string());
-                    stopped = None;
-                }
-                _ => {}
-            }
-            // The last one is stopped instead.
-            workers[round as usize % 3] = server.worker();
-        });
-        if let Some(process) = stopped {
-            signal("-CONT", &process.to_string());
+    let bug = "assert(i < 900 && j < 900); assert(i != 100);";
+    let folder = built(&[
+        ("right", fibonacci(7, "")),
+        ("bug", fibonacci(7, bug)),
+        // It begins anew after some thousand executions.
+        ("anew", publishes(7, 100)),
+    ]);
+    for program in ["./right", "./bug --keep-going", "./anew"] {
+        let mut one = alone(folder.path(), program);
+        one["given_up"].take();
+        for repetition in 0..repetitions {
+            let output = search_amid_deaths(&mut server, folder.path(), program);
+            let (mut report, _) = report(&output);
+            report["given_up"].take();
+            assert_eq!(report, one, "{program}, repetition {repetition}");
         }
-        assert_eq!(report(&output).0, one, "repetition {repetition}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::enforcement::{errors, mazurka, verify};
 use crate::verification::{CELLS, built};
+use std::fs;
 use std::path::Path;
 
 /// Asks for an input that no verification knows, if the environment says so.
@@ -101,6 +102,24 @@ fn inputs_that_are_unknown_missing_twice_or_no_numbers_are_refused_in_one_line()
     assert_eq!(refused.status.code(), Some(2));
     let part = "--input x is given twice, with 0..1 and 1..2; give it once";
     assert!(errors(&refused).contains(part), "{}", errors(&refused));
+}
+
+#[test]
+fn several_jobs_verify_what_one_verifies() {
+    let folder = built(CELLS);
+    let verified = |jobs: &str| {
+        let words = ["verify", "-o", "own", "--format", "json", "--jobs", jobs];
+        let words: Vec<&str> = words.into_iter().chain(["./program"]).collect();
+        let output = mazurka(folder.path(), &words).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let told = String::from_utf8(output.stdout).unwrap();
+        (told, fs::read(folder.path().join("own")).unwrap())
+    };
+    let one = verified("1");
+    assert!(one.0.contains("\"verified\""), "{}", one.0);
+    for jobs in ["2", "3"] {
+        assert_eq!(verified(jobs), one, "{jobs}");
+    }
 }
 
 #[test]

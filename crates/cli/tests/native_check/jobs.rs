@@ -99,30 +99,34 @@ fn several_jobs_find_what_one_finds() {
     }
 }
 
-/// A thread that publishes plain data by an atomic store, in the executions in which it has counted to eight.
-const PUBLISHES: &str = "#include <assert.h>
+/// A thread that publishes plain data by an atomic store, in the executions in which it has counted to this value.
+pub fn publishes(rounds: u32, value: u32) -> String {
+    format!(
+        "#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 static atomic_int i = 1, j = 1, ready;
 static int data;
-static void *adds(void *p) {
-    for (int k = 0; k < 5; k++) i += j;
-    if (i == 8) { data = 1; ready = 1; }
+static void *adds(void *p) {{
+    for (int k = 0; k < {rounds}; k++) i += j;
+    if (i == {value}) {{ data = 1; ready = 1; }}
     return p;
-}
-int main(void) {
+}}
+int main(void) {{
     pthread_t thread;
     pthread_create(&thread, 0, adds, 0);
-    for (int k = 0; k < 5; k++) j += i;
+    for (int k = 0; k < {rounds}; k++) j += i;
     if (ready) assert(data == 1);
     pthread_join(thread, 0);
     return 0;
+}}
+"
+    )
 }
-";
 
 #[test]
 fn jobs_learn_late_that_atomic_accesses_order_plain_ones() {
-    let folder = built(&[("late", PUBLISHES.to_owned())]);
+    let folder = built(&[("late", publishes(5, 8))]);
     let seen = [1, 2, 3].map(|jobs| {
         let (mut report, _) = checked(folder.path(), &format!("./late --jobs {jobs}"));
         let given_up = report.as_object_mut().unwrap().remove("given_up").unwrap();

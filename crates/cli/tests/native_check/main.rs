@@ -28,6 +28,7 @@ mod lifetimes;
 mod locals;
 mod many_threads;
 mod names;
+mod nats;
 mod operations;
 mod packages;
 mod prevention;

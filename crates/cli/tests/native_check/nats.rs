@@ -1,0 +1,113 @@
+//! A NATS server on this machine, and workers at it.
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Everything ends well within this, on a busy machine, too.
+pub const LATE: Duration = Duration::from_secs(400);
+
+/// A process that ends with its value.
+pub struct Running(pub Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A server with a folder of its own.
+pub struct Server {
+    pub port: u16,
+    pub folder: TempDir,
+    pub process: Option<Running>,
+}
+
+impl Server {
+    /// None where nats-server is not installed.
+    pub fn start(settings: &str) -> Option<Server> {
+        let folder = tempfile::tempdir().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let text = settings.replace("STORE", &folder.path().display().to_string());
+        fs::write(folder.path().join("settings"), text).unwrap();
+        let mut server = Server {
+            port,
+            folder,
+            process: None,
+        };
+        if Command::new("nats-server")
+            .arg("--version")
+            .output()
+            .is_err()
+        {
+            println!("skipped: nats-server is not installed");
+            return None;
+        }
+        server.restart();
+        Some(server)
+    }
+
+    pub fn restart(&mut self) {
+        self.process = None;
+        let process = Command::new("nats-server")
+            .args([
+                "-a",
+                "127.0.0.1",
+                "-p",
+                &self.port.to_string(),
+                "-c",
+                "settings",
+            ])
+            .current_dir(self.folder.path())
+            .stderr(Stdio::null())
+            .spawn();
+        self.process = Some(Running(process.unwrap()));
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            assert!(start.elapsed() < LATE, "the server does not start");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    pub fn worker(&self) -> Running {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        command.args(["worker", &self.url(), "--jobs", "1", "--as-root"]);
+        Running(command.stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    /// A command of mazurka with the server behind its name.
+    pub fn command(&self, name: &str, more: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        command.args([name, &self.url()]).args(more);
+        command.output().unwrap()
+    }
+
+    pub fn submit(&self, folder: &Path, arguments: &str) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        command
+            .arg("check")
+            .args(arguments.split_whitespace())
+            .args(["--cluster", &self.url(), "--format", "json", "--no-output"])
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+}
+
+/// Of a server.
+pub const SETTINGS: &str = "jetstream { store_dir: \"STORE\" }";
