@@ -26,6 +26,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
 use tokio::runtime::Runtime;
+use tokio::time::{timeout, timeout_at};
 
 /// How long a worker may be silent about its errand.
 pub const LEASE: Duration = Duration::from_secs(5);
@@ -33,6 +34,12 @@ pub const LEASE: Duration = Duration::from_secs(5);
 /// How long something is tried again while the server is away.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(200);
+
+/// How long one attempt may take: what waits for a server that starts again may wait for ever.
+const ATTEMPT: Duration = Duration::from_secs(20);
+
+/// The slowest way to a server, in bytes in a second.
+const SLOWEST: u64 = 100_000;
 
 /// Messages of the server must be smaller than 1 MB; more goes into a file.
 const LARGEST: usize = 512 << 10;
@@ -197,12 +204,23 @@ impl Cluster {
         what: &'static str,
         mut attempt: impl AsyncFnMut() -> Result<T, E>,
     ) -> Result<T, ClusterError> {
+        self.transferred(what, async || {
+            within(ATTEMPT, attempt()).await?.map_err(said)
+        })
+    }
+
+    /// The same for what knows itself how long an attempt may take.
+    fn transferred<T>(
+        &self,
+        what: &'static str,
+        mut attempt: impl AsyncFnMut() -> Result<T, String>,
+    ) -> Result<T, ClusterError> {
         let started = Instant::now();
         self.runtime.block_on(async {
             loop {
                 let reason = match attempt().await {
                     Ok(done) => return Ok(done),
-                    Err(error) => said(error),
+                    Err(reason) => reason,
                 };
                 if started.elapsed() > PATIENCE || is_final(&reason) {
                     return Err(ClusterError::Refused {
@@ -299,12 +317,14 @@ impl Cluster {
     /// # Errors
     /// If the server refuses it, as with a full disk.
     pub fn store(&self, name: &str, content: &[u8]) -> Result<(), ClusterError> {
-        self.done("store a file", async || {
-            if self.files.info(name).await.is_ok_and(|info| !info.deleted) {
+        self.transferred("store a file", async || {
+            let info = within(ATTEMPT, self.files.info(name)).await?;
+            if info.is_ok_and(|info| !info.deleted) {
                 return Ok(());
             }
-            let stored = self.files.put(name, &mut &content[..]).await;
-            stored.map(|_| ()).map_err(said)
+            let mut rest = content;
+            let stored = within(time_for(content.len()), self.files.put(name, &mut rest));
+            stored.await?.map(|_| ()).map_err(said)
         })
     }
 
@@ -313,15 +333,17 @@ impl Cluster {
     /// # Errors
     /// If the server cannot be asked.
     pub fn load(&self, name: &str) -> Result<Option<Vec<u8>>, ClusterError> {
-        self.done("read a file", async || {
+        self.transferred("read a file", async || {
             use object_store::GetErrorKind;
-            let mut object = match self.files.get(name).await {
+            let mut object = match within(ATTEMPT, self.files.get(name)).await? {
                 Ok(object) => object,
                 Err(error) if error.kind() == GetErrorKind::NotFound => return Ok(None),
                 Err(error) => return Err(said(error)),
             };
             let mut content = Vec::new();
-            object.read_to_end(&mut content).await.map_err(said)?;
+            let time = time_for(object.info.size);
+            let read = within(time, object.read_to_end(&mut content));
+            read.await?.map_err(said)?;
             Ok(Some(content))
         })
     }
@@ -434,11 +456,12 @@ impl Cluster {
             let batch = queue.0.batch().max_messages(most).expires(wait);
             let mut taken = Vec::new();
             // While the server is away there is none.
-            let Ok(mut messages) = batch.messages().await else {
+            let Ok(Ok(mut messages)) = within(ATTEMPT, batch.messages()).await else {
                 tokio::time::sleep(PAUSE).await;
                 return taken;
             };
-            while let Some(Ok(message)) = messages.next().await {
+            let end = tokio::time::Instant::now() + wait + ATTEMPT;
+            while let Ok(Some(Ok(message))) = timeout_at(end, messages.next()).await {
                 taken.push(message);
             }
             taken
@@ -487,9 +510,10 @@ impl Cluster {
     /// Tells that the message is being worked on: nobody else gets it until [`LEASE`] is over.
     pub fn renew(&self, message: &Message) {
         // If this is lost the message goes to another worker, too, which does no harm.
+        let renewed = message.inner.ack_with(AckKind::Progress);
         let _ = self
             .runtime
-            .block_on(message.inner.ack_with(AckKind::Progress));
+            .block_on(async { within(ATTEMPT, renewed).await });
     }
 
     /// How many workers there are, and what they do.
@@ -521,9 +545,11 @@ impl Cluster {
     /// Removes the queue of results of a job.
     pub fn close_results(&self, job: &str) {
         // There may be none.
+        let name = format!("lead-{job}");
+        let deleted = self.stream.delete_consumer(&name);
         let _ = self
             .runtime
-            .block_on(self.stream.delete_consumer(&format!("lead-{job}")));
+            .block_on(async { within(ATTEMPT, deleted).await });
     }
 }
 
@@ -540,6 +566,17 @@ fn bucket_of_records() -> stream::Config {
         num_replicas: 1,
         ..stream::Config::default()
     }
+}
+
+/// What is done within this time.
+async fn within<T>(time: Duration, done: impl Future<Output = T>) -> Result<T, String> {
+    let done = timeout(time, done).await;
+    done.map_err(|_| "it does not answer".to_owned())
+}
+
+/// How long it may take to send or to get so many bytes.
+fn time_for(bytes: usize) -> Duration {
+    ATTEMPT + Duration::from_secs(bytes as u64 / SLOWEST)
 }
 
 /// What a library says, in one line.

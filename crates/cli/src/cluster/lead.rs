@@ -330,11 +330,11 @@ impl Job {
 }
 
 /// How long slices take if the worker that leads needs so long for each of them: it is busy for a quarter of the time with those that
-/// are `under_way` now, and with those of all jobs.
+/// are `under_way` now, and for an eighth if there are as many as jobs.
 fn pace(each: Duration, under_way: usize, jobs: usize) -> RangeInclusive<Duration> {
     let times = |count: usize| each.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
     let short = times(4 * under_way).clamp(SHORTEST, LONGEST);
-    short..=times(4 * jobs).clamp(USUAL.max(short), LONGEST)
+    short..=times(8 * jobs).clamp(USUAL.max(short), LONGEST)
 }
 
 /// How long a worker that leads may be silent.

@@ -73,6 +73,7 @@ fn search_amid_deaths(server: &mut Server, folder: &Path, program: &str) -> Outp
     let mut stopped = None::<u32>;
     let output = end(child, |round| {
         thread::sleep(Duration::from_secs(1));
+        assert!(round < 200, "the search hangs: {}", server.said());
         match (round, stopped) {
             (1 | 6, _) => server.restart(),
             (3, _) => {

@@ -1,6 +1,6 @@
 //! A NATS server on this machine, and workers at it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -85,7 +85,17 @@ impl Server {
     pub fn worker(&self) -> Running {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
         command.args(["worker", &self.url(), "--jobs", "1", "--as-root"]);
-        Running(command.stderr(Stdio::null()).spawn().unwrap())
+        let said = File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.path().join("said"));
+        Running(command.stderr(said.unwrap()).spawn().unwrap())
+    }
+
+    /// What all workers have said, and what there is to do.
+    pub fn said(&self) -> String {
+        let said = fs::read_to_string(self.folder.path().join("said")).unwrap_or_default();
+        format!("{said}{:?}", self.command("jobs", &[]))
     }
 
     /// A command of mazurka with the server behind its name.

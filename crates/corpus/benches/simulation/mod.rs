@@ -15,7 +15,7 @@ const AT_ONCE: usize = 256;
 const BEAT: f64 = 1.0;
 
 /// The part of the time so far that a slice may take, if it is between these.
-const PART: f64 = 1.0 / 10.0;
+const PART: f64 = 1.0 / 40.0;
 
 /// The first slice, in which a strategy learns, in seconds.
 const LEARNING: f64 = 1.0;
@@ -333,7 +333,7 @@ impl Simulation<'_> {
             let each = self.busy / self.taken.max(1.0);
             let jobs = self.cluster.workers as f64;
             self.each = each;
-            self.longest = (4.0 * each * jobs).clamp(USUAL, LONG);
+            self.longest = (8.0 * each * jobs).clamp(USUAL, LONG);
             self.outcome.slice_s = self.outcome.slice_s.max(self.longest);
             (self.busy, self.taken, self.beaten) = (0.0, 0.0, self.now);
         }

@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 
 /// How long a slice is to take, at least and at most. Between these it takes a part of the search so far: to begin one takes time, and
 /// not everybody can be asked to end one early.
-const PACE: RangeInclusive<Duration> = Duration::from_millis(20)..=Duration::from_millis(300);
-const PART: u32 = 10;
+const PACE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_millis(300);
+const PART: u32 = 40;
 
 /// What a slice takes at least that is ended early.
 const IN_HASTE: Duration = Duration::from_millis(1);
