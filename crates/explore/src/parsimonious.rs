@@ -477,6 +477,9 @@ impl Strategy for Parsimonious {
 
     /// Every race is taken for a child of the same size.
     fn estimate(&self) -> Option<f64> {
+        if !self.has_begun {
+            return Some(0.0);
+        }
         let (own, _) = self.cursor.progress();
         Some(self.frames.iter().rev().fold(own, |inner, frame| {
             let (before, after) = frame.cursor.progress();

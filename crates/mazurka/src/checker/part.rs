@@ -420,7 +420,7 @@ impl Search {
     /// What is left of the part that began at this estimate, so many parts apart. The strategy is of no use afterwards.
     fn rest(&mut self, part: &Part, before: f64, parts: u32) -> Vec<Part> {
         let whole = part.share / (1.0 - before).max(f64::EPSILON);
-        let done = self.strategy.estimate().unwrap_or(before) - before;
+        let done = (self.strategy.estimate().unwrap_or(before) - before).max(0.0);
         let mut own = Part {
             share: part.share - whole * done,
             ..self.own_rest(part)
