@@ -145,6 +145,16 @@ pub enum Refusal {
     /// There is no such job at the server.
     #[error("{0}: there is no such job at the server, perhaps no more; `mazurka jobs` lists them")]
     NoJob(String),
+    /// Workers do jobs of their own version only.
+    #[error(
+        "no worker of this version of mazurka ({own}) is at the server, but of others ({others}); have the same file of mazurka everywhere"
+    )]
+    OtherVersion {
+        /// Of this command.
+        own: String,
+        /// Of the workers.
+        others: String,
+    },
     /// Whoever may submit jobs would be root here.
     #[error(
         "whoever may submit jobs runs programs on workers, and this worker runs as root; start it as another user, or with --as-root"

@@ -45,6 +45,8 @@ const SLOWEST: u64 = 100_000;
 const LARGEST: usize = 512 << 10;
 
 const STREAM: &str = "MAZURKA";
+/// How the names of queues of errands begin; then comes a version.
+const WORKERS: &str = "workers-";
 const RECORDS: &str = "mazurka-records";
 const FILES: &str = "mazurka-files";
 
@@ -414,7 +416,7 @@ impl Cluster {
     /// If the server cannot be asked.
     pub fn errands(&self, version: &str) -> Result<Queue, ClusterError> {
         self.queue(
-            &format!("workers-{version}"),
+            &format!("{WORKERS}{version}"),
             Place::Errand.subject(version, "*"),
         )
     }
@@ -525,6 +527,24 @@ impl Cluster {
         Ok(Load {
             under_way: info.num_ack_pending,
             idle: info.num_waiting,
+        })
+    }
+
+    /// The versions of the workers that are there.
+    ///
+    /// # Errors
+    /// If the server cannot be asked.
+    pub fn versions(&self) -> Result<Vec<String>, ClusterError> {
+        self.done("ask for workers", async || {
+            let mut versions = Vec::new();
+            let mut consumers = self.stream.consumers();
+            while let Some(consumer) = consumers.next().await {
+                let consumer = consumer.map_err(said)?;
+                let is_there = consumer.num_waiting + consumer.num_ack_pending > 0;
+                let version = consumer.name.strip_prefix(WORKERS);
+                versions.extend(version.filter(|_| is_there).map(str::to_owned));
+            }
+            Ok::<_, String>(versions)
         })
     }
 

@@ -26,6 +26,10 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// How long it takes at most while few workers need more.
 const USUAL: Duration = Duration::from_millis(500);
 
+/// What this worker is taken to need for a slice is the least so far, but for so much more each second: where few slices are brought at
+/// once, each of them needs more.
+const GROWTH: f64 = 1.01;
+
 /// Between two looks at what was brought.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -186,6 +190,7 @@ impl Round<'_, '_, '_> {
         let mut beaten = None::<Instant>;
         let mut most = 2;
         let (mut busy, mut slices) = (Duration::ZERO, 0_u32);
+        let mut each = None::<Duration>;
         loop {
             if beaten.is_none_or(|beaten| beaten.elapsed() >= BEAT) {
                 let load = self.leader.cluster.load_of(workers)?;
@@ -193,7 +198,10 @@ impl Round<'_, '_, '_> {
                 self.division.set_jobs(jobs);
                 self.leader.lead.jobs = self.leader.lead.jobs.max(jobs);
                 most = jobs + jobs / 2 + 1;
-                let each = busy.checked_div(slices).unwrap_or_default();
+                if let Some(now) = busy.checked_div(slices) {
+                    each = Some(each.map_or(now, |least| now.min(least.mul_f64(GROWTH))));
+                }
+                let each = each.unwrap_or_default();
                 self.division.set_pace(pace(each, self.given.len(), jobs));
                 (busy, slices) = (Duration::ZERO, 0);
                 if let Leads::NoMore = self.save(saved)? {

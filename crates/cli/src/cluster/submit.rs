@@ -14,7 +14,10 @@ use report::{Limit, Recipe, Report};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// A job that nobody has begun with in this time may have no workers of its version.
+const ALONE: Duration = Duration::from_secs(5);
 
 /// Between two looks at a job.
 const LOOK: Duration = Duration::from_millis(200);
@@ -42,6 +45,9 @@ pub fn search(
     cluster.create(&lead(&id), &written(&Lead::default()))?;
     let report = wait(&cluster, &id, &submitted, stop, line);
     line.clear();
+    if let Err(Refusal::OtherVersion { .. }) = report {
+        remove(&cluster, &id, &submitted)?;
+    }
     match report? {
         Some(report) => Ok(report),
         None => {
@@ -71,6 +77,7 @@ fn wait(
     stop: &AtomicBool,
     line: &ProgressLine,
 ) -> Result<Option<Report>, Refusal> {
+    let mut asked = Instant::now();
     loop {
         if stop.load(Relaxed) {
             return Ok(None);
@@ -81,6 +88,16 @@ fn wait(
         let lead: Lead = read(&record).unwrap_or_default();
         if lead.is_done {
             break;
+        }
+        if lead.term == 0 && asked.elapsed() > ALONE {
+            let others = cluster.versions()?;
+            if !others.is_empty() && !others.contains(&submitted.version) {
+                return Err(Refusal::OtherVersion {
+                    own: submitted.version.clone(),
+                    others: others.join(", "),
+                });
+            }
+            asked = Instant::now();
         }
         line.say(told(&lead));
         thread::sleep(LOOK);

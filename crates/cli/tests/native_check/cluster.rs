@@ -3,6 +3,8 @@
 use crate::jobs::{built, fibonacci, publishes, report, signal};
 use crate::nats::{LATE, Running, SETTINGS, Server};
 use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output};
 use std::thread;
@@ -213,6 +215,24 @@ fn is_refused(output: &Output, why: &str) {
     assert_eq!(errors.lines().count(), 1, "{errors}");
     assert!(errors.contains(why), "{errors}");
     assert!(!errors.contains("secret"), "{errors}");
+}
+
+#[test]
+fn a_job_for_which_there_are_only_workers_of_another_version_is_refused() {
+    let Some(server) = Server::start(SETTINGS) else {
+        return;
+    };
+    let folder = built(&[("five", fibonacci(5, ""))]);
+    let other = folder.path().join("other");
+    let mut file = fs::read(env!("CARGO_BIN_EXE_mazurka")).unwrap();
+    file.push(0);
+    fs::write(&other, file).unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+    let _worker = server.worker_by(&other);
+    let child = server.submit(folder.path(), "./five");
+    let output = end(child, |_| thread::sleep(Duration::from_millis(50)));
+    is_refused(&output, "version");
+    assert_eq!(server.command("jobs", &[]).stdout, b"no jobs\n");
 }
 
 #[test]

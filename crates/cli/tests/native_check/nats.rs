@@ -83,7 +83,12 @@ impl Server {
     }
 
     pub fn worker(&self) -> Running {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mazurka"));
+        self.worker_by(Path::new(env!("CARGO_BIN_EXE_mazurka")))
+    }
+
+    /// A worker by this file of mazurka.
+    pub fn worker_by(&self, file: &Path) -> Running {
+        let mut command = Command::new(file);
         command.args(["worker", &self.url(), "--jobs", "1", "--as-root"]);
         let said = File::options()
             .create(true)

@@ -14,6 +14,9 @@ const AT_ONCE: usize = 256;
 /// How often the one that leads looks at how busy it is, in seconds.
 const BEAT: f64 = 1.0;
 
+/// What it is taken to need for a slice is the least so far, but for so much more each time: few results at once need more each.
+const GROWTH: f64 = 1.01;
+
 /// The part of the time so far that a slice may take, if it is between these.
 const PART: f64 = 1.0 / 40.0;
 
@@ -330,10 +333,15 @@ impl Simulation<'_> {
         self.busy += confirmed - ready + busy;
         self.taken += count as f64;
         if self.now >= self.beaten + BEAT {
-            let each = self.busy / self.taken.max(1.0);
+            if self.taken > 0.0 {
+                let each = self.busy / self.taken;
+                self.each = match self.each > 0.0 {
+                    true => each.min(self.each * GROWTH),
+                    false => each,
+                };
+            }
             let jobs = self.cluster.workers as f64;
-            self.each = each;
-            self.longest = (8.0 * each * jobs).clamp(USUAL, LONG);
+            self.longest = (8.0 * self.each * jobs).clamp(USUAL, LONG);
             self.outcome.slice_s = self.outcome.slice_s.max(self.longest);
             (self.busy, self.taken, self.beaten) = (0.0, 0.0, self.now);
         }
