@@ -1,0 +1,101 @@
+//! Records: entries of a key-value bucket, each replaced only by who knows its revision.
+
+use crate::{Cluster, ClusterError, RECORDS, said};
+use async_nats::jetstream::kv::{self, CreateErrorKind, UpdateErrorKind};
+use async_nats::jetstream::stream::{self, DiscardPolicy};
+use futures_util::StreamExt;
+
+impl Cluster {
+    /// The record of this name, and its revision.
+    ///
+    /// # Errors
+    /// If the server cannot be asked.
+    pub fn record(&self, name: &str) -> Result<Option<(Vec<u8>, u64)>, ClusterError> {
+        let entry = self.done("read a record", async || self.records.entry(name).await)?;
+        let entry = entry.filter(|entry| entry.operation == kv::Operation::Put);
+        Ok(entry.map(|entry| (entry.value.to_vec(), entry.revision)))
+    }
+
+    /// Writes a record that is not there yet; whether it was not.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub fn create(&self, name: &str, content: &[u8]) -> Result<bool, ClusterError> {
+        self.done("write a record", async || {
+            match self.records.create(name, content.to_vec().into()).await {
+                Ok(_) => Ok(true),
+                Err(error) if error.kind() == CreateErrorKind::AlreadyExists => Ok(false),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    /// Writes a record over this revision of it, and gives the new one; none if somebody else was faster.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub fn replace(
+        &self,
+        name: &str,
+        content: &[u8],
+        revision: u64,
+    ) -> Result<Option<u64>, ClusterError> {
+        self.done("write a record", async || {
+            let content = content.to_vec().into();
+            match self.records.update(name, content, revision).await {
+                Ok(revision) => Ok(Some(revision)),
+                Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => Ok(None),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    /// Writes a record, whatever is there.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), ClusterError> {
+        self.done("write a record", async || {
+            self.records.put(name, content.to_vec().into()).await
+        })?;
+        Ok(())
+    }
+
+    /// Removes a record.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub fn remove(&self, name: &str) -> Result<(), ClusterError> {
+        self.done("remove a record", async || self.records.purge(name).await)
+    }
+
+    /// The names of all records that begin like this.
+    ///
+    /// # Errors
+    /// If the server cannot be asked.
+    pub fn records(&self, beginning: &str) -> Result<Vec<String>, ClusterError> {
+        let names = self.done("list records", async || {
+            let keys = self.records.keys().await.map_err(said)?;
+            let names: Vec<_> = keys.collect().await;
+            let names: Result<Vec<String>, _> = names.into_iter().collect();
+            names.map_err(said)
+        })?;
+        let names = names.into_iter();
+        Ok(names.filter(|name| name.starts_with(beginning)).collect())
+    }
+}
+
+/// The stream of a key-value bucket. The client's own way to make one asks for what servers before 2.10 do not tell.
+pub(crate) fn bucket_of_records() -> stream::Config {
+    stream::Config {
+        name: format!("KV_{RECORDS}"),
+        subjects: vec![format!("$KV.{RECORDS}.>")],
+        max_messages_per_subject: 1,
+        discard: DiscardPolicy::New,
+        allow_rollup: true,
+        deny_delete: true,
+        allow_direct: true,
+        num_replicas: 1,
+        ..stream::Config::default()
+    }
+}
