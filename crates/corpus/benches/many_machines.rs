@@ -90,10 +90,11 @@ fn plot(
     file: &str,
     curves: &BTreeMap<(String, u32), Vec<(f64, f64)>>,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let root = SVGBackend::new(file, (900, 480)).into_drawing_area();
+    let root = SVGBackend::new(file, (930, 480)).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
         .margin(16)
+        .margin_right(32)
         .x_label_area_size(40)
         .y_label_area_size(56)
         .build_cartesian_2d((1.0..10_000.0).log_scale(), 0.0..100.0)?;
