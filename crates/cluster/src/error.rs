@@ -33,6 +33,12 @@ pub enum ClusterError {
         /// What the server says.
         reason: String,
     },
+    /// The command is to end, and did not wait any longer.
+    #[error("{server}: interrupted while waiting for the server")]
+    Interrupted {
+        /// The server, without a password.
+        server: String,
+    },
     /// There is no such URL.
     #[error(
         "{url}: this is no address of a NATS server ({reason}); write it like nats://host:4222 or tls://host:4222"

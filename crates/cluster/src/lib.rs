@@ -22,9 +22,13 @@ use async_nats::jetstream::object_store::{self, ObjectStore};
 use async_nats::jetstream::stream::{self, RetentionPolicy, Stream};
 use async_nats::jetstream::{Context, kv};
 use async_nats::{ConnectOptions, ServerAddr};
+use futures_util::future::{Either, select};
 use records::bucket_of_records;
 use std::fmt::Display;
 use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
@@ -32,6 +36,9 @@ use tokio::time::timeout;
 /// How long something is tried again while the server is away.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(200);
+
+/// How long what was begun may take when the command is to end.
+const MOMENT: Duration = Duration::from_millis(400);
 
 /// How long one attempt may take: what waits for a server that starts again may wait for ever.
 const ATTEMPT: Duration = Duration::from_secs(20);
@@ -48,6 +55,8 @@ pub struct Cluster {
     stream: Stream,
     records: kv::Store,
     files: ObjectStore,
+    /// Set when nothing is to be waited for any longer.
+    stop: Arc<AtomicBool>,
 }
 
 /// A URL without its password.
@@ -138,7 +147,28 @@ impl Cluster {
             stream,
             records,
             files,
+            stop: Arc::default(),
         })
+    }
+
+    /// Once the flag is set, what takes longer than a moment is [interrupted](ClusterError::Interrupted).
+    #[must_use]
+    pub fn until(self, stop: Arc<AtomicBool>) -> Cluster {
+        Cluster { stop, ..self }
+    }
+
+    /// What is done before a moment has gone by since the flag was set.
+    async fn until_stopped<T>(&self, done: impl Future<Output = T>) -> Option<T> {
+        let stopped = async {
+            while !self.stop.load(Relaxed) {
+                tokio::time::sleep(PAUSE).await;
+            }
+            tokio::time::sleep(MOMENT).await;
+        };
+        match select(pin!(done), pin!(stopped)).await {
+            Either::Left((done, _)) => Some(done),
+            Either::Right(_) => None,
+        }
     }
 
     /// Tries until it is done, there is a reason against it, or the patience is over.
@@ -161,7 +191,12 @@ impl Cluster {
         let started = Instant::now();
         self.runtime.block_on(async {
             loop {
-                let reason = match attempt().await {
+                let Some(attempted) = self.until_stopped(attempt()).await else {
+                    return Err(ClusterError::Interrupted {
+                        server: self.server.clone(),
+                    });
+                };
+                let reason = match attempted {
                     Ok(done) => return Ok(done),
                     Err(reason) => reason,
                 };

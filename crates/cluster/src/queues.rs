@@ -161,7 +161,8 @@ impl Cluster {
                 return taken;
             };
             let end = tokio::time::Instant::now() + wait + ATTEMPT;
-            while let Ok(Some(Ok(message))) = timeout_at(end, messages.next()).await {
+            let mut next = async || self.until_stopped(timeout_at(end, messages.next())).await;
+            while let Some(Ok(Some(Ok(message)))) = next().await {
                 taken.push(message);
             }
             taken

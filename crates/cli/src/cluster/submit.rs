@@ -7,11 +7,12 @@ use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::runner::Executable;
 use crate::{Done, check, exit_code, fatality, interruption, terminal};
-use cluster::Cluster;
+use cluster::{Cluster, ClusterError};
 use native::{Answer, ORDER, Order};
 use report::quantity::count;
 use report::{Limit, Recipe, Report};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -26,10 +27,10 @@ const LOOK: Duration = Duration::from_millis(200);
 pub fn search(
     server: &Server,
     (order, program, recipe): (Order, Program, Option<Recipe>),
-    stop: &AtomicBool,
+    stop: &Arc<AtomicBool>,
     line: &ProgressLine,
 ) -> Result<Report, Refusal> {
-    let cluster = server.connect()?;
+    let cluster = server.connect()?.until(Arc::clone(stop));
     let submitted = Job {
         version: version()?,
         order: Order {
@@ -71,6 +72,19 @@ fn new_id() -> String {
 
 /// Waits for the report of a job, and removes what lies on the server for it; nothing if the user does not want to wait.
 fn wait(
+    cluster: &Cluster,
+    id: &str,
+    submitted: &Job,
+    stop: &AtomicBool,
+    line: &ProgressLine,
+) -> Result<Option<Report>, Refusal> {
+    match waited(cluster, id, submitted, stop, line) {
+        Err(Refusal::Cluster(ClusterError::Interrupted { .. })) => Ok(None),
+        waited => waited,
+    }
+}
+
+fn waited(
     cluster: &Cluster,
     id: &str,
     submitted: &Job,
@@ -181,9 +195,9 @@ pub fn jobs(server: &Server) -> Done {
 
 /// `mazurka attach`: waits for a job that was submitted before.
 pub fn attach(options: &AttachOptions) -> Done {
-    let cluster = options.server.connect()?;
-    let job = submitted(&cluster, &options.job)?;
     let stop = interruption::gentle_flag(false)?;
+    let cluster = options.server.connect()?.until(Arc::clone(&stop));
+    let job = submitted(&cluster, &options.job)?;
     let line = ProgressLine::new(!options.quiet);
     let report = wait(&cluster, &options.job, &job, &stop, &line);
     line.clear();

@@ -6,7 +6,7 @@ use crate::arguments::WorkerOptions;
 use crate::refusal::Refusal;
 use crate::runner::{Carried, Executable, Runner};
 use crate::{Done, interruption, terminal};
-use cluster::{Cluster, LEASE, Message, Place, Queue};
+use cluster::{Cluster, ClusterError, LEASE, Message, Place, Queue};
 use native::Order;
 use report::Trailed;
 use std::cell::Cell;
@@ -38,7 +38,7 @@ pub fn work(options: &WorkerOptions) -> Done {
         return Err(Refusal::Root);
     }
     let stop = interruption::gentle_flag(false)?;
-    let cluster = options.server.connect()?;
+    let cluster = options.server.connect()?.until(Arc::clone(&stop));
     let scratch = tempfile::tempdir().map_err(|error| Refusal::System {
         what: "make a scratch folder",
         error,
@@ -108,12 +108,16 @@ impl Workshop {
 
     /// The worker ends with a server that does not do what it should.
     fn ends_with(&self, result: Result<(), Refusal>) {
-        if let Err(refusal) = result {
-            let trouble = self.trouble.lock();
-            trouble
-                .unwrap_or_else(PoisonError::into_inner)
-                .get_or_insert(refusal);
-            self.stop.store(true, Relaxed);
+        match result {
+            // It was told to end.
+            Ok(()) | Err(Refusal::Cluster(ClusterError::Interrupted { .. })) => {}
+            Err(refusal) => {
+                let trouble = self.trouble.lock();
+                trouble
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .get_or_insert(refusal);
+                self.stop.store(true, Relaxed);
+            }
         }
     }
 

@@ -218,6 +218,35 @@ fn is_refused(output: &Output, why: &str) {
 }
 
 #[test]
+fn commands_end_when_they_are_told_to_although_the_server_does_not_answer() {
+    let Some(server) = Server::start(SETTINGS) else {
+        return;
+    };
+    let folder = built(&[("seven", fibonacci(7, ""))]);
+    let mut worker = server.worker();
+    let child = server.submit(folder.path(), "./seven");
+    let submitter = child.id();
+    thread::sleep(Duration::from_secs(2));
+    let process = server.process.as_ref().unwrap().0.id().to_string();
+    signal("-STOP", &process);
+    for told in [worker.0.id(), submitter] {
+        signal("-TERM", &told.to_string());
+    }
+    // A server that does not answer is waited for three times as long.
+    let in_time = |round: u32| {
+        assert!(round < 200, "it waits for the server");
+        thread::sleep(Duration::from_millis(100));
+    };
+    assert_eq!(end(child, in_time).status.code(), Some(3));
+    let ended = (0..).find_map(|round| {
+        in_time(round);
+        worker.0.try_wait().unwrap()
+    });
+    assert_eq!(ended.unwrap().code(), Some(0));
+    signal("-CONT", &process);
+}
+
+#[test]
 fn a_job_for_which_there_are_only_workers_of_another_version_is_refused() {
     let Some(server) = Server::start(SETTINGS) else {
         return;
