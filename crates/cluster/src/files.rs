@@ -1,8 +1,10 @@
 //! Files: objects of an object store.
 
-use crate::{ATTEMPT, Cluster, ClusterError, said, within};
+use crate::{ATTEMPT, Cluster, ClusterError, FILES, said, subjects, within};
 use async_nats::jetstream::object_store;
-use futures_util::StreamExt;
+use async_nats::jetstream::object_store::InfoErrorKind;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 
@@ -46,24 +48,55 @@ impl Cluster {
         })
     }
 
+    /// Removes a file, unless it is gone. The client's own way leaves a mark for each.
+    ///
+    /// # Errors
+    /// If the server cannot be asked.
+    pub fn remove_file(&self, name: &str) -> Result<(), ClusterError> {
+        self.done("remove a file", async || {
+            let info = match self.files.info(name).await {
+                Ok(info) => info,
+                Err(error) if error.kind() == InfoErrorKind::NotFound => return Ok(()),
+                Err(error) => return Err(said(error)),
+            };
+            // Its content first: without the description nobody would find that again.
+            for subject in [content_of(&info.nuid), description_of(name)] {
+                let removed = self.stored.purge().filter(subject).await;
+                removed.map_err(said)?;
+            }
+            Ok(())
+        })
+    }
+
     /// Removes all files whose names begin like this.
     ///
     /// # Errors
     /// If the server cannot be asked.
     pub fn remove_files(&self, beginning: &str) -> Result<(), ClusterError> {
-        self.done("remove files", async || {
-            let mut all = self.files.list().await.map_err(said)?;
-            let mut names = Vec::new();
-            while let Some(info) = all.next().await {
-                names.push(info.map_err(said)?.name);
-            }
-            for name in names.iter().filter(|name| name.starts_with(beginning)) {
-                // Somebody else may have been faster.
-                let _ = self.files.delete(name).await;
-            }
-            Ok::<(), String>(())
-        })
+        let all = format!("$O.{FILES}.M.>");
+        let found = self.done("list files", async || subjects(&self.stored, &all).await)?;
+        let names = found.iter().filter_map(|subject| name_of(subject));
+        for name in names.filter(|name| name.starts_with(beginning)) {
+            self.remove_file(&name)?;
+        }
+        Ok(())
     }
+}
+
+/// Where the content of a file lies.
+fn content_of(nuid: &str) -> String {
+    format!("$O.{FILES}.C.{nuid}")
+}
+
+/// Where the description of a file lies.
+fn description_of(name: &str) -> String {
+    format!("$O.{FILES}.M.{}", URL_SAFE.encode(name))
+}
+
+/// The name of the file whose description lies here.
+fn name_of(subject: &str) -> Option<String> {
+    let (_, encoded) = subject.rsplit_once('.')?;
+    String::from_utf8(URL_SAFE.decode(encoded).ok()?).ok()
 }
 
 /// How long it may take to send or to get so many bytes.

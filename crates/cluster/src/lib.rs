@@ -23,6 +23,7 @@ use async_nats::jetstream::stream::{self, RetentionPolicy, Stream};
 use async_nats::jetstream::{Context, kv};
 use async_nats::{ConnectOptions, ServerAddr};
 use futures_util::future::{Either, select};
+use futures_util::{StreamExt, TryStreamExt};
 use records::bucket_of_records;
 use std::fmt::Display;
 use std::path::Path;
@@ -55,6 +56,8 @@ pub struct Cluster {
     stream: Stream,
     records: kv::Store,
     files: ObjectStore,
+    /// The stream in which files lie.
+    stored: Stream,
     /// Set when nothing is to be waited for any longer.
     stop: Arc<AtomicBool>,
 }
@@ -90,7 +93,7 @@ impl Cluster {
                 server: server.clone(),
                 reason: said(error),
             })?;
-        let (jetstream, stream, records, files) = runtime.block_on(async {
+        let (jetstream, stream, records, (files, stored)) = runtime.block_on(async {
             let mut options = ConnectOptions::new().connection_timeout(Duration::from_secs(5));
             if let Some(path) = credentials {
                 let read = options.credentials_file(path).await;
@@ -138,7 +141,9 @@ impl Cluster {
                     .await
                     .map_err(|error| missing(said(error)))?,
             };
-            Ok((jetstream, stream, records, files))
+            let stored = jetstream.get_stream(format!("OBJ_{FILES}")).await;
+            let stored = stored.map_err(|error| missing(said(error)))?;
+            Ok((jetstream, stream, records, (files, stored)))
         })?;
         Ok(Cluster {
             runtime,
@@ -147,6 +152,7 @@ impl Cluster {
             stream,
             records,
             files,
+            stored,
             stop: Arc::default(),
         })
     }
@@ -211,6 +217,14 @@ impl Cluster {
             }
         })
     }
+}
+
+/// The subjects of all messages in a stream that match. The client's own listings of keys and of files read messages, and wait for ever for
+/// one that is replaced meanwhile.
+async fn subjects(stream: &Stream, filter: &str) -> Result<Vec<String>, String> {
+    let found = stream.info_with_subjects(filter).await.map_err(said)?;
+    let found = found.map(|subject| subject.map(|(subject, _)| subject));
+    found.try_collect().await.map_err(said)
 }
 
 /// What is done within this time.

@@ -142,7 +142,7 @@ impl Cluster {
         Ok(Queue(consumer))
     }
 
-    /// Waits for messages, at most so many and so long. There may be none.
+    /// Waits for a message, at most so long, and takes with it what else is there, so many in all. There may be none.
     ///
     /// # Errors
     /// If what a message says is in a file that cannot be read.
@@ -153,21 +153,35 @@ impl Cluster {
         wait: Duration,
     ) -> Result<Vec<Message>, ClusterError> {
         let taken = self.runtime.block_on(async {
-            let batch = queue.0.batch().max_messages(most).expires(wait);
-            let mut taken = Vec::new();
-            // While the server is away there is none.
-            let Ok(Ok(mut messages)) = within(ATTEMPT, batch.messages()).await else {
-                tokio::time::sleep(PAUSE).await;
-                return taken;
-            };
-            let end = tokio::time::Instant::now() + wait + ATTEMPT;
-            let mut next = async || self.until_stopped(timeout_at(end, messages.next())).await;
-            while let Some(Ok(Some(Ok(message)))) = next().await {
-                taken.push(message);
+            let first = queue.0.batch().max_messages(1).expires(wait).messages();
+            let mut taken = self.received(first, wait).await;
+            if most > 1 && !taken.is_empty() {
+                let others = queue.0.fetch().max_messages(most - 1).messages();
+                taken.extend(self.received(others, wait).await);
             }
             taken
         });
         taken.into_iter().map(|inner| self.message(inner)).collect()
+    }
+
+    /// The messages that this request gets. A request is never left before its end: the server would send messages to nobody.
+    async fn received<E>(
+        &self,
+        request: impl Future<Output = Result<pull::Batch, E>>,
+        wait: Duration,
+    ) -> Vec<async_nats::jetstream::Message> {
+        let mut received = Vec::new();
+        // While the server is away there is none.
+        let Ok(Ok(mut messages)) = within(ATTEMPT, request).await else {
+            tokio::time::sleep(PAUSE).await;
+            return received;
+        };
+        let end = tokio::time::Instant::now() + wait + ATTEMPT;
+        let mut next = async || self.until_stopped(timeout_at(end, messages.next())).await;
+        while let Some(Ok(Some(Ok(message)))) = next().await {
+            received.push(message);
+        }
+        received
     }
 
     fn message(&self, inner: async_nats::jetstream::Message) -> Result<Message, ClusterError> {
@@ -203,7 +217,7 @@ impl Cluster {
     pub fn settle(&self, message: &Message) -> Result<(), ClusterError> {
         self.done("settle a message", async || message.inner.ack().await)?;
         match &message.file {
-            Some(file) => self.remove_files(file),
+            Some(file) => self.remove_file(file),
             None => Ok(()),
         }
     }

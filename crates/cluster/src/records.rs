@@ -1,9 +1,8 @@
 //! Records: entries of a key-value bucket, each replaced only by who knows its revision.
 
-use crate::{Cluster, ClusterError, RECORDS, said};
+use crate::{Cluster, ClusterError, RECORDS, subjects};
 use async_nats::jetstream::kv::{self, CreateErrorKind, UpdateErrorKind};
 use async_nats::jetstream::stream::{self, DiscardPolicy};
-use futures_util::StreamExt;
 
 impl Cluster {
     /// The record of this name, and its revision.
@@ -61,27 +60,32 @@ impl Cluster {
         Ok(())
     }
 
-    /// Removes a record.
+    /// Removes a record, and that it was there.
     ///
     /// # Errors
     /// If the server refuses it.
     pub fn remove(&self, name: &str) -> Result<(), ClusterError> {
-        self.done("remove a record", async || self.records.purge(name).await)
+        let subject = format!("{}{name}", self.records.prefix);
+        self.done("remove a record", async || {
+            self.records.stream.purge().filter(subject.as_str()).await
+        })?;
+        Ok(())
     }
 
-    /// The names of all records that begin like this.
+    /// The names of all records that begin with this word and a full stop.
     ///
     /// # Errors
     /// If the server cannot be asked.
-    pub fn records(&self, beginning: &str) -> Result<Vec<String>, ClusterError> {
-        let names = self.done("list records", async || {
-            let keys = self.records.keys().await.map_err(said)?;
-            let names: Vec<_> = keys.collect().await;
-            let names: Result<Vec<String>, _> = names.into_iter().collect();
-            names.map_err(said)
+    pub fn records(&self, word: &str) -> Result<Vec<String>, ClusterError> {
+        let prefix = &self.records.prefix;
+        let all = format!("{prefix}{word}.>");
+        let found = self.done("list records", async || {
+            subjects(&self.records.stream, &all).await
         })?;
-        let names = names.into_iter();
-        Ok(names.filter(|name| name.starts_with(beginning)).collect())
+        let names = found
+            .iter()
+            .filter_map(|subject| subject.strip_prefix(prefix));
+        Ok(names.map(str::to_owned).collect())
     }
 }
 

@@ -325,7 +325,7 @@ impl Round<'_, '_, '_> {
         (leader.lead.executions, leader.lead.done) = (executions, done);
         let leads = leader.beat()?;
         if let (Leads::Still, true, Some(old)) = (&leads, is_new, old) {
-            leader.cluster.remove_files(&old)?;
+            leader.cluster.remove_file(&old)?;
         }
         Ok(leads)
     }

@@ -167,7 +167,7 @@ fn submitted(cluster: &Cluster, id: &str) -> Result<Job, Refusal> {
 pub fn jobs(server: &Server) -> Done {
     let cluster = server.connect()?;
     let mut text = String::new();
-    for name in cluster.records("job.")? {
+    for name in cluster.records("job")? {
         let id = name.trim_start_matches("job.");
         let (Some(job), Some((record, _))) = (Job::of(&cluster, id)?, cluster.record(&lead(id))?)
         else {

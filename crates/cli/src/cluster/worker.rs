@@ -244,7 +244,7 @@ impl Workshop {
         let mut seen: HashMap<String, (u64, Instant)> = HashMap::new();
         let mine: Arc<Mutex<HashSet<String>>> = Arc::default();
         while !self.stops() {
-            let names = self.cluster.records("lead.")?;
+            let names = self.cluster.records("lead")?;
             seen.retain(|name, _| names.contains(name));
             self.forget(&names);
             for name in names {
