@@ -5,7 +5,7 @@ use crate::crew::{Trouble, finish};
 use crate::fatality;
 use crate::refusal::Refusal;
 use crate::runner::{ATTEMPTS, Executable};
-use cluster::{Cluster, LEASE, Message, Place, Queue};
+use cluster::{Cluster, LEASE, Load, Message, Place, Queue};
 use mazurka::{Checker, Division, Errand};
 use native::Answer;
 use report::{Limit, Trailed};
@@ -35,6 +35,9 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Between two signs of life. What was done since the last one is lost with who leads.
 const BEAT: Duration = Duration::from_secs(1);
+
+/// After so many of them at which the server does not know of what was given out, it is lost.
+const MOST_SILENT: u32 = 5;
 
 /// Messages that are taken at once.
 const MOST: usize = 256;
@@ -129,6 +132,7 @@ impl Leader<'_> {
                 division: &division,
                 given: HashMap::new(),
                 number: 0,
+                silent: 0,
                 trouble: None,
                 warnings: Vec::new(),
             };
@@ -180,11 +184,13 @@ struct Round<'l, 'w, 'd> {
     /// Errands that were given out, by their numbers.
     given: HashMap<u64, Errand<'d>>,
     number: u64,
+    /// Signs of life in a row at which nothing was under way that should be.
+    silent: u32,
     trouble: Option<Trouble>,
     warnings: Vec<String>,
 }
 
-impl Round<'_, '_, '_> {
+impl<'d> Round<'_, '_, 'd> {
     /// Runs until nothing is left or this worker does not lead any more.
     fn run(&mut self, results: &Queue, workers: &Queue, saved: &Path) -> Result<Leads, Refusal> {
         let mut beaten = None::<Instant>;
@@ -197,6 +203,7 @@ impl Round<'_, '_, '_> {
                 let jobs = (load.under_way + load.idle).max(1);
                 self.division.set_jobs(jobs);
                 self.leader.lead.jobs = self.leader.lead.jobs.max(jobs);
+                self.give_again_what_is_lost(load)?;
                 most = jobs + jobs / 2 + 1;
                 if let Some(now) = busy.checked_div(slices) {
                     each = Some(each.map_or(now, |least| now.min(least.mul_f64(GROWTH))));
@@ -221,6 +228,9 @@ impl Round<'_, '_, '_> {
             }
             busy += began.elapsed();
             let brought = self.leader.cluster.take(results, MOST, LOOK)?;
+            if !brought.is_empty() {
+                self.silent = 0;
+            }
             let began = Instant::now();
             for message in &brought {
                 self.take(message);
@@ -234,6 +244,20 @@ impl Round<'_, '_, '_> {
 
     /// Gives errands out until so many are under way; whether the search is over.
     fn give(&mut self, most: usize) -> Result<bool, Refusal> {
+        let mut errands = Vec::new();
+        while self.given.len() + errands.len() < most {
+            match self.division.poll() {
+                Poll::Pending => break,
+                Poll::Ready(None) => return Ok(true),
+                Poll::Ready(Some(errand)) => errands.push(errand),
+            }
+        }
+        self.leave(errands)?;
+        Ok(self.division.is_stopped())
+    }
+
+    /// Leaves errands for workers, each with a number of its own.
+    fn leave(&mut self, errands: Vec<Errand<'d>>) -> Result<(), Refusal> {
         let Leader {
             cluster,
             id,
@@ -242,18 +266,25 @@ impl Round<'_, '_, '_> {
             ..
         } = &*self.leader;
         let mut messages = Vec::new();
-        while self.given.len() < most {
-            let errand = match self.division.poll() {
-                Poll::Pending => break,
-                Poll::Ready(None) => return Ok(true),
-                Poll::Ready(Some(errand)) => errand,
-            };
+        for errand in errands {
             self.number += 1;
             messages.push((format!("{}-{}", lead.term, self.number), errand.words()));
             self.given.insert(self.number, errand);
         }
-        cluster.leave((Place::Errand, &job.version, id), &messages)?;
-        Ok(self.division.is_stopped())
+        Ok(cluster.leave((Place::Errand, &job.version, id), &messages)?)
+    }
+
+    /// Gives all errands out again if the server has lost them, or what they brought: it says that nothing is under way although workers
+    /// wait, time and again. A server that is killed may forget what it has not yet written.
+    fn give_again_what_is_lost(&mut self, load: Load) -> Result<(), Refusal> {
+        let is_lost = load.under_way == 0 && load.idle > 0 && !self.given.is_empty();
+        self.silent = if is_lost { self.silent + 1 } else { 0 };
+        if self.silent > MOST_SILENT {
+            self.silent = 0;
+            let lost = std::mem::take(&mut self.given).into_values();
+            self.leave(lost.collect())?;
+        }
+        Ok(())
     }
 
     /// Takes what an errand has come to, unless that is known or of an earlier term.

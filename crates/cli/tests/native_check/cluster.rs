@@ -123,6 +123,24 @@ fn nothing_is_lost_or_counted_twice_whatever_dies() {
 }
 
 #[test]
+fn errands_that_the_server_loses_are_given_out_again() {
+    let Some(server) = Server::start(SETTINGS) else {
+        return;
+    };
+    let _workers = [server.worker(), server.worker()];
+    let folder = built(&[("seven", fibonacci(7, ""))]);
+    let child = server.submit(folder.path(), "./seven");
+    let output = end(child, |round| {
+        thread::sleep(Duration::from_millis(200));
+        assert!(round < 1000, "the search hangs: {}", server.said());
+        if round < 20 {
+            server.lose_messages();
+        }
+    });
+    assert_eq!(report(&output).0, alone(folder.path(), "./seven"));
+}
+
+#[test]
 fn a_job_outlives_who_submitted_it_and_is_gone_when_it_is_cancelled() {
     let Some(server) = Server::start(SETTINGS) else {
         return;

@@ -1,6 +1,7 @@
 //! A NATS server on this machine, and workers at it.
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -95,6 +96,15 @@ impl Server {
             .append(true)
             .open(self.folder.path().join("said"));
         Running(command.stderr(said.unwrap()).spawn().unwrap())
+    }
+
+    /// Messages that wait are lost.
+    pub fn lose_messages(&self) {
+        let mut connection = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let purge = "CONNECT {}\r\nPUB $JS.API.STREAM.PURGE.MAZURKA 0\r\n\r\nPING\r\n";
+        connection.write_all(purge.as_bytes()).unwrap();
+        let mut said = BufReader::new(connection).lines();
+        assert!(said.any(|line| line.unwrap() == "PONG"));
     }
 
     /// What all workers have said, and what there is to do.
