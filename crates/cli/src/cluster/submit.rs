@@ -44,7 +44,7 @@ pub fn search(
     submitted.program.store(&cluster, &id)?;
     cluster.write(&job(&id), &written(&submitted))?;
     cluster.create(&lead(&id), &written(&Lead::default()))?;
-    let report = wait(&cluster, &id, &submitted, stop, line);
+    let report = unless_interrupted(wait(&cluster, &id, &submitted, stop, line));
     line.clear();
     if let Err(Refusal::OtherVersion { .. }) = report {
         remove(&cluster, &id, &submitted)?;
@@ -70,21 +70,16 @@ fn new_id() -> String {
     format!("{now:x}-{:x}", std::process::id())
 }
 
-/// Waits for the report of a job, and removes what lies on the server for it; nothing if the user does not want to wait.
-fn wait(
-    cluster: &Cluster,
-    id: &str,
-    submitted: &Job,
-    stop: &AtomicBool,
-    line: &ProgressLine,
-) -> Result<Option<Report>, Refusal> {
-    match waited(cluster, id, submitted, stop, line) {
+/// Nothing if the user did not want to wait any longer.
+fn unless_interrupted(waited: Result<Option<Report>, Refusal>) -> Result<Option<Report>, Refusal> {
+    match waited {
         Err(Refusal::Cluster(ClusterError::Interrupted { .. })) => Ok(None),
         waited => waited,
     }
 }
 
-fn waited(
+/// Waits for the report of a job, and removes what lies on the server for it; nothing if the user does not want to wait.
+fn wait(
     cluster: &Cluster,
     id: &str,
     submitted: &Job,
@@ -199,7 +194,7 @@ pub fn attach(options: &AttachOptions) -> Done {
     let cluster = options.server.connect()?.until(Arc::clone(&stop));
     let job = submitted(&cluster, &options.job)?;
     let line = ProgressLine::new(!options.quiet);
-    let report = wait(&cluster, &options.job, &job, &stop, &line);
+    let report = unless_interrupted(wait(&cluster, &options.job, &job, &stop, &line));
     line.clear();
     let Some(report) = report? else {
         return Ok(ExitCode::from(crate::UNFINISHED));
