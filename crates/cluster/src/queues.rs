@@ -37,7 +37,11 @@ pub struct Message {
 }
 
 /// Messages of one kind that wait.
-pub struct Queue(PullConsumer);
+pub struct Queue {
+    name: String,
+    subject: String,
+    consumer: PullConsumer,
+}
 
 /// How many messages wait or are being worked on, and how many workers want one.
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +143,29 @@ impl Cluster {
             };
             self.stream.get_or_create_consumer(name, config).await
         })?;
-        Ok(Queue(consumer))
+        Ok(Queue {
+            name: name.to_owned(),
+            subject,
+            consumer,
+        })
+    }
+
+    /// Opens a queue anew: all its messages are delivered again. After a server was killed, a queue may not deliver messages that are there.
+    ///
+    /// # Errors
+    /// If the server cannot be asked.
+    pub fn open_anew(&self, queue: &Queue) -> Result<(), ClusterError> {
+        self.close(&queue.name);
+        self.queue(&queue.name, queue.subject.clone())?;
+        Ok(())
+    }
+
+    fn close(&self, name: &str) {
+        // There may be none.
+        let deleted = self.stream.delete_consumer(name);
+        let _ = self
+            .runtime
+            .block_on(async { within(ATTEMPT, deleted).await });
     }
 
     /// Waits for a message, at most so long, and takes with it what else is there, so many in all. There may be none.
@@ -153,10 +179,15 @@ impl Cluster {
         wait: Duration,
     ) -> Result<Vec<Message>, ClusterError> {
         let taken = self.runtime.block_on(async {
-            let first = queue.0.batch().max_messages(1).expires(wait).messages();
+            let first = queue
+                .consumer
+                .batch()
+                .max_messages(1)
+                .expires(wait)
+                .messages();
             let mut taken = self.received(first, wait).await;
             if most > 1 && !taken.is_empty() {
-                let others = queue.0.fetch().max_messages(most - 1).messages();
+                let others = queue.consumer.fetch().max_messages(most - 1).messages();
                 taken.extend(self.received(others, wait).await);
             }
             taken
@@ -236,7 +267,7 @@ impl Cluster {
     /// # Errors
     /// If the server cannot be asked.
     pub fn load_of(&self, queue: &Queue) -> Result<Load, ClusterError> {
-        let info = self.done("ask for workers", async || queue.0.get_info().await)?;
+        let info = self.done("ask for workers", async || queue.consumer.get_info().await)?;
         Ok(Load {
             under_way: info.num_ack_pending,
             idle: info.num_waiting,
@@ -277,11 +308,6 @@ impl Cluster {
 
     /// Removes the queue of results of a job.
     pub fn close_results(&self, job: &str) {
-        // There may be none.
-        let name = format!("lead-{job}");
-        let deleted = self.stream.delete_consumer(&name);
-        let _ = self
-            .runtime
-            .block_on(async { within(ATTEMPT, deleted).await });
+        self.close(&format!("lead-{job}"));
     }
 }

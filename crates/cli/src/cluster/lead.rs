@@ -203,7 +203,7 @@ impl<'d> Round<'_, '_, 'd> {
                 let jobs = (load.under_way + load.idle).max(1);
                 self.division.set_jobs(jobs);
                 self.leader.lead.jobs = self.leader.lead.jobs.max(jobs);
-                self.give_again_what_is_lost(load)?;
+                self.give_again_what_is_lost(load, [workers, results])?;
                 most = jobs + jobs / 2 + 1;
                 if let Some(now) = busy.checked_div(slices) {
                     each = Some(each.map_or(now, |least| now.min(least.mul_f64(GROWTH))));
@@ -275,12 +275,19 @@ impl<'d> Round<'_, '_, 'd> {
     }
 
     /// Gives all errands out again if the server has lost them, or what they brought: it says that nothing is under way although workers
-    /// wait, time and again. A server that is killed may forget what it has not yet written.
-    fn give_again_what_is_lost(&mut self, load: Load) -> Result<(), Refusal> {
+    /// wait, time and again. A server that is killed forgets what it has not yet written.
+    fn give_again_what_is_lost(&mut self, load: Load, queues: [&Queue; 2]) -> Result<(), Refusal> {
         let is_lost = load.under_way == 0 && load.idle > 0 && !self.given.is_empty();
         self.silent = if is_lost { self.silent + 1 } else { 0 };
         if self.silent > MOST_SILENT {
             self.silent = 0;
+            let Leader {
+                cluster, job, id, ..
+            } = &*self.leader;
+            cluster.purge(&job.version, id)?;
+            for queue in queues {
+                cluster.open_anew(queue)?;
+            }
             let lost = std::mem::take(&mut self.given).into_values();
             self.leave(lost.collect())?;
         }
