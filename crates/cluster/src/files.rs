@@ -48,7 +48,7 @@ impl Cluster {
         })
     }
 
-    /// Removes a file, unless it is gone. The client's own way leaves a mark for each.
+    /// Removes a file, unless it is gone. `ObjectStore::delete` would leave a marker for each.
     ///
     /// # Errors
     /// If the server cannot be asked.
@@ -59,7 +59,7 @@ impl Cluster {
                 Err(error) if error.kind() == InfoErrorKind::NotFound => return Ok(()),
                 Err(error) => return Err(said(error)),
             };
-            // Its content first: without the description nobody would find that again.
+            // The content goes first: only the description says where it lies.
             for subject in [content_of(&info.nuid), description_of(name)] {
                 let removed = self.stored.purge().filter(subject).await;
                 removed.map_err(said)?;

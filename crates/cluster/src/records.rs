@@ -60,7 +60,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Removes a record, and that it was there.
+    /// Removes a record. `Store::purge` would leave a marker.
     ///
     /// # Errors
     /// If the server refuses it.

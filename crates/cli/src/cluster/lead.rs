@@ -36,7 +36,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Between two signs of life. What was done since the last one is lost with who leads.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// After so many of them at which the server does not know of what was given out, it is lost.
+/// Errands are lost if the server does not know of them at more signs of life in a row than this.
 const MOST_SILENT: u32 = 5;
 
 /// Messages that are taken at once.
