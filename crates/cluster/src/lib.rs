@@ -248,6 +248,7 @@ fn is_final(reason: &str) -> bool {
         "authorization",
         "maximum",
         "no space",
+        "key cannot",
     ]
     .iter()
     .any(|part| reason.contains(part))
