@@ -2,7 +2,7 @@
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, Mutex, RwLock};
-use mazurka::{Algorithm, Checker, Report, Verdict, choose, thread};
+use mazurka::{Algorithm, Checker, Report, Verdict, assume, choose, thread};
 
 fn verified(program: impl Fn() + 'static) -> Report {
     let report = Checker::new().check(program);
@@ -100,6 +100,18 @@ fn a_model_without_a_race_checks_nothing() {
             .contains("warning: no two operations race"),
         "{report}"
     );
+}
+
+#[test]
+fn a_model_whose_executions_are_all_halted_checks_no_end() {
+    let report = verified(|| {
+        assume(choose(2) > 1);
+        panic!("nobody comes here");
+    });
+    let [warning] = &report.warnings[..] else {
+        panic!("{report}");
+    };
+    assert!(warning.starts_with("no execution is complete"), "{warning}");
 }
 
 #[test]

@@ -68,6 +68,47 @@ fn a_loop_that_overwrites_what_it_reads_on_its_own_stack_spins_for_ever_all_the_
     assert_eq!(report["errors"][0]["kind"], "stuck", "{report}");
 }
 
+/// What the functions read in frames that have ended is overwritten by hooks, the deeper ones only when the thread has stopped.
+#[test]
+fn a_loop_whose_calls_have_ended_spins_for_ever_however_deep_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    let executable = folder.path().join("program");
+    let text = "#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static atomic_int flag;
+static int is_set(int calls) {
+    int found = atomic_load(&flag);
+    return calls ? found | is_set(calls - 1) : found;
+}
+static void *waits(void *calls) {
+    while (!is_set(*(int *)calls)) sched_yield();
+    return NULL;
+}
+int main(int count, char **arguments) {
+    int calls = atoi(arguments[count - 1]);
+    pthread_t thread;
+    pthread_create(&thread, NULL, waits, &calls);
+    pthread_join(thread, NULL);
+    return 0;
+}
+";
+    fs::write(&source, text).unwrap();
+    let options = ["--plain", "sc", "--without", "private-stacks"];
+    for toolchain in ["gcc", "clang"].into_iter().filter_map(Toolchain::named) {
+        toolchain
+            .build(&source, &["-O0".to_owned()], &executable)
+            .unwrap();
+        for calls in [0, 1, 2, 4, 8, 12, 16, 32] {
+            let report = check(&options, &executable, &[calls.to_string()]).unwrap();
+            let kind = &report["errors"][0]["kind"];
+            assert_eq!(kind, "stuck", "{calls} calls: {report}");
+        }
+    }
+}
+
 /// The pointer is in no register that calls preserve.
 #[test]
 fn a_loop_over_a_text_that_threads_share_ends() {

@@ -12,6 +12,10 @@ use report::{Failure, FailureKind, Limit, Report, ScheduleFile, Verdict};
 const SUPPRESSED_RACE: &str = "a data race is suppressed: one order of its accesses was explored, so a value that another \
     order leads to may be missed (--plain sc explores all orders)";
 
+/// What a search without a complete execution says of the program.
+const NEVER_COMPLETE: &str = "no execution is complete: each one was halted in the middle, so what the program does later \
+    was not checked";
+
 impl Search {
     /// The report of a search that has ended.
     pub(super) fn take_report(&mut self) -> Result<Report, CheckError> {
@@ -43,7 +47,10 @@ impl Search {
         let verdict = self.verdict(&errors, &limits);
         let mut warnings = self.model.warnings();
         if verdict == Verdict::Verified {
-            warnings.extend(seen.warnings(self.tally.runs()));
+            match self.tally.executions {
+                0 => warnings.push(NEVER_COMPLETE.to_owned()),
+                _ => warnings.extend(seen.warnings(self.tally.runs())),
+            }
         }
         if self.model.has_suppressed_a_race() && !self.settings.conditions.interleaves_plain {
             warnings.push(SUPPRESSED_RACE.to_owned());

@@ -156,7 +156,8 @@ impl Engine {
             }
             Lap::Vain(start) => {
                 self.wipe_stacks();
-                let learnt = self.learnt_since(start);
+                let live = frame.addr() + size_of::<Frame>();
+                let learnt = self.learnt_since(start, live);
                 self.thread().round.learnt(&learnt);
                 self.halt(Halt::Await);
                 true
@@ -168,26 +169,28 @@ impl Engine {
         }
     }
 
-    /// What the thread that runs has learnt in its round, without what it alone has written to its own stack, read there,
-    /// and overwritten: the next round does the same.
-    fn learnt_since(&self, start: usize) -> Vec<Seen> {
+    /// What the thread that runs has learnt in its round that others can change. Of its own stack this is what they have
+    /// written, and what is as the thread has read it: what it has overwritten itself the next round writes again.
+    /// Below `live` are frames that have ended, which hooks overwrite.
+    fn learnt_since(&self, start: usize, live: usize) -> Vec<Seen> {
         let laps = &self.threads[self.running.index()].laps;
-        let is_own = |seen: Seen| {
-            let Seen::Memory {
+        let can_change = |seen: &Seen| {
+            let &Seen::Memory {
                 address, length, ..
             } = seen
             else {
-                return false;
+                return true;
             };
+            if self.owner_of_stack(address) != Some(self.running) {
+                return true;
+            }
             let is_foreign =
                 |range: &Range<usize>| range.start < address + length && address < range.end;
-            self.owner_of_stack(address) == Some(self.running)
-                && !laps.written_by_others.iter().any(is_foreign)
+            let is_by_others = laps.written_by_others.iter().any(is_foreign);
+            address >= live && (is_by_others || self.is_still(*seen))
         };
         let learnt = laps.learnt[start..].iter().copied();
-        learnt
-            .filter(|&seen| !is_own(seen) || self.is_still(seen))
-            .collect()
+        learnt.filter(can_change).collect()
     }
 
     /// What the thread that runs has for itself: registers and its stack, as far as it knows them and may read them, what it
