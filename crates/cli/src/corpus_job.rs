@@ -42,11 +42,14 @@ pub fn run(program: &str) -> Done {
         return Err(refused(io::ErrorKind::InvalidInput.into()));
     };
     // A panic here is no bug of the program: nobody looks for its steps.
-    let order = Order {
+    let own = Order {
         trail: None,
         ..order.clone()
     };
-    let checker = Checker::ordered(&order).stop(stop).by(&order.algorithm);
+    let mut checker = Checker::ordered(&own).stop(stop).by(&own.algorithm);
+    if let Some(trail) = &order.trail {
+        checker = checker.and_then(|checker| checker.hurried_by(trail));
+    }
     let report = checker.and_then(|checker| {
         checker.run_errands(errands, instance.program(), || {
             println!("{}", Answer::Brought.line());

@@ -1,10 +1,14 @@
 //! Searches by several processes: what they find is what one job finds, whatever becomes of the processes.
 
 use crate::toolchain::Toolchain;
+use mazurka::Checker;
+use native::{Answer, Order, Worker};
 use serde_json::Value;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
@@ -139,6 +143,49 @@ fn jobs_learn_late_that_atomic_accesses_order_plain_ones() {
     assert_eq!(seen[0], seen[2]);
 }
 
+/// How many executions the first slices of a search have that can be hurried.
+fn slices(program: &Path, arguments: &[&str], asks_for_haste: bool) -> u64 {
+    let order = Order {
+        name: "program".to_owned(),
+        algorithm: "parsimonious".to_owned(),
+        ..Order::default()
+    };
+    let checker = Checker::ordered(&order).by(&order.algorithm).unwrap();
+    let division = checker.divide(2).unwrap().unwrap();
+    let arguments: Vec<OsString> = arguments.iter().map(Into::into).collect();
+    let mut worker = Worker::start_for_errands(Command::new(program), &arguments, &order).unwrap();
+    let mut answers = worker.answers();
+    let mut executions = Vec::new();
+    for number in 0..20 {
+        let Poll::Ready(Some(errand)) = division.poll() else {
+            panic!("the search has a part left");
+        };
+        if number > 0 && asks_for_haste {
+            worker.haste().unwrap().ask();
+        }
+        worker.tell(&errand.words()).unwrap();
+        assert!(answers.any(|answer| matches!(answer, Answer::Brought)));
+        errand.bring(&worker.brought().unwrap());
+        executions.push(division.progress().0);
+    }
+    executions[19] - executions[0]
+}
+
+/// Slices take a tenth of a second, and a thousandth if somebody waits for parts.
+#[test]
+fn who_is_asked_for_haste_ends_its_slice_in_any_kind_of_process() {
+    let folder = built(&[("fib", fibonacci(9, ""))]);
+    let native: (&Path, &[&str]) = (&folder.path().join("fib"), &["fib"]);
+    let corpus: (&Path, &[&str]) = (
+        Path::new(env!("CARGO_BIN_EXE_mazurka")),
+        &["mazurka", "corpus-job", "fib-bench:6"],
+    );
+    for (program, arguments) in [native, corpus] {
+        let [whole, ended] = [false, true].map(|asks| slices(program, arguments, asks));
+        assert!(10 * ended < whole, "{program:?}: {ended} of {whole}");
+    }
+}
+
 #[test]
 fn a_search_that_cannot_be_divided_says_so_if_it_was_to_be() {
     let folder = tempfile::tempdir().unwrap();
@@ -235,7 +282,7 @@ fn processes_that_wait_long_for_their_next_part_go_on() {
 
 #[test]
 fn a_part_whose_processes_are_always_killed_is_left_out_and_nothing_is_verified() {
-    let folder = built(&[("six", fibonacci(6, ""))]);
+    let folder = built(&[("six", fibonacci(9, ""))]);
     let output = disturbed(command(folder.path(), "./six --jobs 2"), |_, child| {
         for worker in workers(child) {
             signal("-KILL", &worker);

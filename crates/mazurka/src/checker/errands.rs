@@ -8,11 +8,13 @@ use super::jobs::{Keeper, Work, by_one_job, conclude, indivisible, is_possible};
 use super::ledger::{Haste, Known, Task};
 use super::memory::peak_rss_bytes;
 use super::part::{End, Found, Met, Part, Portion, Shown, Slice, slice};
+use super::settings::shared_words;
 use super::tally::Tally;
 use super::{CheckError, Checker};
 use report::{Errands, Limit, Report, Trail, Trailed};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -93,6 +95,16 @@ impl Checker {
         }))
     }
 
+    /// Its slices end soon when this trail asks for haste. No steps are kept in it.
+    ///
+    /// # Errors
+    /// If the file cannot be mapped.
+    #[doc(hidden)]
+    pub fn hurried_by(mut self, trail: &Path) -> Result<Checker, CheckError> {
+        self.settings.asks_for_haste = Some(haste_by(shared_words(trail)?));
+        Ok(self)
+    }
+
     /// Does errands until one makes the report. `tell` says that one is done before.
     ///
     /// # Errors
@@ -135,7 +147,9 @@ impl Checker {
                 time_left,
             } => {
                 let mut settings = self.settings.of_slices(time_left);
-                settings.asks_for_haste = settings.trail_words.map(haste_by);
+                if let Some(words) = settings.trail_words {
+                    settings.asks_for_haste = Some(haste_by(words));
+                }
                 let done = match slice(settings, program, &part, portion, None) {
                     Ok(slice) => Done::Slice {
                         slice: Box::new(slice),

@@ -4,7 +4,7 @@ use super::CheckError;
 use explore::{Algorithm, Options};
 use report::{Conditions, LeftOut, Omission, Shortcut, Suppression};
 use runtime::native::{Memory, SourceMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
@@ -103,11 +103,7 @@ impl Settings {
         let (None, Some(path)) = (self.trail_words, &self.trail) else {
             return Ok(self.trail_words);
         };
-        let words = runtime::shared_words(path).map_err(|error| CheckError::Unwritable {
-            path: path.clone(),
-            reason: error.to_string(),
-        })?;
-        Ok(Some(words))
+        shared_words(path).map(Some)
     }
 
     /// The limit on executions that holds.
@@ -117,4 +113,12 @@ impl Settings {
             (limit, _) => limit,
         }
     }
+}
+
+/// The memory of a trail.
+pub(super) fn shared_words(trail: &Path) -> Result<&'static [AtomicU64], CheckError> {
+    runtime::shared_words(trail).map_err(|error| CheckError::Unwritable {
+        path: trail.to_owned(),
+        reason: error.to_string(),
+    })
 }
