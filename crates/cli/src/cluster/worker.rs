@@ -109,7 +109,7 @@ impl Workshop {
     /// The worker ends with a server that does not do what it should.
     fn ends_with(&self, result: Result<(), Refusal>) {
         match result {
-            // It was told to end.
+            // A signal ends this worker.
             Ok(()) | Err(Refusal::Cluster(ClusterError::Interrupted { .. })) => {}
             Err(refusal) => {
                 let trouble = self.trouble.lock();

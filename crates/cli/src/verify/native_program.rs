@@ -15,13 +15,13 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// What became of the verification for one assignment.
-enum Told {
-    /// It ended.
+/// How the verification for one assignment ended.
+enum Outcome {
+    /// With a report.
     Report(Box<Report>),
-    /// The program has another input.
+    /// The program asked for an input without a value.
     Asked(Input),
-    /// It was interrupted before there was anything to tell.
+    /// It was interrupted and found nothing.
     Nothing,
 }
 
@@ -33,7 +33,7 @@ struct Round<'r, 'v> {
 
 struct State<'r, 'v> {
     verification: &'r mut Verification<'v>,
-    /// The next assignment that nobody has begun with.
+    /// The next assignment to begin.
     next: usize,
     reports: BTreeMap<usize, Report>,
     /// An input that is not among those of the assignments.
@@ -76,16 +76,16 @@ impl Verification<'_> {
         }
     }
 
-    /// A bug that is known is told. Without one nothing more is verified.
-    fn killed(&self, report: Report) -> Told {
+    /// The process was killed: a bug that it found is reported. Without one the verification ends here.
+    fn killed(&self, report: Report) -> Outcome {
         if !report.errors.is_empty() {
-            return Told::Report(Box::new(report));
+            return Outcome::Report(Box::new(report));
         }
         self.line.clear();
         for text in report.bounds.iter().chain(&report.warnings) {
             terminal::complain(text);
         }
-        Told::Nothing
+        Outcome::Nothing
     }
 
     fn order(&self, index: usize) -> Order {
@@ -127,12 +127,12 @@ impl<'r, 'v> Round<'r, 'v> {
             let Some(index) = begun else {
                 return;
             };
-            let told = self.of_assignment(index);
-            self.state().take(index, told);
+            let outcome = self.of_assignment(index);
+            self.state().settle(index, outcome);
         }
     }
 
-    fn of_assignment(&self, index: usize) -> Result<Told, Refusal> {
+    fn of_assignment(&self, index: usize) -> Result<Outcome, Refusal> {
         let (order, arguments) = {
             let verification = &self.state().verification;
             let arguments = verification.arguments(self.program, index);
@@ -154,7 +154,7 @@ impl<'r, 'v> Round<'r, 'v> {
             let verification = &mut self.state().verification;
             let answer = match heard {
                 Heard::Answer(answer) => answer,
-                Heard::Ended(_) if guard.stopping().is_some() => return Ok(Told::Nothing),
+                Heard::Ended(_) if guard.stopping().is_some() => return Ok(Outcome::Nothing),
                 Heard::Ended(ended) => break ended,
                 Heard::Killed(limit) => {
                     return Ok(verification.killed(guard.unfinished(&order, limit, true)));
@@ -164,8 +164,8 @@ impl<'r, 'v> Round<'r, 'v> {
                 Answer::Verified(case) => {
                     is_enough |= verification.publish(index, *case)?.is_break();
                 }
-                Answer::Report(report) => return Ok(Told::Report(report)),
-                Answer::Asked(input) => return Ok(Told::Asked(input)),
+                Answer::Report(report) => return Ok(Outcome::Report(report)),
+                Answer::Asked(input) => return Ok(Outcome::Asked(input)),
                 Answer::Refused(reason) => {
                     let program = order.name;
                     return Err(Refusal::Worker { program, reason });
@@ -199,7 +199,7 @@ impl State<'_, '_> {
         self.is_over || self.verification.is_over()
     }
 
-    /// An assignment that nobody has begun with.
+    /// Begins the next assignment, if one is left.
     fn begin(&mut self) -> Option<usize> {
         let is_left = self.next < self.verification.assignments.len() && !self.is_over();
         is_left.then(|| {
@@ -208,15 +208,15 @@ impl State<'_, '_> {
         })
     }
 
-    /// Takes what became of an assignment. What was verified without an input that the program has is of no use.
-    fn take(&mut self, index: usize, told: Result<Told, Refusal>) {
-        match told {
-            Ok(Told::Report(report)) => {
+    /// Records how an assignment ended. If the program has another input, what was verified without it is dropped.
+    fn settle(&mut self, index: usize, outcome: Result<Outcome, Refusal>) {
+        match outcome {
+            Ok(Outcome::Report(report)) => {
                 self.reports.insert(index, *report);
                 return;
             }
-            Ok(Told::Asked(input)) => _ = self.asked.get_or_insert(input),
-            Ok(Told::Nothing) => {}
+            Ok(Outcome::Asked(input)) => _ = self.asked.get_or_insert(input),
+            Ok(Outcome::Nothing) => {}
             Err(refusal) => _ = self.refusal.get_or_insert(refusal),
         }
         self.is_over = true;

@@ -16,7 +16,7 @@ pub(super) fn give_away(search: &mut Parsimonious) -> Option<Part> {
         let (before, after) = frame.cursor.progress();
         if !frame.is_exhausted {
             let part = part_at(search, position);
-            // Nobody older needs what the frame has kept.
+            // Frames below this one do not read its suffix.
             let frame = &mut search.frames[position];
             frame.is_exhausted = true;
             frame.suffix.clear();

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 const FIRST: u64 = 64;
 /// After them one of so many is.
 const STRIDE: u64 = 1024;
-/// Steps by which beginnings of executions are told apart, beside the clock of the last one.
+/// The first steps of an execution identify its beginning, together with the clock of the last one; so many.
 const STEPS: usize = 12;
 /// Spreads numbers over all bits (Knuth, The Art of Computer Programming 3, 6.4).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -23,7 +23,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// What is known of the executions so far.
 #[derive(Default)]
 pub(super) struct Covered {
-    /// Executions have nothing in common: they are told apart by their numbers.
+    /// Executions have nothing in common, so their numbers identify them.
     is_random: bool,
     /// Executions of the search before these.
     before: u64,

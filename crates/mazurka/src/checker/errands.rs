@@ -36,7 +36,7 @@ pub struct Errand<'d> {
     time_left: Option<Duration>,
 }
 
-/// What a process is told to do.
+/// An errand in words.
 #[derive(Serialize, Deserialize)]
 enum Told {
     Slice {
@@ -206,7 +206,7 @@ fn bytes(value: &impl Serialize) -> Vec<u8> {
 }
 
 impl Errand<'_> {
-    /// What a process is told that is to do it.
+    /// The errand for the process that does it.
     pub fn words(&self) -> Vec<u8> {
         bytes(&Told::Slice {
             part: self.task.part.clone(),

@@ -210,7 +210,7 @@ impl Work {
 }
 
 impl Settings {
-    /// What a slice is told, which has so much time. Limits on executions and checkpoints are those of the whole search.
+    /// The settings of a slice with this much time left. The whole search keeps the limit on executions, and the checkpoints.
     pub(super) fn of_slices(&self, time_left: Option<Duration>) -> Settings {
         Settings {
             time_limit: time_left,
@@ -252,7 +252,7 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
             keeper.save_in_time(&work)?;
         }
         for other in others {
-            // A broken invariant is told as it was found.
+            // A panic of ours goes on here.
             other.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
         keeper.save(&work)

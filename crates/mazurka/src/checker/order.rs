@@ -48,7 +48,7 @@ impl Checker {
         checker
     }
 
-    /// What a process is told that divides this search.
+    /// The order for a process that divides this search.
     pub(crate) fn order(&self) -> Order {
         let settings = &self.settings;
         Order {

@@ -1,4 +1,4 @@
-//! What a check is told: everything but who watches it.
+//! The settings of a check: everything but its observer.
 
 use super::CheckError;
 use explore::{Algorithm, Options};
