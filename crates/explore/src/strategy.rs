@@ -6,7 +6,7 @@ use crate::program::{Divergence, Interrupt, Outcome, Pending, Performed};
 
 /// A strategy learns from so many executions, and no more after them. So the later executions of a part of the search are the same
 /// wherever that part is done. These first ones are neither given away nor skipped.
-pub const LEARNING: u64 = 1024;
+pub const LEARNING: u64 = 128;
 
 /// Decides which execution comes next, one step at a time.
 ///

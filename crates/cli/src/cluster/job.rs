@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A job, as it was submitted.
 #[derive(Clone, Serialize, Deserialize)]
@@ -57,6 +58,8 @@ pub struct Lead {
     pub done: Option<f64>,
     /// How many workers there were.
     pub jobs: usize,
+    /// How long all who led have searched, for the limit of time.
+    pub took: Duration,
 }
 
 /// What an errand has come to.

@@ -103,6 +103,8 @@ impl Leader<'_> {
         };
         let mut order = self.job.order.clone();
         let saved = folder.join("state");
+        let (began, before) = (Instant::now(), self.lead.took);
+        order.time_limit = order.time_limit.map(|limit| limit.saturating_sub(before));
         order.resume = None;
         if let Some(state) = &self.lead.state {
             let content = self.cluster.load(state)?.unwrap_or_default();
@@ -130,6 +132,8 @@ impl Leader<'_> {
             let mut round = Round {
                 leader: &mut *self,
                 division: &division,
+                began,
+                before,
                 given: HashMap::new(),
                 number: 0,
                 silent: 0,
@@ -143,6 +147,7 @@ impl Leader<'_> {
         };
         let (trouble, warnings) = trouble;
         let order = native::Order {
+            time_limit: self.job.order.time_limit,
             checkpoint: None,
             // The report does not tell that it went on.
             resume: None,
@@ -181,6 +186,9 @@ impl Leader<'_> {
 struct Round<'l, 'w, 'd> {
     leader: &'l mut Leader<'w>,
     division: &'d Division,
+    began: Instant,
+    /// How long those searched who led before.
+    before: Duration,
     /// Errands that were given out, by their numbers.
     given: HashMap<u64, Errand<'d>>,
     number: u64,
@@ -361,6 +369,7 @@ impl<'d> Round<'_, '_, 'd> {
             leader.lead.state = Some(state);
         }
         (leader.lead.executions, leader.lead.done) = (executions, done);
+        leader.lead.took = self.before + self.began.elapsed();
         let leads = leader.beat()?;
         if let (Leads::Still, true, Some(old)) = (&leads, is_new, old) {
             leader.cluster.remove_file(&old)?;
