@@ -20,8 +20,10 @@ pub(crate) fn refresh_for(address: u64) {
 /// Eight bytes, if they can be read.
 pub(crate) fn read(address: u64) -> Option<u64> {
     let last = address.checked_add(7)?;
-    let mut mappings = MAPPINGS.get().iter();
-    mappings.find(|known| known.contains(&address) && known.contains(&last))?;
+    let mappings = MAPPINGS.get();
+    let after = mappings.partition_point(|known| known.start <= address);
+    let known = mappings.get(after.checked_sub(1)?)?;
+    known.contains(&last).then_some(())?;
     let place = std::ptr::with_exposed_provenance::<[u8; 8]>(usize::try_from(address).ok()?);
     // SAFETY: the memory is mapped and can be read; stacks, images and heaps stay as long as the process. What is read
     // may be this function's own stack, which changes meanwhile: any value will do then.
