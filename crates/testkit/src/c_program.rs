@@ -265,6 +265,11 @@ pub enum Statement {
         how: Acquire,
         body: Vec<Statement>,
     },
+    /// Holds two mutexes, which `std::lock` takes: in C++ only.
+    LockedBoth {
+        mutexes: [usize; 2],
+        body: Vec<Statement>,
+    },
     /// Holds a reader-writer lock for reading.
     Reading {
         rwlock: usize,
@@ -321,6 +326,7 @@ impl Statement {
         match self {
             Statement::If { then: body, .. }
             | Statement::Locked { body, .. }
+            | Statement::LockedBoth { body, .. }
             | Statement::Reading { body, .. }
             | Statement::Writing { body, .. }
             | Statement::Spinning { body, .. } => body,
@@ -333,6 +339,7 @@ impl Statement {
         match self {
             Statement::If { then: body, .. }
             | Statement::Locked { body, .. }
+            | Statement::LockedBoth { body, .. }
             | Statement::Reading { body, .. }
             | Statement::Writing { body, .. }
             | Statement::Spinning { body, .. } => Some(body),
@@ -368,6 +375,11 @@ impl CProgram {
     /// Whether objects are destroyed and initialised again.
     pub fn renews(&self) -> bool {
         self.has(|statement| matches!(statement, Statement::Renew { .. }))
+    }
+
+    /// Whether two mutexes are taken at once.
+    pub fn has_std_lock(&self) -> bool {
+        self.has(|statement| matches!(statement, Statement::LockedBoth { .. }))
     }
 
     /// Whether a condition variable is waited for until a time.
@@ -412,11 +424,12 @@ enum Held {
 fn are_sound(body: &[Statement], held: &mut Vec<Held>) -> bool {
     body.iter().all(|statement| {
         let takes = match *statement {
-            Statement::Locked { mutex, .. } => Held::Mutex(mutex),
+            Statement::Locked { mutex, .. } => vec![Held::Mutex(mutex)],
+            Statement::LockedBoth { mutexes, .. } => mutexes.map(Held::Mutex).into(),
             Statement::Reading { rwlock, .. } | Statement::Writing { rwlock, .. } => {
-                Held::RwLock(rwlock)
+                vec![Held::RwLock(rwlock)]
             }
-            Statement::Spinning { place, .. } => Held::Spin(place),
+            Statement::Spinning { place, .. } => vec![Held::Spin(place)],
             Statement::Wait { mutex, .. } => return held.contains(&Held::Mutex(mutex)),
             Statement::Renew { object } => {
                 return match object {
@@ -427,12 +440,13 @@ fn are_sound(body: &[Statement], held: &mut Vec<Held>) -> bool {
             }
             _ => return are_sound(statement.inner(), held),
         };
-        if held.contains(&takes) {
+        if takes.iter().any(|taken| held.contains(taken)) {
             return false;
         }
-        held.push(takes);
+        let before = held.len();
+        held.extend(takes);
         let is_sound = are_sound(statement.inner(), held);
-        held.pop();
+        held.truncate(before);
         is_sound
     })
 }

@@ -297,8 +297,9 @@ impl Hunt {
             !behaviour.has_race && !behaviour.has_race_of_objects && !behaviour.has_deadlock
         };
         // Objects of the C++ library must not be destroyed as early as those of POSIX.
-        let fits = |Subject { program, .. }: &Subject| {
-            !tools.is_cpp || !program.has_crowded_barrier() && !program.renews()
+        let fits = |Subject { program, .. }: &Subject| match tools.is_cpp {
+            true => !program.has_crowded_barrier() && !program.renews(),
+            false => !program.has_std_lock(),
         };
         for (place, subject) in subjects.iter().enumerate() {
             if !fits(subject) {

@@ -37,6 +37,8 @@ pub(super) enum Instruction {
     Set(usize, u64),
     JumpUnless(usize, bool, u64, usize),
     Lock(usize, Acquire),
+    /// Takes the mutex if it is free, else jumps.
+    LockOrJump(usize, usize),
     Unlock(usize),
     ReadLock(usize, Acquire),
     ReadUnlock(usize),
@@ -137,7 +139,9 @@ impl Code {
     pub(super) fn uses(instruction: &Instruction) -> [Option<Object>; 2] {
         use Instruction::*;
         match *instruction {
-            Lock(mutex, _) | Unlock(mutex) => [Some(Object::Mutex(mutex)), None],
+            Lock(mutex, _) | LockOrJump(mutex, _) | Unlock(mutex) => {
+                [Some(Object::Mutex(mutex)), None]
+            }
             ReadLock(rwlock, _)
             | ReadUnlock(rwlock)
             | WriteLock(rwlock, _)
@@ -291,6 +295,27 @@ fn one(statement: &Statement, code: &mut Vec<Instruction>) {
             ref body,
         } => {
             held(code, (I::Lock(mutex, how), how), body, I::Unlock(mutex));
+        }
+        &LockedBoth {
+            mutexes: [one, two],
+            ref body,
+        } => {
+            // As libstdc++ does: whoever does not get the second one begins with it.
+            let start = code.len();
+            let (other, again, both) = (start + 3, start + 7, start + 9);
+            code.extend([
+                I::Lock(one, Acquire::Lock),
+                I::LockOrJump(two, other),
+                I::Jump(both),
+                I::Unlock(one),
+                I::Lock(two, Acquire::Lock),
+                I::LockOrJump(one, again),
+                I::Jump(both),
+                I::Unlock(two),
+                I::Jump(start),
+            ]);
+            compile(body, code);
+            code.extend([I::Unlock(one), I::Unlock(two)]);
         }
         &Reading {
             rwlock,

@@ -57,7 +57,7 @@ impl Order {
         }
         let object = |kind: u8, number: usize| Some((kind, number));
         let object = match *does {
-            Lock(mutex, _) | Unlock(mutex) => object(0, mutex),
+            Lock(mutex, _) | LockOrJump(mutex, _) | Unlock(mutex) => object(0, mutex),
             ReadLock(lock, _) | ReadUnlock(lock) | WriteLock(lock, _) | WriteUnlock(lock) => {
                 object(1, lock)
             }

@@ -224,6 +224,10 @@ impl Code {
                 state.mutexes[mutex] = true;
                 return state.taken(thread, is_free, how);
             }
+            LockOrJump(mutex, target) => match state.mutexes[mutex] {
+                true => state.threads[thread].at = target,
+                false => state.mutexes[mutex] = true,
+            },
             Unlock(mutex) => state.mutexes[mutex] = false,
             ReadLock(rwlock, how) => {
                 let lock = &mut state.rwlocks[rwlock];

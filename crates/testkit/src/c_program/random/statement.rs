@@ -173,6 +173,12 @@ impl Maker<'_> {
                 body.push(self.plain(guarded, 8));
             }
         }
+        if self.program.mutexes.len() > 1 && self.random.chance(20) {
+            return Statement::LockedBoth {
+                mutexes: [mutex, 1 - mutex],
+                body,
+            };
+        }
         Statement::Locked {
             mutex,
             how: self.acquire(),

@@ -26,6 +26,8 @@ typedef pthread_t thread_t, joining_thread_t;
 #define C_FUNCTION extern
 #define HOLD_MUTEX pthread_mutex_lock
 #define LET_MUTEX_GO pthread_mutex_unlock
+/* Programs with this are run in C++ only. */
+#define LOCK_BOTH(one, two) abort()
 #endif
 
 typedef unsigned __int128 uint128_t;

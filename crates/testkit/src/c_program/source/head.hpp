@@ -40,6 +40,7 @@ union barrier_t { char none; std::barrier<Last> own; barrier_t() : none() {} ~ba
 /* The end of the block lets the mutex go. */
 #define HOLD_MUTEX(mutex) std::lock_guard guard(*(mutex))
 #define LET_MUTEX_GO(mutex) (void)guard
+#define LOCK_BOTH(one, two) std::lock(*(one), *(two))
 #define _Alignas alignas
 #define _Thread_local thread_local
 

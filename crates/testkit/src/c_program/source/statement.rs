@@ -147,6 +147,13 @@ impl Source<'_> {
                     body,
                 );
             }
+            &LockedBoth { mutexes, ref body } => {
+                let [one, two] = mutexes
+                    .map(|mutex| self.address(&format!("m{mutex}"), self.program.mutexes[mutex]));
+                let take = format!("{{ LOCK_BOTH({one}, {two});");
+                let release = format!("pthread_mutex_unlock({one}); pthread_mutex_unlock({two});");
+                self.held(depth, thread, (&take, &release), body);
+            }
             &Reading {
                 rwlock,
                 how,
