@@ -308,7 +308,7 @@ fn a_program_that_ends_a_process_late_in_a_search_by_several_fails_with_a_schedu
         let message = failure["message"].as_str().unwrap();
         assert!(message.contains("exit status 5"), "{message}");
         let execution = failure["execution"].as_u64().unwrap();
-        assert!((1025..=8953).contains(&execution), "{execution}");
+        assert!((129..=8953).contains(&execution), "{execution}");
         let rows = failure["interleaving"]["rows"].as_array().unwrap();
         assert!(rows.len() > 10, "{report}");
     }
