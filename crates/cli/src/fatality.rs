@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Signals that a program causes by what it does: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
 const CRASHES: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
-/// So many repetitions have to end at the same step. Whoever kills processes from outside may meet one there by chance.
+/// Repetitions that must all end at the same step: a kill from outside may hit one of them there by chance.
 const REPETITIONS: u32 = 3;
 
 /// Time for one execution that is repeated.

@@ -195,7 +195,7 @@ impl Cluster {
         taken.into_iter().map(|inner| self.message(inner)).collect()
     }
 
-    /// The messages that this request gets. It is read to its end: the server would send the rest to nobody.
+    /// The messages that this request gets. It is read to its end, or the server would go on sending.
     async fn received<E>(
         &self,
         request: impl Future<Output = Result<pull::Batch, E>>,

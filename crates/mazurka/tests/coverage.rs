@@ -106,7 +106,7 @@ fn a_model_without_a_race_checks_nothing() {
 fn a_model_whose_executions_are_all_halted_checks_no_end() {
     let report = verified(|| {
         assume(choose(2) > 1);
-        panic!("nobody comes here");
+        panic!("the assumption holds");
     });
     let [warning] = &report.warnings[..] else {
         panic!("{report}");

@@ -258,12 +258,8 @@ impl Hunt {
         let program = random::program(&mut random, self.theme);
         if !self.arguments.mask.is_empty() {
             let text = source::body(&program);
-            if self
-                .arguments
-                .mask
-                .iter()
-                .any(|word| text.contains(word.as_str()))
-            {
+            let mut mask = self.arguments.mask.iter();
+            if mask.any(|word| text.contains(word.as_str())) {
                 self.count("masked");
                 return None;
             }

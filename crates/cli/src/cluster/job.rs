@@ -58,7 +58,7 @@ pub struct Lead {
     pub done: Option<f64>,
     /// How many workers there were.
     pub jobs: usize,
-    /// How long all who led have searched, for the limit of time.
+    /// How long the workers that led have searched so far; it counts against the time limit.
     pub took: Duration,
 }
 

@@ -187,7 +187,7 @@ struct Round<'l, 'w, 'd> {
     leader: &'l mut Leader<'w>,
     division: &'d Division,
     began: Instant,
-    /// How long those searched who led before.
+    /// How long the workers that led before have searched.
     before: Duration,
     /// Errands that were given out, by their numbers.
     given: HashMap<u64, Errand<'d>>,

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 const FIRST: u64 = 64;
 /// After them one of so many is.
 const STRIDE: u64 = 1024;
-/// The first steps of an execution identify its beginning, together with the clock of the last one; so many.
+/// How many first steps identify the beginning of an execution, together with the clock of the last one.
 const STEPS: usize = 12;
 /// Spreads numbers over all bits (Knuth, The Art of Computer Programming 3, 6.4).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -252,7 +252,7 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
             keeper.save_in_time(&work)?;
         }
         for other in others {
-            // A panic of ours goes on here.
+            // A panic in another job is raised again here.
             other.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
         keeper.save(&work)
