@@ -1,9 +1,10 @@
 //! Rounds of loops that undo what they do to memory: whether one counts as a round without effect is a function of the trace.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use mazurka::sync::{Mutex, RwLock};
-use mazurka::{Algorithm, Checker, FailureKind, Report, hint, thread};
+use mazurka::sync::{Arc as Counted, Mutex, RwLock};
+use mazurka::{Algorithm, Checker, FailureKind, Report, Verdict, hint, thread};
 use std::sync::Arc;
+use std::task::Waker;
 
 fn reports(program: fn()) -> [Report; 3] {
     let algorithms = [
@@ -104,5 +105,115 @@ fn memory_that_others_saw_marked_under_a_lock_is_an_effect() {
             errors.any(|error| error.kind == FailureKind::Panic),
             "{report}"
         );
+    }
+}
+
+/// What a round asked the count of shares, which another thread changes later.
+#[test]
+fn a_loop_on_a_count_of_shares_ends() {
+    let programs: [fn(); 4] = [
+        || {
+            let shared = Counted::new(());
+            let weak = Counted::downgrade(&shared);
+            let other = thread::spawn(move || drop(shared));
+            while weak.upgrade().is_some() {
+                thread::yield_now();
+            }
+            other.join().unwrap();
+        },
+        || {
+            let mut shared = Counted::new(());
+            let own = Counted::clone(&shared);
+            let other = thread::spawn(move || drop(own));
+            while let Err(back) = Counted::try_unwrap(shared) {
+                shared = back;
+                thread::yield_now();
+            }
+            other.join().unwrap();
+        },
+        || {
+            let shared = Counted::new(());
+            let weak = Counted::downgrade(&shared);
+            let other = thread::spawn(move || drop(weak));
+            while Counted::weak_count(&shared) > 0 {
+                thread::yield_now();
+            }
+            other.join().unwrap();
+        },
+        || {
+            let mut shared = Counted::new(());
+            let weak = Counted::downgrade(&shared);
+            let other = thread::spawn(move || drop(weak));
+            while Counted::get_mut(&mut shared).is_none() {
+                thread::yield_now();
+            }
+            other.join().unwrap();
+        },
+    ];
+    for (number, program) in programs.into_iter().enumerate() {
+        for report in reports(program) {
+            assert_eq!(report.verdict, Verdict::Verified, "{number}: {report}");
+            assert_eq!((report.executions, report.halted), (2, 1), "{number}");
+        }
+    }
+}
+
+/// A loop on a weak reference whose value somebody keeps.
+#[test]
+fn a_loop_on_a_count_of_shares_that_stays_is_stuck() {
+    for report in reports(|| {
+        let shared = Counted::new(());
+        let weak = Counted::downgrade(&shared);
+        while weak.upgrade().is_some() {
+            thread::yield_now();
+        }
+        drop(shared);
+    }) {
+        assert_eq!(report.errors[0].kind, FailureKind::Stuck, "{report}");
+    }
+}
+
+/// Whose share is the last one in a round depends on the order of events that commute.
+#[test]
+fn the_last_of_two_that_poll_drops_the_value() {
+    for report in reports(|| {
+        let shared = Counted::new(1);
+        let pollers = [(), ()].map(|()| {
+            let weak = Counted::downgrade(&shared);
+            thread::spawn(move || {
+                while weak.upgrade().is_some() {
+                    thread::yield_now();
+                }
+            })
+        });
+        drop(shared);
+        for poller in pollers {
+            poller.join().unwrap();
+        }
+    }) {
+        assert_eq!(report.verdict, Verdict::Verified, "{report}");
+        assert_eq!((report.executions, report.halted), (142, 334));
+    }
+}
+
+/// A `None` is moved with whatever a register has for its payload.
+#[test]
+fn what_operations_leave_in_registers_is_no_state() {
+    for report in reports(|| {
+        let waker = mazurka::future::AtomicWaker::new();
+        let flag = Arc::new(AtomicU32::new(0));
+        let other = thread::spawn({
+            let flag = Arc::clone(&flag);
+            move || flag.store(1, SeqCst)
+        });
+        while flag.load(SeqCst) == 0 {
+            waker.register(Waker::noop().clone());
+            waker.wake();
+            thread::yield_now();
+        }
+        other.join().unwrap();
+    }) {
+        assert_eq!(report.verdict, Verdict::Verified, "{report}");
+        assert_eq!((report.executions, report.halted), (2, 1));
     }
 }

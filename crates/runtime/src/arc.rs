@@ -147,7 +147,7 @@ impl<T: ?Sized> Arc<T> {
             Shared::downgrade(&this.value),
             Some(this.counter)
         )));
-        this.counter.change_weak("downgrade");
+        this.counter.change_weak("downgrade", 1);
         Weak::of(Shared::downgrade(&this.value), Some(this.counter))
     }
 

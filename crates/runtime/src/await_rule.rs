@@ -446,6 +446,7 @@ impl Engine {
             Seen::Letters(number, count) => objects.mailboxes.get(number).order.count() == count,
             Seen::NotDone(number) => !objects.onces.get(number).order.is_done(),
             Seen::Shares(number, count) => self.owned.get(number).shares == count,
+            Seen::WeakShares(number, count) => self.owned.get(number).weak_shares == count,
             Seen::Runs(thread) => !objects.ends[thread.index()].is_finished(),
             Seen::Unparked(thread) => objects.parks[thread.index()].given().is_some(),
             Seen::Notified(number) => objects.notifies.get(number).given().is_some(),

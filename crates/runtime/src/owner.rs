@@ -13,6 +13,8 @@ pub(crate) struct Owned {
     location: Place,
     /// How many owners there are.
     pub(crate) shares: usize,
+    /// How many weak shares came since it was made, without those that are gone; counted where they are events.
+    pub(crate) weak_shares: usize,
     /// Who gave up a share of it; two different ones may do so in either order.
     droppers: Droppers,
     /// The object of its counter, if it has one.
@@ -63,6 +65,7 @@ impl Engine {
             what,
             location,
             shares: 1,
+            weak_shares: 0,
             droppers: Droppers::None,
             counter: ObjectId::NONE,
             events: CounterEvents::default(),

@@ -375,7 +375,8 @@ pub(crate) const LEFT_BY_CALLS: usize = if cfg!(debug_assertions) {
 /// Bytes of the stack that the last execution leaves undefined, as far as a thread with hints uses them.
 pub(crate) const LEFT_BY_THREADS: usize = 32 * 1024;
 
-/// Zeroes the stack below the frame of the caller, which nobody uses.
+/// Zeroes the stack below the frame of the caller, which nobody uses, and the registers that a call does not preserve: the program may
+/// copy what it finds there, as the payload of a `None`.
 #[cold]
 #[inline(never)]
 pub(crate) fn clean(engine: NonNull<Engine>, bytes: usize) {
@@ -412,8 +413,11 @@ fn zero_below(bytes: usize) {
             "sub rdi, rcx",
             "shr rcx, 3",
             "rep stosq",
+            "xor edi, edi", "xor esi, esi", "xor edx, edx",
+            "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d", "xor r11d, r11d",
             inout("rcx") bytes & !7 => _,
-            out("rdi") _,
+            out("rdi") _, out("rsi") _, out("rdx") _,
+            out("r8") _, out("r9") _, out("r10") _, out("r11") _,
             in("rax") 0,
         );
     }

@@ -35,6 +35,8 @@ pub(crate) enum Seen {
     Runs(ThreadId),
     /// The value with this number has so many owners.
     Shares(u32, usize),
+    /// The value with this number has so many weak owners, but for those that it had from the beginning.
+    WeakShares(u32, usize),
     /// The thread has its park token.
     Unparked(ThreadId),
     /// The token with this number is there.
@@ -46,7 +48,7 @@ impl Seen {
     pub(crate) fn is_about_the_same(self, other: Seen) -> bool {
         use Seen::{
             Held, Letters, Locked, Memory, NoMessage, NoPermit, NoRoom, NotDone, Notified, Permits,
-            Runs, Shares, Unparked, Value, Written,
+            Runs, Shares, Unparked, Value, WeakShares, Written,
         };
         match (self, other) {
             (Value(one, _), Value(two, _)) => one == two,
@@ -62,7 +64,8 @@ impl Seen {
             | (Letters(one, _), Letters(two, _))
             | (NotDone(one), NotDone(two))
             | (Notified(one), Notified(two))
-            | (Shares(one, _), Shares(two, _)) => one == two,
+            | (Shares(one, _), Shares(two, _))
+            | (WeakShares(one, _), WeakShares(two, _)) => one == two,
             (
                 Value(..)
                 | Memory { .. }
@@ -77,6 +80,7 @@ impl Seen {
                 | Letters(..)
                 | NotDone(_)
                 | Shares(..)
+                | WeakShares(..)
                 | Unparked(_)
                 | Notified(_),
                 _,

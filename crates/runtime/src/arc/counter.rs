@@ -130,13 +130,15 @@ impl Counter {
             if is_only {
                 engine.disown(self.number);
                 self.acquire(engine);
+            } else {
+                self.see_shares(engine);
             }
             is_only
         })
     }
 
-    /// Runs the destructor of the value. If it does what others notice and several threads gave up shares, then
-    /// it matters who was last.
+    /// Runs the destructor of the value. If it does what others notice, or a thread runs it whose loop is looked at by the await
+    /// rule, and several threads gave up shares, then it matters who was last.
     pub fn watch_destructor(self, destructor: impl FnOnce()) {
         if perform::current().is_none() {
             return destructor();
@@ -144,7 +146,8 @@ impl Counter {
         let done = || silently(|engine| (engine.thread().operations, engine.touches));
         let before = done();
         destructor();
-        if done() != before {
+        let is_in_loop = silently(|engine| engine.thread().round.is_watched());
+        if is_in_loop || done() != before {
             silently(|engine| {
                 if engine.owned.get(self.number).has_several_droppers() {
                     engine.coarsen(self.object, Coarsening::Ordered);
@@ -157,9 +160,7 @@ impl Counter {
     #[track_caller]
     pub fn look(self) -> usize {
         self.coarsen(Coarsening::Polled);
-        self.read("strong_count", |engine| {
-            engine.owned.get(self.number).shares
-        })
+        self.read("strong_count", |engine| self.see_shares(engine))
     }
 
     /// Somebody asks whether there is one owner and no weak reference; if so, it comes after the end of the others.
@@ -169,7 +170,8 @@ impl Counter {
         self.coarsen(Coarsening::Scanned);
         self.read("get_mut", |engine| {
             self.acquire(engine);
-            engine.owned.get(self.number).shares
+            self.see_weak_shares(engine);
+            self.see_shares(engine)
         });
     }
 
@@ -177,15 +179,33 @@ impl Counter {
     #[track_caller]
     pub fn look_at_weak(self, count: impl Fn() -> usize) -> usize {
         self.coarsen(Coarsening::Scanned);
-        self.read("weak_count", |_| count())
+        self.read("weak_count", |engine| {
+            self.see_weak_shares(engine);
+            count()
+        })
     }
 
     /// A weak reference comes or goes.
     #[track_caller]
-    pub fn change_weak(self, what: &'static str) {
+    pub fn change_weak(self, what: &'static str, change: isize) {
         if perform::current().is_some() && self.events().weak {
-            self.change(what, Access::Read, |_| ());
+            self.change(what, Access::Read, |engine| {
+                let owned = engine.owned.get_mut(self.number);
+                owned.weak_shares = owned.weak_shares.wrapping_add_signed(change);
+            });
         }
+    }
+
+    /// The thread that runs learns how many owners there are.
+    fn see_shares(self, engine: &mut Engine) -> usize {
+        let shares = engine.owned.get(self.number).shares;
+        engine.see(Seen::Shares(self.number, shares));
+        shares
+    }
+
+    fn see_weak_shares(self, engine: &mut Engine) {
+        let shares = engine.owned.get(self.number).weak_shares;
+        engine.see(Seen::WeakShares(self.number, shares));
     }
 
     /// A weak reference asks for a share; whether it gets one.
@@ -193,6 +213,7 @@ impl Counter {
     pub fn upgrade(self) -> bool {
         self.coarsen(Coarsening::Polled);
         self.change("upgrade", Access::Write, |engine| {
+            self.see_shares(engine);
             let owned = engine.owned.get_mut(self.number);
             let is_alive = owned.shares > 0;
             owned.shares += usize::from(is_alive);
@@ -211,8 +232,6 @@ impl Counter {
         let op = self.op(OpKind::Load, Access::Write);
         perform(op, Location::caller(), |engine| {
             let count = count(engine);
-            let shares = engine.owned.get(self.number).shares;
-            engine.see(Seen::Shares(self.number, shares));
             engine.record(|name| format!("{name}.{what}() -> {count}"));
             count
         })

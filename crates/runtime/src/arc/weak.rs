@@ -108,9 +108,9 @@ impl<T: ?Sized> Weak<T> {
     }
 
     #[track_caller]
-    fn change(&self, what: &'static str) {
+    fn change(&self, what: &'static str, change: isize) {
         if let Some(counter) = self.counter {
-            counter.change_weak(what);
+            counter.change_weak(what, change);
         }
     }
 }
@@ -118,7 +118,7 @@ impl<T: ?Sized> Weak<T> {
 impl<T: ?Sized> Clone for Weak<T> {
     #[track_caller]
     fn clone(&self) -> Weak<T> {
-        self.change("Weak::clone");
+        self.change("Weak::clone", 1);
         let clone = || Weak::of(WeakShared::clone(&self.value), self.counter);
         outside!(match self.counter {
             Some(_) => event(OpKind::ReadModifyWrite, clone),
@@ -137,7 +137,7 @@ impl<T: ?Sized> Drop for Weak<T> {
             Some(_) => event(OpKind::ReadModifyWrite, || drop(value)),
             None => drop(value),
         });
-        self.change("Weak::drop");
+        self.change("Weak::drop", -1);
         drop(value);
     }
 }
