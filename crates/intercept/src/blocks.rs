@@ -27,9 +27,6 @@ struct Block {
 
 static BLOCKS: Own<Vec<Block>> = Own::new(Vec::new());
 
-/// Bytes of the stack of a thread that sleeps.
-const STACK: usize = 64 * 1024;
-
 /// Notes what there is. What the program has in `errno` is 0 when it starts.
 pub(crate) fn save(uses_thread_state: bool) {
     // SAFETY: errno is always there.
@@ -108,13 +105,13 @@ pub(crate) fn are_there() -> bool {
 
 static ARE_THERE: Own<bool> = Own::new(false);
 
-/// Thread pointers of threads that sleep and have not been used yet.
-static SPARE: Own<Vec<usize>> = Own::new(Vec::new());
+/// Threads that sleep and have not been used yet: numbers of the program's threads and thread pointers.
+static SPARE: Own<Vec<(usize, usize)>> = Own::new(Vec::new());
 
-/// Starts some threads that sleep, for use.
+/// Starts threads that sleep for the first threads of the program.
 pub(crate) fn park_some() {
     if are_there() {
-        let some = [park(), park()];
+        let some = [1, 2].map(|thread| (thread, park(thread)));
         SPARE.get().extend(some);
     }
 }
@@ -203,13 +200,17 @@ pub(crate) fn within(address: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// The thread pointer of a thread that sleeps and is not used.
-pub(crate) fn take_parked() -> usize {
-    SPARE.get().pop().unwrap_or_else(park)
+/// The thread pointer of a thread that sleeps for this thread of the program, and is not used.
+pub(crate) fn take_parked(thread: usize) -> usize {
+    let spare = SPARE.get();
+    match spare.iter().position(|&(number, _)| number == thread) {
+        Some(position) => spare.swap_remove(position).1,
+        None => park(thread),
+    }
 }
 
-/// The thread pointer of a fresh thread that sleeps. Its stack is the checker's memory.
-fn park() -> usize {
+/// The thread pointer of a fresh thread that sleeps for this thread of the program. Its stack is the checker's memory.
+fn park(number: usize) -> usize {
     let slot = AtomicUsize::new(0);
     let mut thread: pthread_t = 0;
     let mut attributes = MaybeUninit::<pthread_attr_t>::uninit();
@@ -223,9 +224,8 @@ fn park() -> usize {
         libc::sigdelset(all.as_mut_ptr(), libc::SIGSEGV);
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
         libc::pthread_attr_init(attributes.as_mut_ptr());
-        let stack = own_memory::allocate_aligned(4096, STACK);
-        assert!(!stack.is_null(), "no memory for one more thread");
-        libc::pthread_attr_setstack(attributes.as_mut_ptr(), stack, STACK);
+        let stack = own_memory::stack_of(number);
+        libc::pthread_attr_setstack(attributes.as_mut_ptr(), stack, own_memory::STACK);
     }
     let argument = (&raw const slot).cast_mut().cast();
     // The slot outlives the wait for it.

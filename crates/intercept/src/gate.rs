@@ -8,7 +8,7 @@ use libc::c_int;
 pub(crate) use runtime::native::FRAME;
 use runtime::native::{Frame, call_program, enter_program, leave_program};
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// The thread pointer of the code of the program that runs; 0 while the checker runs.
 pub(crate) static INSIDE: AtomicUsize = AtomicUsize::new(0);
@@ -156,11 +156,12 @@ pub(crate) fn close() -> Closed {
     if inside != SIMPLE.load(Relaxed) && inside != 0 {
         return leave(inside);
     }
-    Closed {
-        inside,
-        // SAFETY: the address of the errno of this thread, once it is known.
-        errno: unsafe { *errno() },
+    // SAFETY: the address of the errno of this thread, once it is known.
+    let errno = unsafe { *errno() };
+    if inside != 0 {
+        LAST_ERRNO.store(errno, Relaxed);
     }
+    Closed { inside, errno }
 }
 
 impl Closed {
@@ -189,8 +190,9 @@ fn leave(inside: usize) -> Closed {
     let has_own = inside != CHECKER.load(Relaxed);
     // SAFETY: the address of the errno of the checker.
     let errno = if has_own { 0 } else { unsafe { *errno() } };
-    if has_own {
-        leave_blocks();
+    match has_own {
+        true => leave_blocks(),
+        false => LAST_ERRNO.store(errno, Relaxed),
     }
     if is_audited() {
         leave_program(Some(code()));
@@ -382,8 +384,32 @@ fn errno() -> *mut c_int {
     std::ptr::with_exposed_provenance_mut(ERRNO.load(Relaxed))
 }
 
+/// What the program had there when the gate was closed: since then the checker's code may have written to it.
+static LAST_ERRNO: AtomicI32 = AtomicI32::new(0);
+
+/// As long as this lives the checker's errno is 0: threads of the program have theirs at the same place, and what the checker
+/// left there is none of their memory.
+pub(crate) struct WithoutErrno(c_int);
+
+impl WithoutErrno {
+    pub(crate) fn begin() -> WithoutErrno {
+        // SAFETY: the address of the errno of the checker, whose code runs.
+        WithoutErrno(unsafe { errno().replace(0) })
+    }
+}
+
+impl Drop for WithoutErrno {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { *errno() = self.0 };
+    }
+}
+
 /// The errno of the thread with this thread pointer, whose code ran until now.
 pub(crate) fn errno_at(pointer: usize) -> c_int {
+    if pointer == checker() {
+        return LAST_ERRNO.load(Relaxed);
+    }
     let place = pointer.wrapping_add(ERRNO_OFFSET.load(Relaxed));
     // SAFETY: each thread has one at this distance.
     unsafe { std::ptr::with_exposed_provenance::<c_int>(place).read() }

@@ -17,6 +17,13 @@ const SIZE: usize = 192 << 30;
 /// The part of the region that other threads take their blocks from, at its end.
 const OTHERS: usize = 32 << 30;
 
+/// The part in front of that: a stack for each thread that sleeps.
+const STACKS: usize = SLEEPERS * STACK;
+const SLEEPERS: usize = 1 << 16;
+
+/// Bytes of the stack of a thread that sleeps.
+pub(crate) const STACK: usize = 64 * 1024;
+
 /// In front of each block. The alignment of a block is that of this, or what was asked for.
 #[repr(C, align(16))]
 struct Header {
@@ -56,7 +63,7 @@ impl Heap {
     }
 }
 
-static RUNNERS: Heap = Heap::new(REGION, REGION + SIZE - OTHERS);
+static RUNNERS: Heap = Heap::new(REGION, REGION + SIZE - OTHERS - STACKS);
 static SHARED: Heap = Heap::new(REGION + SIZE - OTHERS, REGION + SIZE);
 static IS_LOCKED: AtomicBool = AtomicBool::new(false);
 
@@ -67,6 +74,13 @@ pub(crate) fn reserve() -> bool {
         IS_RESERVED.store(system_calls::map_at(REGION, SIZE), Relaxed);
     }
     IS_RESERVED.load(Relaxed)
+}
+
+/// The stack of the thread that sleeps for the program's thread with this number. Thread-local memory lies on it and is named by its
+/// address, which is the same in all processes that run the program.
+pub(crate) fn stack_of(thread: usize) -> *mut c_void {
+    assert!(thread < SLEEPERS, "a program has fewer than 65,536 threads");
+    ptr::with_exposed_provenance_mut(REGION + SIZE - OTHERS - STACKS + thread * STACK)
 }
 
 /// Whether the block is one of these.

@@ -66,6 +66,7 @@ impl Memory for ProgramMemory {
     }
 
     fn look(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        let _neutral = gate::WithoutErrno::begin();
         image::look(look) && heap::look(look) && blocks::look(look)
     }
 

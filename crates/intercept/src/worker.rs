@@ -229,6 +229,8 @@ fn run(program: Program) {
         program.arguments,
         program.environment,
     ];
+    // SAFETY: errno is always there.
+    unsafe { *libc::__errno_location() = 0 };
     // SAFETY: the program's main, called as the C library would.
     let status = unsafe { gate::run(gate::checker(), program.main as usize, words) } as libc::c_int;
     // What the main thread leaves to be done at its end is done if it ends before the program does.

@@ -5,11 +5,15 @@
 
 use crate::engine::Engine;
 use crate::root;
+use crate::stack::{GUARD, Room};
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::trap::CoroutineTrapHandler;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
+use corosensei::{CoroutineResult, Yielder};
+use explore::ThreadId;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+type Coroutine = corosensei::Coroutine<(), (), (), Room>;
 
 /// What the code of a coroutine suspends itself with.
 pub(crate) type Suspender = Yielder<(), ()>;
@@ -17,7 +21,7 @@ pub(crate) type Suspender = Yielder<(), ()>;
 /// A coroutine that runs one thread after the other.
 pub(crate) struct Fibre {
     /// None only while it is made anew.
-    coroutine: Option<Coroutine<(), (), ()>>,
+    coroutine: Option<Coroutine>,
     base: usize,
     /// The lowest address, that of the guard page.
     limit: usize,
@@ -35,7 +39,7 @@ pub(crate) struct SavedFibre {
 }
 
 /// Those of a coroutine.
-type Bytes = [u8; size_of::<Option<Coroutine<(), (), ()>>>()];
+type Bytes = [u8; size_of::<Option<Coroutine>>()];
 
 impl Default for SavedFibre {
     fn default() -> SavedFibre {
@@ -58,9 +62,6 @@ pub fn on_own_stack<R>(work: impl FnOnce() -> R) -> R {
 /// Below the stack pointer of a suspended coroutine so much may be in use (the red zone of the ABI).
 const RED_ZONE: usize = 128;
 
-/// Bytes of a guard page.
-const GUARD: usize = 4096;
-
 /// Whether programs may put code on their stacks, as they are linked.
 static ARE_EXECUTABLE: AtomicBool = AtomicBool::new(false);
 
@@ -70,9 +71,13 @@ pub fn make_stacks_executable() {
 }
 
 impl Fibre {
-    /// A coroutine that has not run yet.
-    pub(crate) fn new(engine: NonNull<Engine>, stack_size: usize) -> Fibre {
-        let stack = DefaultStack::new(stack_size)
+    /// A coroutine that has not run yet. Its stack is at the place of the thread, if that is given.
+    pub(crate) fn new(
+        engine: NonNull<Engine>,
+        stack_size: usize,
+        thread: Option<ThreadId>,
+    ) -> Fibre {
+        let stack = Room::new(stack_size, thread)
             .unwrap_or_else(|error| panic!("no memory for the stack of one more thread: {error}"));
         let base = stack.base().get();
         let limit = stack.limit().get();
@@ -111,6 +116,14 @@ impl Fibre {
         match coroutine.resume(()) {
             CoroutineResult::Yield(()) => true,
             CoroutineResult::Return(()) => false,
+        }
+    }
+
+    /// Gives the stack back, so that another one can lie there.
+    pub(crate) fn end(&mut self) {
+        if let Some(mut coroutine) = self.coroutine.take() {
+            // SAFETY: the coroutine is suspended at its root, where it owns nothing, or was given up.
+            unsafe { coroutine.force_reset() };
         }
     }
 
@@ -226,14 +239,11 @@ fn protect(start: usize, end: usize, access: libc::c_int) {
 
 impl Drop for Fibre {
     fn drop(&mut self) {
-        if let Some(coroutine) = &mut self.coroutine {
-            // SAFETY: the coroutine is suspended at its root, where it owns nothing, or was given up.
-            unsafe { coroutine.force_reset() };
-        }
+        self.end();
     }
 }
 
-fn on(stack: DefaultStack, engine: NonNull<Engine>) -> Coroutine<(), (), ()> {
+fn on(stack: Room, engine: NonNull<Engine>) -> Coroutine {
     Coroutine::with_stack(stack, move |suspender: &Suspender, ()| {
         root::run(engine, suspender)
     })

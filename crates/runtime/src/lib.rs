@@ -100,6 +100,7 @@ mod settle;
 mod shared;
 mod snapshot;
 mod source;
+mod stack;
 mod state;
 mod step;
 mod tear_down;

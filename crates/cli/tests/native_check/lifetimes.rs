@@ -116,3 +116,44 @@ fn objects_in_memory_that_nothing_has_written_are_not_used() {
         assert_eq!(zeros, if is_static { "" } else { "misuse" }, "{of_type}");
     }
 }
+
+/// Both threads have arrived by then; one of them may not have returned yet.
+const BARRIER: &str = "#include <pthread.h>
+#include <stdlib.h>
+static pthread_barrier_t *barrier;
+static int results[2];
+static void *one(void *unused) { results[0] = pthread_barrier_wait(barrier); return unused; }
+static void *two(void *unused) {
+    results[1] = pthread_barrier_wait(barrier);
+    if (results[1]) { pthread_barrier_destroy(barrier); free(barrier); }
+    return unused;
+}
+int main(void) {
+    pthread_t threads[2];
+    barrier = malloc(sizeof *barrier);
+    pthread_barrier_init(barrier, NULL, 2);
+    pthread_create(&threads[0], 0, one, 0);
+    pthread_create(&threads[1], 0, two, 0);
+    pthread_join(threads[0], 0);
+    if (results[0]) { pthread_barrier_destroy(barrier); free(barrier); }
+    return 0;
+}
+";
+
+#[test]
+fn a_barrier_that_all_have_reached_can_be_destroyed() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    let executable = folder.path().join("program");
+    fs::write(&source, BARRIER).unwrap();
+    for flag in ["-O0", "-O2"] {
+        let flags = [flag.to_owned()];
+        Toolchain::first()
+            .build(&source, &flags, &executable)
+            .unwrap();
+        for jobs in ["1", "2"] {
+            let report = check(&["--jobs", jobs], &executable, &[]).unwrap();
+            assert_eq!(report["verdict"], "verified", "{flag} {jobs}: {report}");
+        }
+    }
+}

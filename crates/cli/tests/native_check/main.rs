@@ -35,6 +35,7 @@ mod prevention;
 mod random;
 mod refusals;
 mod releases;
+mod resuming;
 mod reuse;
 mod robust;
 mod savepoints;

@@ -300,7 +300,7 @@ pub(super) fn prepare(
     }
     let pointer = &mut POINTERS.get()[index];
     if index > 0 && *pointer == gate::checker() && blocks::are_there() {
-        *pointer = blocks::take_parked();
+        *pointer = blocks::take_parked(index);
     }
     cancel::begin(index);
 }

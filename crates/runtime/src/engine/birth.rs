@@ -114,8 +114,8 @@ impl Engine {
     fn make_room(&mut self, id: ThreadId) {
         while self.threads.len() <= id.index() {
             let engine = NonNull::from(&mut *self);
-            let fibre = Fibre::new(engine, self.config.stack_size);
             let id = ThreadId::from_index(self.threads.len());
+            let fibre = Fibre::new(engine, self.config.stack_size, self.place_of_stack(id));
             self.threads.push(Thread::new(id, fibre));
             self.pending.push(Pending::Unborn);
             self.residents.add_thread();
@@ -164,8 +164,16 @@ impl Engine {
         self.make_room(id);
         if self.threads[id.index()].fibre.room() < bytes {
             let engine = NonNull::from(&mut *self);
-            *self.threads[id.index()].fibre = Fibre::new(engine, bytes);
+            let place = self.place_of_stack(id);
+            let fibre = &mut self.threads[id.index()].fibre;
+            fibre.end();
+            **fibre = Fibre::new(engine, bytes, place);
         }
+    }
+
+    /// Models in Rust may run side by side.
+    fn place_of_stack(&self, id: ThreadId) -> Option<ThreadId> {
+        self.config.native.map(|_| id)
     }
 
     /// The thread of a native program, which is to be born, has a stack of this size, or of the usual one for 0.

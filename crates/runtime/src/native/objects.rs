@@ -211,8 +211,14 @@ pub fn is_waited_for(address: usize) -> bool {
         let is_about = |about: ObjectId| {
             parts.is_some_and(|(first, parts)| about.0.wrapping_sub(first.0) < parts)
         };
+        // Waits that have been granted are taken off the list at the end of the step that grants them.
+        let is_granted = |thread| {
+            let wait = engine.wait_of(thread);
+            wait.is_some_and(|wait| engine.objects.is_granted(wait))
+        };
+        let mut waiting = engine.waiting.iter();
         let condvar = engine.native.objects.condvars.get(&address).copied();
-        engine.waiting.iter().any(|&(_, about)| is_about(about))
+        waiting.any(|&(thread, about)| is_about(about) && !is_granted(thread))
             || condvar.is_some_and(|condvar| engine.is_condvar_waited_for(condvar.number))
     })
 }
