@@ -49,6 +49,7 @@ pub use objects::{
     semaphore_at, try_at,
 };
 pub use own::{WIPES, reads_on_own, reads_own, writes_own};
+pub use ownership::Learnt;
 pub(crate) use ownership::Ownership;
 pub(crate) use plain::Written;
 pub use plain::{
@@ -140,6 +141,8 @@ pub(crate) struct State {
     pub(crate) is_simple: bool,
     pub(crate) shadow: Shadow,
     pub(crate) ownership: Ownership,
+    /// A slice met shared memory that was not known when it began.
+    pub(crate) has_met_more_shared: bool,
     pub(crate) reuse: reuse::Met,
     /// Data races are looked for, and what is known of the order of threads by starts, ends and locks does not
     /// suffice: what atomic accesses order counts, too.

@@ -7,7 +7,7 @@ use super::checkpoint::{State, refused_if_contradictory};
 use super::jobs::{Keeper, Work, by_one_job, conclude, indivisible, is_possible};
 use super::ledger::{Haste, Known, Task};
 use super::memory::peak_rss_bytes;
-use super::part::{End, Found, Met, Part, Portion, Shown, Slice, slice};
+use super::part::{End, Found, Met, Part, Portion, Shown, Slice, Sliced};
 use super::settings::shared_words;
 use super::tally::Tally;
 use super::{CheckError, Checker};
@@ -15,7 +15,6 @@ use report::{Errands, Limit, Report, Trail, Trailed};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -118,11 +117,10 @@ impl Checker {
         mut tell: impl FnMut(),
     ) -> Result<Report, CheckError> {
         let gone = |error| CheckError::Misfit(format!("who gives the errands is gone: {error}"));
-        let program = Rc::new(program);
+        let mut sliced = Sliced::new(program);
         loop {
             let words = errands.next().map_err(gone)?;
-            let program = Rc::clone(&program);
-            match self.run_errand(&words, move || program())? {
+            match self.run_errand(&words, &mut sliced)? {
                 Brought::Slice(words) => {
                     errands.bring(&words).map_err(gone)?;
                     tell();
@@ -132,11 +130,7 @@ impl Checker {
         }
     }
 
-    fn run_errand(
-        &mut self,
-        words: &[u8],
-        program: impl Fn() + 'static,
-    ) -> Result<Brought, CheckError> {
+    fn run_errand(&mut self, words: &[u8], sliced: &mut Sliced) -> Result<Brought, CheckError> {
         let told: Told = postcard::from_bytes(words)
             .map_err(|error| CheckError::Misfit(format!("no errand: {error}")))?;
         self.settings.trail_words = self.settings.trail_words()?;
@@ -150,7 +144,7 @@ impl Checker {
                 if let Some(words) = settings.trail_words {
                     settings.asks_for_haste = Some(haste_by(words));
                 }
-                let done = match slice(settings, program, &part, portion, None) {
+                let done = match sliced.slice(&settings, &part, portion, None) {
                     Ok(slice) => Done::Slice {
                         slice: Box::new(slice),
                         peak_rss_bytes: peak_rss_bytes(),
@@ -168,7 +162,9 @@ impl Checker {
                 jobs,
             } => {
                 let settings = self.settings.clone();
-                let mut report = conclude(settings, Box::new(()), *known, elapsed_s, program)?;
+                let observer = Box::new(());
+                let known = *known;
+                let mut report = conclude(settings, observer, known, elapsed_s, sliced.program())?;
                 report.jobs = jobs;
                 Ok(Brought::Report(Box::new(report)))
             }

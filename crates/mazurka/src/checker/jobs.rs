@@ -5,7 +5,7 @@ use super::checkpoint::{Checkpoint, State, Task, refused_if_contradictory};
 use super::configuration::config_of;
 use super::failures::Failures;
 use super::ledger::{Known, Leading, Ledger};
-use super::part::{Found, Met, Part, Position, Shown, slice};
+use super::part::{Found, Met, Part, Position, Shown, Sliced};
 use super::refit::refit;
 use super::search::Search;
 use super::settings::Settings;
@@ -186,7 +186,7 @@ impl Work {
         settings.asks_for_haste = Some(Arc::new(move || is_asked.load(Relaxed)));
         settings.stops.push(Arc::clone(&self.ledger.stop));
         let spin = task.spin.clone();
-        let done = slice(settings, program, &task.part, task.portion, spin);
+        let done = Sliced::new(program).slice(&settings, &task.part, task.portion, spin);
         task.bring(done);
         true
     }

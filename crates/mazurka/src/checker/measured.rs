@@ -1,10 +1,9 @@
 //! The slices of a divided search and what they took: what a simulation of many workers replays.
 
-use super::part::{Part, Portion, slice};
+use super::part::{Part, Portion, Sliced};
 use super::{CheckError, Checker};
 use explore::LEARNING;
 use runtime::Names;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -34,7 +33,7 @@ impl Checker {
     ) -> Result<Vec<Measured>, CheckError> {
         let settings = &self.settings;
         let strategy = settings.algorithm.strategy(settings.options).save();
-        let program = Rc::new(program);
+        let mut sliced = Sliced::new(program);
         let mut measured = Vec::new();
         let mut waiting = vec![(None, Part::whole(Arc::<Names>::default(), strategy))];
         while let Some((parent, part)) = waiting.pop() {
@@ -48,15 +47,9 @@ impl Checker {
                 parts_in_haste: parts,
                 earlier: 0,
             };
-            let program = Rc::clone(&program);
             let began = Instant::now();
-            let slice = slice(
-                settings.of_slices(None),
-                move || program(),
-                &part,
-                portion,
-                None,
-            )?;
+            let settings = settings.of_slices(None);
+            let slice = sliced.slice(&settings, &part, portion, None)?;
             if slice.anew.is_some() {
                 // Nothing before counts.
                 measured.clear();

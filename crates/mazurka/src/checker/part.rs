@@ -16,8 +16,11 @@ use super::tally::Tally;
 use super::unhinted_spin::Spin;
 use explore::{LEARNING, Strategy};
 use report::{Goal, LeftOut, Limit, SavedStep, Sighted, Suppressed};
+use runtime::native::Learnt;
 use runtime::{Model, Names};
 use serde::{Deserialize, Serialize};
+use std::mem;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Where a slice comes among all slices of the search: in this order one job does the same executions one after the other.
@@ -261,19 +264,53 @@ fn extend<T: PartialEq>(all: &mut Vec<T>, others: Vec<T>) {
     }
 }
 
-/// Does a portion of the part.
-pub(super) fn slice(
-    settings: Settings,
-    program: impl Fn() + 'static,
-    part: &Part,
-    portion: Portion,
-    spin: Option<Spin>,
-) -> Result<Slice, CheckError> {
-    let resume = settings.resume.clone();
-    let work = || {
+/// A program of which slices are done in this process.
+pub(super) struct Sliced {
+    program: Rc<dyn Fn()>,
+    learnt: Learnt,
+}
+
+impl Sliced {
+    pub fn new(program: impl Fn() + 'static) -> Sliced {
+        Sliced {
+            program: Rc::new(program),
+            learnt: Learnt::default(),
+        }
+    }
+
+    pub fn program(&self) -> impl Fn() + 'static {
+        let program = Rc::clone(&self.program);
+        move || program()
+    }
+
+    /// Does a portion of the part.
+    pub fn slice(
+        &mut self,
+        settings: &Settings,
+        part: &Part,
+        portion: Portion,
+        spin: Option<Spin>,
+    ) -> Result<Slice, CheckError> {
+        let work = || loop {
+            if let Some(slice) = self.attempt(settings.clone(), part, portion, spin.clone())? {
+                return Ok(slice);
+            }
+        };
+        refused_if_contradictory(settings.resume.clone(), work)
+    }
+
+    /// None if an execution shares memory that nobody watched. The next attempt will watch it.
+    fn attempt(
+        &mut self,
+        settings: Settings,
+        part: &Part,
+        portion: Portion,
+        spin: Option<Spin>,
+    ) -> Result<Option<Slice>, CheckError> {
         let strategy = resumed(&settings, &part.strategy)?;
         let names = Names::clone(&part.names);
-        let model = Model::with_names(config_of(&settings), names, program);
+        let mut model = Model::with_names(config_of(&settings), names, self.program());
+        model.take_up(mem::take(&mut self.learnt));
         let mut search = Search::of(settings, Box::new(()), model, strategy, 0.0)?;
         search.covered = Covered::of(search.settings.algorithm, part.before);
         search.spin = spin;
@@ -281,18 +318,23 @@ pub(super) fn slice(
         if !part.is_first() {
             search.samples = Samples::of_part(portion.earlier);
         }
-        search.slice(part, portion)
-    };
-    refused_if_contradictory(resume, work)
+        let slice = search.slice(part, portion);
+        self.learnt = search.model.take_learnt();
+        slice
+    }
 }
 
 impl Search {
-    fn slice(mut self, part: &Part, portion: Portion) -> Result<Slice, CheckError> {
+    /// None as for [`Sliced::attempt`].
+    fn slice(&mut self, part: &Part, portion: Portion) -> Result<Option<Slice>, CheckError> {
         let mut part = part.clone();
         let mut before = self.strategy.estimate().unwrap_or(0.0);
         let mut is_anew = false;
         let (end, rest) = loop {
             if self.explore(portion, is_anew)? {
+                if !is_anew && self.model.has_met_more_shared_memory() {
+                    return Ok(None);
+                }
                 is_anew = true;
                 (part, before) = (Part::whole(part.names, Vec::new()), 0.0);
                 continue;
@@ -317,6 +359,9 @@ impl Search {
             self.shorten()?;
             // The strategy has begun anew, too, unless the search goes on.
             if has_failed && self.failures.is_empty() || self.repeat_first()? {
+                if !is_anew && self.model.has_met_more_shared_memory() {
+                    return Ok(None);
+                }
                 is_anew = true;
                 (part, before) = (Part::whole(part.names, Vec::new()), 0.0);
                 continue;
@@ -324,14 +369,14 @@ impl Search {
             break (end, rest);
         };
         self.audit();
-        Ok(Slice {
+        Ok(Some(Slice {
             found: self.found(&part.position),
             rest,
             anew: is_anew.then(|| Arc::new(self.model.names().clone())),
             end,
             elapsed_s: self.brake.elapsed_s(),
-            spin: self.spin,
-        })
+            spin: self.spin.take(),
+        }))
     }
 
     /// Explores until the portion is done or something ends it; whether the whole search has begun anew.

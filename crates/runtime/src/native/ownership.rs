@@ -3,10 +3,14 @@
 //! executions).
 //!
 //! What is met to be shared late was not watched before: the exploration starts again. A program that does that
-//! again and again has all its memory watched.
+//! again and again has all its memory watched. An exploration that is resumed cannot start again, so it watches all
+//! memory, unless it is a slice: then that slice is done again.
 
+use crate::model::Model;
 use explore::ThreadId;
+use report::Shortcut;
 use rustc_hash::FxHashMap;
+use std::mem;
 
 /// Who accesses a granule, in any execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +41,8 @@ pub(crate) struct Ownership {
     restarts: u32,
     /// All memory counts as shared.
     is_given_up: bool,
+    /// To start again costs no more than a slice.
+    is_of_slices: bool,
 }
 
 const RECENT: usize = 4096;
@@ -71,7 +77,12 @@ impl Ownership {
     /// it is better to watch all memory.
     pub(crate) fn restart(&mut self, executions: u64) -> bool {
         self.restarts += 1;
-        self.restarts > MOST_RESTARTS || executions > LATE
+        self.restarts > MOST_RESTARTS || executions > LATE && !self.is_of_slices
+    }
+
+    /// Whether a slice uses what others have learnt.
+    pub(crate) fn is_of_slices(&self) -> bool {
+        self.is_of_slices
     }
 
     /// Whether the granule is known to be the thread's own, and accessed by it as memory that is not atomic.
@@ -119,6 +130,42 @@ impl Ownership {
             return Found::Met;
         }
         owner.found()
+    }
+}
+
+/// What a process has learnt of a native program in the slices that it has done.
+#[derive(Default)]
+pub struct Learnt {
+    ownership: Ownership,
+    /// How many executions there were.
+    repeated: u64,
+}
+
+impl Model {
+    /// Takes up what was learnt before. A search of which this is a slice can
+    /// [begin the slice again](Model::has_met_more_shared_memory).
+    pub fn take_up(&mut self, learnt: Learnt) {
+        let engine = self.engine_mut();
+        engine.savepoints.repeated = learnt.repeated;
+        let is_used = engine.native.is_raced && engine.names.has_plain_memory();
+        if is_used && !engine.config.without.contains(&Shortcut::Ownership) {
+            engine.native.ownership = learnt.ownership;
+            engine.native.ownership.is_of_slices = true;
+        }
+    }
+
+    /// What it has learnt. The model is of no use afterwards.
+    pub fn take_learnt(&mut self) -> Learnt {
+        let engine = self.engine_mut();
+        Learnt {
+            ownership: mem::take(&mut engine.native.ownership),
+            repeated: engine.savepoints.repeated,
+        }
+    }
+
+    /// Whether executions so far have shared memory that nobody watched. No object has become coarser by that.
+    pub fn has_met_more_shared_memory(&self) -> bool {
+        self.engine().native.has_met_more_shared
     }
 }
 

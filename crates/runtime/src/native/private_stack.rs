@@ -116,7 +116,7 @@ impl Engine {
         if !self.threads[owner.index()].has_private_stack {
             return;
         }
-        let executions = self.savepoints.repeated();
+        let executions = self.savepoints.repeated;
         if !self.is_coarsened && self.native.ownership.restart(executions) {
             self.native.are_stacks_shared = true;
         }

@@ -68,8 +68,8 @@ pub(crate) struct Savepoints {
     path: Vec<Step>,
     /// How often threads have been run: who has not been run since is as it was.
     runs: u64,
-    /// How often an execution was to be repeated.
-    repeated: u64,
+    /// How often an execution was to be repeated, by this model and those of earlier slices.
+    pub(crate) repeated: u64,
     /// What was watched when the points were made.
     watch: Watch,
     is_ordering: bool,
@@ -154,11 +154,6 @@ impl Savepoints {
     pub(crate) fn next_run(&mut self) -> u64 {
         self.runs += 1;
         self.runs
-    }
-
-    /// How often an execution was repeated.
-    pub(crate) fn repeated(&self) -> u64 {
-        self.repeated
     }
 
     /// The execution is begun from its beginning.

@@ -252,10 +252,11 @@ impl Engine {
     /// The executions so far did not watch some memory that is shared.
     #[cold]
     fn meet_shared_memory(&mut self) {
-        let executions = self.savepoints.repeated();
+        let executions = self.savepoints.repeated;
         if !self.is_coarsened && self.native.ownership.restart(executions) {
             self.native.watch_all();
         }
+        self.native.has_met_more_shared |= self.native.ownership.is_of_slices();
         self.look_for_races();
         self.is_coarsened = true;
     }
