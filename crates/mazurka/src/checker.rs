@@ -26,6 +26,7 @@ mod repeat;
 mod search;
 mod settings;
 mod shortening;
+mod slicing;
 mod slots;
 mod tally;
 mod unhinted_spin;

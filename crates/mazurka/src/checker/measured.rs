@@ -1,6 +1,7 @@
 //! The slices of a divided search and what they took: what a simulation of many workers replays.
 
-use super::part::{Part, Portion, Sliced};
+use super::part::{Part, Portion};
+use super::slicing::Sliced;
 use super::{CheckError, Checker};
 use explore::LEARNING;
 use runtime::Names;

@@ -5,22 +5,15 @@
 
 use super::CheckError;
 use super::as_json;
-use super::audit::Samples;
-use super::checkpoint::refused_if_contradictory;
-use super::configuration::config_of;
-use super::coverage::{Covered, Seen};
+use super::coverage::Seen;
 use super::failures::{Sighting, Symptom};
-use super::search::{Next, Search, resumed};
+use super::search::resumed;
 use super::settings::Settings;
 use super::tally::Tally;
 use super::unhinted_spin::Spin;
-use explore::{LEARNING, Strategy};
 use report::{Goal, LeftOut, Limit, SavedStep, Sighted, Suppressed};
-use runtime::native::Learnt;
-use runtime::{Model, Names};
+use runtime::Names;
 use serde::{Deserialize, Serialize};
-use std::mem;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Where a slice comes among all slices of the search: in this order one job does the same executions one after the other.
@@ -41,7 +34,7 @@ impl Position {
     }
 
     /// The next slice of the same part.
-    fn next(&self) -> Position {
+    pub fn next(&self) -> Position {
         let mut next = self.clone();
         if let Some(slice) = next.0.last_mut() {
             *slice = slice.saturating_add(1);
@@ -50,14 +43,14 @@ impl Position {
     }
 
     /// What is left of this slice, before the next one.
-    fn within(&self) -> Position {
+    pub fn within(&self) -> Position {
         let mut within = self.clone();
         within.0.extend([0, 0]);
         within
     }
 
     /// The first slice of the part that is given away in this slice after `number` others.
-    fn given(&self, number: u32) -> Position {
+    pub fn given(&self, number: u32) -> Position {
         let mut given = self.0.clone();
         let slice = given.pop().unwrap_or_default();
         given.pop();
@@ -261,235 +254,6 @@ fn extend<T: PartialEq>(all: &mut Vec<T>, others: Vec<T>) {
         if !all.contains(&other) {
             all.push(other);
         }
-    }
-}
-
-/// A program of which slices are done in this process.
-pub(super) struct Sliced {
-    program: Rc<dyn Fn()>,
-    learnt: Learnt,
-}
-
-impl Sliced {
-    pub fn new(program: impl Fn() + 'static) -> Sliced {
-        Sliced {
-            program: Rc::new(program),
-            learnt: Learnt::default(),
-        }
-    }
-
-    pub fn program(&self) -> impl Fn() + 'static {
-        let program = Rc::clone(&self.program);
-        move || program()
-    }
-
-    /// Does a portion of the part.
-    pub fn slice(
-        &mut self,
-        settings: &Settings,
-        part: &Part,
-        portion: Portion,
-        spin: Option<Spin>,
-    ) -> Result<Slice, CheckError> {
-        let work = || loop {
-            if let Some(slice) = self.attempt(settings.clone(), part, portion, spin.clone())? {
-                return Ok(slice);
-            }
-        };
-        refused_if_contradictory(settings.resume.clone(), work)
-    }
-
-    /// None if an execution shares memory that nobody watched. The next attempt will watch it.
-    fn attempt(
-        &mut self,
-        settings: Settings,
-        part: &Part,
-        portion: Portion,
-        spin: Option<Spin>,
-    ) -> Result<Option<Slice>, CheckError> {
-        let strategy = resumed(&settings, &part.strategy)?;
-        let names = Names::clone(&part.names);
-        let mut model = Model::with_names(config_of(&settings), names, self.program());
-        model.take_up(mem::take(&mut self.learnt));
-        let mut search = Search::of(settings, Box::new(()), model, strategy, 0.0)?;
-        search.covered = Covered::of(search.settings.algorithm, part.before);
-        search.spin = spin;
-        search.earlier = portion.earlier;
-        if !part.is_first() {
-            search.samples = Samples::of_part(portion.earlier);
-        }
-        let slice = search.slice(part, portion);
-        self.learnt = search.model.take_learnt();
-        slice
-    }
-}
-
-impl Search {
-    /// None as for [`Sliced::attempt`].
-    fn slice(&mut self, part: &Part, portion: Portion) -> Result<Option<Slice>, CheckError> {
-        let mut part = part.clone();
-        let mut before = self.strategy.estimate().unwrap_or(0.0);
-        let mut is_anew = false;
-        let (end, rest) = loop {
-            if self.explore(portion, is_anew)? {
-                if !is_anew && self.model.has_met_more_shared_memory() {
-                    return Ok(None);
-                }
-                is_anew = true;
-                (part, before) = (Part::whole(part.names, Vec::new()), 0.0);
-                continue;
-            }
-            let has_failed = !self.failures.is_empty();
-            let (end, rest) = match (self.halt, self.is_broken_off) {
-                (Some(limit), true) if is_anew => {
-                    (End::BrokenOff(limit), vec![self.begun(part.clone())])
-                }
-                (Some(limit), true) => (End::BrokenOff(limit), Vec::new()),
-                // What is run for a shorter execution belongs to nobody's part.
-                _ if self.is_done_with_bugs() => (End::Done, vec![self.own_rest(&part)]),
-                (halt, _) => {
-                    let parts = match self.is_asked_for_haste() {
-                        true => portion.parts_in_haste,
-                        false => portion.parts,
-                    };
-                    let rest = self.rest(&part, before, parts);
-                    (halt.map_or(End::Done, End::Halted), rest)
-                }
-            };
-            self.shorten()?;
-            // The strategy has begun anew, too, unless the search goes on.
-            if has_failed && self.failures.is_empty() || self.repeat_first()? {
-                if !is_anew && self.model.has_met_more_shared_memory() {
-                    return Ok(None);
-                }
-                is_anew = true;
-                (part, before) = (Part::whole(part.names, Vec::new()), 0.0);
-                continue;
-            }
-            break (end, rest);
-        };
-        self.audit();
-        Ok(Some(Slice {
-            found: self.found(&part.position),
-            rest,
-            anew: is_anew.then(|| Arc::new(self.model.names().clone())),
-            end,
-            elapsed_s: self.brake.elapsed_s(),
-            spin: self.spin.take(),
-        }))
-    }
-
-    /// Explores until the portion is done or something ends it; whether the whole search has begun anew.
-    fn explore(&mut self, portion: Portion, is_anew: bool) -> Result<bool, CheckError> {
-        let executions = match is_anew {
-            true => portion.executions.max(LEARNING),
-            false => portion.executions,
-        };
-        let least = match is_anew {
-            true => portion.least.max(LEARNING),
-            false => portion.least,
-        };
-        let is_enough = |runs: u64, search: &Search| {
-            runs >= executions || runs >= least && search.is_asked_for_haste()
-        };
-        while !is_enough(self.tally.complete(), self) && self.goes_on() {
-            match self.next_execution()? {
-                Next::Nothing => break,
-                Next::Ended(_) if !self.beginning.has_restarted => {}
-                Next::Ended(_) | Next::BegunAnew => return Ok(true),
-            }
-        }
-        Ok(false)
-    }
-
-    /// Whether others have nothing to do.
-    fn is_asked_for_haste(&self) -> bool {
-        let asks = self.settings.asks_for_haste.as_ref();
-        asks.is_some_and(|asks| asks())
-    }
-
-    /// The search from its beginning.
-    fn begun(&self, part: Part) -> Part {
-        let strategy = self.settings.algorithm.strategy(self.settings.options);
-        Part {
-            names: self.arc_of_names(),
-            strategy: strategy.save(),
-            ..part
-        }
-    }
-
-    fn arc_of_names(&self) -> Arc<Names> {
-        Arc::new(self.model.names().clone())
-    }
-
-    fn found(&self, position: &Position) -> Found {
-        let names = self.model.names();
-        let met = |sighting: &Sighting| Met {
-            position: position.clone(),
-            shown: Shown::of(sighting, names),
-            shortest: self
-                .shortest
-                .as_ref()
-                .map(|shortest| Shown::of(shortest, names)),
-            extra: self.extra,
-        };
-        Found {
-            tally: self.tally.clone(),
-            met: self.failures.sightings.iter().map(met).collect(),
-            warnings: self.model.warnings(),
-            left_out: self.model.left_out(),
-            suppressed: self.model.suppressed(),
-            goals: self.model.goals().to_vec(),
-            seen: self.covered.seen(&self.model),
-        }
-    }
-
-    /// What is left of the part if nothing of it is given away.
-    fn own_rest(&self, part: &Part) -> Part {
-        let done = self.tally.complete();
-        Part {
-            position: match part.executions {
-                Some(_) => part.position.within(),
-                None => part.position.next(),
-            },
-            names: self.arc_of_names(),
-            strategy: self.strategy.save(),
-            share: part.share,
-            before: part.before.saturating_add(done),
-            executions: part
-                .executions
-                .map(|executions| executions.saturating_sub(done)),
-        }
-    }
-
-    /// What is left of the part that began at this estimate, so many parts apart. The strategy is of no use afterwards.
-    fn rest(&mut self, part: &Part, before: f64, parts: u32) -> Vec<Part> {
-        let whole = part.share / (1.0 - before).max(f64::EPSILON);
-        let done = (self.strategy.estimate().unwrap_or(before) - before).max(0.0);
-        let mut own = Part {
-            share: part.share - whole * done,
-            ..self.own_rest(part)
-        };
-        let mut rest = Vec::new();
-        for number in 0..parts {
-            let Some(given) = self.strategy.give_away() else {
-                break;
-            };
-            let share = (whole * given.share).min(own.share);
-            own.share -= share;
-            rest.push(Part {
-                position: part.position.given(number),
-                strategy: given.saved,
-                share,
-                ..own.clone()
-            });
-        }
-        own.strategy = self.strategy.save();
-        if own.executions != Some(0) && self.strategy.backtrack() {
-            rest.push(own);
-        }
-        rest.reverse();
-        rest
     }
 }
 
