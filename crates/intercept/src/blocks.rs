@@ -8,6 +8,7 @@
 use crate::gate::{self, Own, thread_pointer};
 use crate::{image, own_memory, pages, threads};
 use libc::{c_int, c_void, pthread_attr_t, pthread_t};
+use runtime::native;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -198,6 +199,14 @@ pub(crate) fn within(address: usize) -> Option<(usize, usize)> {
         let offset = address.checked_sub(start)?;
         (offset < block.content.len()).then_some((block.image, offset))
     })
+}
+
+/// The thread with this thread pointer ends, whose function begins at `code`: its thread-local memory is given back.
+pub(crate) fn end(pointer: usize, code: usize) {
+    let of_program = BLOCKS.get().iter().filter(|block| !block.is_of_system);
+    for block in of_program {
+        native::release(pointer.wrapping_sub(block.below), block.main.len(), code);
+    }
 }
 
 /// The thread pointer of a thread that sleeps for this thread of the program, and is not used.

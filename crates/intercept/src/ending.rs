@@ -1,11 +1,13 @@
 //! How programs end.
 
+use crate::destructors;
 use crate::gate::{Own, close, code, is_inside};
 use crate::threads::{self, Destructor};
 use libc::{c_char, c_int, c_uint, c_void};
 use report::FailureKind;
 use runtime::native;
 use std::ffi::CStr;
+use std::ptr;
 
 /// Results of functions of C11.
 pub(crate) const THRD_BUSY: c_int = 1;
@@ -18,9 +20,13 @@ static AT_EXIT: Own<Vec<(Destructor, *mut c_void)>> = Own::new(Vec::new());
 /// What was registered before `main` began.
 static REGISTERED: Own<Vec<(Destructor, *mut c_void)>> = Own::new(Vec::new());
 
-/// What is registered by now is so in every execution.
+/// What is registered by now is so in every execution, and comes before what images have run at the end.
 pub(crate) fn save() {
-    REGISTERED.get().clone_from(AT_EXIT.get());
+    let of_images = destructors::of_images().into_iter();
+    let registered = REGISTERED.get();
+    registered.clear();
+    registered.extend(of_images.map(|destructor| (destructor, ptr::null_mut())));
+    registered.extend_from_slice(AT_EXIT.get());
 }
 
 /// An execution begins. The one before took away what it ran.

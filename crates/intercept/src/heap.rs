@@ -4,7 +4,7 @@
 
 use crate::allocator::Allocator;
 use crate::gate::{Own, close, code, is_inside};
-use crate::image;
+use crate::{image, own_memory, threads};
 use libc::c_void;
 use report::FailureKind;
 use runtime::native::{self, Frame};
@@ -233,6 +233,9 @@ pub(crate) fn check(address: usize, length: usize, frame: *const Frame) {
     } else if native::is_in_ended_frame(address, frame) {
         // SAFETY: as above.
         fail_in_ended_frame(unsafe { (*frame).code() });
+    } else if own_memory::contains(address) && threads::is_local_of_ended(address) {
+        // SAFETY: as above.
+        fail_in_ended_thread(unsafe { (*frame).code() });
     }
 }
 
@@ -247,6 +250,12 @@ pub(crate) fn check_object(address: usize, code: usize) {
 #[cold]
 fn fail_in_ended_frame(code: usize) -> ! {
     let message = "a local variable is accessed whose function has returned".to_owned();
+    native::fail(code, FailureKind::UseAfterFree, message)
+}
+
+#[cold]
+fn fail_in_ended_thread(code: usize) -> ! {
+    let message = "a thread-local variable is accessed whose thread has ended".to_owned();
     native::fail(code, FailureKind::UseAfterFree, message)
 }
 

@@ -37,6 +37,7 @@ mod clock;
 mod condvar;
 mod copies;
 mod dead_values;
+mod destructors;
 mod ending;
 mod enforced;
 mod futex;

@@ -83,6 +83,12 @@ pub(crate) fn stack_of(thread: usize) -> *mut c_void {
     ptr::with_exposed_provenance_mut(REGION + SIZE - OTHERS - STACKS + thread * STACK)
 }
 
+/// The thread of the program on whose stack of that kind this is.
+pub(crate) fn thread_of_stack(address: usize) -> Option<usize> {
+    let offset = address.checked_sub(REGION + SIZE - OTHERS - STACKS)?;
+    (offset < STACKS).then_some(offset / STACK)
+}
+
 /// Whether the block is one of these.
 #[inline(always)]
 pub(crate) fn contains(address: usize) -> bool {

@@ -4,8 +4,8 @@ mod table;
 
 pub(crate) use table::{
     CANCEL_DISABLE, CANCEL_ENABLE, NAME, Saved, add_handler, at, at_exit, can_be_cancelled, count,
-    hold_robust, is_ending, lists_at, lists_of, look_at_clock, own, own_index, own_number,
-    own_pointer, own_random, own_time, pointers, release_robust, restore_from, save_to,
+    hold_robust, is_ending, is_local_of_ended, lists_at, lists_of, look_at_clock, own, own_index,
+    own_number, own_pointer, own_random, own_time, pointers, release_robust, restore_from, save_to,
     set_cancel_state, set_result, take_handler, tell, unwind, youngest_robust,
 };
 
@@ -114,6 +114,12 @@ impl Drop for Leaving {
         }
         if !lists_at(self.0).robust.is_empty() {
             robust::abandon_all();
+        }
+        let pointer = pointer_of(self.0);
+        if pointer != gate::checker() {
+            at(self.0).has_ended = true;
+            let code = at(self.0).start.map_or(0, |start| start as usize + 1);
+            blocks::end(pointer, code);
         }
     }
 }

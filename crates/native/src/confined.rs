@@ -101,6 +101,16 @@ pub fn uses_thread_state(program: &Path, libraries: &[PathBuf]) -> bool {
     !ask_only_for(|name| !OF_THREADS.contains(&name), program, libraries)
 }
 
+/// The address of a function in an image, as the linker has it. None if it is not there, or the image cannot be read or has no table of
+/// symbols.
+pub fn address_of(image: &Path, function: &str) -> Option<u64> {
+    let bytes = fs::read(image).ok()?;
+    let file = object::File::parse(&*bytes).ok()?;
+    let mut symbols = file.symbols();
+    let symbol = symbols.find(|symbol| symbol.name() == Ok(function))?;
+    Some(symbol.address())
+}
+
 /// Whether a program and the libraries that are loaded with it, but for those of the system, ask other images only for such
 /// names. False if one of them cannot be read.
 pub(crate) fn ask_only_for(

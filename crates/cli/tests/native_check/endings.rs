@@ -172,3 +172,45 @@ fn the_main_thread_is_joined_before_its_exit_handlers_run() {
     let report = report("joins.c", source);
     assert_eq!(report["verdict"], "verified", "{report}");
 }
+
+/// What the loader calls at the end, each after the one that it names; the last one asserts this.
+fn ends_with(asserted: &str) -> String {
+    format!(
+        "#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+static int done;
+static void handler(void) {{ assert(done == 0); done = 1; }}
+__attribute__((destructor(150))) static void last(void) {{ assert(done == 3); assert({asserted}); }}
+__attribute__((destructor)) static void first(void) {{ assert(done == 1); done = 2; }}
+__attribute__((destructor(200))) static void second(void) {{ assert(done == 2); done = 3; }}
+static void *thread(void *unused) {{ return unused; }}
+int main(void) {{
+    pthread_t other;
+    atexit(handler);
+    pthread_create(&other, NULL, thread, NULL);
+    pthread_join(other, NULL);
+    return 0;
+}}
+"
+    )
+}
+
+#[test]
+fn destructors_of_the_program_run_at_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    let executable = folder.path().join("program");
+    for (asserted, expected) in [("done", None), ("!done", Some("assertion"))] {
+        fs::write(&source, ends_with(asserted)).unwrap();
+        for compiler in ["gcc", "clang"] {
+            let Some(toolchain) = Toolchain::named(compiler) else {
+                continue;
+            };
+            toolchain.build(&source, &[], &executable).unwrap();
+            let report = check(&[], &executable, &[]).unwrap();
+            let kind = report["errors"][0]["kind"].as_str();
+            assert_eq!(kind, expected, "{compiler}: {report}");
+        }
+    }
+}

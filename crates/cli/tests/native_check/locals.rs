@@ -240,3 +240,88 @@ int main(void) {
         );
     }
 }
+
+/// A thread gives away the address of its thread-local variable; `{uses}` and `{before}` stand in main and before the thread's end.
+fn gives_away(before: &str, uses: &str) -> String {
+    format!(
+        "#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+static _Thread_local volatile int own;
+static _Thread_local atomic_int own_atomic;
+static volatile int *plain;
+static atomic_int *variable;
+static sem_t given, used;
+static void *thread(void *unused) {{
+    plain = &own;
+    variable = &own_atomic;
+    own = 1;
+    sem_post(&given);
+    {before}
+    return unused;
+}}
+int main(void) {{
+    pthread_t other;
+    sem_init(&given, 0, 0);
+    sem_init(&used, 0, 0);
+    pthread_create(&other, NULL, thread, NULL);
+    {uses}
+    return 0;
+}}
+"
+    )
+}
+
+#[test]
+fn thread_local_memory_ends_with_its_thread() {
+    let toolchain = Toolchain::first();
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    let executable = folder.path().join("program");
+    let is_right = "sem_wait(&used);";
+    let cases = [
+        (
+            is_right,
+            "sem_wait(&given); *plain = 2; (*variable)++; sem_post(&used); pthread_join(other, NULL);",
+            None,
+        ),
+        (
+            "",
+            "pthread_join(other, NULL); *plain = 2;",
+            Some("use_after_free"),
+        ),
+        (
+            "",
+            "pthread_join(other, NULL); (void)*plain;",
+            Some("use_after_free"),
+        ),
+        (
+            "",
+            "pthread_join(other, NULL); (*variable)++;",
+            Some("use_after_free"),
+        ),
+        (
+            "",
+            "sem_wait(&given); *plain = 2; pthread_join(other, NULL);",
+            Some("use_after_free"),
+        ),
+        (
+            "",
+            "sem_wait(&given); (*variable)++; pthread_join(other, NULL);",
+            Some("use_after_free"),
+        ),
+    ];
+    for (before, uses, expected) in cases {
+        fs::write(&source, gives_away(before, uses)).unwrap();
+        for flag in ["-O0", "-O2"] {
+            toolchain
+                .build(&source, &[flag.to_owned()], &executable)
+                .unwrap();
+            for plain in ["race", "sc"] {
+                let report = check(&["--plain", plain], &executable, &[]).unwrap();
+                let kind = report["errors"][0]["kind"].as_str();
+                assert_eq!(kind, expected, "{uses} {flag} {plain}: {report}");
+            }
+        }
+    }
+}

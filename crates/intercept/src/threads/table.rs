@@ -2,7 +2,7 @@
 
 use super::{Destructor, Start};
 use crate::gate::{self, Own};
-use crate::{blocks, cancel};
+use crate::{blocks, cancel, own_memory};
 use libc::{c_int, c_void};
 use runtime::native::{self, ControlWords};
 use std::ptr;
@@ -19,6 +19,8 @@ pub(crate) struct Thread {
     pub(super) is_joined: bool,
     /// It unwinds itself to its end.
     is_ending: bool,
+    /// It has run its destructors, so that its thread-local memory is gone.
+    pub(super) has_ended: bool,
     pub(super) cancel_state: c_int,
     /// How it computes with floating-point numbers when it starts: as its creator does.
     pub(super) words: ControlWords,
@@ -257,6 +259,12 @@ pub(crate) fn own_pointer() -> usize {
     pointer_of(own_index())
 }
 
+/// Whether this is thread-local memory of a thread that has ended.
+#[cold]
+pub(crate) fn is_local_of_ended(address: usize) -> bool {
+    own_memory::thread_of_stack(address).is_some_and(|index| index < count() && at(index).has_ended)
+}
+
 /// The thread pointer of the thread with this number.
 pub(crate) fn pointer_of(index: usize) -> usize {
     POINTERS.get()[index]
@@ -277,6 +285,7 @@ pub(super) fn prepare(
         is_detached: false,
         is_joined: false,
         is_ending: false,
+        has_ended: false,
         cancel_state: CANCEL_ENABLE,
         words: ControlWords::now(),
         clock: 0,
