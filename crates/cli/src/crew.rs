@@ -124,7 +124,15 @@ pub fn finish(
                 error,
             })?;
             let guard = first.map_or_else(|| executable.start_for_errands(order), Ok)?;
-            let ended = conclude(guard, &words, order, is_over)?;
+            let mut ended = conclude(guard, &words, order, is_over)?;
+            let is_lost = |ended: &Ended| matches!(ended, Err((Limit::Interrupted, false)));
+            for _ in 1..ATTEMPTS {
+                if !is_lost(&ended) || is_over() {
+                    break;
+                }
+                let guard = executable.start_for_errands(order)?;
+                ended = conclude(guard, &words, order, is_over)?;
+            }
             ended.unwrap_or_else(|(limit, is_killed)| {
                 let mut report = fatality::unfinished(order, Some(found), limit, is_killed);
                 report.elapsed_s = elapsed_s;
@@ -250,13 +258,16 @@ impl Crew<'_> {
     }
 }
 
-/// Lets the process make the report. Without one it tells why it was ended, and whether it had to be killed.
+/// The report, or why there is none: what ended the process that was to make it, and whether it had to be killed.
+type Ended = Result<Report, (Limit, bool)>;
+
+/// Lets the process make the report.
 fn conclude(
     mut guard: Guard,
     words: &[u8],
     order: &Order,
     is_over: impl Fn() -> bool,
-) -> Result<Result<Report, (Limit, bool)>, Refusal> {
+) -> Result<Ended, Refusal> {
     guard.tell(words)?;
     // Whoever ended the search in time has time for the report.
     let began = Instant::now();

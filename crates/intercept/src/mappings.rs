@@ -17,6 +17,11 @@ pub(crate) fn refresh_for(address: u64) {
     }
 }
 
+/// Some memory is unmapped.
+pub(crate) fn forget() {
+    MAPPINGS.get().clear();
+}
+
 /// Eight bytes, if they can be read.
 pub(crate) fn read(address: u64) -> Option<u64> {
     let last = address.checked_add(7)?;
@@ -30,8 +35,11 @@ pub(crate) fn read(address: u64) -> Option<u64> {
     Some(u64::from_le_bytes(unsafe { place.read_volatile() }))
 }
 
-/// `7f12a000-7f12c000 rw-p 00000000 00:00 0`
+/// `7f12a000-7f12c000 rw-p 00000000 00:00 0`. Of those of the kernel (`[vvar]`) not all can be read.
 fn readable(line: &str) -> Option<Range<u64>> {
+    if line.ends_with(']') && !line.ends_with("[heap]") && !line.ends_with("[stack]") {
+        return None;
+    }
     let (range, rest) = line.split_once(' ')?;
     let (start, end) = range.split_once('-')?;
     let number = |text| u64::from_str_radix(text, 16).ok();

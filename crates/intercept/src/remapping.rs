@@ -1,17 +1,20 @@
 //! Changes to how the memory of images is mapped. No execution could put back code that is gone or was written over, so such
 //! programs are refused. Data that was made read-only can be written again when the next execution begins.
 
-use crate::gate::{Own, close, is_inside};
+use crate::gate::{Own, close, code, is_inside};
 use crate::worker::refuse_now;
-use crate::{aliases, image, system_calls};
+use crate::{aliases, image, mappings, start, system_calls};
 use libc::{c_int, c_long, c_void, off_t, size_t};
 use report::Omission;
-use runtime::native::{HAS_CALLED_UNKNOWN, leave_out, privately};
+use runtime::native::{self, HAS_CALLED_UNKNOWN, leave_out, privately};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Pages of data whose protection the execution has changed.
 static CHANGED: Own<Vec<Range<usize>>> = Own::new(Vec::new());
+
+/// Memory that the execution has mapped and not unmapped.
+static MAPPED: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 
 /// What is refused of an image.
 const UNMAPS: &str = "unmaps its own code or data";
@@ -26,9 +29,15 @@ pub(crate) const CALLS: [c_long; 4] = [
     libc::SYS_munmap,
 ];
 
-/// An execution begins: all data can be written.
+/// An execution begins: nothing is mapped that its `main` did not find, and all data can be written.
 pub(crate) fn begin() {
     aliases::begin();
+    for pages in MAPPED.get().drain(..) {
+        let arguments = [pages.start, pages.len(), 0, 0, 0, 0];
+        // SAFETY: the program mapped it in an execution that is over.
+        unsafe { system_calls::call(libc::SYS_munmap, arguments) };
+        mappings::forget();
+    }
     for pages in CHANGED.get().drain(..) {
         // SAFETY: pages of data of an image that the program has not unmapped.
         unsafe {
@@ -99,22 +108,57 @@ fn look_at_call(number: c_long, arguments: [c_long; 6]) {
 /// The function of this name is called with these arguments: the system call follows. The C library is not asked for it, since
 /// allocators map memory before they can be asked for any.
 fn call(number: c_long, arguments: [usize; 6]) -> isize {
+    let [first, second, third, fourth, ..] = arguments;
+    let own = pages(first, second);
+    // A mapping that shrinks stays where it is.
+    let gives_back = match number {
+        libc::SYS_mremap if third < second => pages(first + third, second - third),
+        libc::SYS_mremap if fourth as c_int & libc::MREMAP_MAYMOVE != 0 => own.clone(),
+        libc::SYS_mmap if fourth as c_int & libc::MAP_FIXED != 0 => own.clone(),
+        libc::SYS_munmap => own.clone(),
+        _ => 0..0,
+    };
     if is_inside() {
-        let _closed = close();
+        let (code, _closed) = (code(), close());
         meet(number, arguments.map(|argument| argument as c_long));
+        if !gives_back.is_empty() {
+            native::unmap(gives_back.start, gives_back.len(), code);
+        }
     }
     // SAFETY: as the caller promises for the function.
     let result = unsafe { system_calls::call(number, arguments) };
     if !(-4095..0).contains(&result) {
-        if is_inside() && number == libc::SYS_mmap {
+        if is_inside() && !start::is_before_main() {
             let _closed = close();
-            aliases::place(result as usize);
+            if number == libc::SYS_mmap {
+                aliases::place(result as usize);
+            }
+            let result = result as usize;
+            privately(|| match number {
+                libc::SYS_munmap => note(&own, 0..0),
+                libc::SYS_mremap => note(&own, pages(result, third)),
+                libc::SYS_mmap => note(&pages(result, second), pages(result, second)),
+                _ => {}
+            });
         }
         return result;
     }
     // SAFETY: errno is always there.
     unsafe { *libc::__errno_location() = -result as c_int };
     -1
+}
+
+/// The execution has unmapped these pages, and then mapped those.
+fn note(unmapped: &Range<usize>, mapped: Range<usize>) {
+    mappings::forget();
+    let rest = MAPPED.get().drain(..).flat_map(|own| {
+        let before = own.start..own.end.min(unmapped.start);
+        let behind = own.start.max(unmapped.end)..own.end;
+        [before, behind]
+    });
+    let all = rest.chain([mapped]).filter(|pages| !pages.is_empty());
+    let all = all.collect();
+    *MAPPED.get() = all;
 }
 
 /// An address that the system gives.

@@ -27,6 +27,7 @@ mod library_calls;
 mod lifetimes;
 mod locals;
 mod many_threads;
+mod mappings;
 mod names;
 mod nats;
 mod operations;

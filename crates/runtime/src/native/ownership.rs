@@ -80,6 +80,11 @@ impl Ownership {
         self.restarts > MOST_RESTARTS || executions > LATE && !self.is_of_slices
     }
 
+    /// Those of which the owners are known.
+    pub(crate) fn granules(&self) -> impl Iterator<Item = usize> {
+        self.owners.keys().copied()
+    }
+
     /// Whether a slice uses what others have learnt.
     pub(crate) fn is_of_slices(&self) -> bool {
         self.is_of_slices

@@ -215,6 +215,21 @@ pub fn release(address: usize, length: usize, code: usize) {
     });
 }
 
+/// The same for memory that is unmapped: what is mapped there later is other memory.
+pub fn unmap(address: usize, length: usize, code: usize) {
+    silently(|engine| {
+        if !engine.races_plain() {
+            engine.look_for_races();
+        }
+        engine.thread().laps.take_effect();
+        // What was written in this step cannot be read afterwards.
+        if let Some(written) = engine.native.written.take() {
+            engine.has_written(written);
+        }
+        engine.shadow_unmap(address..address + length, code);
+    });
+}
+
 impl Engine {
     /// The thread that runs writes here. What is on its own stack is compared when it comes back to a place.
     ///

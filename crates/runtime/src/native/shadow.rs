@@ -13,6 +13,8 @@ use crate::trace::Shown;
 use explore::{Access, ThreadId};
 use report::FailureKind;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 const GRANULE: usize = 8;
 
@@ -189,6 +191,20 @@ impl Engine {
     pub(crate) fn shadow_release(&mut self, address: usize, length: usize, code: usize) {
         self.thread().code = code;
         self.shadow(address, length, Kind::Release);
+    }
+
+    /// The thread that runs unmaps memory.
+    pub(crate) fn shadow_unmap(&mut self, memory: Range<usize>, code: usize) {
+        let within = memory.start / GRANULE..memory.end.div_ceil(GRANULE);
+        let touched = self.native.shadow.touched.iter().copied();
+        let known = self.native.ownership.granules().chain(touched);
+        let known: BTreeSet<usize> = known.filter(|number| within.contains(number)).collect();
+        for &number in &known {
+            self.shadow_release(number * GRANULE, GRANULE, code);
+        }
+        for &number in &known {
+            self.native.shadow.granule(number).clear();
+        }
     }
 
     /// The thread that runs uses the synchronisation object at the address.

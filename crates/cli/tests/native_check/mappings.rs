@@ -1,0 +1,120 @@
+//! Memory that a program maps itself.
+
+use crate::toolchain::{Toolchain, check};
+use std::fs;
+
+/// `{thread}` and `{main}` are done side by side; `{end}` when the thread has ended.
+fn program(thread: &str, main: &str, end: &str) -> String {
+    format!(
+        "#define _GNU_SOURCE
+#include <assert.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+enum {{ SIZE = 1 << 20 }};
+static sem_t done;
+static int *shared, *last;
+static atomic_int racing;
+static int *mapped(void) {{
+    void *new = mmap(0, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert(new != MAP_FAILED);
+    return new;
+}}
+static void own(int value) {{
+    int *own = mapped();
+    assert(own[7] == 0);
+    own[7] = value;
+    assert(own[7] == value);
+    munmap(own, SIZE);
+}}
+static void *thread(void *unused) {{ {thread} return unused; }}
+int main(void) {{
+    pthread_t other;
+    sem_init(&done, 0, 0);
+    shared = mapped();
+    pthread_create(&other, NULL, thread, NULL);
+    {main}
+    pthread_join(other, NULL);
+    {end}
+    return 0;
+}}
+"
+    )
+}
+
+#[test]
+fn memory_that_is_mapped_is_told_apart_from_what_was_there_before() {
+    let toolchain = Toolchain::first();
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    let executable = folder.path().join("program");
+    let several = "for (int i = 0; i < 5; i++) racing++;";
+    let unmaps = "munmap(shared, SIZE);";
+    let cases = [
+        // Not given back before the end.
+        (
+            several,
+            several,
+            "assert(shared[1] == 0); shared[1] = 1;",
+            None,
+        ),
+        ("own(1);", "own(2);", unmaps, None),
+        ("own(1); racing++;", "own(2); racing++;", unmaps, None),
+        ("shared[0] = 1;", "", unmaps, None),
+        ("shared[0]++;", "shared[0]++;", unmaps, Some("data_race")),
+        ("shared[0] = 1;", unmaps, "", Some("crash")),
+        (
+            "if (!racing) shared[0] = 1;",
+            "racing = 1; munmap(shared, SIZE);",
+            "",
+            Some("use_after_free"),
+        ),
+        (
+            "shared[0] = 1; sem_post(&done);",
+            "sem_wait(&done); munmap(shared, SIZE);",
+            "",
+            None,
+        ),
+        (
+            "last = mapped(); last[0] = 3; sem_post(&done);",
+            "sem_wait(&done); assert(last[0] == 3);",
+            unmaps,
+            None,
+        ),
+        (
+            "",
+            "",
+            "munmap(shared, SIZE); shared[0] = 1;",
+            Some("crash"),
+        ),
+        (
+            "",
+            "shared = mremap(shared, SIZE, 4 * SIZE, MREMAP_MAYMOVE); shared[SIZE / 2] = 1;",
+            unmaps,
+            None,
+        ),
+        (
+            "shared[0] = 1;",
+            "mremap(shared, SIZE, SIZE / 2, 0);",
+            "",
+            None,
+        ),
+        (
+            "if (!racing) shared[SIZE / 4 - 1] = 1;",
+            "racing = 1; mremap(shared, SIZE, SIZE / 2, 0);",
+            "",
+            Some("use_after_free"),
+        ),
+    ];
+    for (thread, main, end, expected) in cases {
+        fs::write(&source, program(thread, main, end)).unwrap();
+        for flag in ["-O0", "-O2"] {
+            let flags = [flag.to_owned()];
+            toolchain.build(&source, &flags, &executable).unwrap();
+            let report = check(&[], &executable, &[]).unwrap();
+            let kind = report["errors"][0]["kind"].as_str();
+            assert_eq!(kind, expected, "{thread} | {main} | {end} {flag}: {report}");
+        }
+    }
+}
