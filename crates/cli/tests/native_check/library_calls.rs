@@ -169,3 +169,83 @@ int main(void) {
         assert_eq!(report["verdict"], "verified", "{compiler}: {report}");
     }
 }
+
+/// Main looks at its result after, or while, a thread asks for another one.
+fn asks_for(result: &str, field: &str, ask: &str, other: &str, order: [&str; 2]) -> String {
+    let [before, behind] = order;
+    format!(
+        "#define _GNU_SOURCE
+#include <grp.h>
+#include <locale.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <time.h>
+static time_t zero, later = 40000000;
+static struct tm noon = {{.tm_hour = 12}};
+static void *asks(void *unused) {{ {other}; return unused; }}
+int main(void) {{
+    pthread_t thread;
+    {result} = {ask};
+    long value = own{field};
+    pthread_create(&thread, NULL, asks, NULL);
+    {before}
+    value += own{field};
+    {behind}
+    return value == -1;
+}}
+"
+    )
+}
+
+#[test]
+fn results_that_all_threads_share_are_written_by_each_call() {
+    let toolchain = Toolchain::first();
+    let folder = tempfile::tempdir().unwrap();
+    let [source, executable] = ["program.c", "program"].map(|name| folder.path().join(name));
+    let calls = [
+        (
+            "struct tm *own",
+            "->tm_mon",
+            "localtime(&zero)",
+            "localtime(&later)",
+        ),
+        (
+            "struct tm *own",
+            "->tm_mon",
+            "gmtime(&zero)",
+            "localtime(&later)",
+        ),
+        ("char *own", "[1]", "ctime(&zero)", "ctime(&later)"),
+        ("char *own", "[12]", "asctime(&noon)", "asctime(&noon)"),
+        ("char *own", "[0]", "l64a(1)", "l64a(2)"),
+        (
+            "struct passwd *own",
+            "->pw_uid",
+            "getpwuid(0)",
+            "getpwuid(1)",
+        ),
+        (
+            "struct group *own",
+            "->gr_gid",
+            "getgrnam(\"root\")",
+            "getgrnam(\"root\")",
+        ),
+        (
+            "struct lconv *own",
+            "->decimal_point[0]",
+            "localeconv()",
+            "localeconv()",
+        ),
+    ];
+    let join = "pthread_join(thread, NULL);";
+    for (result, field, ask, other) in calls {
+        for (order, expected) in [([join, ""], None), (["", join], Some("data_race"))] {
+            fs::write(&source, asks_for(result, field, ask, other, order)).unwrap();
+            build(toolchain, &source, &["-O0".to_owned()], &executable);
+            let report = check(&[], &executable, &[]).unwrap();
+            let kind = report["errors"][0]["kind"].as_str();
+            assert_eq!(kind, expected, "{ask}: {report}");
+        }
+    }
+}

@@ -6,6 +6,7 @@ use super::entry::Arguments;
 use super::formatted::{Printing, Scanning};
 use super::hidden::Hidden;
 use super::spans::{NONE, count};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 type Row = (&'static str, &'static [Act]);
 
@@ -35,6 +36,23 @@ macro_rules! if_found {
             most: $most,
         }
     };
+}
+
+/// A result that the library has at the same place for all threads; where that is is known from the first call on.
+macro_rules! shared_result {
+    ($size:expr) => {{
+        static PLACE: AtomicUsize = AtomicUsize::new(0);
+        Results {
+            written: |_, result| {
+                PLACE.fetch_max(result, Relaxed);
+                if result != 0 { (result, $size) } else { NONE }
+            },
+            most: |_| match PLACE.load(Relaxed) {
+                0 => NONE,
+                place => (place, $size),
+            },
+        }
+    }};
 }
 
 /// Strings and memory.
@@ -261,11 +279,21 @@ const REST: &[Row] = &[
     ("timespec_get gettimeofday", &[Writes(|a| a.bytes(0, TIMESPEC))]),
     ("time", &[Writes(|a| a.bytes(0, 8))]),
     ("times", &[Writes(|a| a.bytes(0, size_of::<libc::tms>()))]),
-    ("localtime gmtime", &[Reads(|a| a.bytes(0, 8)), Writes(|_| Hidden::Time.span())]),
-    ("ctime", &[Reads(|a| a.bytes(0, 8)), Writes(|_| Hidden::Time.span()), Writes(|_| Hidden::Text.span())]),
+    ("localtime gmtime", &[Reads(|a| a.bytes(0, 8)), Writes(|_| Hidden::Time.span()), shared_result!(TM)]),
+    ("ctime", &[
+        Reads(|a| a.bytes(0, 8)), Writes(|_| Hidden::Time.span()), Writes(|_| Hidden::Text.span()), shared_result!(26),
+    ]),
     ("localtime_r gmtime_r", &[Reads(|a| a.bytes(0, 8)), Writes(|a| a.bytes(1, TM))]),
     ("mktime timegm", &[Reads(|a| a.bytes(0, TM)), Writes(|a| a.bytes(0, TM))]),
-    ("asctime", &[Reads(|a| a.bytes(0, TM)), Writes(|_| Hidden::Text.span())]),
+    ("asctime", &[Reads(|a| a.bytes(0, TM)), Writes(|_| Hidden::Text.span()), shared_result!(26)]),
+    ("l64a", &[shared_result!(7)]),
+    ("getpwnam", &[Reads(|a| a.text(0)), shared_result!(size_of::<libc::passwd>())]),
+    ("getpwuid", &[shared_result!(size_of::<libc::passwd>())]),
+    ("getpwent", &[shared_result!(size_of::<libc::passwd>())]),
+    ("getgrnam", &[Reads(|a| a.text(0)), shared_result!(size_of::<libc::group>())]),
+    ("getgrgid", &[shared_result!(size_of::<libc::group>())]),
+    ("getgrent", &[shared_result!(size_of::<libc::group>())]),
+    ("localeconv", &[shared_result!(size_of::<libc::lconv>())]),
     ("asctime_r", &[Reads(|a| a.bytes(0, TM)), if_found!(a, a.text(1), |a| a.bytes(1, 26))]),
     ("ctime_r", &[Reads(|a| a.bytes(0, 8)), if_found!(a, a.text(1), |a| a.bytes(1, 26))]),
     ("strftime", &[
