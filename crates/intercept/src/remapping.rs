@@ -110,9 +110,10 @@ fn look_at_call(number: c_long, arguments: [c_long; 6]) {
 fn call(number: c_long, arguments: [usize; 6]) -> isize {
     let [first, second, third, fourth, ..] = arguments;
     let own = pages(first, second);
-    // A mapping that shrinks stays where it is.
+    // The system refuses an address within a page. A mapping that shrinks stays where it is.
     let gives_back = match number {
-        libc::SYS_mremap if third < second => pages(first + third, second - third),
+        _ if first % 4096 != 0 => 0..0,
+        libc::SYS_mremap if third < second => pages(first.saturating_add(third), second - third),
         libc::SYS_mremap if fourth as c_int & libc::MREMAP_MAYMOVE != 0 => own.clone(),
         libc::SYS_mmap if fourth as c_int & libc::MAP_FIXED != 0 => own.clone(),
         libc::SYS_munmap => own.clone(),
