@@ -43,7 +43,11 @@ pub(crate) fn arise(number: c_long, arguments: [c_long; 6]) -> bool {
         }
         libc::SYS_mremap => second == 0,
         libc::SYS_munmap => {
-            let given_back = first..first.saturating_add(second).next_multiple_of(4096);
+            let given_back = first
+                ..first
+                    .saturating_add(second)
+                    .div_ceil(4096)
+                    .saturating_mul(4096);
             MAPPED.get().retain(|mapped| {
                 mapped.memory.start < given_back.start || mapped.memory.end > given_back.end
             });
