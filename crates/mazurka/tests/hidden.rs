@@ -613,3 +613,51 @@ fn the_environment_accepts_what_is_hidden() {
     let error = "MAZURKA_ACCEPT=hiden: nothing to accept is called hiden";
     assert!(!has_passed && told.contains(error), "{told}");
 }
+
+/// Neither thread has an operation before it looks, so that the program that starts them goes first in every execution.
+#[test]
+fn who_comes_first_without_an_operation() {
+    hides(|| {
+        let once = std::sync::Arc::new(std::sync::OnceLock::new());
+        let other = thread::spawn({
+            let once = once.clone();
+            move || _ = once.set(1)
+        });
+        assert!(once.get().is_none());
+        other.join().unwrap();
+    });
+    hides(|| {
+        let once = std::sync::Arc::new(std::sync::OnceLock::new());
+        let other = thread::spawn({
+            let once = once.clone();
+            move || _ = once.get_or_init(|| 1)
+        });
+        assert_eq!(*once.get_or_init(|| 2), 2);
+        other.join().unwrap();
+    });
+    hides(|| {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let other = thread::spawn(move || sender.send(1).unwrap());
+        assert!(receiver.try_recv().is_err());
+        other.join().unwrap();
+    });
+    hides(|| {
+        let value = std::sync::Arc::new(std::sync::RwLock::new(0));
+        let other = thread::spawn({
+            let value = value.clone();
+            move || *value.write().unwrap() = 1
+        });
+        assert_eq!(*value.read().unwrap(), 0);
+        other.join().unwrap();
+    });
+    // Nothing depends on it.
+    is_verified(|| {
+        let once = std::sync::Arc::new(std::sync::OnceLock::new());
+        let other = thread::spawn({
+            let once = once.clone();
+            move || assert_eq!(*once.get_or_init(|| 1), 1)
+        });
+        assert_eq!(*once.get_or_init(|| 1), 1);
+        other.join().unwrap();
+    });
+}

@@ -88,6 +88,8 @@ pub(crate) struct Engine {
     ready: VecDeque<ThreadId>,
     /// Threads that were started and have not begun, while they begin as late as they can.
     pub(crate) late: Option<Vec<ThreadId>>,
+    /// A thread that starts another one lets it run to its first operation.
+    pub(crate) children_go_first: bool,
     pub(crate) grain: Grain,
     /// Where every operation is a step: threads that would run on by accesses, in that order.
     pub(crate) woken: VecDeque<ThreadId>,
@@ -258,6 +260,7 @@ impl Engine {
             conditional: Vec::new(),
             ready: VecDeque::new(),
             late: None,
+            children_go_first: false,
             grain: Grain::of_search(&config),
             woken: VecDeque::new(),
             script: ptr::null(),

@@ -14,7 +14,7 @@ mod copy;
 mod order;
 mod reordered;
 
-pub use reordered::Difference;
+pub use reordered::{Beginning, Difference};
 
 use crate::engine::Engine;
 use crate::model::Model;

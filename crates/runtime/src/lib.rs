@@ -126,7 +126,7 @@ pub use explore::{Access, Fingerprint, ObjectId, ThreadId};
 pub use failure::Wanted;
 pub use goal::{goal, reach};
 pub use heap::{Track, alloc, alloc_zeroed, dealloc};
-pub use hidden::{Difference, in_object};
+pub use hidden::{Beginning, Difference, in_object};
 pub use hint::{hint, unreachable_unchecked, yields};
 pub use lazy::Lazy;
 pub use local::{AccessError, LocalKey};

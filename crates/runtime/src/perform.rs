@@ -332,6 +332,21 @@ pub(crate) fn end() {
     });
 }
 
+/// Threads that were started run to their first operations before the one that runs goes on.
+#[cold]
+pub(crate) fn let_others_run() {
+    let engine = enter();
+    // SAFETY: as in `perform_when`.
+    unsafe {
+        if !(*engine.as_ptr()).is_tearing_down {
+            let thread = (*engine.as_ptr()).running;
+            (*engine.as_ptr()).is_ready(thread);
+            switch(engine);
+        }
+    }
+    leave(engine);
+}
+
 /// Suspends the coroutine until the model runs it again.
 ///
 /// # Safety

@@ -88,11 +88,15 @@ pub(crate) fn start(
         let op = Thread::SPAWN.on(engine.names.end(child));
         engine.announce(Request::plain(op), location);
     };
-    commuting(announce, |engine| {
+    let child = commuting(announce, |engine| {
         let child = engine.spawn(location, name, |child| Job::Spawned(admit(child, body)));
         engine.record_thread(child, |name| format!("spawn() -> {name}"));
         child
-    })
+    });
+    if silently(|engine| engine.children_go_first) {
+        perform::let_others_run();
+    }
+    child
 }
 
 /// Waits for the end of a thread; `Err` if it panicked. Only once for each thread.

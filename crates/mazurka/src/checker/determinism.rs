@@ -2,9 +2,11 @@
 
 use super::search::{Search, UntilEnded, symptom_of};
 use super::{CheckError, linearisation};
-use explore::{Divergence, Found, Interrupt, Outcome, Pending, Program, Replay, Strategy};
+use explore::{
+    Divergence, EventId, Execution, Found, Interrupt, Outcome, Pending, Program, Replay, Strategy,
+};
 use report::Limit;
-use runtime::Difference;
+use runtime::{Beginning, Difference};
 
 impl Search {
     /// Whether there was a data race, so that the program need not do the same after the same steps.
@@ -55,17 +57,35 @@ impl Search {
         }
         let execution = self.strategy.execution().clone();
         let order = linearisation::reversed(&execution);
-        let Difference { what, at } = match self.model.run_reordered(&execution, &order, outcome) {
-            Err(Interrupt::Coarsened) => return self.broken_off(Interrupt::Coarsened),
-            Err(_) | Ok(None) => return Ok(false),
-            Ok(Some(difference)) => difference,
-        };
+        for beginning in [Beginning::Late, Beginning::AtOnce] {
+            let run = self
+                .model
+                .run_reordered(&execution, &order, beginning, outcome);
+            match run {
+                Err(Interrupt::Coarsened) => return self.broken_off(Interrupt::Coarsened),
+                Err(_) | Ok(None) => {}
+                Ok(Some(difference)) => {
+                    return self.tell_hidden(&execution, &order, difference, outcome);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The execution, which ended like this, goes otherwise in this order.
+    fn tell_hidden(
+        &mut self,
+        execution: &Execution,
+        order: &[EventId],
+        Difference { what, at }: Difference,
+        outcome: Outcome,
+    ) -> Result<bool, CheckError> {
         // A deadlock need not be one: the execution was left at the difference.
         let has_failed = self.model.outcome() == Outcome::Failed;
         let failure = has_failed.then(|| symptom_of(&self.model).message);
         // Twice, for a program that is not deterministic may do what it did every other time.
         for _ in 0..2 {
-            match self.model.repeat(&execution, false) {
+            match self.model.repeat(execution, false) {
                 Err(Interrupt::Coarsened) => return self.broken_off(Interrupt::Coarsened),
                 Ok(()) if self.model.outcome() == outcome => {}
                 _ => return Ok(false),

@@ -22,19 +22,33 @@ enum Course {
     Unknown,
 }
 
+/// When a thread that is started does what comes before its first event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Beginning {
+    /// Right before that event.
+    Late,
+    /// Before the thread that starts it goes on.
+    AtOnce,
+}
+
 impl Model {
-    /// Runs the events of an execution, which ended like this, in another order that is equivalent. A thread that is started begins right before
-    /// its first event. Returns what differs; nothing if a thread cannot go on, as when it waits for a thread that moves.
+    /// Runs the events of an execution, which ended like this, in another order that is equivalent. Returns what differs; nothing if a
+    /// thread cannot go on, as when it waits for a thread that moves.
     pub fn run_reordered(
         &mut self,
         execution: &Execution,
         order: &[EventId],
+        beginning: Beginning,
         outcome: Outcome,
     ) -> Result<Option<Difference>, Interrupt> {
-        self.engine_mut().late = Some(Vec::new());
-        let course = self.run_late(execution, order);
+        match beginning {
+            Beginning::Late => self.engine_mut().late = Some(Vec::new()),
+            Beginning::AtOnce => self.engine_mut().children_go_first = true,
+        }
+        let course = self.run_otherwise(execution, order);
         while self.begin_late(|_| true) {}
         self.engine_mut().late = None;
+        self.engine_mut().children_go_first = false;
         let mut pending = self.pending().iter();
         let goes_on = pending.position(|pending| pending.enabled().is_some());
         let thread_does = |at, thread| Difference {
@@ -55,7 +69,11 @@ impl Model {
     }
 
     /// Runs the events until one differs.
-    fn run_late(&mut self, execution: &Execution, order: &[EventId]) -> Result<Course, Interrupt> {
+    fn run_otherwise(
+        &mut self,
+        execution: &Execution,
+        order: &[EventId],
+    ) -> Result<Course, Interrupt> {
         self.reset();
         for (at, &id) in order.iter().enumerate() {
             let event = execution.event(id);
