@@ -188,6 +188,12 @@ pub(crate) fn ranges(pointer: usize) -> impl Iterator<Item = (usize, usize)> {
     blocks.map(move |block| (pointer.wrapping_sub(block.below), block.content.len()))
 }
 
+/// The part of it that libraries of the system have.
+pub(crate) fn of_system(pointer: usize) -> impl Iterator<Item = (usize, usize)> {
+    let blocks = BLOCKS.get().iter().filter(|block| block.is_of_system);
+    blocks.map(move |block| (pointer.wrapping_sub(block.below), block.content.len()))
+}
+
 /// The image that has a thread-local address, by an address in it, and where in its part of the memory that is.
 pub(crate) fn within(address: usize) -> Option<(usize, usize)> {
     let pointers = std::iter::once(gate::checker()).chain(threads::pointers());

@@ -1,6 +1,6 @@
 //! Leaks: blocks of the heap that nothing points to when the program has ended and all its threads have.
 
-use crate::{blocks, gate, heap, image, keys, pages};
+use crate::{blocks, gate, heap, image, keys, pages, threads};
 use std::collections::BTreeSet;
 
 /// A block that is lost: where it begins.
@@ -12,6 +12,8 @@ pub(crate) fn find() -> Option<usize> {
     let mut reached: BTreeSet<usize> = BTreeSet::new();
     let mut ranges: Vec<(usize, usize)> = image::parts().chain(pages::parts()).collect();
     ranges.extend(blocks::ranges(gate::checker()));
+    // What the C library keeps for a thread it gives back when the thread ends.
+    ranges.extend(threads::pointers().flat_map(blocks::of_system));
     ranges.extend(heap::prefix());
     // The main thread keeps its values when the program ends; others have destroyed theirs.
     ranges.push(keys::values_of_main());

@@ -8,6 +8,7 @@ mod cpp;
 mod entry;
 mod formatted;
 mod hidden;
+mod protected;
 mod sorting;
 mod spans;
 mod table;
@@ -18,10 +19,13 @@ pub(crate) use hidden::name_of;
 use crate::gate;
 use crate::hooks::{self, Call};
 use crate::image;
+use crate::{heap, open_files, stream_locks};
 use entry::Arguments;
+use explore::OpKind;
 use formatted::{Printing, Scanning};
 use libc::c_void;
-use runtime::native::{self, HAS_CALLED_LIBRARY, HAS_CALLED_UNKNOWN};
+use protected::{How, Use, Uses};
+use runtime::native::{self, Frame, HAS_CALLED_LIBRARY, HAS_CALLED_UNKNOWN};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -68,27 +72,32 @@ pub(crate) struct Copy {
 pub(crate) struct Callee {
     function: usize,
     acts: &'static [Act],
-    /// Uses state of the library that is protected.
-    uses: Option<hidden::Use>,
+    /// What it uses of state that is protected.
+    uses: Vec<Uses>,
     /// What it does as a function of the C++ standard library.
     effects: Option<cpp::Effects>,
-    /// Its other effects are not known.
-    is_unknown: bool,
+    /// A call is noted for the await rule, since its other effects are not known.
+    is_noted: bool,
     /// It reports the state of the calling thread, for the await rule.
     tells_state: bool,
 }
 
 impl Callee {
     /// A function of this library or of another one.
-    pub(crate) fn new(function: usize, name: &str, is_unknown: bool, is_ours: bool) -> Callee {
+    pub(crate) fn new(
+        function: usize,
+        Name { name, is_unknown }: Name,
+        is_noted: bool,
+        is_ours: bool,
+    ) -> Callee {
         let acts = acts(name).unwrap_or_default();
         let copies = acts.iter().any(|act| matches!(act, Act::Copies(_)));
         Callee {
             function,
             acts,
-            uses: hidden::used(name),
+            uses: protected::uses(name, is_unknown),
             effects: cpp::effects(name),
-            is_unknown,
+            is_noted,
             tells_state: is_ours || copies,
         }
     }
@@ -114,16 +123,33 @@ impl Callee {
     }
 }
 
+/// A function by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Name {
+    pub(crate) name: &'static str,
+    /// Nobody knows whether it changes more than memory.
+    pub(crate) is_unknown: bool,
+}
+
+impl Name {
+    /// Whether calls do anything that is reported.
+    pub(crate) fn is_reported(self) -> bool {
+        acts(self.name).is_some() || self.is_event()
+    }
+
+    /// Whether calls are events whether or not plain accesses are.
+    pub(crate) fn is_event(self) -> bool {
+        !protected::uses(self.name, self.is_unknown).is_empty()
+    }
+}
+
 /// What a function of the system's libraries does with memory of the program, if that is known.
-pub(crate) fn acts(name: &str) -> Option<&'static [Act]> {
+fn acts(name: &str) -> Option<&'static [Act]> {
     static KNOWN: OnceLock<FxHashMap<&str, &[Act]>> = OnceLock::new();
     let rows = || table::TABLE.iter().flat_map(|table| table.iter());
     let names = || rows().flat_map(|(names, acts)| names.split(' ').map(|name| (name, *acts)));
     let known = KNOWN.get_or_init(|| names().collect()).get(name).copied();
-    known.or_else(|| {
-        let is_known = hidden::used(name).is_some() || cpp::effects(name).is_some();
-        is_known.then_some(&[][..])
-    })
+    known.or_else(|| cpp::effects(name).map(|_| &[][..]))
 }
 
 /// Memory that no thread can write.
@@ -168,12 +194,70 @@ impl Reporter {
         self.has_told_state |= length > 0;
     }
 
+    fn uses(&mut self, uses: Uses, arguments: &Arguments) {
+        let frame = arguments.frame();
+        match uses {
+            Uses::State(state) => {
+                if let Some(state) = state(arguments) {
+                    perform(state, frame);
+                }
+            }
+            Uses::Stream { of, is_locked } => {
+                let stream = of(arguments);
+                let data = protected::data_of(stream);
+                if is_locked && stream_locks::are_taken() {
+                    stream_locks::pass(stream, frame);
+                } else if let (true, Some(data)) = (is_locked, data) {
+                    perform(data, frame);
+                }
+                // A stream that was closed is memory that was freed.
+                if !is_locked {
+                    self.writes((stream, 4));
+                } else if data.is_some() && gate::is_inside() {
+                    let _closed = gate::close();
+                    // SAFETY: the frame is that of the call.
+                    let code = unsafe { (*frame).code() };
+                    heap::check_object(stream, code);
+                    native::use_at(stream, code);
+                }
+            }
+        }
+    }
+
     fn writes(&mut self, (address, length): Span) {
         if is_program_memory(address) {
             // SAFETY: likewise.
             unsafe {
                 self.call
                     .writes(std::ptr::with_exposed_provenance(address), length);
+            }
+        }
+    }
+}
+
+/// Uses state that is protected.
+fn perform(Use { word, how }: Use, frame: *const Frame) {
+    if !gate::is_inside() {
+        // It is performed when the thread calls a hook again.
+        return enforce::begin(match how {
+            How::Looks => OpKind::Load,
+            How::Changes(_) => OpKind::ReadModifyWrite,
+        });
+    }
+    let state = std::ptr::with_exposed_provenance_mut::<u64>(word);
+    let _closed = gate::close();
+    // SAFETY: the word stands for the state; the frame is that of the call.
+    unsafe {
+        match how {
+            How::Looks => {
+                native::load_within(state, Relaxed, frame);
+            }
+            How::Changes(order) => {
+                native::modify_within(state, ("call", order), (*frame).code(), |value| value);
+                native::take_effect();
+                if word == hidden::word_of_system() {
+                    open_files::change();
+                }
             }
         }
     }
@@ -191,10 +275,10 @@ fn is_program_memory(address: usize) -> bool {
 /// Called by [`enter`] for a call of the program.
 unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     let callee = arguments.callee();
-    if callee.is_unknown {
+    if callee.is_noted {
         HAS_CALLED_UNKNOWN.store(true, Relaxed);
     }
-    if !gate::is_inside() && !enforce::counts_plain() {
+    if !gate::is_inside() && !enforce::is_thread_enforced() {
         return false;
     }
     // SAFETY: that of the thread that runs.
@@ -206,18 +290,8 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
         given: callee.given(arguments),
     };
     let mut is_done = false;
-    if let (Some((state, order)), true) = (
-        callee.uses.and_then(|uses| uses(arguments)),
-        gate::is_inside(),
-    ) {
-        let state = std::ptr::with_exposed_provenance_mut::<u64>(state);
-        let _closed = gate::close();
-        // SAFETY: the word stands for the state; the frame is that of the call.
-        unsafe {
-            let code = (*arguments.frame()).code();
-            native::modify_within(state, ("call", order), code, |value| value);
-            native::take_effect();
-        }
+    for uses in &callee.uses {
+        reporter.uses(*uses, arguments);
     }
     if let Some(effects) = callee.effects {
         effects.report(arguments, &mut reporter);

@@ -83,6 +83,9 @@ macro_rules! rwlocks {
                         return real!($name(lock $(, $argument)*): fn(*mut pthread_rwlock_t $(, $type)*) -> c_int);
                     }
                     let ($frame, _closed) = (gate::frame(), close());
+                    if $failed != libc::EBUSY && is_written_by_own_thread(lock.addr()) {
+                        return libc::EDEADLK;
+                    }
                     let $lock = rwlock_of(lock, code_of($frame));
                     match $take {
                         Some(place) => hold(lock.addr(), $lock, place),
@@ -92,6 +95,13 @@ macro_rules! rwlocks {
             )*
         }
     };
+}
+
+/// Whether the thread that runs holds the lock alone, so that waiting for it is the error that the C library finds.
+fn is_written_by_own_thread(address: usize) -> bool {
+    let thread = runtime::current().index();
+    let mut all = HELD.get().iter();
+    all.any(|held| held.address == address && held.thread == thread && held.place.is_writer())
 }
 
 /// Waits for a lock.

@@ -154,12 +154,13 @@ pub(crate) unsafe fn call(function: Destructor, argument: *mut c_void) {
 /// Waits for a thread; its result, or the error of POSIX.
 fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
     let index = joinable(thread, code)?;
+    // Another thread may not even begin to join it.
+    at(index).is_joined = true;
     let thread = runtime::ThreadId::from_index(index);
     if !native::join_ended(thread, code) {
         runtime::join(thread).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
     let joined = at(index);
-    joined.is_joined = true;
     let (clock, result) = (joined.clock, joined.result);
     let own = own();
     own.clock = own.clock.max(clock);
@@ -175,19 +176,18 @@ fn joinable(thread: pthread_t, code: usize) -> Result<usize, c_int> {
     }
     let joined = at(index);
     if joined.is_detached || joined.is_joined {
-        refuse_join(joined.is_joined, code);
+        refuse(joined.is_joined, "joined", code);
     }
     Ok(index)
 }
 
 #[cold]
-fn refuse_join(is_joined: bool, code: usize) -> ! {
-    let what = if is_joined {
-        "joined already"
-    } else {
-        "detached"
+fn refuse(is_joined: bool, how: &str, code: usize) -> ! {
+    let what = if is_joined { "joined" } else { "detached" };
+    let message = match how == what {
+        true => format!("a thread is {how} twice"),
+        false => format!("a thread is {how} that was {what}"),
     };
-    let message = format!("a thread is joined that was {what}");
     native::fail(code, FailureKind::Misuse, message)
 }
 
@@ -255,12 +255,18 @@ unsafe fn give<T>(place: *mut T, value: T) {
     }
 }
 
-fn detach(thread: pthread_t) -> c_int {
+fn detach(thread: pthread_t, code: usize) -> c_int {
     match index_of(thread) {
         Some(index) => {
+            let detached = at(index);
+            if detached.is_joined {
+                refuse(true, "detached", code);
+            }
             native::take_effect();
-            at(index).is_detached = true;
-            0
+            match std::mem::replace(&mut detached.is_detached, true) {
+                false => 0,
+                true => libc::EINVAL,
+            }
         }
         None => libc::ESRCH,
     }
@@ -317,7 +323,7 @@ export! {
         // SAFETY: the program gave the pointers.
         unsafe {
             if is_detached(attributes) {
-                detach(created);
+                detach(created, code);
             }
             give(thread, created);
         }
@@ -374,8 +380,8 @@ export! {
         if !is_inside() {
             return real!(pthread_detach(thread): fn(pthread_t) -> c_int);
         }
-        let _closed = close();
-        detach(thread)
+        let (code, _closed) = (code(), close());
+        detach(thread, code)
     }
 
     placed fn pthread_exit(result: *mut c_void) {
@@ -425,8 +431,8 @@ export! {
         if !is_inside() {
             return real!(thrd_detach(thread): fn(pthread_t) -> c_int);
         }
-        let _closed = close();
-        match detach(thread) {
+        let (code, _closed) = (code(), close());
+        match detach(thread, code) {
             0 => 0,
             _ => ending::THRD_ERROR,
         }

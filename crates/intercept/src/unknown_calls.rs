@@ -7,7 +7,8 @@
 //! that note the call and go on with the function. Accesses count where the code that calls has hooks.
 
 use crate::image;
-use crate::library_calls::{self, Act, Callee};
+use crate::library_calls::{self, Callee, Name};
+use crate::stream_locks;
 use libc::c_void;
 use runtime::native::HAS_CALLED_UNKNOWN;
 use rustc_hash::FxHashMap;
@@ -114,9 +115,13 @@ pub(crate) fn note(are_events: bool) -> Result<(), String> {
     redirect(true, are_events)
 }
 
-/// From now on only the accesses of these calls are reported. Some slots may still be empty.
-pub(crate) fn note_accesses() -> Result<(), String> {
-    redirect(false, true)
+/// From now on these calls are reported, for enforcement. Some slots may still be empty.
+pub(crate) fn note_events(are_accesses: bool) -> Result<(), String> {
+    redirect(false, are_accesses)?;
+    match stream_locks::are_taken() {
+        true => Err("the program locks streams, which cannot be enforced".to_owned()),
+        false => Ok(()),
+    }
 }
 
 fn redirect(notes_unknown: bool, are_events: bool) -> Result<(), String> {
@@ -128,7 +133,10 @@ fn redirect(notes_unknown: bool, are_events: bool) -> Result<(), String> {
     }
     let mut calls: Vec<(Slot, Step)> = Vec::new();
     for slot in slots {
-        let step = Step::of(&slot, &images, notes_unknown);
+        if slot.is_hooked {
+            stream_locks::meet(slot.name);
+        }
+        let step = Step::of(&slot, &images, notes_unknown, are_events);
         calls.extend(step.map(|step| (slot, step)));
     }
     if calls.is_empty() {
@@ -178,35 +186,47 @@ fn make_steps(count: usize) -> Result<usize, String> {
 #[derive(PartialEq, Eq, Hash)]
 struct Step {
     function: usize,
-    /// Its effects are not known.
-    is_unknown: bool,
+    /// A call is noted for the await rule.
+    is_noted: bool,
     is_ours: bool,
-    /// The name by which its accesses are known.
-    accesses: Option<&'static CStr>,
+    /// The name by which calls are reported.
+    reports: Option<Name>,
 }
 
 impl Step {
     /// That for the calls through a slot, if there is any.
-    fn of(slot: &Slot, images: &[Image], notes_unknown: bool) -> Option<Step> {
-        let acts = acts(slot.name).filter(|_| slot.is_hooked);
+    fn of(slot: &Slot, images: &[Image], notes_unknown: bool, are_events: bool) -> Option<Step> {
+        let has_effects = !is_known(slot.name);
+        let name = Name {
+            name: slot.name.to_str().ok()?,
+            is_unknown: has_effects,
+        };
+        let is_reported = slot.is_hooked && name.is_reported();
         // SAFETY: the slot is an aligned word of a loaded image.
         let mut function = unsafe { slot.place.read() };
         let own = |image: &&Image| image.is_own && image.has_code(function);
-        if images.iter().any(|image| own(&image)) && acts.is_some() {
+        if images.iter().any(|image| own(&image)) && is_reported {
             // The loader looks it up at the first call, or it is the program's.
             // SAFETY: a name of C.
             function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, slot.name.as_ptr()) }.addr();
         }
         let image = images.iter().find(|image| image.has_code(function))?;
+        let name = Name {
+            is_unknown: has_effects && image.has_unknown,
+            ..name
+        };
+        let may_report = !image.is_own || image.is_cpp;
+        let is_reported = match notes_unknown || are_events {
+            true => name.is_reported(),
+            false => name.is_event(),
+        };
         let step = Step {
             function,
             is_ours: image.is_ours,
-            is_unknown: notes_unknown && image.has_unknown && !is_known(slot.name),
-            accesses: acts
-                .filter(|_| !image.is_own || image.is_cpp)
-                .map(|_| slot.name),
+            is_noted: notes_unknown && name.is_unknown,
+            reports: (slot.is_hooked && may_report && is_reported).then_some(name),
         };
-        (step.is_unknown || step.accesses.is_some()).then_some(step)
+        (step.is_noted || step.reports.is_some()).then_some(step)
     }
 
     /// Instructions that set the flag, or report what the function accesses, and jump to it. They change no register but `r11`, which no
@@ -216,11 +236,9 @@ impl Step {
     ///
     /// So much can be written there.
     unsafe fn write(&self, place: *mut u8) {
-        let acts = self.accesses.and_then(acts);
-        let (argument, next) = match self.accesses.filter(|_| acts.is_some()) {
+        let (argument, next) = match self.reports {
             Some(name) => {
-                let name = name.to_str().unwrap_or_default();
-                let callee = Callee::new(self.function, name, self.is_unknown, self.is_ours);
+                let callee = Callee::new(self.function, name, self.is_noted, self.is_ours);
                 let callee: *const Callee = Box::leak(Box::new(callee));
                 (callee.addr(), library_calls::enter as *const () as usize)
             }
@@ -229,7 +247,7 @@ impl Step {
         let mut code = [0xcc_u8; STEP];
         code[..2].copy_from_slice(&[0x49, 0xbb]); // mov r11, argument
         code[2..10].copy_from_slice(&argument.to_le_bytes());
-        code[10..14].copy_from_slice(match acts {
+        code[10..14].copy_from_slice(match self.reports {
             Some(_) => &[0x0f, 0x1f, 0x40, 0x00], // nop
             None => &[0x41, 0xc6, 0x03, 0x01],    // mov byte [r11], 1
         });
@@ -239,11 +257,6 @@ impl Step {
         // SAFETY: as promised by the caller.
         unsafe { place.copy_from_nonoverlapping(code.as_ptr(), STEP) };
     }
-}
-
-/// What the function of this name accesses.
-fn acts(name: &CStr) -> Option<&'static [Act]> {
-    library_calls::acts(name.to_str().ok()?)
 }
 
 /// The slots of an image that hold addresses of functions of other images.

@@ -7,8 +7,8 @@ use crate::source_map::{self, Names};
 use crate::start::Program;
 use crate::{
     audit, block_numbers, blocks, clock, copies, dead_values, ending, gate, heap, image, input,
-    inputs, leaks, mappings, pages, remapping, rwlock, savepoint, standard_streams, system_state,
-    threads, unhooked, unknown_calls, watch,
+    inputs, leaks, mappings, open_files, pages, remapping, rwlock, savepoint, standard_streams,
+    stream_locks, system_state, threads, unhooked, unknown_calls, watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -210,6 +210,8 @@ fn run(program: Program) {
         blocks::begin(gate::checker());
         threads::begin();
         rwlock::begin();
+        stream_locks::begin();
+        open_files::begin();
         clock::begin();
         block_numbers::begin();
         ending::begin();

@@ -46,7 +46,7 @@ pub(crate) use objects::{Objects, condvar_number};
 pub use objects::{
     at, barrier_at, begins_library_once, condvar_at, destroy, initialise, initialised_at,
     inner_mutex_at, is_condvar_waited_for_within, is_waited_for, mutex_at, once_at, rwlock_at,
-    semaphore_at, try_at,
+    semaphore_at, try_at, use_at,
 };
 pub use own::{WIPES, reads_on_own, reads_own, writes_own};
 pub use ownership::Learnt;

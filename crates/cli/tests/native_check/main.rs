@@ -24,6 +24,7 @@ mod inputs;
 mod jobs;
 mod library;
 mod library_calls;
+mod library_state;
 mod lifetimes;
 mod locals;
 mod many_threads;

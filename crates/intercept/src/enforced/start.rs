@@ -64,9 +64,7 @@ unsafe extern "C-unwind" fn enforced_main(
         enforce::fail(&reason);
     }
     threads::keep_main();
-    if enforce::counts_plain()
-        && let Err(reason) = unknown_calls::note_accesses()
-    {
+    if let Err(reason) = unknown_calls::note_events(enforce::counts_plain()) {
         enforce::fail(&reason);
     }
     let main = MAIN

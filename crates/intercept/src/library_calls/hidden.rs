@@ -1,15 +1,10 @@
-//! State that the C library keeps for all threads: what POSIX does not protect, and what it does.
+//! State that the C library keeps for all threads.
 //!
-//! Where POSIX says that a function need not be thread-safe, its uses of such state are plain accesses of a word that stands
-//! for it, and race. Where the library has a lock, uses are atomic, and their order is explored.
+//! A word stands for each state. Where POSIX says that a function need not be thread-safe, uses are plain accesses of the word, and
+//! race. Those of what is protected (`protected`) are atomic.
 
 use super::Span;
-use super::entry::Arguments;
-use libc::FILE;
-use rustc_hash::FxHashMap;
 use std::cell::UnsafeCell;
-use std::sync::OnceLock;
-use std::sync::atomic::Ordering::{self, AcqRel, Relaxed};
 
 /// Words that stand for state. Their values stay 0.
 #[repr(C)]
@@ -34,6 +29,16 @@ pub(super) enum Hidden {
     Environment,
     /// The numbers of `drand48`.
     Numbers,
+    /// The table of `hsearch`.
+    Table,
+    /// The result of `ecvt` and `fcvt`.
+    Digits,
+    /// What `getopt` remembers besides its variables.
+    Options,
+    /// The result of `gethostbyname` and its kin.
+    Host,
+    /// What functions for multibyte characters remember if the program gives them no state.
+    Shift,
 }
 
 fn word(number: usize) -> usize {
@@ -55,79 +60,33 @@ pub(crate) fn name_of(address: usize) -> Option<&'static str> {
         2 => Some("the result of asctime"),
         3 => Some("the environment"),
         4 => Some("the state of drand48"),
-        FIRST_PROTECTED => Some("the state of rand"),
-        5..DESCRIPTORS => Some("the mask of new files"),
-        DESCRIPTORS..STREAMS => Some("the position of a descriptor"),
-        STREAMS..WORD_COUNT => Some("a stream"),
+        5 => Some("the table of hsearch"),
+        6 => Some("the result of ecvt and fcvt"),
+        7 => Some("what getopt remembers"),
+        8 => Some("the result of gethostbyname"),
+        9 => Some("what a function for multibyte characters remembers"),
+        RANDOM => Some("the state of rand"),
+        SYSTEM => Some("the state of the system"),
+        FILES..WORD_COUNT => Some("a file"),
         _ => None,
     }
 }
 
-/// What stands for protected state: its address, and how its uses are ordered.
-type Protected = (usize, Ordering);
+/// Where the words of state that is protected begin, and those of files.
+const RANDOM: usize = 32;
+const SYSTEM: usize = 33;
+const FILES: usize = 64;
+pub(super) const FILE_COUNT: usize = WORD_COUNT - FILES;
 
-const FIRST_PROTECTED: usize = 16;
-/// Where the words of descriptors and those of streams begin.
-const DESCRIPTORS: usize = 64;
-const STREAMS: usize = 256;
-
-fn random(_: &Arguments) -> Option<Protected> {
-    Some((word(FIRST_PROTECTED), Relaxed))
+pub(super) fn word_of_random() -> usize {
+    word(RANDOM)
 }
 
-fn mask(_: &Arguments) -> Option<Protected> {
-    Some((word(FIRST_PROTECTED + 1), Relaxed))
+pub(super) fn word_of_system() -> usize {
+    word(SYSTEM)
 }
 
-/// The position of a descriptor. What is written to the standard ones cannot be read by the program.
-fn descriptor(arguments: &Arguments) -> Option<Protected> {
-    let descriptor = arguments.word(0) as u32 as usize;
-    (descriptor > 2).then(|| {
-        (
-            word(DESCRIPTORS + descriptor % (STREAMS - DESCRIPTORS)),
-            AcqRel,
-        )
-    })
-}
-
-/// A stream, likewise.
-fn stream<const NUMBER: usize>(arguments: &Arguments) -> Option<Protected> {
-    unsafe extern "C" {
-        static stdin: *mut FILE;
-        static stdout: *mut FILE;
-        static stderr: *mut FILE;
-    }
-    let stream = arguments.word(NUMBER);
-    // SAFETY: the C library has set them.
-    let standard = unsafe { [stdin, stdout, stderr] }.map(<*mut FILE>::addr);
-    let number = STREAMS + stream / 16 % (WORD_COUNT - STREAMS);
-    (stream != 0 && !standard.contains(&stream)).then(|| (word(number), AcqRel))
-}
-
-pub(super) type Use = fn(&Arguments) -> Option<Protected>;
-
-const USES: [(&str, Use); 7] = [
-    ("rand random srand srandom initstate setstate", random),
-    ("umask", mask),
-    (
-        "read __read_chk write lseek lseek64 readv writev",
-        descriptor,
-    ),
-    (
-        "fprintf vfprintf __fprintf_chk __vfprintf_chk fscanf vfscanf __isoc99_fscanf fgetc getc _IO_getc fseek fseeko ftell ftello rewind \
-          fflush feof ferror clearerr getw",
-        stream::<0>,
-    ),
-    ("fputc putc _IO_putc fputs ungetc putw fgetwc", stream::<1>),
-    ("fgets getline", stream::<2>),
-    ("fwrite fread getdelim __getdelim __fgets_chk", stream::<3>),
-];
-
-/// What use a function makes of protected state.
-pub(super) fn used(name: &str) -> Option<Use> {
-    static KNOWN: OnceLock<FxHashMap<&str, Use>> = OnceLock::new();
-    let rows = || USES.iter();
-    let names =
-        || rows().flat_map(|(names, used)| names.split_whitespace().map(|name| (name, *used)));
-    KNOWN.get_or_init(|| names().collect()).get(name).copied()
+/// That of the file or stream with this number.
+pub(super) fn word_of_file(number: usize) -> usize {
+    word(FILES + number)
 }

@@ -6,9 +6,23 @@ use super::entry::Arguments;
 use super::formatted::{Printing, Scanning};
 use super::hidden::Hidden;
 use super::spans::{NONE, count};
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 type Row = (&'static str, &'static [Act]);
+
+/// Whether all that the function accesses is memory of the program.
+pub(super) fn is_of_memory(name: &str) -> bool {
+    let mut rows = [STRINGS, WIDE, FORMATS].into_iter().flatten();
+    rows.any(|(names, _)| names.split(' ').any(|other| other == name))
+}
+
+/// A variable of the C library, which the linker may have put into the program.
+fn variable(name: &CStr, size: usize) -> super::Span {
+    // SAFETY: a name of C.
+    let place = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.addr();
+    if place == 0 { NONE } else { (place, size) }
+}
 
 /// Names of functions that do the same, and what they do.
 pub(super) const TABLE: [&[Row]; 5] = [STRINGS, WIDE, FORMATS, FILES, REST];
@@ -258,9 +272,9 @@ const FILES: &[Row] = &[
     ("setrlimit setrlimit64", &[Reads(|a| a.bytes(1, size_of::<libc::rlimit>()))]),
     ("open open64 fopen fopen64 freopen opendir access unlink rmdir mkdir chdir remove", &[Reads(|a| a.text(0))]),
     ("getenv secure_getenv", &[Reads(|a| a.text(0)), Reads(|_| Hidden::Environment.span())]),
-    ("unsetenv putenv", &[Reads(|a| a.text(0)), Writes(|_| Hidden::Environment.span())]),
-    ("clearenv", &[Writes(|_| Hidden::Environment.span())]),
-    ("setenv", &[Reads(|a| a.text(0)), Reads(|a| a.text(1)), Writes(|_| Hidden::Environment.span())]),
+    ("unsetenv putenv", &[Reads(|a| a.text(0)), Writes(|_| Hidden::Environment.span()), Writes(|_| variable(c"environ", 8))]),
+    ("clearenv", &[Writes(|_| Hidden::Environment.span()), Writes(|_| variable(c"environ", 8))]),
+    ("setenv", &[Reads(|a| a.text(0)), Reads(|a| a.text(1)), Writes(|_| Hidden::Environment.span()), Writes(|_| variable(c"environ", 8))]),
     ("rename", &[Reads(|a| a.text(0)), Reads(|a| a.text(1))]),
     ("inet_pton", &[
         Reads(|a| a.text(1)),
@@ -294,6 +308,31 @@ const REST: &[Row] = &[
     ("getgrgid", &[shared_result!(size_of::<libc::group>())]),
     ("getgrent", &[shared_result!(size_of::<libc::group>())]),
     ("localeconv", &[shared_result!(size_of::<libc::lconv>())]),
+    ("gethostbyname", &[Reads(|a| a.text(0)), Writes(|_| Hidden::Host.span())]),
+    ("gethostbyaddr gethostent getnetbyname getnetent getservbyname getservbyport getservent getprotobyname getprotobynumber \
+      getprotoent", &[Writes(|_| Hidden::Host.span())]),
+    ("tmpnam", &[Writes(|a| if a.word(0) == 0 { NONE } else { a.bytes(0, 20) }), shared_result!(20)]),
+    ("getlogin", &[shared_result!(1)]),
+    ("ttyname ptsname", &[shared_result!(1)]),
+    ("ecvt fcvt", &[Writes(|_| Hidden::Digits.span()), Writes(|a| a.bytes(1, 4)), Writes(|a| a.bytes(2, 4))]),
+    ("hcreate hdestroy hsearch", &[Writes(|_| Hidden::Table.span())]),
+    ("getopt getopt_long getopt_long_only", &[
+        Writes(|_| Hidden::Options.span()), Writes(|_| variable(c"optind", 4)), Writes(|_| variable(c"optarg", 8)),
+        Writes(|_| variable(c"optopt", 4)), Reads(|_| variable(c"opterr", 4)),
+    ]),
+    ("lgamma lgammaf lgammal gamma", &[Writes(|_| variable(c"signgam", 4))]),
+    ("mblen mbtowc wctomb", &[Writes(|_| Hidden::Shift.span())]),
+    ("mbrtowc", &[Writes(|a| shift(a, 3)), Reads(|a| a.bytes(1, usize::from(a.word(2) > 0))), Writes(|a| a.bytes(0, 4))]),
+    ("mbrlen", &[Writes(|a| shift(a, 2)), Reads(|a| a.bytes(0, usize::from(a.word(1) > 0)))]),
+    ("wcrtomb", &[Writes(|a| shift(a, 2)), Writes(|a| a.bytes(0, 1))]),
+    ("mbsrtowcs wcsrtombs", &[Writes(|a| shift(a, 3)), Writes(|a| a.bytes(1, if a.word(0) == 0 { 0 } else { 8 }))]),
+    ("tsearch tdelete", &[Reads(|a| a.bytes(1, 8)), Writes(|a| a.bytes(1, 8))]),
+    ("tfind", &[Reads(|a| a.bytes(1, 8))]),
+    ("readdir readdir64 rewinddir seekdir telldir closedir", &[Writes(|a| a.bytes(0, 4))]),
+    ("dirname __xpg_basename", &[Reads(|a| a.text(0)), Writes(|a| a.bytes(0, a.text(0).1.saturating_sub(1)))]),
+    ("basename", &[Reads(|a| a.text(0))]),
+    ("strverscmp", &[Reads(|a| a.text(0)), Reads(|a| a.text(1))]),
+    ("strerror_r", &[Results { written: |a, result| if result == a.word(1) { a.text(1) } else { NONE }, most: |_| NONE }]),
     ("asctime_r", &[Reads(|a| a.bytes(0, TM)), if_found!(a, a.text(1), |a| a.bytes(1, 26))]),
     ("ctime_r", &[Reads(|a| a.bytes(0, 8)), if_found!(a, a.text(1), |a| a.bytes(1, 26))]),
     ("strftime", &[
@@ -343,6 +382,14 @@ const REST: &[Row] = &[
     ("sincosf", &[Writes(|a| a.bytes(0, 4)), Writes(|a| a.bytes(1, 4))]),
     ("sincos", &[Writes(|a| a.bytes(0, 8)), Writes(|a| a.bytes(1, 8))]),
 ];
+
+/// What a function for multibyte characters remembers: the program's, or the library's own.
+fn shift(a: &Arguments, number: usize) -> super::Span {
+    match a.word(number) {
+        0 => Hidden::Shift.span(),
+        _ => a.bytes(number, 8),
+    }
+}
 
 /// What a sort reads and writes: one item is sorted already.
 fn sorted(a: &Arguments) -> (usize, usize) {

@@ -120,13 +120,14 @@ impl Images {
 
     /// Where a function returns to that is returned into here: the address, and where the stack has it.
     fn return_of(&self, (returns_to, slot): (u64, u64), memory: Memory<'_>) -> Option<(u64, u64)> {
-        let (names, base) = self.at(returns_to - 1)?;
-        let registers = Registers::new(returns_to - 1 - base, slot + 8, 0).without_frame_pointer();
+        let call = returns_to.checked_sub(1)?;
+        let (names, base) = self.at(call)?;
+        let registers = Registers::new(call - base, slot + 8, 0).without_frame_pointer();
         if let Some(unwound) = names.unwind(&registers, memory) {
             let slot = unwound.canonical_address - 8;
             return Some((memory(slot)?, slot));
         }
-        let function = self.function_at(returns_to - 1)?;
+        let function = self.function_at(call)?;
         let above = (slot + 8..slot.saturating_add(FARTHEST)).step_by(8);
         let callers = self.slots(above, memory);
         let caller = callers.iter().find(|caller| match caller.call {

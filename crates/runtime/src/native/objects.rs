@@ -166,6 +166,11 @@ objects_at! {
     once_at, onces, Once ();
 }
 
+/// A function uses an object at an address as atomics are used: not when it is gone or another thread writes there.
+pub fn use_at(address: usize, code: usize) {
+    silently(|engine| engine.shadow_use(address, code));
+}
+
 /// The mutex of an operation that is carried out under a lock of the checker's, or whose owner has ended.
 pub fn inner_mutex_at(address: usize) -> Mutex {
     silently(|engine| engine.mutex_at(address))

@@ -1,0 +1,281 @@
+//! State that functions of the C library and of the system use atomically: the order of uses is explored.
+//!
+//! Files and streams have words of their own. Everything else is "the system": names of files, descriptors, the folder, limits,
+//! the locale, actions for signals, and whatever a function keeps of which nothing is known here. Only functions that are known
+//! to keep nothing use none of it.
+
+use super::entry::Arguments;
+use super::hidden::{FILE_COUNT, word_of_file, word_of_random, word_of_system};
+use super::table;
+use crate::{gate, open_files};
+use libc::{FILE, c_int};
+use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::{self, AcqRel, Relaxed};
+
+/// A use of state.
+#[derive(Clone, Copy)]
+pub(super) struct Use {
+    /// The word that stands for the state.
+    pub(super) word: usize,
+    pub(super) how: How,
+}
+
+/// Uses conflict unless both only look.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    Looks,
+    Changes(Ordering),
+}
+
+/// What a call uses.
+#[derive(Clone, Copy)]
+pub(super) enum Uses {
+    State(fn(&Arguments) -> Option<Use>),
+    /// A stream, with its lock or without.
+    Stream {
+        of: fn(&Arguments) -> usize,
+        is_locked: bool,
+    },
+}
+
+use Uses::State;
+
+type Row = (Uses, &'static str);
+
+/// The stream that is the argument with this number.
+const fn stream<const NUMBER: usize>(is_locked: bool) -> Uses {
+    Uses::Stream {
+        of: |arguments| arguments.word(NUMBER),
+        is_locked,
+    }
+}
+
+const fn standard_input(is_locked: bool) -> Uses {
+    Uses::Stream {
+        // SAFETY: the C library has set it.
+        of: |_| unsafe { stdin }.addr(),
+        is_locked,
+    }
+}
+
+const fn standard_output(is_locked: bool) -> Uses {
+    Uses::Stream {
+        // SAFETY: the C library has set it.
+        of: |_| unsafe { stdout }.addr(),
+        is_locked,
+    }
+}
+
+/// Names of functions by what they use. A name may be in several rows.
+const USES: &[Row] = &[
+    (
+        State(random),
+        "rand random srand srandom initstate setstate",
+    ),
+    (
+        State(descriptor::<0>),
+        "read __read_chk pread pread64 __pread_chk __pread64_chk write pwrite pwrite64 readv writev preadv pwritev lseek lseek64 \
+         ftruncate ftruncate64 futimens fchmod fchown fallocate posix_fallocate fstat fstat64 close fcntl fcntl64 ioctl sendfile sendfile64 splice tee \
+         copy_file_range recv __recv_chk send recvfrom __recvfrom_chk sendto recvmsg sendmsg getdents64 flock lockf lockf64 dprintf \
+         vdprintf __dprintf_chk __vdprintf_chk",
+    ),
+    (State(descriptor::<1>), "sendfile sendfile64"),
+    (State(descriptor::<2>), "splice copy_file_range"),
+    (
+        stream::<0>(true),
+        "fprintf vfprintf __fprintf_chk __vfprintf_chk fscanf vfscanf __isoc99_fscanf __isoc23_fscanf __isoc99_vfscanf __isoc23_vfscanf \
+         fgetc getc _IO_getc fseek fseeko fseeko64 ftell ftello ftello64 rewind fflush feof ferror clearerr getw fclose pclose setbuf \
+         setvbuf setlinebuf setbuffer fgetpos fsetpos fgetpos64 fsetpos64 fwprintf vfwprintf fwscanf fgetwc getwc fileno fwide",
+    ),
+    (
+        stream::<1>(true),
+        "fputc putc _IO_putc fputs ungetc putw fputwc putwc fputws ungetwc",
+    ),
+    (stream::<2>(true), "fgets fgetws getline freopen freopen64"),
+    (
+        stream::<3>(true),
+        "fwrite fread getdelim __getdelim __fgets_chk fputws_chk",
+    ),
+    (stream::<4>(true), "__fread_chk"),
+    (
+        stream::<0>(false),
+        "fgetc_unlocked getc_unlocked feof_unlocked ferror_unlocked fflush_unlocked clearerr_unlocked fgetwc_unlocked \
+         getwc_unlocked __uflow __overflow",
+    ),
+    (
+        stream::<1>(false),
+        "fputc_unlocked putc_unlocked fputs_unlocked fputwc_unlocked putwc_unlocked fputws_unlocked",
+    ),
+    (stream::<2>(false), "fgets_unlocked fgetws_unlocked"),
+    (
+        stream::<3>(false),
+        "fread_unlocked fwrite_unlocked __fgets_unlocked_chk",
+    ),
+    (stream::<4>(false), "__fread_unlocked_chk"),
+    (
+        standard_output(true),
+        "printf vprintf __printf_chk __vprintf_chk puts putchar putwchar wprintf vwprintf",
+    ),
+    (standard_output(false), "putchar_unlocked putwchar_unlocked"),
+    (standard_input(false), "getchar_unlocked getwchar_unlocked"),
+    (
+        standard_input(true),
+        "getchar scanf vscanf __isoc99_scanf __isoc99_vscanf __isoc23_scanf __isoc23_vscanf getwchar wscanf",
+    ),
+    (
+        State(looks),
+        "access faccessat eaccess stat stat64 lstat lstat64 fstatat fstatat64 statx readlink __readlink_chk readlinkat \
+         __readlinkat_chk realpath __realpath_chk canonicalize_file_name getcwd __getcwd_chk get_current_dir_name statfs statfs64 \
+         statvfs statvfs64 fstatfs fstatvfs pathconf fpathconf getrlimit getrlimit64 getpriority getuid geteuid getgid getegid \
+         getgroups getresuid getresgid getpgrp getpgid getsid getlogin_r ttyname_r __ttyname_r_chk isatty gethostname \
+         __gethostname_chk nl_langinfo localeconv localtime localtime_r ctime ctime_r mktime strftime sched_getscheduler \
+         sched_getparam pthread_getname_np pthread_getschedparam pthread_getaffinity_np sched_getaffinity pthread_getattr_default_np",
+    ),
+    (State(locale), "setlocale"),
+    (
+        State(changes),
+        "open open64 fopen fopen64 freopen freopen64 opendir closedir unlink rmdir mkdir chdir remove rename pipe pipe2 setrlimit \
+         setrlimit64 close fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
+         pthread_setattr_default_np setitimer alarm",
+    ),
+];
+
+/// Functions that keep nothing, or for each thread.
+const KEEP_NOTHING: &str = "__cmsg_nxthdr __explicit_bzero_chk __fdelt_chk __fdelt_warn __inet_ntop_chk __isoc99_sscanf __mbsnrtowcs_chk __mbsrtowcs_chk \
+    __sched_cpualloc __sched_cpufree __swprintf_chk __vswprintf_chk __wprintf_chk __xpg_basename a64l arc4random arc4random_buf \
+    arc4random_uniform asctime asctime_r backtrace backtrace_symbols basename btowc clearenv clock clock_getcpuclockid confstr \
+    ctermid difftime dirfd dirname div dl_iterate_phdr dladdr dlerror dlsym dlvsym drand48_r duplocale ecvt ecvt_r erand48_r err \
+    error errx fcvt fcvt_r fdatasync feclearexcept fegetround feraiseexcept fesetround fetestexcept ffs ffsl ffsll fileno_unlocked \
+    flockfile fnmatch fopencookie freelocale fsync ftok ftrylockfile funlockfile gai_strerror gamma gcvt get_avphys_pages \
+    get_nprocs_conf get_phys_pages getauxval getcontext getdtablesize getentropy gethostid getloadavg getopt getopt_long \
+    getopt_long_only getppid getrusage getsubopt gmtime gmtime_r gnu_get_libc_version hcreate hcreate_r hdestroy hdestroy_r hsearch \
+    hsearch_r hstrerror htonl htons imaxabs imaxdiv inet_addr inet_aton inet_lnaof inet_makeaddr inet_netof inet_network inet_ntoa \
+    inet_ntop inet_pton initstate_r insque isascii isblank iscntrl isgraph islower isprint ispunct isupper iswalnum iswalpha \
+    iswblank iswcntrl iswctype iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper iswxdigit isxdigit l64a ldiv lfind \
+    lgamma lgammaf lgammal llabs lldiv lrand48_r lsearch madvise makecontext mallinfo mallinfo2 malloc_info malloc_stats malloc_trim \
+    mblen mbrlen mbrtowc mbsinit mbsnrtowcs mbsrtowcs mbtowc memfrob mincore newlocale nrand48_r ntohl ntohs posix_madvise ppoll \
+    psiginfo psignal putenv pvalloc random_r readdir readdir64 regcomp regerror regexec regfree remque rewinddir \
+    sched_get_priority_max sched_get_priority_min secure_getenv seekdir setcontext setenv setstate_r sigabbrev_np sigaddset \
+    sigandset sigdelset sigdescr_np sigemptyset sigfillset sigisemptyset sigismember sigorset srand48_r srandom_r strcoll_l strerror \
+    strerror_l strerror_r strerrordesc_np strerrorname_np strfmon strptime strsignal strverscmp strxfrm strxfrm_l swab swapcontext \
+    swprintf swscanf sync tdelete tdestroy telldir tfind timegm times tmpnam tmpnam_r toascii towctrans towlower towupper tsearch \
+    twalk twalk_r uname unsetenv uselocale valloc verr verrx versionsort vswprintf vswscanf vwarn vwarnx warn warnx wcrtomb wcscoll \
+    wcscspn wcsdup wcsnrtombs wcspbrk wcsrtombs wcsspn wcstok wcswidth wcsxfrm wctob wctomb wctrans wctype wcwidth wmemset";
+
+fn used(word: usize, how: How) -> Option<Use> {
+    Some(Use { word, how })
+}
+
+fn random(_: &Arguments) -> Option<Use> {
+    used(word_of_random(), How::Changes(Relaxed))
+}
+
+fn looks(_: &Arguments) -> Option<Use> {
+    used(word_of_system(), How::Looks)
+}
+
+fn changes(_: &Arguments) -> Option<Use> {
+    used(word_of_system(), How::Changes(Relaxed))
+}
+
+fn locale(arguments: &Arguments) -> Option<Use> {
+    match arguments.word(1) {
+        0 => looks(arguments),
+        _ => changes(arguments),
+    }
+}
+
+/// Where data is that can be read again. What is written to the standard descriptors cannot be read by the program.
+fn descriptor<const NUMBER: usize>(arguments: &Arguments) -> Option<Use> {
+    let descriptor = arguments.word(NUMBER) as c_int;
+    (!matches!(descriptor, 1 | 2)).then(|| file(descriptor))
+}
+
+/// The file of a descriptor.
+fn file(descriptor: c_int) -> Use {
+    // Where a program is enforced, only the number of its events matters.
+    let name = match gate::is_inside() {
+        true => open_files::name_of(descriptor),
+        false => descriptor,
+    };
+    data(name as usize)
+}
+
+fn data(name: usize) -> Use {
+    Use {
+        word: word_of_file(name % FILE_COUNT),
+        how: How::Changes(AcqRel),
+    }
+}
+
+unsafe extern "C" {
+    static stdin: *mut FILE;
+    static stdout: *mut FILE;
+    static stderr: *mut FILE;
+}
+
+/// The data of a stream, unless it is a standard one that is only written.
+pub(super) fn data_of(stream: usize) -> Option<Use> {
+    // SAFETY: the C library has set them.
+    let output = unsafe { [stdout, stderr] }.map(<*mut FILE>::addr);
+    if stream == 0 || output.contains(&stream) {
+        return None;
+    }
+    // SAFETY: a stream of the program.
+    let descriptor = unsafe { libc::fileno(std::ptr::with_exposed_provenance_mut(stream)) };
+    Some(match descriptor {
+        ..0 => data(stream / 16),
+        _ => file(descriptor),
+    })
+}
+
+/// What a function of the system's libraries uses; `is_unknown` unless it is known to change nothing but memory.
+pub(super) fn uses(name: &str, is_unknown: bool) -> Vec<Uses> {
+    static NOTHING: OnceLock<FxHashMap<&str, ()>> = OnceLock::new();
+    let named = |(_, names): &&Row| names.split_whitespace().any(|other| other == name);
+    let found: Vec<Uses> = USES.iter().filter(named).map(|(uses, _)| *uses).collect();
+    let keeps_nothing = || {
+        let all = || KEEP_NOTHING.split_whitespace().map(|name| (name, ()));
+        let nothing = NOTHING.get_or_init(|| all().collect());
+        nothing.contains_key(name) || table::is_of_memory(name) || is_of_cpp(name)
+    };
+    match found.is_empty() && is_unknown && !keeps_nothing() {
+        true => vec![State(changes)],
+        false => found,
+    }
+}
+
+/// Functions of C++ with a part of a name that may mean files, and that only count references to a locale or look at it.
+fn is_of_cpp(name: &str) -> bool {
+    const FILES: [&str; 6] = [
+        "filebuf",
+        "filesystem",
+        "fstream",
+        "random_device",
+        "stdio",
+        "6global",
+    ];
+    name.starts_with("_Z") && !FILES.iter().any(|part| name.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_an_event_and_what_keeps_nothing_is_none() {
+        let count = |name| uses(name, true).len();
+        assert_eq!(["frobnicate", "open", "fclose"].map(count), [1, 1, 2]);
+        assert_eq!(
+            ["strlen", "iswalpha", "_ZNSt6localeC1Ev"].map(count),
+            [0; 3]
+        );
+        assert_eq!(
+            count("_ZNSt13basic_filebufIcSt11char_traitsIcEE5closeEv"),
+            1
+        );
+        let mut nothing = KEEP_NOTHING.split_whitespace();
+        assert!(nothing.all(|name| uses(name, false).is_empty()));
+    }
+}

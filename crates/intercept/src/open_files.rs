@@ -1,0 +1,139 @@
+//! Which descriptors of the program share data, so that what is written to one of them is read from another.
+//!
+//! Numbers that the system gives to files differ from execution to execution. A file is known here by the descriptor by which the
+//! execution first had it. Calls that open and close descriptors are events in one order, and between two of them this does not change, so
+//! that all interleavings with that order have the same names.
+
+use crate::gate::Own;
+use crate::system_calls;
+use libc::{c_int, stat};
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+struct Open {
+    descriptor: c_int,
+    /// Device and number.
+    file: (u64, u64),
+    name: c_int,
+}
+
+static OPEN: Own<Vec<Open>> = Own::new(Vec::new());
+
+/// Descriptors may have been opened or closed since they were looked at.
+static ARE_CHANGED: AtomicBool = AtomicBool::new(true);
+
+/// An execution begins. Such a program is never put back in the middle of one.
+pub(crate) fn begin() {
+    OPEN.get().clear();
+    change();
+}
+
+/// The program may open or close descriptors before its next event.
+pub(crate) fn change() {
+    ARE_CHANGED.store(true, Relaxed);
+}
+
+/// The name of the file that a descriptor belongs to.
+pub(crate) fn name_of(descriptor: c_int) -> c_int {
+    look_again();
+    let mut open = OPEN.get().iter();
+    let found = open.find(|open| open.descriptor == descriptor);
+    found.map_or(descriptor, |open| open.name)
+}
+
+fn look_again() {
+    if !ARE_CHANGED.swap(false, Relaxed) {
+        return;
+    }
+    let now = descriptors();
+    let known = std::mem::take(OPEN.get());
+    let file_of = |descriptor: c_int| now.iter().find(|(other, _)| *other == descriptor);
+    let open = OPEN.get();
+    open.extend(
+        known
+            .into_iter()
+            .filter(|known| file_of(known.descriptor).is_some_and(|(_, file)| *file == known.file)),
+    );
+    for (descriptor, file) in now {
+        if open.iter().any(|open| open.descriptor == descriptor) {
+            continue;
+        }
+        let same = open.iter().find(|open| open.file == file);
+        let name = same.map_or(descriptor, |same| same.name);
+        open.push(Open {
+            descriptor,
+            file,
+            name,
+        });
+    }
+}
+
+/// The descriptors of files that keep data, in ascending order.
+fn descriptors() -> Vec<(c_int, (u64, u64))> {
+    const FOLDER: &[u8] = b"/proc/self/fd\0";
+    /// Where the length of an entry is, and its name.
+    const LENGTH: usize = 16;
+    const NAME: usize = 19;
+    let mut found = Vec::new();
+    let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
+    let path = FOLDER.as_ptr().addr();
+    // SAFETY: system calls with valid arguments.
+    let folder = unsafe {
+        system_calls::call(
+            libc::SYS_openat,
+            [libc::AT_FDCWD as usize, path, flags as usize, 0, 0, 0],
+        )
+    };
+    if folder < 0 {
+        return found;
+    }
+    let mut entries = [0_u64; 512];
+    loop {
+        let room = [
+            folder as usize,
+            entries.as_mut_ptr().addr(),
+            size_of_val(&entries),
+            0,
+            0,
+            0,
+        ];
+        // SAFETY: likewise.
+        let length = unsafe { system_calls::call(libc::SYS_getdents64, room) };
+        if length <= 0 {
+            break;
+        }
+        // SAFETY: the words are bytes, too.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(entries.as_ptr().cast::<u8>(), length as usize) };
+        let mut rest = bytes;
+        while rest.len() > NAME {
+            let size = usize::from(u16::from_ne_bytes([rest[LENGTH], rest[LENGTH + 1]]));
+            let name = rest[NAME..size]
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit());
+            let number = name.fold(0, |number, byte| number * 10 + c_int::from(byte - b'0'));
+            let is_number = rest[NAME].is_ascii_digit() && number != folder as c_int;
+            found.extend(
+                is_number
+                    .then(|| Some((number, file_of(number)?)))
+                    .flatten(),
+            );
+            rest = &rest[size..];
+        }
+    }
+    // SAFETY: likewise.
+    unsafe { system_calls::call(libc::SYS_close, [folder as usize, 0, 0, 0, 0, 0]) };
+    found.sort_unstable();
+    found
+}
+
+/// Device and number of an open file, unless it is a device.
+fn file_of(descriptor: c_int) -> Option<(u64, u64)> {
+    let mut status = MaybeUninit::<stat>::uninit();
+    // SAFETY: asks of a number.
+    let is_there = unsafe { libc::fstat(descriptor, status.as_mut_ptr()) } == 0;
+    // SAFETY: the call has filled it.
+    let status = is_there.then(|| unsafe { status.assume_init() })?;
+    let is_device = matches!(status.st_mode & libc::S_IFMT, libc::S_IFCHR | libc::S_IFBLK);
+    (!is_device).then_some((status.st_dev, status.st_ino))
+}

@@ -1,0 +1,128 @@
+//! The locks of streams: `flockfile`, `ftrylockfile`, `funlockfile`.
+//!
+//! Every function of a stream takes its lock. In a program that never takes it itself, nobody can tell, and such a call is one
+//! event. In others it takes a mutex and gives it back.
+
+use crate::gate::{self, Own, close, code, is_inside};
+use crate::tries::{code_of, tries_to_lock};
+use libc::{FILE, c_int};
+use report::FailureKind;
+use runtime::Mutex;
+use runtime::native::{self, Frame, at};
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// The program takes locks of streams itself.
+static ARE_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Where a stream of the C library has the address of its lock.
+const LOCK: usize = 136;
+
+/// The lock of a stream, which must not be closed.
+fn lock_of(stream: usize, code: usize) -> Mutex {
+    native::mutex_at(stream + LOCK, code)
+}
+
+/// A lock that a thread holds, and how often.
+struct Held {
+    stream: usize,
+    thread: usize,
+    count: usize,
+}
+
+static HELD: Own<Vec<Held>> = Own::new(Vec::new());
+
+/// The program may call this function.
+pub(crate) fn meet(function: &CStr) {
+    if function == c"flockfile" || function == c"ftrylockfile" {
+        ARE_TAKEN.store(true, Relaxed);
+    }
+}
+
+pub(crate) fn are_taken() -> bool {
+    ARE_TAKEN.load(Relaxed)
+}
+
+/// An execution begins: nothing is held. Such a program is never put back in the middle of one.
+pub(crate) fn begin() {
+    HELD.get().clear();
+}
+
+/// The lock of this stream, if the thread that runs holds it.
+fn own(stream: usize) -> Option<&'static mut Held> {
+    let thread = runtime::current().index();
+    let mut all = HELD.get().iter_mut();
+    all.find(|held| held.stream == stream && held.thread == thread)
+}
+
+fn hold(stream: usize) {
+    let held = Held {
+        stream,
+        thread: runtime::current().index(),
+        count: 1,
+    };
+    native::privately(|| HELD.get().push(held));
+}
+
+/// A function of a stream takes its lock and gives it back.
+pub(crate) fn pass(stream: usize, frame: *const Frame) {
+    let _closed = close();
+    if own(stream).is_none() {
+        let lock = lock_of(stream, code_of(frame));
+        native::waits_for_lock();
+        at(code_of(frame), || lock.lock());
+        at(code_of(frame), || lock.unlock());
+    }
+}
+
+export! {
+    placed fn flockfile(stream: *mut FILE) {
+        if !is_inside() {
+            return real!(flockfile(stream): fn(*mut FILE));
+        }
+        let (frame, _closed) = (gate::frame(), close());
+        if let Some(held) = own(stream.addr()) {
+            held.count += 1;
+            return;
+        }
+        let lock = lock_of(stream.addr(), code_of(frame));
+        native::waits_for_lock();
+        at(code_of(frame), || lock.lock());
+        hold(stream.addr());
+    }
+
+    compared fn ftrylockfile(stream: *mut FILE) -> c_int {
+        if !is_inside() {
+            return real!(ftrylockfile(stream): fn(*mut FILE) -> c_int);
+        }
+        let (frame, _closed) = (gate::frame(), close());
+        if let Some(held) = own(stream.addr()) {
+            held.count += 1;
+            return 0;
+        }
+        let lock = lock_of(stream.addr(), code_of(frame));
+        let is_granted = tries_to_lock(frame, || lock.try_lock().then_some(())).is_some();
+        if is_granted {
+            hold(stream.addr());
+        }
+        c_int::from(!is_granted)
+    }
+
+    placed fn funlockfile(stream: *mut FILE) {
+        if !is_inside() {
+            return real!(funlockfile(stream): fn(*mut FILE));
+        }
+        let (code, _closed) = (code(), close());
+        let Some(held) = own(stream.addr()) else {
+            let message = "a stream is unlocked by a thread that does not hold its lock".to_owned();
+            native::fail(code, FailureKind::Misuse, message);
+        };
+        held.count -= 1;
+        if held.count == 0 {
+            let thread = held.thread;
+            HELD.get().retain(|held| held.stream != stream.addr() || held.thread != thread);
+            let lock = lock_of(stream.addr(), code);
+            at(code, || lock.unlock());
+        }
+    }
+}
