@@ -270,3 +270,38 @@ fn what_happens_after_a_yield_or_a_sleep_is_no_preemption() {
         }
     }
 }
+
+/// A thread changes memory within a round and changes it back. Whether it is suspended in between makes no difference.
+#[test]
+fn what_a_round_changes_and_changes_back_is_the_same_in_each_execution() {
+    let toolchain = Toolchain::first();
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("program.c");
+    let executable = folder.path().join("program");
+    for round in ["value = 5; value = 0;", "value++; value--;"] {
+        for qualifier in ["", "volatile"] {
+            let text = format!(
+                "#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int flag;
+static {qualifier} int value;
+static void *sets(void *argument) {{ atomic_store(&flag, 1); return argument; }}
+int main(void) {{
+    pthread_t thread;
+    pthread_create(&thread, NULL, sets, NULL);
+    while (!atomic_load(&flag)) {{ {round} }}
+    pthread_join(thread, NULL);
+    return value;
+}}
+"
+            );
+            fs::write(&source, text).unwrap();
+            toolchain.build(&source, &[], &executable).unwrap();
+            for plain in ["race", "sc"] {
+                let options = ["--plain", plain, "--max-events", "200"];
+                let report = check(&options, &executable, &[]).unwrap();
+                assert_eq!(report["errors"].as_array().unwrap().len(), 0, "{report}");
+            }
+        }
+    }
+}

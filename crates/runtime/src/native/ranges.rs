@@ -88,7 +88,12 @@ impl Engine {
         };
         let index = self.running.index();
         self.pending[index] = explore::Pending::Enabled(self.after_yield(Request::plain(op)));
-        self.runs_on()
+        let runs_on = self.runs_on();
+        // What the thread has changed so far is an effect whether or not it is suspended here.
+        if runs_on && self.watch.reads {
+            self.end_segment();
+        }
+        runs_on
     }
 
     /// Says what the event at hand does, with the name of the variable and values.
