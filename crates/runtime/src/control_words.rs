@@ -1,14 +1,20 @@
 //! How a thread computes with floating-point numbers: rounding, exceptions. Each thread has its own; the processor has
 //! one at a time.
 
-/// The control and status register of SSE, and the control word of the x87.
+/// The control and status register of SSE, and of the x87 the control word and the exceptions that it has met.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ControlWords {
     #[cfg(target_arch = "x86_64")]
     sse: u32,
     #[cfg(target_arch = "x86_64")]
     x87: u16,
+    #[cfg(target_arch = "x86_64")]
+    met: u16,
 }
+
+/// The exceptions in the status of the x87. The rest of it belongs to the last comparison and to the stack of registers.
+#[cfg(target_arch = "x86_64")]
+const EXCEPTIONS: u16 = 0x3f;
 
 impl ControlWords {
     /// None yet.
@@ -18,6 +24,8 @@ impl ControlWords {
             sse: 0,
             #[cfg(target_arch = "x86_64")]
             x87: 0,
+            #[cfg(target_arch = "x86_64")]
+            met: 0,
         }
     }
 
@@ -27,17 +35,33 @@ impl ControlWords {
         #[allow(unused_mut, reason = "other processors have none here")]
         let mut words = ControlWords::new();
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: stores to the two fields.
+        // SAFETY: stores to the fields.
         unsafe {
             std::arch::asm!(
                 "stmxcsr [{}]",
                 "fnstcw [{}]",
+                "fnstsw [{}]",
                 in(reg) &raw mut words.sse,
                 in(reg) &raw mut words.x87,
+                in(reg) &raw mut words.met,
                 options(nostack, preserves_flags),
             );
+            words.met &= EXCEPTIONS;
         }
         words
+    }
+
+    /// All of them.
+    pub(crate) fn bytes(self) -> [u8; 8] {
+        #[allow(unused_mut, reason = "other processors have none here")]
+        let mut bytes = [0; 8];
+        #[cfg(target_arch = "x86_64")]
+        {
+            bytes[..4].copy_from_slice(&self.sse.to_ne_bytes());
+            bytes[4..6].copy_from_slice(&self.x87.to_ne_bytes());
+            bytes[6..].copy_from_slice(&self.met.to_ne_bytes());
+        }
+        bytes
     }
 
     /// The processor computes with these from here on.
@@ -57,13 +81,18 @@ impl ControlWords {
     #[cold]
     fn load(self) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the words were stored by `now`.
+        // SAFETY: the words were stored by `now`, and the environment of the x87 has the size that it is given.
         unsafe {
+            // In an environment the control word comes first, and the status is the third word.
+            let mut environment = [0_u16; 14];
+            std::arch::asm!("fnstenv [{}]", in(reg) &raw mut environment, options(nostack, preserves_flags));
+            environment[0] = self.x87;
+            environment[2] = environment[2] & !EXCEPTIONS | self.met;
             std::arch::asm!(
                 "ldmxcsr [{}]",
-                "fldcw [{}]",
+                "fldenv [{}]",
                 in(reg) &raw const self.sse,
-                in(reg) &raw const self.x87,
+                in(reg) &raw const environment,
                 options(nostack, preserves_flags),
             );
         }

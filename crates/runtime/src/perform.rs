@@ -364,7 +364,6 @@ unsafe fn switch(engine: NonNull<Engine>) {
     // control words, and their process has one model.
     unsafe {
         let suspender = (*engine.as_ptr()).suspender;
-        // The checker does not change its own control words.
         if let Some(checkers) = (*engine.as_ptr()).control_words {
             let words = ControlWords::now();
             checkers.replace(words);
@@ -372,7 +371,8 @@ unsafe fn switch(engine: NonNull<Engine>) {
             let frame = native::FRAME;
             (*suspender).suspend(());
             native::FRAME = frame;
-            words.replace(checkers);
+            // What the checker has computed meanwhile has left its traces there.
+            words.set();
         } else {
             (*suspender).suspend(());
         }

@@ -14,11 +14,17 @@ use std::ptr::NonNull;
 pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
     // SAFETY: the engine outlives its coroutines, and nobody else uses it while this one runs.
     let pointer = || unsafe { &mut *engine.as_ptr() };
+    let set_control_words = || {
+        if let Some(control_words) = pointer().control_words {
+            control_words.set();
+        }
+    };
     loop {
         let job = pointer().take_job(suspender);
         if pointer().watch.stacks || pointer().names.has_wiped_stacks() {
             perform::clean(engine, perform::LEFT_BY_THREADS);
         }
+        set_control_words();
         perform::leave(engine);
         let mut panic = catch(|| job.run());
         if pointer().has_locals() {
@@ -32,9 +38,7 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
             // SAFETY: the engine outlives its coroutines; no reference to it is held here.
             unsafe { end_of_statics::drop_statics(engine) };
         }
-        if let Some(control_words) = pointer().control_words {
-            control_words.set();
-        }
+        set_control_words();
         pointer().finish(panic);
         suspender.suspend(());
     }

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
+#include <fenv.h>
 #include <locale.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -115,6 +116,13 @@ static void wait_a_little(void) {
 }
 static int is_late(void) { return now - start >= PLENTY; }
 
+static void round_down(void) { fesetround(FE_DOWNWARD); }
+static int is_rounded_down(void) { return fegetround() == FE_DOWNWARD; }
+static void overflow(void) { feraiseexcept(FE_OVERFLOW); }
+static int has_overflowed(void) { return fetestexcept(FE_OVERFLOW) != 0; }
+static volatile double quotient;
+static void divide(void) { quotient = (quotient + 1) / 3; quotient = 0; }
+static int is_inexact(void) { return fetestexcept(FE_INEXACT) != 0; }
 static long double sum;
 static void add(void) { sum += 1; }
 static int is_sum(void) { return sum >= PLENTY; }
@@ -161,6 +169,9 @@ static const struct effect {
     {"pthread_setname_np", name, NULL, is_named},
     {"clock_gettime", wait_a_little, NULL, is_late},
     {"long double", add, NULL, is_sum},
+    {"fesetround", round_down, NULL, is_rounded_down},
+    {"feraiseexcept", overflow, NULL, has_overflowed},
+    {"division", divide, NULL, is_inexact},
     {"structure", take_pair, NULL, is_pair},
     {"compare-exchange", exchange, NULL, is_expected},
     {"thread-local", fill, NULL, is_filled},

@@ -28,11 +28,12 @@ fn effects_are_seen(compiler: &str) {
         .args(["-pthread", "-w", "-o"])
         .arg(&plain)
         .arg(&source)
+        .arg("-lm")
         .status();
     assert!(built.unwrap().success());
     let program = folder.path().join("program");
     toolchain
-        .build(&source, &["-w".to_owned()], &program)
+        .build(&source, &["-w", "-lm"].map(str::to_owned), &program)
         .unwrap();
     let names = Command::new(&plain).output().unwrap().stdout;
     let names = String::from_utf8(names).unwrap();

@@ -21,6 +21,7 @@
 //! repeats a read or a try; loops over many things never end by this rule.
 
 use super::visits::{Lap, Place};
+use crate::control_words::ControlWords;
 use crate::engine::Engine;
 use crate::seen::Seen;
 use explore::{Bound, Halt};
@@ -209,6 +210,7 @@ impl Engine {
         if let Some(native) = self.config.native {
             let (Given::All(words) | Given::Part(words)) = given;
             state.extend_from_slice(words.map(u128::to_ne_bytes).as_flattened());
+            state.extend_from_slice(&ControlWords::now().bytes());
             native.memory.tell(self.running, state);
         }
     }
