@@ -141,13 +141,13 @@ const USES: &[Row] = &[
     ),
 ];
 
-/// Functions that keep nothing, or for each thread.
+/// Functions that keep nothing, or for each thread. Those for other processes are called by enforced programs only.
 const KEEP_NOTHING: &str = "__cmsg_nxthdr __explicit_bzero_chk __fdelt_chk __fdelt_warn __inet_ntop_chk __isoc99_sscanf __mbsnrtowcs_chk __mbsrtowcs_chk \
     __sched_cpualloc __sched_cpufree __swprintf_chk __vswprintf_chk __wprintf_chk __xpg_basename a64l arc4random arc4random_buf \
     arc4random_uniform asctime asctime_r backtrace backtrace_symbols basename btowc clearenv clock clock_getcpuclockid confstr \
     ctermid difftime dirfd dirname div dl_iterate_phdr dladdr dlerror dlsym dlvsym drand48_r duplocale ecvt ecvt_r erand48_r err \
     error errx fcvt fcvt_r fdatasync feclearexcept fegetround feraiseexcept fesetround fetestexcept ffs ffsl ffsll fileno_unlocked \
-    flockfile fnmatch fopencookie freelocale fsync ftok ftrylockfile funlockfile gai_strerror gamma gcvt get_avphys_pages \
+    flockfile fnmatch fopencookie fork freelocale fsync ftok ftrylockfile funlockfile gai_strerror gamma gcvt get_avphys_pages \
     get_nprocs_conf get_phys_pages getauxval getcontext getdtablesize getentropy gethostid getloadavg getopt getopt_long \
     getopt_long_only getppid getrusage getsubopt gmtime gmtime_r gnu_get_libc_version hcreate hcreate_r hdestroy hdestroy_r hsearch \
     hsearch_r hstrerror htonl htons imaxabs imaxdiv inet_addr inet_aton inet_lnaof inet_makeaddr inet_netof inet_network inet_ntoa \
@@ -160,8 +160,9 @@ const KEEP_NOTHING: &str = "__cmsg_nxthdr __explicit_bzero_chk __fdelt_chk __fde
     sigandset sigdelset sigdescr_np sigemptyset sigfillset sigisemptyset sigismember sigorset srand48_r srandom_r strcoll_l strerror \
     strerror_l strerror_r strerrordesc_np strerrorname_np strfmon strptime strsignal strverscmp strxfrm strxfrm_l swab swapcontext \
     swprintf swscanf sync tdelete tdestroy telldir tfind timegm times tmpnam tmpnam_r toascii towctrans towlower towupper tsearch \
-    twalk twalk_r uname unsetenv uselocale valloc verr verrx versionsort vswprintf vswscanf vwarn vwarnx warn warnx wcrtomb wcscoll \
-    wcscspn wcsdup wcsnrtombs wcspbrk wcsrtombs wcsspn wcstok wcswidth wcsxfrm wctob wctomb wctrans wctype wcwidth wmemset";
+    twalk twalk_r uname unsetenv uselocale valloc verr verrx versionsort vfork vswprintf vswscanf vwarn vwarnx wait wait3 wait4 \
+    waitid waitpid warn warnx wcrtomb wcscoll wcscspn wcsdup wcsnrtombs wcspbrk wcsrtombs wcsspn wcstok wcswidth wcsxfrm wctob \
+    wctomb wctrans wctype wcwidth wmemset";
 
 fn used(word: usize, how: How) -> Option<Use> {
     Some(Use { word, how })
