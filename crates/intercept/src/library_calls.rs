@@ -127,7 +127,7 @@ impl Callee {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Name {
     pub(crate) name: &'static str,
-    /// Nobody knows whether it changes more than memory.
+    /// It may change more than memory of the program.
     pub(crate) is_unknown: bool,
 }
 

@@ -1,9 +1,10 @@
 //! The locks of streams: `flockfile`, `ftrylockfile`, `funlockfile`.
 //!
-//! Every function of a stream takes its lock. In a program that never takes it itself, nobody can tell, and such a call is one
-//! event. In others it takes a mutex and gives it back.
+//! Every function of a stream takes its lock and gives it back. A program that never takes it itself cannot find that out: there a call
+//! is one event. In other programs it locks and unlocks a mutex.
 
 use crate::gate::{self, Own, close, code, is_inside};
+use crate::heap;
 use crate::tries::{code_of, tries_to_lock};
 use libc::{FILE, c_int};
 use report::FailureKind;
@@ -20,6 +21,7 @@ const LOCK: usize = 136;
 
 /// The lock of a stream, which must not be closed.
 fn lock_of(stream: usize, code: usize) -> Mutex {
+    heap::check_object(stream, code);
     native::mutex_at(stream + LOCK, code)
 }
 
