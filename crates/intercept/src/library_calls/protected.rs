@@ -259,24 +259,3 @@ fn is_of_cpp(name: &str) -> bool {
     ];
     name.starts_with("_Z") && !FILES.iter().any(|part| name.contains(part))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_not_known_is_an_event_and_what_keeps_nothing_is_none() {
-        let count = |name| uses(name, true).len();
-        assert_eq!(["frobnicate", "open", "fclose"].map(count), [1, 1, 2]);
-        assert_eq!(
-            ["strlen", "iswalpha", "_ZNSt6localeC1Ev"].map(count),
-            [0; 3]
-        );
-        assert_eq!(
-            count("_ZNSt13basic_filebufIcSt11char_traitsIcEE5closeEv"),
-            1
-        );
-        let mut nothing = KEEP_NOTHING.split_whitespace();
-        assert!(nothing.all(|name| uses(name, false).is_empty()));
-    }
-}
