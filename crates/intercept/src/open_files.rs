@@ -6,7 +6,7 @@
 
 use crate::gate::Own;
 use crate::system_calls;
-use libc::{c_int, stat};
+use libc::{c_char, c_int, stat};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -39,6 +39,19 @@ pub(crate) fn name_of(descriptor: c_int) -> c_int {
     let mut open = OPEN.get().iter();
     let found = open.find(|open| open.descriptor == descriptor);
     found.map_or(descriptor, |open| open.name)
+}
+
+/// The name of the file with this path, if it has a descriptor.
+pub(crate) fn name_of_path(folder: c_int, path: *const c_char) -> Option<c_int> {
+    look_again();
+    let mut status = MaybeUninit::<stat>::uninit();
+    let place = [folder as usize, path.addr(), status.as_mut_ptr().addr(), 0, 0, 0];
+    // SAFETY: the system checks the pointer of the program.
+    let is_there = unsafe { system_calls::call(libc::SYS_newfstatat, place) } == 0;
+    // SAFETY: the call has filled it.
+    let file = is_there.then(|| unsafe { kept(&status.assume_init()) })??;
+    let mut open = OPEN.get().iter();
+    open.find(|open| open.file == file).map(|open| open.name)
 }
 
 fn look_again() {
@@ -133,7 +146,11 @@ fn file_of(descriptor: c_int) -> Option<(u64, u64)> {
     // SAFETY: asks of a number.
     let is_there = unsafe { libc::fstat(descriptor, status.as_mut_ptr()) } == 0;
     // SAFETY: the call has filled it.
-    let status = is_there.then(|| unsafe { status.assume_init() })?;
+    is_there.then(|| unsafe { kept(&status.assume_init()) })?
+}
+
+/// Device and number of a file that keeps data.
+fn kept(status: &stat) -> Option<(u64, u64)> {
     let is_device = matches!(status.st_mode & libc::S_IFMT, libc::S_IFCHR | libc::S_IFBLK);
     (!is_device).then_some((status.st_dev, status.st_ino))
 }

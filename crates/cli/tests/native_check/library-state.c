@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -55,6 +56,13 @@ THREAD(close_descriptor, close(descriptor);)
 THREAD(write_by_name, int own = open_file(0); put(own, 'z'); close(own);)
 THREAD(read_by_name, int own = open_file(0); char found = 0; read(own, &found, 1); assert(found == 'a'); close(own);)
 THREAD(add_by_name, int own = open_file(0); char found = 0; pread(own, &found, 1, 0); found++; pwrite(own, &found, 1, 0); close(own);)
+THREAD(add_to_file, put(descriptor, 'b');)
+THREAD(see_size, struct stat status; assert(!stat("file", &status) && status.st_size == 1);)
+THREAD(see_size_of_stream, FILE *own = fopen("file", "a"); fseek(own, 0, SEEK_END); assert(ftell(own) == 1); fclose(own);)
+THREAD(read_file, char found; assert(pread(descriptor, &found, 1, 0) == 1);)
+THREAD(cut_file, assert(!truncate("file", 0));)
+THREAD(empty_file, close(open_file(O_TRUNC));)
+THREAD(empty_stream, fclose(fopen("file", "w"));)
 THREAD(create, close(open_file(O_CREAT));)
 THREAD(miss, assert(access("file", F_OK));)
 THREAD(open_first, numbers[0] = open("/dev/null", O_RDONLY);)
@@ -111,6 +119,11 @@ static const struct pair {
 	PAIR(write_descriptor, close_descriptor)
 	PAIR(write_by_name, read_by_name)
 	PAIR(add_by_name, add_by_name)
+	PAIR(add_to_file, see_size)
+	PAIR(add_to_file, see_size_of_stream)
+	PAIR(read_file, cut_file)
+	PAIR(read_file, empty_file)
+	PAIR(read_file, empty_stream)
 	PAIR(set_name, see_name)
 	PAIR(set_variable, walk_variables)
 	PAIR(join_third, join_third)
@@ -144,7 +157,7 @@ int main(int argument_count, char **arguments) {
 	while (strcmp(pair->name, arguments[1]))
 		pair++;
 	unlink("file");
-	if (pair->one == write_by_name || pair->one == add_by_name || pair->one == write_descriptor) {
+	if (pair->one == write_by_name || pair->one == add_by_name || pair->one == write_descriptor || pair->one == add_to_file || pair->one == read_file) {
 		descriptor = open_file(O_CREAT);
 		put(descriptor, 'a');
 	}

@@ -4,7 +4,7 @@ use crate::toolchain::{Toolchain, check};
 use std::path::Path;
 
 /// Pairs of threads of the program, and the kinds of errors that one of the orders has. None: every order is correct.
-const PAIRS: [(&str, &[&str]); 35] = [
+const PAIRS: [(&str, &[&str]); 40] = [
     ("lock_stream_and_mutex,print_within_mutex", &["deadlock"]),
     ("count_within_stream,count_within_stream", &[]),
     ("print_two,print_two", &[]),
@@ -18,6 +18,11 @@ const PAIRS: [(&str, &[&str]); 35] = [
     ("write_descriptor,close_descriptor", &["assertion"]),
     ("write_by_name,read_by_name", &["assertion"]),
     ("add_by_name,add_by_name", &["assertion"]),
+    ("add_to_file,see_size", &["assertion"]),
+    ("add_to_file,see_size_of_stream", &["assertion"]),
+    ("read_file,cut_file", &["assertion"]),
+    ("read_file,empty_file", &["assertion"]),
+    ("read_file,empty_stream", &["assertion"]),
     ("set_name,see_name", &["assertion"]),
     ("set_variable,walk_variables", &["data_race"]),
     ("join_third,join_third", &["misuse"]),

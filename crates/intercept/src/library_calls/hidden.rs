@@ -67,7 +67,7 @@ pub(crate) fn name_of(address: usize) -> Option<&'static str> {
         9 => Some("what a function for multibyte characters remembers"),
         RANDOM => Some("the state of rand"),
         SYSTEM => Some("the state of the system"),
-        FILES..WORD_COUNT => Some("a file"),
+        ABSENT_FILE | FILES..WORD_COUNT => Some("a file"),
         _ => None,
     }
 }
@@ -75,6 +75,7 @@ pub(crate) fn name_of(address: usize) -> Option<&'static str> {
 /// Where the words of state that is protected begin, and those of files.
 const RANDOM: usize = 32;
 const SYSTEM: usize = 33;
+const ABSENT_FILE: usize = 34;
 const FILES: usize = 64;
 pub(super) const FILE_COUNT: usize = WORD_COUNT - FILES;
 
@@ -84,6 +85,11 @@ pub(super) fn word_of_random() -> usize {
 
 pub(super) fn word_of_system() -> usize {
     word(SYSTEM)
+}
+
+/// That of all files without a descriptor. Nothing changes it.
+pub(super) fn word_of_absent_file() -> usize {
+    word(ABSENT_FILE)
 }
 
 /// That of the file or stream with this number.

@@ -5,10 +5,10 @@
 //! to keep nothing use none of it.
 
 use super::entry::Arguments;
-use super::hidden::{FILE_COUNT, word_of_file, word_of_random, word_of_system};
+use super::hidden::{FILE_COUNT, word_of_absent_file, word_of_file, word_of_random, word_of_system};
 use super::table;
 use crate::{gate, open_files};
-use libc::{FILE, c_int};
+use libc::{FILE, c_char, c_int};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{self, AcqRel, Relaxed};
@@ -139,6 +139,27 @@ const USES: &[Row] = &[
          setrlimit64 close fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
          pthread_setattr_default_np setitimer alarm",
     ),
+    // Names have been looked up by the events above, and now the files are used.
+    (
+        State(named::<0>),
+        "stat stat64 lstat lstat64 truncate truncate64 chmod chown lchown utime utimes lutimes link unlink remove rename creat creat64",
+    ),
+    (
+        State(named::<1>),
+        "fstatat fstatat64 statx utimensat fchmodat fchownat unlinkat linkat renameat renameat2",
+    ),
+    (
+        State(|arguments| empties_descriptor(arguments, 1).then(|| named::<0>(arguments))?),
+        "open open64",
+    ),
+    (
+        State(|arguments| empties_descriptor(arguments, 2).then(|| named::<1>(arguments))?),
+        "openat openat64",
+    ),
+    (
+        State(|arguments| empties_stream(arguments).then(|| named::<0>(arguments))?),
+        "fopen fopen64 freopen freopen64",
+    ),
 ];
 
 /// Functions that keep nothing, or for each thread. Those for other processes are called by enforced programs only.
@@ -201,6 +222,35 @@ fn file(descriptor: c_int) -> Use {
         false => descriptor,
     };
     data(name as usize)
+}
+
+/// The file that the argument with this number names. Only a file with a descriptor can be used otherwise.
+fn named<const NUMBER: usize>(arguments: &Arguments) -> Option<Use> {
+    let folder = match NUMBER {
+        0 => libc::AT_FDCWD,
+        _ => arguments.word(0) as c_int,
+    };
+    let path = std::ptr::with_exposed_provenance::<c_char>(arguments.word(NUMBER));
+    let name = match gate::is_inside() {
+        true => open_files::name_of_path(folder, path),
+        false => None,
+    };
+    match name {
+        Some(name) => Some(data(name as usize)),
+        None => used(word_of_absent_file(), How::Looks),
+    }
+}
+
+/// Whether a file is emptied that is opened with the flags in the argument with this number.
+fn empties_descriptor(arguments: &Arguments, flags: usize) -> bool {
+    arguments.word(flags) as c_int & libc::O_TRUNC != 0
+}
+
+/// Whether a file is emptied that is opened as a stream.
+fn empties_stream(arguments: &Arguments) -> bool {
+    let mode = std::ptr::with_exposed_provenance::<c_char>(arguments.word(1));
+    // SAFETY: the function that the program calls reads it.
+    !mode.is_null() && unsafe { *mode } == b'w' as c_char
 }
 
 fn data(name: usize) -> Use {
