@@ -45,7 +45,14 @@ pub(crate) fn name_of(descriptor: c_int) -> c_int {
 pub(crate) fn name_of_path(folder: c_int, path: *const c_char) -> Option<c_int> {
     look_again();
     let mut status = MaybeUninit::<stat>::uninit();
-    let place = [folder as usize, path.addr(), status.as_mut_ptr().addr(), 0, 0, 0];
+    let place = [
+        folder as usize,
+        path.addr(),
+        status.as_mut_ptr().addr(),
+        0,
+        0,
+        0,
+    ];
     // SAFETY: the system checks the pointer of the program.
     let is_there = unsafe { system_calls::call(libc::SYS_newfstatat, place) } == 0;
     // SAFETY: the call has filled it.

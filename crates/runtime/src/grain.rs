@@ -78,7 +78,8 @@ impl Model {
         Ok(())
     }
 
-    fn has_raced(&self) -> bool {
+    /// Whether there was a data race in the execution at hand.
+    pub fn has_raced(&self) -> bool {
         let mut failures = self.failures().into_iter();
         failures.any(|shown| shown.kind == FailureKind::DataRace)
     }

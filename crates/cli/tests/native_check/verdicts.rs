@@ -517,3 +517,45 @@ fn volatile_accesses_of_several_threads_are_said_to_be_unchecked_for_races() {
     let report = checked(&source("_Atomic int"), &[]).unwrap();
     assert!(!warnings(&report).contains("volatile"), "{report}");
 }
+
+/// A barrier that is renewed while threads use it: after a wait for it, what the threads do depends on their order, which nothing
+/// that the search knows of decides.
+#[test]
+fn a_race_that_changes_what_follows_is_reported_before_the_search_ends() {
+    let source = "static pthread_barrier_t *place;
+        static _Thread_local pthread_barrier_t barrier;
+        static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+        static int count, results[3];
+        static void *renew(void *p) {
+            pthread_barrier_destroy(place); pthread_barrier_init(place, 0, 2);
+            results[1] = 1;
+            return p;
+        }
+        static void *wait_twice(void *p) {
+            pthread_barrier_wait(place);
+            pthread_mutex_lock(&mutex); count++; pthread_mutex_unlock(&mutex);
+            results[2] = pthread_barrier_wait(place);
+            return p;
+        }
+        int main(void) {
+            pthread_t one, other;
+            place = &barrier;
+            pthread_barrier_init(place, 0, 2);
+            pthread_create(&one, 0, renew, 0);
+            pthread_create(&other, 0, wait_twice, 0);
+            int last = pthread_barrier_wait(place);
+            results[0] = last;
+            pthread_join(one, 0);
+            pthread_join(other, 0);
+            results[0] = results[1];
+        }";
+    for algorithm in ["optimal", "source", "parsimonious"] {
+        let options = ["--plain", "sc", "--algorithm", algorithm];
+        let report = checked(source, &options).unwrap();
+        let found = messages(&report);
+        let begins = |start: &str| found.iter().any(|message| message.starts_with(start));
+        let is_right =
+            begins("a barrier is destroyed while a thread waits for it") || begins("data race");
+        assert!(is_right, "{algorithm}: {found:?}");
+    }
+}

@@ -5,7 +5,9 @@
 //! to keep nothing use none of it.
 
 use super::entry::Arguments;
-use super::hidden::{FILE_COUNT, word_of_absent_file, word_of_file, word_of_random, word_of_system};
+use super::hidden::{
+    FILE_COUNT, word_of_absent_file, word_of_file, word_of_random, word_of_system,
+};
 use super::table;
 use crate::{gate, open_files};
 use libc::{FILE, c_char, c_int};

@@ -352,9 +352,12 @@ impl Search {
                 self.begin_anew();
                 return Ok(true);
             }
-            Interrupt::Diverged(_) if self.contains_a_race() => {
+            Interrupt::Diverged(_) if self.contains_a_race() || self.model.has_raced() => {
                 self.is_broken_off = true;
                 self.halt = Some(Limit::Race);
+                if self.model.has_raced() {
+                    self.look_for_bug(self.strategy.execution().schedule())?;
+                }
             }
             Interrupt::Incomparable => return Err(self.incomparable()),
             Interrupt::Diverged(_) => return Err(diverged(interrupt)),
