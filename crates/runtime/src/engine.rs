@@ -242,7 +242,9 @@ impl Engine {
             running: ThreadId::MAIN,
             resumes: 0,
             suspender: ptr::null(),
-            control_words: config.native.map(|_| ControlWords::now()),
+            control_words: config
+                .native
+                .map(|_| ControlWords::now().without_exceptions()),
             heap: ptr::null_mut(),
             heap_segment: HeapSegment::default(),
             hidden: Hidden::default(),
