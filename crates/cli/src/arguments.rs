@@ -1,9 +1,11 @@
 //! What can be typed.
 
 mod of_cluster;
+mod of_report;
 mod values;
 
 pub use of_cluster::{AttachOptions, CancelOptions, SubmitTestOptions, WorkerOptions};
+pub use of_report::{CompletionsOptions, ManOptions, ReportFormat, ReportOptions};
 
 use crate::cluster::Server;
 use crate::jobs::Jobs;
@@ -12,7 +14,7 @@ use crate::stop_when::StopWhen;
 use crate::time_limit::TimeLimit;
 use crate::{REFUSED, terminal};
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueEnum};
 use explore::{Algorithm, Preemptions};
 use report::{Input, Omission, Shortcut, Suppression};
 use std::ffi::OsString;
@@ -29,6 +31,9 @@ pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// When to print in colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
 }
 
 const EXIT_CODES: &str = "\
@@ -105,6 +110,10 @@ pub enum Command {
     Attach(AttachOptions),
     /// End a job at a NATS server, and remove what lies there for it
     Cancel(CancelOptions),
+    /// Print a script that completes what is typed in a shell
+    Completions(CompletionsOptions),
+    /// Print the page of the manual of mazurka or of a command
+    Man(ManOptions),
     /// Submit a test in Rust to a NATS server, as its process orders
     #[command(hide = true)]
     SubmitTest(SubmitTestOptions),
@@ -116,7 +125,7 @@ pub enum Command {
     },
 }
 
-/// How results are printed.
+/// How lists and tables are printed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.
@@ -185,9 +194,8 @@ pub struct CheckOptions {
     /// How to search
     #[arg(long, value_parser = algorithm(), default_value = Algorithm::default().name())]
     pub algorithm: Algorithm,
-    /// How to print the result
-    #[arg(long, default_value = "text")]
-    pub format: Format,
+    #[command(flatten)]
+    pub report: ReportOptions,
     /// Stop after as many executions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_executions: Option<u64>,
@@ -221,9 +229,6 @@ pub struct CheckOptions {
     /// Spend at most so many executions after a bug to show a short one [default: 100]
     #[arg(long, value_name = "N")]
     pub extra: Option<u64>,
-    /// Print the verdict only, and no progress
-    #[arg(long, short)]
-    pub quiet: bool,
     /// Stop a thread at the timed operation after as many expired ones [default: 2]
     #[arg(long, value_name = "N")]
     pub timeouts: Option<u32>,
@@ -413,12 +418,8 @@ pub struct ReplayOptions {
     /// Build the program as the file says, also with a compiler, flags or files that could run any command
     #[arg(long)]
     pub trust_recipe: bool,
-    /// How to print the result
-    #[arg(long, default_value = "text")]
-    pub format: Format,
-    /// Print the verdict only
-    #[arg(long, short)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub report: ReportOptions,
 }
 
 /// Options of `compare`.
@@ -448,7 +449,10 @@ impl Arguments {
     /// Reads the command line; on wrong usage complains in one line.
     pub fn read() -> Result<Arguments, ExitCode> {
         if let Some(command) = wrapper(std::env::args_os().skip(1)) {
-            return Ok(Arguments { command });
+            return Ok(Arguments {
+                command,
+                color: ColorChoice::Auto,
+            });
         }
         Arguments::try_parse().map_err(|error| match error.kind() {
             ErrorKind::DisplayHelp
@@ -482,12 +486,35 @@ fn wrapper(mut arguments: impl Iterator<Item = OsString>) -> Option<Command> {
     }
 }
 
-/// What is wrong, without the usage that clap adds.
+/// What is wrong and what was perhaps meant, without the usage that clap adds.
 fn one_line(error: &str) -> String {
-    let first = error.split("\n\n").next().unwrap_or(error);
+    let mut paragraphs = error.split("\n\n").map(str::trim);
+    let first = paragraphs.next().unwrap_or(error);
     let first = first.strip_prefix("error: ").unwrap_or(first);
-    let words: Vec<&str> = first.split_whitespace().collect();
-    format!("{}; see `mazurka --help`", words.join(" "))
+    // Others tell how to pass it on as a value, which few want.
+    let tip = paragraphs.find_map(|paragraph| {
+        let tip = paragraph.strip_prefix("tip: ")?;
+        tip.lines().next().filter(|tip| tip.contains("similar"))
+    });
+    let text = match tip {
+        Some(tip) => format!("{first}; {tip}"),
+        None => first.to_owned(),
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    format!(
+        "{}; see `mazurka{} --help`",
+        words.join(" "),
+        typed_command()
+    )
+}
+
+/// The command that was typed, if it is one: its help tells more than that of all.
+fn typed_command() -> String {
+    let typed = std::env::args().nth(1).unwrap_or_default();
+    match Arguments::command().find_subcommand(&typed) {
+        Some(command) => format!(" {}", command.get_name()),
+        None => String::new(),
+    }
 }
 
 impl CheckOptions {

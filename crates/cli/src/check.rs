@@ -1,14 +1,16 @@
 //! `mazurka check`: searches, saves the schedule of what failed, reports.
 
-use crate::arguments::{CheckOptions, Cuts, Format, States};
+use crate::arguments::{CheckOptions, Cuts, States};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::replay::foreign_part;
 use crate::subject::Subject;
-use crate::{Done, cluster, corpus_job, crew, exit_code, interruption, native_check, terminal};
+use crate::{
+    Done, cluster, corpus_job, crew, exit_code, interruption, native_check, presentation, terminal,
+};
 use corpus::Instance;
 use mazurka::Checker;
-use report::{Report, Style, harmless_json, special_file};
+use report::{Report, special_file};
 use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -26,6 +28,7 @@ pub fn check(options: &CheckOptions) -> Done {
     if let Some(path) = &options.checkpoint {
         has_directory(path)?;
     }
+    presentation::prepare(&options.report)?;
     let _held = output.as_deref().map(is_writable).transpose()?;
     for path in [&options.checkpoint, &options.resume] {
         differ(output.as_deref(), path.as_deref())?;
@@ -37,12 +40,12 @@ pub fn check(options: &CheckOptions) -> Done {
     if let Some(path) = &output {
         save_schedules(&mut report, path);
     }
-    print_report(&report, options.format, options.quiet)?;
+    presentation::show(&report, &options.report)?;
     Ok(exit_code(report.verdict))
 }
 
 fn search(options: &CheckOptions, instance: &Instance) -> Result<Report, Refusal> {
-    let line = ProgressLine::new(!options.quiet);
+    let line = ProgressLine::new(!options.report.quiet);
     let stop = interruption::flag()?;
     if options.leashed {
         interruption::at_end_of_input(&stop);
@@ -122,28 +125,6 @@ fn checker(options: &CheckOptions) -> Checker {
         checker = checker.resume(path);
     }
     checker
-}
-
-/// Prints a report as it was asked for.
-pub fn print_report(report: &Report, format: Format, quiet: bool) -> Result<(), Refusal> {
-    let text = match format {
-        Format::Json => {
-            let json = serde_json::to_string(report).expect("a report has no maps to serialise");
-            format!("{}\n", harmless_json(&json))
-        }
-        Format::Text => text(report, quiet, terminal::style()),
-    };
-    terminal::print(&text).map_err(|error| Refusal::System {
-        what: "print the report",
-        error,
-    })
-}
-
-fn text(report: &Report, quiet: bool, style: Style) -> String {
-    if quiet {
-        return format!("{}\n", report.headline(style));
-    }
-    report.text(style)
 }
 
 /// Saves the schedule of each failure and notes where. A bug that was found is told even if its

@@ -14,7 +14,9 @@ mod guard;
 mod interruption;
 mod jobs;
 mod list;
+mod manual;
 mod native_check;
+mod presentation;
 mod progress_line;
 mod refusal;
 mod replay;
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(code) => return code,
     };
+    terminal::choose_colours(arguments.color);
     let done = match arguments.command {
         Command::Check(options) => check::check(&options),
         Command::Cc(options) => wrapper::compile(Language::C, &options),
@@ -60,6 +63,8 @@ fn main() -> ExitCode {
         Command::Jobs(server) => cluster::jobs(&server),
         Command::Attach(options) => cluster::attach(&options),
         Command::Cancel(options) => cluster::cancel(&options),
+        Command::Completions(options) => manual::completions(&options),
+        Command::Man(options) => manual::man(&options),
         Command::SubmitTest(options) => cluster::submit_test(&options),
         Command::CorpusJob { program } => corpus_job::run(&program),
     };

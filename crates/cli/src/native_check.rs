@@ -43,7 +43,7 @@ pub fn search(options: &CheckOptions, program: &NativeProgram) -> Result<Report,
     let task = Task {
         program,
         order: order(options, program.name())?,
-        is_quiet: options.quiet,
+        is_quiet: options.report.quiet,
         is_leashed: options.leashed,
         jobs: options.jobs(),
         server: options.server(),
@@ -88,7 +88,7 @@ fn repetition<'a>(
             replay: Some(schedule),
             ..Order::default()
         },
-        is_quiet: options.quiet,
+        is_quiet: options.report.quiet,
         is_leashed: false,
         jobs: Jobs::default(),
         server: None,

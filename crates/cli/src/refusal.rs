@@ -171,6 +171,17 @@ pub enum Refusal {
     /// A file would be written where there is no directory.
     #[error("{}: there is no such directory to write to; create it or choose another place", .0.display())]
     NoDirectory(PathBuf),
+    /// A file could not be written.
+    #[error("cannot write {}: {error}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// There is no such command, of which the manual could have a page.
+    #[error("{0}: there is no such command; see `mazurka --help`")]
+    NoCommand(String),
     /// A file of suppressions cannot be used.
     #[error("{}: {reason}", path.display())]
     Suppressions {

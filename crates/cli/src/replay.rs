@@ -1,10 +1,10 @@
 //! `mazurka replay`: runs exactly one saved execution again.
 
 use crate::arguments::ReplayOptions;
-use crate::check::{print_report, quoted};
+use crate::check::quoted;
 use crate::refusal::Refusal;
 use crate::subject::NativeProgram;
-use crate::{Done, exit_code, native_check};
+use crate::{Done, exit_code, native_check, presentation};
 use mazurka::Checker;
 use report::{Recipe, ScheduleFile};
 use std::process::ExitCode;
@@ -12,6 +12,7 @@ use std::process::ExitCode;
 /// Runs a saved schedule again.
 pub fn replay(options: &ReplayOptions) -> Done {
     let schedule = ScheduleFile::load(&options.file)?;
+    presentation::prepare(&options.report)?;
     if let Some(recipe) = &schedule.recipe {
         if let Some(part) = foreign_part(recipe).filter(|_| !options.trust_recipe) {
             return Err(Refusal::ForeignRecipe {
@@ -42,7 +43,7 @@ pub fn replay(options: &ReplayOptions) -> Done {
             program: schedule.program.clone(),
             error,
         })?;
-    print_report(&report, options.format, options.quiet)?;
+    presentation::show(&report, &options.report)?;
     Ok(exit_code(report.verdict))
 }
 
@@ -79,7 +80,7 @@ fn replay_native(
     };
     match replayed {
         Some(report) => {
-            print_report(&report, options.format, options.quiet)?;
+            presentation::show(&report, &options.report)?;
             Ok(exit_code(report.verdict))
         }
         // The debugger was left before the end.

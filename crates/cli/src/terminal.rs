@@ -1,5 +1,6 @@
 //! What is printed, and how wide the terminal is.
 
+use clap::ColorChoice;
 use console::Term;
 use report::{Style, harmless};
 use std::io::{self, Write};
@@ -15,7 +16,17 @@ pub fn style() -> Style {
         .map(|(_, columns)| usize::from(columns.max(NARROWEST)));
     Style {
         width: width.unwrap_or(Style::default().width),
-        colour: terminal.is_term() && console::colors_enabled(),
+        colour: console::colors_enabled(),
+        ..Style::default()
+    }
+}
+
+/// From here on texts are coloured always, never, or where the standard output is a terminal that wants it.
+pub fn choose_colours(choice: ColorChoice) {
+    match choice {
+        ColorChoice::Auto => {}
+        ColorChoice::Always => console::set_colors_enabled(true),
+        ColorChoice::Never => console::set_colors_enabled(false),
     }
 }
 

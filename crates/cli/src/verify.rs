@@ -5,13 +5,13 @@ mod native_program;
 mod overhead;
 
 use crate::arguments::{Format, Plain, Prefer, VerifyOptions};
-use crate::check::{is_writable, print_report};
+use crate::check::is_writable;
 use crate::jobs::Jobs;
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::stop_when::StopWhen;
 use crate::subject::{NativeProgram, Subject};
-use crate::{Done, exit_code, interruption, terminal};
+use crate::{Done, exit_code, interruption, presentation, terminal};
 use assignments::Assignments;
 use corpus::Instance;
 use mazurka::{Checker, Preference};
@@ -242,7 +242,7 @@ impl Verification<'_> {
         if let (Format::Text, false, Some(failed)) =
             (self.options.format, self.options.quiet, failed)
         {
-            print_report(failed, Format::Text, false)?;
+            presentation::print_text(failed)?;
         }
         let file = self.options.output.as_path();
         let accepted: BTreeSet<&LeftOut> = reports

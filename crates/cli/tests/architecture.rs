@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crate, what it may depend on, what only its tests may besides.
-const ARROWS: [(&str, &[&str], &[&str]); 16] = [
+const ARROWS: [(&str, &[&str], &[&str]); 17] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
@@ -37,6 +37,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 16] = [
     ),
     ("embed", &[], &[]),
     ("cluster", &[], &[]),
+    ("formats", &["report"], &[]),
     ("loom", &["mazurka"], &[]),
     ("corpus", &["actors", "mazurka"], &[]),
     ("testkit", &["explore", "objects"], &[]),
@@ -48,6 +49,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 16] = [
             "embed",
             "enforce",
             "explore",
+            "formats",
             "intercept",
             "mazurka",
             "native",

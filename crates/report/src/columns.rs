@@ -21,7 +21,7 @@ const TEXT: usize = 160;
 impl Interleaving {
     /// The execution for people, in lines of at most `style.width` characters.
     pub fn text(&self, style: Style) -> String {
-        let shown = Shown::new(self);
+        let shown = Shown::new(self, style);
         let mut lines = shown.table(style);
         lines.extend(shown.conflict(style));
         lines.extend(shown.races(style));
@@ -49,7 +49,7 @@ pub(crate) struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    fn new(interleaving: &'a Interleaving) -> Shown<'a> {
+    fn new(interleaving: &'a Interleaving, style: Style) -> Shown<'a> {
         let mut pairs: Vec<Racing> = interleaving.races.iter().take(PAIRS).copied().collect();
         pairs.sort_by_key(|pair| (pair.first, pair.second));
         let letters: BTreeSet<usize> = pairs
@@ -57,7 +57,10 @@ impl<'a> Shown<'a> {
             .chain(&interleaving.conflict)
             .flat_map(|pair| [pair.first, pair.second])
             .collect();
-        let rows = excerpt(interleaving, &letters);
+        let rows = match style.all_events {
+            true => (0..interleaving.rows.len()).collect(),
+            false => excerpt(interleaving, &letters),
+        };
         let threads: BTreeSet<usize> = rows
             .iter()
             .map(|&row| interleaving.rows[row].thread)
@@ -432,7 +435,7 @@ mod tests {
     fn a_narrow_terminal_has_the_location_below() {
         let text = lost_update().text(Style {
             width: 60,
-            colour: false,
+            ..Style::default()
         });
         assert!(widest(&text) <= 60);
         insta::assert_snapshot!(text);
@@ -442,7 +445,7 @@ mod tests {
     fn a_very_narrow_terminal_has_a_list() {
         let text = lost_update().text(Style {
             width: 40,
-            colour: false,
+            ..Style::default()
         });
         assert!(widest(&text) <= 40, "{text}");
         insta::assert_snapshot!(text);
@@ -466,6 +469,7 @@ mod tests {
             let text = many(7, 9).text(Style {
                 width,
                 colour: true,
+                ..Style::default()
             });
             assert!(text.contains("worker"), "{text}");
         }

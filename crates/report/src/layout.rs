@@ -7,6 +7,8 @@ pub struct Style {
     pub width: usize,
     /// Whether the terminal understands colours.
     pub colour: bool,
+    /// Whether long executions are shown in full.
+    pub all_events: bool,
 }
 
 impl Default for Style {
@@ -14,6 +16,7 @@ impl Default for Style {
         Style {
             width: 100,
             colour: false,
+            all_events: false,
         }
     }
 }
@@ -142,6 +145,7 @@ mod tests {
         let coloured = Style {
             width: 80,
             colour: true,
+            all_events: false,
         };
         assert_eq!(Style::default().paint(Ink::Bad, "bug"), "bug");
         assert_eq!(coloured.paint(Ink::Bad, "bug"), "\u{1b}[1;31mbug\u{1b}[0m");

@@ -40,7 +40,7 @@ pub use layout::{Style, wrap};
 pub use omission::{LeftOut, Omission};
 pub use order::{Answer, Errands, INPUT, ORDER, ORDER_IN_FILE, Order, Shortcut, Verify};
 pub use outcome::{Failure, FailureKind, Goal, Limit, Report, Verdict, bound_name};
-pub use place::place;
+pub use place::{parts, place};
 pub use progress::{Progress, Snapshot};
 pub use recording::{Adherence, Recorded, Recording};
 pub use replacement::Replacement;

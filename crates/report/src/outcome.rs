@@ -257,6 +257,48 @@ impl FailureKind {
     }
 }
 
+impl FailureKind {
+    /// For programs: `data-race`.
+    pub fn id(self) -> String {
+        let name = serde_json::to_value(self).expect("a kind is a word");
+        name.as_str().unwrap_or_default().replace('_', "-")
+    }
+
+    /// What is wrong with a program that does this, in a sentence.
+    pub fn description(self) -> &'static str {
+        match self {
+            FailureKind::Panic => "A thread panics.",
+            FailureKind::DataRace => {
+                "Two accesses of the same memory are not ordered, and one of them is a write and one is not atomic."
+            }
+            FailureKind::Deadlock => "Threads wait for each other for ever.",
+            FailureKind::Stuck => "Threads repeat a loop whose condition nothing will change.",
+            FailureKind::StackOverflow => "The stack of a thread is exhausted.",
+            FailureKind::Abort => "The program aborts.",
+            FailureKind::Misuse => {
+                "A synchronisation object is used in a way that its documentation forbids."
+            }
+            FailureKind::UnhandledMessage => "A message is never received.",
+            FailureKind::DeadLetter => "A message is sent to a process that has ended.",
+            FailureKind::Assertion => "An assertion does not hold.",
+            FailureKind::Crash => {
+                "A signal ends the program: it accesses an invalid address, divides by zero, or the like."
+            }
+            FailureKind::EndlessLoop => {
+                "A thread runs on for ever without an operation that others could see."
+            }
+            FailureKind::UseAfterFree => "Memory is used after it was freed.",
+            FailureKind::DoubleFree => {
+                "Memory is freed that was freed before, or was never allocated."
+            }
+            FailureKind::OutOfBounds => "An access lies outside of every block of the heap.",
+            FailureKind::ExitStatus => "The program ends with a status that tells of a failure.",
+            FailureKind::Unsupported => "The program does something that cannot be checked.",
+            FailureKind::Leak => "Something is never dropped or freed.",
+        }
+    }
+}
+
 /// Which bound cut something, for people.
 pub fn bound_name(bound: Bound) -> &'static str {
     match bound {

@@ -27,6 +27,26 @@ fn direct(path: &str) -> String {
     parts.join("/")
 }
 
+/// The parts of a place: the file, and the line and the column if they are known.
+///
+/// ```
+/// assert_eq!(report::parts("src/a.rs:12:5"), ("src/a.rs", Some(12), Some(5)));
+/// assert_eq!(report::parts("src/a.rs"), ("src/a.rs", None, None));
+/// ```
+pub fn parts(place: &str) -> (&str, Option<u32>, Option<u32>) {
+    let cut = |text: &'_ str| -> Option<(usize, u32)> {
+        let (before, number) = text.rsplit_once(':')?;
+        Some((before.len(), number.parse().ok()?))
+    };
+    let Some((first, last)) = cut(place) else {
+        return (place, None, None);
+    };
+    match cut(&place[..first]) {
+        Some((file, line)) => (&place[..file], Some(line), Some(last)),
+        None => (&place[..first], Some(last), None),
+    }
+}
+
 /// `src/a/b.rs:12:5` → `b.rs`.
 pub(crate) fn file(location: &str) -> &str {
     let name = location.rsplit(['/', '\\']).next().unwrap_or(location);

@@ -1,6 +1,6 @@
 //! What can be typed for searches by many machines.
 
-use super::Format;
+use super::ReportOptions;
 use crate::cluster::Server;
 use crate::jobs::Jobs;
 use clap::Args;
@@ -34,12 +34,8 @@ pub struct AttachOptions {
     /// The job, as `mazurka jobs` shows it
     #[arg(value_name = "JOB")]
     pub job: String,
-    /// How to print the result
-    #[arg(long, default_value = "text")]
-    pub format: Format,
-    /// Print the verdict only, and no progress
-    #[arg(long, short)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub report: ReportOptions,
 }
 
 /// Options of `cancel`.

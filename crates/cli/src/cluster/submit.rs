@@ -6,7 +6,7 @@ use crate::arguments::{AttachOptions, CancelOptions, SubmitTestOptions};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::runner::Executable;
-use crate::{Done, check, exit_code, fatality, interruption, terminal};
+use crate::{Done, exit_code, fatality, interruption, presentation, terminal};
 use cluster::{Cluster, ClusterError};
 use native::{Answer, ORDER, Order};
 use report::quantity::count;
@@ -193,13 +193,13 @@ pub fn attach(options: &AttachOptions) -> Done {
     let stop = interruption::gentle_flag(false)?;
     let cluster = options.server.connect()?.until(Arc::clone(&stop));
     let job = submitted(&cluster, &options.job)?;
-    let line = ProgressLine::new(!options.quiet);
+    let line = ProgressLine::new(!options.report.quiet);
     let report = unless_interrupted(wait(&cluster, &options.job, &job, &stop, &line));
     line.clear();
     let Some(report) = report? else {
         return Ok(ExitCode::from(crate::UNFINISHED));
     };
-    check::print_report(&report, options.format, options.quiet)?;
+    presentation::show(&report, &options.report)?;
     Ok(exit_code(report.verdict))
 }
 

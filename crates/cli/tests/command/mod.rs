@@ -28,6 +28,7 @@ pub fn mazurka(directory: &Path, arguments: &str) -> Command {
     command
         .args(arguments.split_whitespace())
         .current_dir(directory)
+        .env_remove("GITHUB_ACTIONS")
         .stdin(Stdio::null());
     command
 }

@@ -1,0 +1,94 @@
+//! Shows the result of a search: prints it, and writes the files that were asked for.
+
+use crate::arguments::{ReportFormat, ReportOptions};
+use crate::check::is_writable;
+use crate::refusal::Refusal;
+use crate::terminal;
+use report::{Interleaving, Report, Style, harmless_json};
+use std::path::{Path, PathBuf};
+
+/// Whether the files that were asked for could be written.
+pub fn prepare(options: &ReportOptions) -> Result<(), Refusal> {
+    let files = [&options.junit, &options.dot, &options.mermaid];
+    for path in files.into_iter().flatten() {
+        is_writable(path)?;
+    }
+    Ok(())
+}
+
+/// Prints the report and writes the files.
+pub fn show(report: &Report, options: &ReportOptions) -> Result<(), Refusal> {
+    let style = Style {
+        all_events: options.all_events,
+        ..terminal::style()
+    };
+    let readable = || match options.quiet {
+        true => format!("{}\n", report.headline(style)),
+        false => report.text(style),
+    };
+    let text = match options.format.unwrap_or_else(usual_format) {
+        ReportFormat::Text => readable(),
+        ReportFormat::Github => formats::github(report, &readable()),
+        ReportFormat::Json => {
+            let json = serde_json::to_string(report).expect("a report has no maps to serialise");
+            format!("{}\n", harmless_json(&json))
+        }
+        ReportFormat::Sarif => {
+            let json = formats::sarif(report).to_string();
+            format!("{}\n", harmless_json(&json))
+        }
+    };
+    print(&text)?;
+    if let Some(path) = &options.junit {
+        write(path, &formats::junit(report))?;
+    }
+    let failing = report.errors.first().map(|failure| &failure.interleaving);
+    draw(failing, options.dot.as_ref(), formats::dot)?;
+    draw(failing, options.mermaid.as_ref(), formats::mermaid)
+}
+
+/// Prints a report for people.
+pub fn print_text(report: &Report) -> Result<(), Refusal> {
+    print(&report.text(terminal::style()))
+}
+
+fn print(text: &str) -> Result<(), Refusal> {
+    terminal::print(text).map_err(|error| Refusal::System {
+        what: "print the report",
+        error,
+    })
+}
+
+fn usual_format() -> ReportFormat {
+    let is_workflow = std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
+    match is_workflow {
+        true => ReportFormat::Github,
+        false => ReportFormat::Text,
+    }
+}
+
+/// Writes the diagram of the execution that fails.
+fn draw(
+    failing: Option<&Interleaving>,
+    path: Option<&PathBuf>,
+    diagram: fn(&Interleaving) -> String,
+) -> Result<(), Refusal> {
+    match (path, failing) {
+        (Some(path), Some(failing)) => write(path, &diagram(failing)),
+        (Some(path), None) => {
+            let path = path.display();
+            terminal::complain(&format!(
+                "no execution fails, so there is none to draw: {path} was not written"
+            ));
+            Ok(())
+        }
+        (None, _) => Ok(()),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Refusal> {
+    std::fs::write(path, text).map_err(|error| Refusal::Unwritable {
+        path: path.to_owned(),
+        error,
+    })
+}

@@ -1,0 +1,18 @@
+//! Reports for other programs: code scanning, continuous integration, documents.
+//!
+//! Everything here renders a [`report::Report`] or one of its executions. Nothing is read, and nothing is written to files.
+
+#![forbid(unsafe_code)]
+
+mod diagram;
+mod dot;
+mod github;
+mod junit;
+mod mermaid;
+mod sarif;
+
+pub use dot::dot;
+pub use github::github;
+pub use junit::junit;
+pub use mermaid::mermaid;
+pub use sarif::sarif;

@@ -1,0 +1,68 @@
+//! An execution as a sequence diagram of Mermaid, for documents and issues.
+
+use crate::diagram::{label, line};
+use report::Interleaving;
+use std::fmt::Write;
+
+/// The execution: a lane for each thread, time downwards, and notes for pairs whose order matters.
+pub fn mermaid(interleaving: &Interleaving) -> String {
+    let mut text = "sequenceDiagram\n".to_owned();
+    let mut add = |arguments: std::fmt::Arguments<'_>| {
+        writeln!(text, "  {arguments}").expect("a string can be written to");
+    };
+    for (thread, name) in interleaving.threads.iter().enumerate() {
+        add(format_args!(
+            "participant t{thread} as {}",
+            escaped(&line(name))
+        ));
+    }
+    for (number, row) in interleaving.rows.iter().enumerate() {
+        let thread = row.thread;
+        let told = format!("{}. {}", number + 1, label(interleaving, number));
+        let told = escaped(&told);
+        let mark = match row.failed {
+            true => "❌ ",
+            false => "",
+        };
+        match row.sent_to {
+            Some(to) if to != thread => add(format_args!("t{thread}->>t{to}: {mark}{told}")),
+            Some(_) | None => add(format_args!("Note over t{thread}: {mark}{told}")),
+        }
+        let pairs = interleaving
+            .races
+            .iter()
+            .map(|pair| (pair, "their order decides"));
+        let conflict = interleaving
+            .conflict
+            .iter()
+            .map(|pair| (pair, "nothing orders them"));
+        for (pair, meaning) in pairs
+            .chain(conflict)
+            .filter(|(pair, _)| pair.second == number)
+        {
+            let first = interleaving.rows[pair.first].thread;
+            add(format_args!(
+                "Note over t{first},t{thread}: {} and {}: {meaning}",
+                pair.first + 1,
+                number + 1
+            ));
+        }
+    }
+    for (thread, end) in interleaving.ends.iter().enumerate() {
+        if !end.is_empty() {
+            add(format_args!("Note over t{thread}: {}", escaped(&line(end))));
+        }
+    }
+    text
+}
+
+/// What Mermaid would take for its own signs, as entities.
+fn escaped(text: &str) -> String {
+    let letters = text.chars().map(|letter| match letter {
+        '#' | ';' | '<' | '>' | '&' | '"' | '`' | '%' | '{' | '}' => {
+            format!("#{};", u32::from(letter))
+        }
+        letter => letter.to_string(),
+    });
+    letters.collect()
+}
