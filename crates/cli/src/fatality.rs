@@ -320,13 +320,7 @@ fn failure(order: &Order, sighted: &Sighted, coarse: &[String]) -> Failure {
         },
         saved_as: None,
         repeat_with: None,
-        interleaving: Interleaving {
-            threads: Vec::new(),
-            rows: Vec::new(),
-            races: Vec::new(),
-            conflict: None,
-            ends: Vec::new(),
-        },
+        interleaving: Interleaving::default(),
     }
 }
 

@@ -43,9 +43,9 @@ impl Guard {
     /// Watches over a process that knows this limit of time.
     pub fn over(mut worker: Worker, time_limit: Option<Duration>) -> Guard {
         let (sender, answers) = channel();
-        let told = worker.answers();
+        let mut told = worker.answers();
         // Ends with the process, or when nothing listens any more.
-        thread::spawn(move || told.map(|answer| sender.send(answer)).find(Result::is_err));
+        thread::spawn(move || told.any(|answer| sender.send(answer).is_err()));
         Guard {
             worker,
             answers,

@@ -4,12 +4,18 @@ use crate::arguments::{ReportFormat, ReportOptions};
 use crate::check::is_writable;
 use crate::refusal::Refusal;
 use crate::terminal;
+use page::Sources;
 use report::{Interleaving, Report, Style, harmless_json};
 use std::path::{Path, PathBuf};
 
 /// Whether the files that were asked for could be written.
 pub fn prepare(options: &ReportOptions) -> Result<(), Refusal> {
-    let files = [&options.junit, &options.dot, &options.mermaid];
+    let files = [
+        &options.html,
+        &options.junit,
+        &options.dot,
+        &options.mermaid,
+    ];
     for path in files.into_iter().flatten() {
         is_writable(path)?;
     }
@@ -39,6 +45,10 @@ pub fn show(report: &Report, options: &ReportOptions) -> Result<(), Refusal> {
         }
     };
     print(&text)?;
+    if let Some(path) = &options.html {
+        let folder = std::env::current_dir().unwrap_or_default();
+        write(path, &page::page(report, &Sources::of(report, &folder)))?;
+    }
     if let Some(path) = &options.junit {
         write(path, &formats::junit(report))?;
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crate, what it may depend on, what only its tests may besides.
-const ARROWS: [(&str, &[&str], &[&str]); 17] = [
+const ARROWS: [(&str, &[&str], &[&str]); 18] = [
     ("explore", &[], &["testkit"]),
     ("objects", &["explore"], &["testkit"]),
     ("report", &["explore"], &[]),
@@ -18,7 +18,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 17] = [
     ("macros", &[], &[]),
     (
         "mazurka",
-        &["enforce", "explore", "macros", "report", "runtime"],
+        &["enforce", "explore", "macros", "page", "report", "runtime"],
         &[],
     ),
     (
@@ -38,6 +38,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 17] = [
     ("embed", &[], &[]),
     ("cluster", &[], &[]),
     ("formats", &["report"], &[]),
+    ("page", &["report"], &[]),
     ("loom", &["mazurka"], &[]),
     ("corpus", &["actors", "mazurka"], &[]),
     ("testkit", &["explore", "objects"], &[]),
@@ -53,6 +54,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 17] = [
             "intercept",
             "mazurka",
             "native",
+            "page",
             "report",
         ],
         &["testkit"],

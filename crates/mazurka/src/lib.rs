@@ -161,7 +161,8 @@ pub use input::input;
 ///
 /// The function may return a `Result`, and may be `async` (it is blocked on). Its other attributes
 /// (`#[ignore]`, `#[should_panic]`, `#[cfg]`) stay what they are. A failure is shown once, with the line that repeats
-/// it: `MAZURKA_REPLAY=FILE cargo test …`, or `cargo nextest run …` if that ran the test.
+/// it: `MAZURKA_REPLAY=FILE cargo test …`, or `cargo nextest run …` if that ran the test. `MAZURKA_HTML=FOLDER cargo test`
+/// writes a page for each test, in which a browser steps through the execution that fails.
 ///
 /// What is wrong in an attribute is told when the test is compiled:
 ///

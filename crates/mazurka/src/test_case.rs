@@ -1,6 +1,7 @@
 //! A model as a test: a check with what the test expects of it, and the failure that it shows.
 
 mod cluster;
+mod html;
 mod place;
 mod returned;
 mod runner;
@@ -286,6 +287,7 @@ impl TestCase {
             (Verdict::Bug, Some(text)) if is_expected(&report, text) => self.tell(&report),
             (Verdict::Bounded, None) if self.permits(&report) => {
                 eprintln!("{}", report.text(Style::default()));
+                html::write(&self.name, &report);
             }
             (_, None) => panic!("{}", self.shown(report)),
             (_, Some(text)) => panic!("expected {}\n{}", expected(text), self.shown(report)),
@@ -294,6 +296,7 @@ impl TestCase {
 
     /// What a test that passes has to tell: how much was executed, what raced, what was noticed.
     fn tell(&self, report: &Report) {
+        html::write(&self.name, report);
         if self.is_told {
             eprintln!("{}: {}", self.name, report.text(Style::default()));
         }
@@ -319,6 +322,7 @@ impl TestCase {
                 Err(error) => report.warnings.push(error.to_string()),
             }
         }
+        html::write(&self.name, &report);
         format!("\n{}", report.text(Style::default()))
     }
 

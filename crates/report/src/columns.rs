@@ -325,6 +325,7 @@ mod tests {
                 },
             ],
             conflict: None,
+            objects: Vec::new(),
             ends: vec!["panicked".to_owned(), String::new(), String::new()],
         }
     }
@@ -346,6 +347,7 @@ mod tests {
                 second: rows.len() / 2,
             }],
             conflict: None,
+            objects: Vec::new(),
             ends: (0..threads)
                 .map(|thread| format!("waits for worker {}", (thread + 1) % threads))
                 .collect(),

@@ -15,6 +15,9 @@ pub struct Interleaving {
     /// The two accesses of a data race, if that is what failed: nothing orders them.
     #[serde(default)]
     pub conflict: Option<Racing>,
+    /// The objects that the events are about, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<String>,
     /// What each thread does at the end ("waits for mutex m, held by T1"), one per column; empty for a
     /// thread that ran to its end.
     pub ends: Vec<String>,
@@ -39,6 +42,25 @@ pub struct Row {
     /// call; of an await: the row of the task's last step.
     #[serde(default)]
     pub sent_in: Option<usize>,
+    /// Which object it is about, by its index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<usize>,
+    /// The state of that object afterwards: `3`, `held by T1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// The row that wrote the value which this one reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<usize>,
+    /// The rows that have to come before it in any order: the unlock before a lock, the start of its thread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<usize>,
+    /// Whether its thread waits from here to its next event.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub waits: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Two rows that race; the first came first.

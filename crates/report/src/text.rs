@@ -330,6 +330,7 @@ mod tests {
                 }],
                 races: Vec::new(),
                 conflict: None,
+                objects: Vec::new(),
                 ends: vec!["panicked".to_owned()],
             },
         }

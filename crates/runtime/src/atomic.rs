@@ -362,7 +362,9 @@ fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
     if engine.watch.races {
         engine.happens_before.load(engine.running, object, order);
     }
-    engine.record_values([value], |name, [value]| format!("{name}.load() -> {value}"));
+    engine.record_values([value], 0, |name, [value]| {
+        format!("{name}.load() -> {value}")
+    });
 }
 
 /// A write of the value that is there already has no effect, like a read.
@@ -381,7 +383,7 @@ fn stored<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
             .happens_before
             .store(engine.running, engine.op.object, order, false);
     }
-    engine.record_values([value], |name, [value]| format!("{name}.store({value})"));
+    engine.record_values([value], 0, |name, [value]| format!("{name}.store({value})"));
 }
 
 #[cold]
@@ -396,7 +398,7 @@ fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, orde
             .happens_before
             .publish(engine.running, engine.op.object, order);
     }
-    engine.record_values([old, new], |name, [old, new]| {
+    engine.record_values([old, new], 1, |name, [old, new]| {
         format!("{name}.{operation}: {old} -> {new}")
     });
 }
@@ -420,7 +422,8 @@ fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orde
                 .publish(engine.running, object, success);
         }
     }
-    engine.record_values(values, |name, [old, current, new]| {
+    let afterwards = if is_equal { 2 } else { 0 };
+    engine.record_values(values, afterwards, |name, [old, current, new]| {
         let result = if is_equal { "Ok" } else { "Err" };
         format!("{name}.compare_exchange({current}, {new}) -> {result}({old})")
     });

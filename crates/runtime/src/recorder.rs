@@ -1,5 +1,6 @@
 //! What is written down of an execution that is shown to people.
 
+pub(crate) mod states;
 mod wording;
 
 pub use wording::kind_of_object;
@@ -32,6 +33,8 @@ pub(crate) struct Recorder {
     repeatable: FxHashMap<NativeTouch, u32>,
     thread: Option<(ThreadId, Spot)>,
     text: Option<String>,
+    /// The variable of the event at hand, and its value afterwards.
+    variable: Option<(String, String)>,
     failed: bool,
     sent_to: Option<ThreadId>,
     sent_in: Option<EventId>,
@@ -50,6 +53,8 @@ pub(crate) struct Recorded {
     pub(crate) thread: ThreadId,
     pub(crate) location: Spot,
     pub(crate) text: String,
+    /// The variable that it is about, and its value afterwards.
+    pub(crate) variable: Option<(String, String)>,
     pub(crate) failed: bool,
     /// Whom the message is for that it sent or brought in, or the result.
     pub(crate) sent_to: Option<ThreadId>,
@@ -83,6 +88,7 @@ impl Recorder {
     pub(crate) fn begin_event(&mut self, thread: ThreadId, location: Spot) {
         self.thread = Some((thread, location));
         self.text = None;
+        self.variable = None;
         self.failed = false;
         self.sent_to = None;
         self.sent_in = self.calls.remove(&thread);
@@ -145,6 +151,7 @@ impl Recorder {
             thread,
             location,
             text,
+            variable: self.variable.take(),
             failed: self.failed,
             sent_to: self.sent_to,
             sent_in: self.sent_in,
@@ -240,17 +247,25 @@ impl Engine {
         }
     }
 
-    /// The same with values.
+    /// The same with values, one of which the variable has afterwards.
     #[inline]
     pub(crate) fn record_values<V: Value, const N: usize>(
         &mut self,
         values: [V; N],
+        afterwards: usize,
         text: impl FnOnce(&str, [String; N]) -> String,
     ) {
         if self.watch.records {
             let values = values.map(|value| self.recorder.shown(value));
+            let name = self.recorder.object_name(self.op.object, self.op.kind);
+            self.record_variable(name, values[afterwards].clone());
             self.record(|name| text(name, values));
         }
+    }
+
+    /// The event at hand is about this variable, which has this value afterwards.
+    pub(crate) fn record_variable(&mut self, name: String, value: String) {
+        self.recorder.variable = Some((name, value));
     }
 
     /// The thread that runs reads or writes plain memory; the number of the touch.
@@ -296,6 +311,7 @@ impl Engine {
             thread: self.running,
             location,
             text,
+            variable: None,
             failed: false,
             sent_to: None,
             sent_in: None,

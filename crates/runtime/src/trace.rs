@@ -3,7 +3,8 @@
 use crate::deciding;
 use crate::engine::Engine;
 use crate::recorder::Recorded;
-use explore::{EventId, Execution, OpKind, Outcome, Point, Race, ThreadId};
+use crate::recorder::states::{States, begins_wait};
+use explore::{Access, EventId, Execution, OpKind, Outcome, Point, Race, ThreadId};
 use report::{FailureKind, Interleaving, Racing, Row};
 use std::collections::BTreeMap;
 
@@ -60,10 +61,11 @@ impl Engine {
         let failure = self.failure();
         let columns = self.columns();
         let Rows {
-            rows,
+            mut rows,
             events,
             touches,
         } = self.rows(&columns, failure.as_ref());
+        let objects = self.tell_states(execution, &mut rows, &events);
         let failed = failure.as_ref().and_then(|shown| shown.event);
         let failed = failed.map(|event| deciding::cause(event, execution, self.recorder.failed()));
         let racing = |race: Race| Racing {
@@ -79,6 +81,7 @@ impl Engine {
             interleaving: Interleaving {
                 threads: threads.collect(),
                 rows,
+                objects,
                 races: races.into_iter().map(racing).collect(),
                 conflict: match touches[..] {
                     [first, second] => Some(Racing { first, second }),
@@ -167,6 +170,57 @@ impl Engine {
         rows
     }
 
+    /// Adds to the rows of events what one sees who steps through them. Gives the names of the objects.
+    fn tell_states(
+        &self,
+        execution: &Execution,
+        rows: &mut [Row],
+        events: &[usize],
+    ) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+        let mut states = States::default();
+        // The row that wrote last, by object.
+        let mut written: BTreeMap<usize, usize> = BTreeMap::new();
+        for (((id, event), recorded), &number) in
+            execution.events().zip(&self.recorder.events).zip(events)
+        {
+            let edges = execution.edges(id).iter();
+            rows[number].after = edges.map(|edge| events[edge.index()]).collect();
+            rows[number].waits = begins_wait(event.op.kind);
+            let name = match &recorded.variable {
+                Some((name, _)) => name.clone(),
+                None => self.recorder.object_name(event.op.object, event.op.kind),
+            };
+            let state = match &recorded.variable {
+                Some((_, value)) => Some(value.clone()),
+                None => {
+                    let what = (event.op.kind, event.thread());
+                    let name_of = |thread| self.thread_name(thread);
+                    states.after(&name, what, &recorded.text, name_of)
+                }
+            };
+            let Some(state) = state else {
+                continue;
+            };
+            let object = *numbers.entry(name).or_insert_with_key(|name| {
+                names.push(name.clone());
+                names.len() - 1
+            });
+            if recorded.variable.is_some() {
+                if event.op.kind != OpKind::Store {
+                    rows[number].reads = written.get(&object).copied();
+                }
+                if event.op.access == Access::Write {
+                    written.insert(object, number);
+                }
+            }
+            rows[number].object = Some(object);
+            rows[number].state = Some(state);
+        }
+        names
+    }
+
     fn row(&self, threads: &[ThreadId], recorded: &Recorded) -> Row {
         let mut columns = threads.iter();
         let column = columns.position(|&thread| thread == recorded.thread);
@@ -178,7 +232,7 @@ impl Engine {
             sent_to: recorded
                 .sent_to
                 .and_then(|to| threads.iter().position(|&thread| thread == to)),
-            sent_in: None,
+            ..Row::default()
         }
     }
 }

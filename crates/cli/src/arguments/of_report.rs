@@ -29,6 +29,9 @@ pub struct ReportOptions {
     /// Show all events of an execution, also if it is long
     #[arg(long)]
     pub all_events: bool,
+    /// Write the result to this file as a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Write a test case for JUnit to this file
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,

@@ -6,15 +6,20 @@ use std::path::{Path, PathBuf};
 /// in several programs have files of their own.
 pub(super) fn place_for(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap_or_default();
-    let program = program_of(&test).unwrap_or("model");
-    let file = format!("{program}-{name}");
-    let file = file.replace(
-        |letter: char| !letter.is_alphanumeric() && letter != '_',
-        "-",
-    );
     target_of(&test)
         .unwrap_or_else(std::env::temp_dir)
-        .join(format!("{file}.schedule.json"))
+        .join(format!("{}.schedule.json", stem_for(name)))
+}
+
+/// What files of the test are called.
+pub(super) fn stem_for(name: &str) -> String {
+    let test = std::env::current_exe().unwrap_or_default();
+    let program = program_of(&test).unwrap_or("model");
+    let file = format!("{program}-{name}");
+    file.replace(
+        |letter: char| !letter.is_alphanumeric() && letter != '_',
+        "-",
+    )
 }
 
 /// `TARGET/PROFILE/deps/TEST` → `TARGET`

@@ -119,7 +119,7 @@ fn order(address: usize, code: usize, access: Access) {
                 false => clocks.load(thread, object, Ordering::Acquire),
             }
         }
-        engine.record_memory(address, &[&[0]], |name, [_]| match releases {
+        engine.record_memory(address, &[&[0]], None, |name, [_]| match releases {
             true => format!("{name}: what was done happens before (annotation)"),
             false => format!("{name}: what follows happens after (annotation)"),
         });

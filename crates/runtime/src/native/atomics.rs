@@ -321,9 +321,12 @@ impl Engine {
             let variable = range.variable(pointer.addr(), size_of::<V>());
             self.happens_before.load(self.running, variable, order);
         }
-        self.record_memory(pointer.addr(), &[bytes_of(&value)], |name, [value]| {
-            format!("{name}.load() -> {value}")
-        });
+        self.record_memory(
+            pointer.addr(),
+            &[bytes_of(&value)],
+            Some(0),
+            |name, [value]| format!("{name}.load() -> {value}"),
+        );
     }
 
     #[cold]
@@ -339,9 +342,12 @@ impl Engine {
             self.happens_before
                 .store(self.running, variable, order, continues);
         }
-        self.record_memory(pointer.addr(), &[bytes_of(&value)], |name, [value]| {
-            format!("{name}.store({value})")
-        });
+        self.record_memory(
+            pointer.addr(),
+            &[bytes_of(&value)],
+            Some(0),
+            |name, [value]| format!("{name}.store({value})"),
+        );
     }
 
     #[cold]
@@ -367,7 +373,7 @@ impl Engine {
             self.happens_before.publish(self.running, variable, order);
         }
         let values = [bytes_of(&old), bytes_of(&new)];
-        self.record_memory(pointer.addr(), &values, |name, [old, new]| {
+        self.record_memory(pointer.addr(), &values, Some(1), |name, [old, new]| {
             format!("{name}.{operation}: {old} -> {new}")
         });
     }
@@ -407,9 +413,15 @@ impl Engine {
             bytes_of(&values[1]),
             bytes_of(&values[2]),
         ];
-        self.record_memory(pointer.addr(), &bytes, |name, [old, expected, new]| {
-            let result = if is_equal { "succeeds" } else { "fails" };
-            format!("{name}.compare_exchange({expected}, {new}) {result}: {old}")
-        });
+        let afterwards = if is_equal { 2 } else { 0 };
+        self.record_memory(
+            pointer.addr(),
+            &bytes,
+            Some(afterwards),
+            |name, [old, expected, new]| {
+                let result = if is_equal { "succeeds" } else { "fails" };
+                format!("{name}.compare_exchange({expected}, {new}) {result}: {old}")
+            },
+        );
     }
 }

@@ -319,7 +319,7 @@ impl Engine {
         }
         // SAFETY: as promised by the caller.
         let bytes = unsafe { bytes_at(address, length) };
-        self.record_memory(address, &[bytes], |name, [value]| {
+        self.record_memory(address, &[bytes], Some(0), |name, [value]| {
             format!("{name} -> {value}")
         });
     }
@@ -334,14 +334,16 @@ impl Engine {
         } = written;
         if self.is_ended_local(address) {
             // What is there now is the checker's. Nothing reads what was written.
-            self.record_memory(address, &[&[0]], |name, _| format!("{name} is written"));
+            self.record_memory(address, &[&[0]], None, |name, _| {
+                format!("{name} is written")
+            });
             return;
         }
         // SAFETY: the program has written it just now.
         unsafe {
             self.after = content_of(address, length, range);
             let bytes = bytes_at(address, length);
-            self.record_memory(address, &[bytes], |name, [value]| {
+            self.record_memory(address, &[bytes], Some(0), |name, [value]| {
                 format!("{name} = {value}")
             });
         }

@@ -96,11 +96,12 @@ impl Engine {
         runs_on
     }
 
-    /// Says what the event at hand does, with the name of the variable and values.
+    /// Says what the event at hand does, with the name of the variable and values, one of which it has afterwards, if that is known.
     pub(super) fn record_memory<const N: usize>(
         &mut self,
         address: usize,
         values: &[&[u8]; N],
+        afterwards: Option<usize>,
         text: impl FnOnce(&str, [String; N]) -> String,
     ) {
         if !self.watch.records {
@@ -111,6 +112,9 @@ impl Engine {
         };
         let name = native.source_map.variable(address, values[0].len());
         let values = values.map(|bytes| native.source_map.value(address, bytes));
+        if let Some(afterwards) = afterwards {
+            self.record_variable(name.clone(), values[afterwards].clone());
+        }
         self.record(|_| text(&name, values));
     }
 }

@@ -1,0 +1,257 @@
+//! Pages in a real browser: headless Chromium, driven by its own driver. Skipped where one of them is not installed.
+
+mod command;
+
+use command::run;
+use report::Report;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use thirtyfour::prelude::*;
+
+/// A driver that ends with the test.
+struct Driver {
+    process: Child,
+    address: String,
+}
+
+impl Driver {
+    fn start() -> Option<Driver> {
+        let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
+        if !is_there("chromium") || !is_there("chromedriver") {
+            eprintln!("skipped: chromium and chromedriver are not installed");
+            return None;
+        }
+        let mut command = Command::new("chromedriver");
+        command
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut process = command.spawn().unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        let port = output.lines().find_map(|line| {
+            let line = line.unwrap();
+            let (_, port) = line.split_once("started successfully on port ")?;
+            Some(port.trim_end_matches('.').to_owned())
+        });
+        let address = format!("http://127.0.0.1:{}", port.unwrap());
+        Some(Driver { process, address })
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Opens a page and looks at it.
+fn look(page: &Path, width: u32, see: impl AsyncFnOnce(&WebDriver) -> WebDriverResult<()>) {
+    let Some(driver) = Driver::start() else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let result: WebDriverResult<()> = runtime.block_on(async {
+        let mut capabilities = DesiredCapabilities::chrome();
+        for argument in [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+        ] {
+            capabilities.add_arg(argument)?;
+        }
+        let browser = WebDriver::new(&driver.address, capabilities).await?;
+        let metrics =
+            json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        browser
+            .cdp()
+            .send_raw("Emulation.setDeviceMetricsOverride", metrics)
+            .await?;
+        browser.goto(format!("file://{}", page.display())).await?;
+        let seen = see(&browser).await;
+        browser.quit().await?;
+        seen
+    });
+    result.unwrap();
+}
+
+async fn ask(browser: &WebDriver, script: &str) -> WebDriverResult<Value> {
+    let result = browser
+        .execute(format!("return {script}"), Vec::new())
+        .await?;
+    Ok(result.json().clone())
+}
+
+/// The page of a check.
+fn page_of(folder: &Path, check: &str) -> std::path::PathBuf {
+    let ran = run(folder, &format!("{check} --no-output --html page.html"));
+    assert!(ran.code < 2, "{}", ran.errors);
+    folder.join("page.html")
+}
+
+const EVENT: &str = "document.querySelector('.side h3').textContent";
+
+#[test]
+fn a_page_is_stepped_through_by_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = page_of(folder.path(), "check abba-deadlock");
+    look(&page, 1400, async |browser| {
+        assert_eq!(browser.title().await?, "bug: deadlock in abba-deadlock");
+        let table = browser.find(By::Css("table.events")).await?;
+        assert_eq!(ask(browser, EVENT).await?, "Event 8 of 8");
+        table.send_keys(Key::Home).await?;
+        assert_eq!(ask(browser, EVENT).await?, "Event 1 of 8");
+        let objects = "document.querySelector('.side').textContent.includes('held by T0')";
+        assert_eq!(ask(browser, objects).await?, false);
+        for _ in 0..3 {
+            table.send_keys(Key::Down).await?;
+        }
+        assert_eq!(ask(browser, EVENT).await?, "Event 4 of 8");
+        assert_eq!(ask(browser, objects).await?, true);
+        let current = "document.querySelectorAll('tr[aria-current]').length";
+        assert_eq!(ask(browser, current).await?, 1);
+        table.send_keys(Key::End).await?;
+        let waits = "document.querySelector('.side').textContent.includes('T1 waits')";
+        assert_eq!(ask(browser, waits).await?, true);
+        // By the keyboard alone: the table is reached by the tabulator.
+        browser
+            .execute("document.activeElement.blur()", Vec::new())
+            .await?;
+        let mut is_reached = false;
+        for _ in 0..10 {
+            browser.active_element().await?.send_keys(Key::Tab).await?;
+            is_reached |=
+                ask(browser, "document.activeElement.matches('table.events')").await? == true;
+        }
+        assert!(is_reached);
+        Ok(())
+    });
+}
+
+#[test]
+fn nothing_is_loaded_from_outside() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = page_of(folder.path(), "check lost-update --keep-going");
+    look(&page, 1400, async |browser| {
+        let loaded = "performance.getEntriesByType('resource').length";
+        assert_eq!(ask(browser, loaded).await?, 0);
+        // The policy stops what the page does not do anyway.
+        let blocked = "await fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'blocked')";
+        assert_eq!(ask(browser, blocked).await?, "blocked");
+        let injected = "(() => { const script = document.createElement('script'); script.textContent = 'window.ran = 1'; \
+             document.body.append(script); return window.ran === undefined })()";
+        assert_eq!(ask(browser, injected).await?, true);
+        Ok(())
+    });
+}
+
+#[test]
+fn pages_are_dark_where_the_reader_wants_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = page_of(folder.path(), "check mutex:2,2");
+    look(&page, 1400, async |browser| {
+        let colour = "getComputedStyle(document.body).backgroundColor";
+        assert_eq!(ask(browser, colour).await?, "rgb(255, 255, 255)");
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
+        browser
+            .cdp()
+            .send_raw("Emulation.setEmulatedMedia", media)
+            .await?;
+        assert_eq!(ask(browser, colour).await?, "rgb(13, 17, 23)");
+        Ok(())
+    });
+}
+
+#[test]
+fn a_page_fits_narrow_and_wide_screens() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = page_of(folder.path(), "check lost-update");
+    for width in [360, 1400, 3840] {
+        look(&page, width, async |browser| {
+            let fits = "document.documentElement.scrollWidth <= innerWidth";
+            assert_eq!(ask(browser, fits).await?, true, "{width}");
+            Ok(())
+        });
+    }
+}
+
+/// A failure with as many threads and events.
+fn long(events: usize) -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    let mut json = run(folder.path(), "check lost-update --no-output --format json").json();
+    let execution = &mut json["errors"][0]["interleaving"];
+    let names: Vec<String> = (0..6).map(|thread| format!("T{thread}")).collect();
+    execution["ends"] = vec![""; 6].into();
+    execution["threads"] = names.into();
+    execution["objects"] = vec!["x"].into();
+    let row = |number: usize| {
+        json!({ "thread": number % 6, "text": format!("x.fetch_add(1): {number} -> {}", number + 1), "location": "a.c:3:4",
+            "failed": number + 1 == events, "sent_to": null, "sent_in": null, "object": 0, "state": number.to_string() })
+    };
+    execution["rows"] = (0..events).map(row).collect::<Vec<Value>>().into();
+    execution["races"] = json!([{ "first": events / 2, "second": events / 2 + 1 }]);
+    serde_json::from_value(json).unwrap()
+}
+
+#[test]
+fn long_executions_are_folded() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let text = page::page(&long(10_000), &page::Sources::default());
+    assert!(text.len() < 5 << 20);
+    fs::write(&page, text).unwrap();
+    look(&page, 1400, async |browser| {
+        let rows = "document.querySelectorAll('.events tbody tr').length";
+        let before = ask(browser, rows).await?.as_u64().unwrap();
+        assert!(before < 100, "{before}");
+        browser
+            .find(By::Css("tr.fold button"))
+            .await?
+            .click()
+            .await?;
+        let after = ask(browser, rows).await?.as_u64().unwrap();
+        assert_eq!(after, before + 500);
+        // A step into what is folded unfolds its neighbourhood.
+        browser.execute("stepper.go(7000)", Vec::new()).await?;
+        assert_eq!(ask(browser, EVENT).await?, "Event 7001 of 10000");
+        let current = "document.querySelector('tr[aria-current]').textContent.startsWith('7001')";
+        assert_eq!(ask(browser, current).await?, true);
+        Ok(())
+    });
+}
+
+#[test]
+fn texts_of_a_program_are_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let mut json = serde_json::to_value(long(50)).unwrap();
+    let hostile = "</script><img src=x onerror=\"window.ran=1\"><script>window.ran=1</script><b>\u{1b}\u{0}\u{202e}'`${1}";
+    json["program"] = hostile.into();
+    json["warnings"] = vec![hostile, &"x".repeat(10 << 20)].into();
+    let failure = &mut json["errors"][0];
+    failure["message"] = hostile.into();
+    failure["repeat_with"] = hostile.into();
+    failure["interleaving"]["threads"][0] = hostile.into();
+    failure["interleaving"]["objects"][0] = hostile.into();
+    for row in failure["interleaving"]["rows"].as_array_mut().unwrap() {
+        row["text"] = hostile.into();
+        row["location"] = hostile.into();
+    }
+    let report: Report = serde_json::from_value(json).unwrap();
+    fs::write(&page, page::page(&report, &page::Sources::default())).unwrap();
+    look(&page, 1400, async |browser| {
+        let nodes = "document.querySelectorAll('main img, main script, main b').length";
+        assert_eq!(ask(browser, nodes).await?, 0);
+        assert_eq!(ask(browser, "window.ran === undefined").await?, true);
+        let shown = "document.querySelector('main pre').textContent.includes('</script><img')";
+        assert_eq!(ask(browser, shown).await?, true);
+        Ok(())
+    });
+}

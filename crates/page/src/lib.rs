@@ -1,0 +1,115 @@
+//! The report of a check as one page for a browser.
+//!
+//! The page is one file: script, style and data are in it, and its policy lets nothing else run and nothing be loaded. What comes from
+//! a program is data, which the script shows as text.
+
+#![forbid(unsafe_code)]
+
+mod sources;
+
+pub use sources::Sources;
+
+use report::{Report, Style};
+
+const PAGE: &str = include_str!("page.html");
+const SCRIPT: &str = include_str!("page.js");
+const STYLE: &str = include_str!("page.css");
+
+/// What the policy of the page lets run: digests of its script and of its style. A test says what they have to be.
+const SCRIPT_HASH: &str = "gnBTj96EfhhfR01ziqSdrQCSbGtJdYvwNsGcFWCvDPQ=";
+const STYLE_HASH: &str = "z9am1M5RnF1nPE0j7kBuFFML1EjuqQcdcl3+xn6HTDg=";
+
+/// The page for a report, with lines of the program's source.
+///
+/// ```
+/// let json = r#"{"verdict":"verified","program":"p","executions":1,"halted":0,"blocked":0,"deadlocks":0,"errors":[],"bounds":[],
+///     "probes":0,"events":1,"max_depth":1,"algorithm":"optimal","elapsed_s":0.1,"peak_rss_bytes":0}"#;
+/// let report: report::Report = serde_json::from_str(json).unwrap();
+/// let page = page::page(&report, &page::Sources::default());
+/// assert!(page.starts_with("<!doctype html>") && page.contains("verified: no interleaving of p has a bug"));
+/// ```
+pub fn page(report: &Report, sources: &Sources) -> String {
+    let text = report.text(Style::default());
+    let data = serde_json::json!({ "report": report, "text": text, "sources": serde_json::Value::from(sources) });
+    let parts = [
+        ("SCRIPT_HASH", SCRIPT_HASH.to_owned()),
+        ("STYLE_HASH", STYLE_HASH.to_owned()),
+        ("STYLE", STYLE.to_owned()),
+        ("TEXT", escaped(&text)),
+        ("DATA", harmless(&data.to_string())),
+        ("SCRIPT", SCRIPT.to_owned()),
+    ];
+    // Each part is put in once, from the front, so that none is looked for in another one.
+    let mut page = String::new();
+    let mut rest = PAGE;
+    for (name, part) in parts {
+        let (before, after) = rest.split_once(name).expect("the page has each part");
+        page.push_str(before);
+        page.push_str(&part);
+        rest = after;
+    }
+    page + rest
+}
+
+/// JSON that can stand within a script.
+fn harmless(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match letter {
+            '<' | '>' | '&' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => {
+                text.push_str(&format!("\\u{:04x}", u32::from(letter)));
+            }
+            letter => text.push(letter),
+        }
+    }
+    text
+}
+
+/// Text that can stand in the page.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest, Sha256};
+
+    /// In base 64, as a policy has it.
+    fn digest(text: &str) -> String {
+        const LETTERS: &[u8; 64] =
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let bytes = Sha256::digest(text);
+        let mut told = String::new();
+        for three in bytes.chunks(3) {
+            let number = three
+                .iter()
+                .fold(0, |number, &byte| number << 8 | u32::from(byte));
+            let number = number << (8 * (3 - three.len()));
+            for letter in 0..=three.len() {
+                let index = number >> (18 - 6 * letter) & 63;
+                told.push(char::from(LETTERS[index as usize]));
+            }
+        }
+        while !told.len().is_multiple_of(4) {
+            told.push('=');
+        }
+        told
+    }
+
+    #[test]
+    fn the_policy_allows_the_script_and_the_style_of_the_page() {
+        assert_eq!(
+            (SCRIPT_HASH, STYLE_HASH),
+            (digest(SCRIPT).as_str(), digest(STYLE).as_str())
+        );
+    }
+
+    #[test]
+    fn data_cannot_end_the_script() {
+        let json = harmless(r#""</script><!-- &amp;""#);
+        assert!(!json.contains(['<', '>', '&']));
+        let again: String = serde_json::from_str(&json).unwrap();
+        assert_eq!(again, "</script><!-- &amp;");
+    }
+}

@@ -1,0 +1,108 @@
+//! Lines of the program's source, for the page.
+
+use report::{Report, parts};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Lines on both sides of one that is told.
+const AROUND: u32 = 4;
+
+/// Lines of all files together.
+const MOST: usize = 4000;
+
+/// Files with more bytes are no sources.
+const LARGEST: u64 = 4 << 20;
+
+/// Characters of a line.
+const WIDTH: usize = 400;
+
+/// Lines of files, by the names that the report has for them.
+#[derive(Clone, Default, Debug)]
+pub struct Sources(BTreeMap<String, Vec<(u32, String)>>);
+
+impl Sources {
+    /// The lines around the places of the report, as far as the files lie below the folder. Others are not read: the places
+    /// come from the program, which need not be the user's own.
+    pub fn of(report: &Report, folder: &Path) -> Sources {
+        let mut wanted: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+        let mut count = 0;
+        for place in places(report) {
+            let (file, Some(line), _) = parts(place) else {
+                continue;
+            };
+            let lines = wanted.entry(file).or_default();
+            for line in line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND) {
+                if count < MOST && lines.insert(line) {
+                    count += 1;
+                }
+            }
+        }
+        let read = |(name, lines): (&str, BTreeSet<u32>)| {
+            let text = fs::read_to_string(below(folder, name)?).ok()?;
+            let text: Vec<&str> = text.lines().collect();
+            let shown = lines.into_iter().filter_map(|line| {
+                let content = text.get(line as usize - 1)?;
+                Some((line, content.chars().take(WIDTH).collect()))
+            });
+            Some((name.to_owned(), shown.collect()))
+        };
+        Sources(wanted.into_iter().filter_map(read).collect())
+    }
+}
+
+/// The lines as data for the page.
+impl From<&Sources> for Value {
+    fn from(sources: &Sources) -> Value {
+        let files = sources.0.iter();
+        let files = files.map(|(name, lines)| {
+            (
+                name.clone(),
+                Value::from_iter(lines.iter().map(|(line, text)| {
+                    Value::from_iter([Value::from(*line), Value::from(text.as_str())])
+                })),
+            )
+        });
+        Value::Object(files.collect())
+    }
+}
+
+/// The places of the failures and of the events of their executions, those of failures first.
+fn places(report: &Report) -> impl Iterator<Item = &str> {
+    let failures = report.errors.iter();
+    let own = failures
+        .clone()
+        .filter_map(|failure| failure.location.as_deref());
+    let rows = failures.flat_map(|failure| &failure.interleaving.rows);
+    own.chain(rows.filter_map(|row| row.location.as_deref()))
+}
+
+/// The file with this name, if it is one of the folder.
+fn below(folder: &Path, name: &str) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    let file = folder.join(name).canonicalize().ok()?;
+    let is_source = file
+        .metadata()
+        .is_ok_and(|file| file.is_file() && file.len() <= LARGEST);
+    (is_source && file.starts_with(&folder)).then_some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_the_folder_are_read() {
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("project");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("a.c"), "int a;\n").unwrap();
+        fs::write(outer.path().join("secret"), "word\n").unwrap();
+        std::os::unix::fs::symlink("../secret", folder.join("link.c")).unwrap();
+        assert!(below(&folder, "a.c").is_some());
+        for name in ["../secret", "link.c", "/etc/passwd", ".", "missing.c"] {
+            assert_eq!(below(&folder, name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The states of objects as people see them, event by event.
+
+use explore::{OpKind, ThreadId};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// What is known of an object from its events so far.
+#[derive(Default)]
+struct Known {
+    /// Who has a lock or permits, or initialises a once.
+    holders: Vec<ThreadId>,
+    /// Who waits for it.
+    waiting: Vec<ThreadId>,
+    /// Messages, letters, a park token, threads at a barrier.
+    count: usize,
+    is_over: bool,
+}
+
+/// All objects, by name.
+#[derive(Default)]
+pub(crate) struct States(BTreeMap<String, Known>);
+
+/// Whether a thread waits from an event of this kind to its next one.
+pub(crate) fn begins_wait(kind: OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::MutexRequest
+            | OpKind::ReadRequest
+            | OpKind::WriteRequest
+            | OpKind::CondvarEnqueue
+            | OpKind::SemaphoreRequest
+            | OpKind::BarrierArrive
+            | OpKind::OnceEnter
+            | OpKind::SendRequest
+            | OpKind::ReceiveRequest
+            | OpKind::ParkRequest
+    )
+}
+
+impl States {
+    /// The thread performs an event at an object. The state of the object afterwards, if it has one that people want to see.
+    pub(crate) fn after(
+        &mut self,
+        object: &str,
+        (kind, thread): (OpKind, ThreadId),
+        text: &str,
+        name_of: impl Fn(ThreadId) -> String,
+    ) -> Option<String> {
+        if !self.0.contains_key(object) {
+            self.0.insert(object.to_owned(), Known::default());
+        }
+        let known = self.0.get_mut(object)?;
+        // The text of a try ends with its result.
+        let succeeds = text.ends_with("-> true") || text.ends_with("Accepted");
+        known.change(kind, thread, succeeds || text.ends_with("a message"));
+        let names = |threads: &[ThreadId]| {
+            let names: Vec<String> = threads.iter().map(|&thread| name_of(thread)).collect();
+            names.join(", ")
+        };
+        known.text(kind, names)
+    }
+}
+
+impl Known {
+    fn change(&mut self, kind: OpKind, thread: ThreadId, succeeds: bool) {
+        let leave = |threads: &mut Vec<ThreadId>| {
+            if let Some(own) = threads.iter().position(|&other| other == thread) {
+                threads.remove(own);
+            }
+        };
+        match kind {
+            OpKind::MutexRequest
+            | OpKind::ReadRequest
+            | OpKind::WriteRequest
+            | OpKind::SemaphoreRequest
+            | OpKind::CondvarEnqueue
+            | OpKind::OnceEnter
+            | OpKind::ReceiveRequest => self.waiting.push(thread),
+            OpKind::MutexWait | OpKind::ReadWait | OpKind::WriteWait | OpKind::SemaphoreWait => {
+                leave(&mut self.waiting);
+                self.holders.push(thread);
+            }
+            OpKind::MutexTryResult
+            | OpKind::TryRead
+            | OpKind::TryWrite
+            | OpKind::SemaphoreTryResult
+                if succeeds =>
+            {
+                self.holders.push(thread);
+            }
+            OpKind::MutexUnlock | OpKind::ReadRelease | OpKind::WriteRelease => {
+                leave(&mut self.holders);
+            }
+            // Whoever has no permit may give one back.
+            OpKind::SemaphoreRelease => match self.holders.contains(&thread) {
+                true => leave(&mut self.holders),
+                false => self.holders.truncate(self.holders.len().saturating_sub(1)),
+            },
+            OpKind::CondvarWait | OpKind::CondvarResolve => leave(&mut self.waiting),
+            OpKind::OnceWait => {
+                leave(&mut self.waiting);
+                if !self.is_over {
+                    self.holders.push(thread);
+                }
+            }
+            OpKind::OnceDone => {
+                self.holders.clear();
+                self.is_over = true;
+            }
+            OpKind::BarrierArrive | OpKind::SendRequest | OpKind::Send | OpKind::Deliver => {
+                self.count += 1;
+            }
+            OpKind::BarrierWait => self.count = self.count.saturating_sub(1),
+            OpKind::SendTryResult => self.count += usize::from(succeeds),
+            OpKind::ReceiveWait => {
+                leave(&mut self.waiting);
+                self.count = self.count.saturating_sub(1);
+            }
+            OpKind::ReceiveTryResult => {
+                self.count = self.count.saturating_sub(usize::from(succeeds));
+            }
+            _ => {}
+        }
+    }
+
+    fn text(&self, kind: OpKind, names: impl Fn(&[ThreadId]) -> String) -> Option<String> {
+        use super::wording::kind_of_object;
+        let mut text = match kind_of_object(kind) {
+            "a mutex" | "a reader-writer lock" | "a semaphore" => match self.holders.as_slice() {
+                [] => "free".to_owned(),
+                holders => format!("held by {}", names(holders)),
+            },
+            "a once" => match (self.is_over, self.holders.as_slice()) {
+                (true, _) => "initialised".to_owned(),
+                (false, []) => "not initialised".to_owned(),
+                (false, holders) => format!("initialised by {}", names(holders)),
+            },
+            "a barrier" => format!("{} arrived", self.count),
+            "a channel" => match self.count {
+                1 => "1 message".to_owned(),
+                count => format!("{count} messages"),
+            },
+            "a condition variable" => match self.waiting.as_slice() {
+                [] => return Some("no thread waits".to_owned()),
+                _ => String::new(),
+            },
+            _ => return None,
+        };
+        if !self.waiting.is_empty() {
+            let gap = if text.is_empty() { "" } else { "; " };
+            let verb = if self.waiting.len() == 1 {
+                "waits"
+            } else {
+                "wait"
+            };
+            write!(text, "{gap}{} {verb}", names(&self.waiting)).ok()?;
+        }
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mutex_is_held_and_waited_for() {
+        let mut states = States::default();
+        let mut after = |kind, thread, text: &str| {
+            let event = (kind, ThreadId(thread));
+            let state = states.after("m", event, text, |thread| format!("T{}", thread.0));
+            state.unwrap()
+        };
+        assert_eq!(after(OpKind::MutexRequest, 1, ""), "free; T1 waits");
+        assert_eq!(after(OpKind::MutexWait, 1, ""), "held by T1");
+        assert_eq!(after(OpKind::MutexRequest, 2, ""), "held by T1; T2 waits");
+        assert_eq!(
+            after(OpKind::MutexTryResult, 3, "m.try_lock() -> false"),
+            "held by T1; T2 waits"
+        );
+        assert_eq!(after(OpKind::MutexUnlock, 1, ""), "free; T2 waits");
+        assert_eq!(after(OpKind::MutexWait, 2, ""), "held by T2");
+    }
+}
