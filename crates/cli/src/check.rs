@@ -86,6 +86,7 @@ fn checker(options: &CheckOptions) -> Checker {
         .of_command()
         .algorithm(options.algorithm)
         .keep_going(options.keep_going)
+        .explain(options.report.explains())
         .published_cuts(options.cuts == Some(Cuts::AsPublished));
     if let Some(executions) = options.max_executions {
         checker = checker.max_executions(executions);

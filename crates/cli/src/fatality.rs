@@ -321,6 +321,8 @@ fn failure(order: &Order, sighted: &Sighted, coarse: &[String]) -> Failure {
         saved_as: None,
         repeat_with: None,
         interleaving: Interleaving::default(),
+        why: None,
+        passing: None,
     }
 }
 

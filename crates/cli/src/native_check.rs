@@ -86,6 +86,7 @@ fn repetition<'a>(
             name: schedule.program.clone(),
             interleaves_plain: schedule.conditions.interleaves_plain,
             replay: Some(schedule),
+            explains: options.report.explains() && !options.gdb,
             ..Order::default()
         },
         is_quiet: options.report.quiet,
@@ -365,6 +366,7 @@ pub fn order(options: &CheckOptions, name: String) -> Result<Order, Refusal> {
         keep_going: options.keep_going,
         max_executions: options.max_executions,
         extra: options.extra,
+        explains: options.report.explains(),
         time_limit: options.time_limit.map(|limit| limit.0),
         preemptions: options.preemptions,
         seed: options.seed,

@@ -38,6 +38,7 @@ pub fn replay(options: &ReplayOptions) -> Done {
     };
     let report = Checker::new()
         .name(&schedule.program)
+        .explain(options.report.explains())
         .replay(&schedule, instance.program())
         .map_err(|error| Refusal::Check {
             program: schedule.program.clone(),

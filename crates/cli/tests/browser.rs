@@ -115,11 +115,16 @@ fn a_page_is_stepped_through_by_keys() {
         }
         assert_eq!(ask(browser, EVENT).await?, "Event 4 of 8");
         assert_eq!(ask(browser, objects).await?, true);
-        let current = "document.querySelectorAll('tr[aria-current]').length";
+        let current =
+            "document.querySelector('table.events').querySelectorAll('tr[aria-current]').length";
         assert_eq!(ask(browser, current).await?, 1);
         table.send_keys(Key::End).await?;
         let waits = "document.querySelector('.side').textContent.includes('T1 waits')";
         assert_eq!(ask(browser, waits).await?, true);
+        let why = "document.querySelector('.why').textContent.startsWith('It fails whenever ')";
+        assert_eq!(ask(browser, why).await?, true);
+        let passing = "[...document.querySelectorAll('summary')].some((one) => one.textContent === 'What would have passed')";
+        assert_eq!(ask(browser, passing).await?, true);
         // By the keyboard alone: the table is reached by the tabulator.
         browser
             .execute("document.activeElement.blur()", Vec::new())

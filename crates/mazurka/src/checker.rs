@@ -11,6 +11,7 @@ mod coverage;
 mod determinism;
 mod errands;
 mod error;
+mod explaining;
 mod failures;
 mod findings;
 mod jobs;
@@ -171,6 +172,13 @@ impl Checker {
     /// none with [`Checker::keep_going`]. They are in no other number of the report.
     pub fn extra(mut self, executions: u64) -> Checker {
         self.settings.extra = executions;
+        self
+    }
+
+    /// Finds out why an execution fails, by some more executions in which races of it are turned round: which orders of events all
+    /// those that fail have, and which passing execution has most in common with it ([`report::Why`]).
+    pub fn explain(mut self, explains: bool) -> Checker {
+        self.settings.explains = explains;
         self
     }
 

@@ -259,7 +259,7 @@ impl TestCase {
         model: M,
         check: impl FnOnce(Checker, M) -> Result<Report, CheckError>,
     ) {
-        let checker = std::mem::take(&mut self.checker);
+        let checker = std::mem::take(&mut self.checker).explain(html::is_wanted());
         let report = match schedule_to_repeat(&self.name) {
             Some(schedule) => {
                 let report = checker.replay(&schedule, model);

@@ -16,8 +16,8 @@ const SCRIPT: &str = include_str!("page.js");
 const STYLE: &str = include_str!("page.css");
 
 /// What the policy of the page lets run: digests of its script and of its style. A test says what they have to be.
-const SCRIPT_HASH: &str = "gnBTj96EfhhfR01ziqSdrQCSbGtJdYvwNsGcFWCvDPQ=";
-const STYLE_HASH: &str = "z9am1M5RnF1nPE0j7kBuFFML1EjuqQcdcl3+xn6HTDg=";
+const SCRIPT_HASH: &str = "sWs1qkQoIGM5EJkyYL2IAdcdQhuCrtd8mgmbhZwQ0p0=";
+const STYLE_HASH: &str = "kaIDdJSwWi5mJ8sQRMk3w81Qf4kUv2Ll2QhtuAH9M5g=";
 
 /// The page for a report, with lines of the program's source.
 ///

@@ -46,8 +46,8 @@ function relevant(execution, decides) {
 
 /// The diagram of an execution, to step through.
 class Stepper {
-  constructor(failure) {
-    this.execution = failure.interleaving;
+  constructor(execution) {
+    this.execution = execution;
     this.rows = this.execution.rows;
     this.current = Math.max(this.rows.findIndex((row) => row.failed), 0);
     if (!this.rows.some((row) => row.failed)) this.current = Math.max(this.rows.length - 1, 0);
@@ -69,7 +69,7 @@ class Stepper {
     this.fill();
   }
 
-  node() {
+  node(title) {
     const threads = this.execution.threads;
     const head = element("tr", {}, element("th", { class: "number", scope: "col" }, "#"),
       ...threads.map((name) => element("th", { scope: "col" }, name)));
@@ -78,7 +78,7 @@ class Stepper {
     this.table = table;
     const ends = threads.map((name, thread) => [name, this.execution.ends[thread]]).filter(([, end]) => end);
     return element("section", {},
-      element("h2", {}, "The execution"),
+      element("h2", {}, title),
       element("div", { class: "layout" },
         element("div", {}, table,
           ends.length ? element("h3", {}, "At the end") : null,
@@ -142,6 +142,12 @@ class Stepper {
     return made;
   }
 
+  /// Marks an event.
+  mark(number, text) {
+    this.show(number);
+    this.shown.get(number)?.querySelector("td.own").append(element("span", { class: "tag good" }, text));
+  }
+
   key(event) {
     const moves = { ArrowDown: this.current + 1, ArrowUp: this.current - 1, j: this.current + 1, k: this.current - 1,
       Home: 0, End: this.rows.length - 1, f: this.rows.findIndex((row) => row.failed) };
@@ -151,10 +157,8 @@ class Stepper {
     this.go(to);
   }
 
-  go(number) {
-    if (number < 0 || number >= this.rows.length) return;
-    this.shown.get(this.current)?.removeAttribute("aria-current");
-    this.current = number;
+  /// Shows an event that may be folded.
+  show(number) {
     while (!this.shown.has(number)) {
       const fold = [...this.body.querySelectorAll("tr.fold")].find((row) => row.fold[0] <= number && number < row.fold[1]);
       if (!fold) break;
@@ -168,9 +172,16 @@ class Stepper {
       if (stop < to) part.append(this.fold(stop, to));
       fold.replaceWith(part);
     }
+  }
+
+  go(number, scrolls = true) {
+    if (number < 0 || number >= this.rows.length) return;
+    this.shown.get(this.current)?.removeAttribute("aria-current");
+    this.current = number;
+    this.show(number);
     const row = this.shown.get(number);
     row?.setAttribute("aria-current", "true");
-    row?.scrollIntoView({ block: "nearest" });
+    if (scrolls) row?.scrollIntoView({ block: "nearest" });
     this.slider.value = number + 1;
     this.state();
   }
@@ -224,11 +235,45 @@ function failure(index) {
     source(found.location),
     found.repeat_with ? element("p", {}, "Repeat it: ", element("code", {}, found.repeat_with)) : null);
   if (found.interleaving.rows.length) {
-    const stepper = new Stepper(found);
-    section.append(stepper.node());
-    stepper.go(stepper.current);
+    if (found.why) section.append(why(found));
+    const stepper = new Stepper(found.interleaving);
+    section.append(stepper.node("The execution that fails"));
+    stepper.go(stepper.current, false);
     window.stepper = stepper;
+    if (found.passing) section.append(passing(found));
   }
+  return section;
+}
+
+/// Why it fails, in one sentence.
+function why(found) {
+  const { rows, threads } = found.interleaving;
+  const told = (number) => {
+    const row = rows[number];
+    return [element("code", {}, row.text), " of " + threads[row.thread] + (row.location ? " (" + shortPlace(row.location) + ")" : "")];
+  };
+  const pairs = found.why.pairs.flatMap((pair, number) => [number ? ", and " : "", ...told(pair.first), " comes before ", ...told(pair.second)]);
+  const count = (number, one, many) => number + " " + (number === 1 ? one : many);
+  return element("p", { class: "why" }, element("strong", {}, "It fails whenever "), ...pairs, ". ",
+    element("span", { class: "faint" }, count(found.why.failing, "execution like this was seen and fails", "executions like this were seen and fail")
+      + ", " + count(found.why.passing, "other one passes.", "other ones pass.")));
+}
+
+/// The nearest execution that passes, up to the first event that differs and from there.
+function passing(found) {
+  const section = element("details", {}, element("summary", {}, element("h2", { class: "good inline" }, "What would have passed")));
+  const stepper = new Stepper(found.passing);
+  const same = (one, other) => one && other && one.text === other.text
+    && found.interleaving.threads[one.thread] === found.passing.threads[other.thread];
+  let first = 0;
+  while (first < found.passing.rows.length && same(found.interleaving.rows[first], found.passing.rows[first])) first++;
+  if (first < found.passing.rows.length) {
+    stepper.mark(first, "first difference");
+    section.append(element("p", {}, "Of the executions seen that pass, this one has most events in common with the one that fails. It differs from event "
+      + (first + 1) + " on: ", element("button", { type: "button", onclick: () => stepper.go(first) }, "go there")));
+  }
+  section.append(stepper.node("The nearest execution that passes"));
+  stepper.go(Math.min(first, found.passing.rows.length - 1), false);
   return section;
 }
 

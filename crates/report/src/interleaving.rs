@@ -1,5 +1,7 @@
 //! An execution as a person reads it: one column per thread.
 
+use crate::place::short_place;
+use crate::quantity::counted;
 use serde::{Deserialize, Serialize};
 
 /// An execution, for people: a row per event, a column per thread.
@@ -70,6 +72,47 @@ pub struct Racing {
     pub first: usize,
     /// Index of the row that came second.
     pub second: usize,
+}
+
+/// Why an execution fails, as far as executions were looked at.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Why {
+    /// Pairs of rows, the first before the second: every execution seen that has all of these orders fails, and without any one
+    /// of the pairs that would not be so.
+    pub pairs: Vec<Racing>,
+    /// How many of the executions seen have them; all of these fail.
+    pub failing: u64,
+    /// How many of the executions seen pass.
+    pub passing: u64,
+}
+
+impl Why {
+    /// In one sentence, with the places, and on how many executions it rests. `execution` is the one that fails.
+    pub fn sentence(&self, execution: &Interleaving) -> String {
+        let told = |row: usize| {
+            let row = &execution.rows[row];
+            let place = row.location.as_deref().map(short_place);
+            let place = place.map_or_else(String::new, |place| format!(" ({place})"));
+            format!("{} of {}{place}", row.text, execution.threads[row.thread])
+        };
+        let pairs: Vec<String> = self
+            .pairs
+            .iter()
+            .map(|pair| format!("{} comes before {}", told(pair.first), told(pair.second)))
+            .collect();
+        format!(
+            "It fails whenever {}: {} like this {}, {} {}.",
+            pairs.join(", and "),
+            counted(self.failing, "execution"),
+            if self.failing == 1 {
+                "was seen and fails"
+            } else {
+                "were seen and fail"
+            },
+            counted(self.passing, "other one"),
+            if self.passing == 1 { "passes" } else { "pass" },
+        )
+    }
 }
 
 impl Interleaving {

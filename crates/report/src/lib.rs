@@ -35,7 +35,7 @@ pub use comparison::{Comparison, Measured, Published};
 pub use condition::{Condition, Inputs};
 pub use control::{harmless, harmless_json};
 pub use coverage::{Coverage, Line};
-pub use interleaving::{Interleaving, Racing, Row};
+pub use interleaving::{Interleaving, Racing, Row, Why};
 pub use layout::{Style, wrap};
 pub use omission::{LeftOut, Omission};
 pub use order::{Answer, Errands, INPUT, ORDER, ORDER_IN_FILE, Order, Shortcut, Verify};

@@ -33,6 +33,9 @@ pub struct Order {
     /// Executions that may be spent on a shorter one that fails.
     #[serde(default)]
     pub extra: Option<u64>,
+    /// Whether it is to be found out why an execution fails.
+    #[serde(default)]
+    pub explains: bool,
     /// Stop after this time.
     pub time_limit: Option<Duration>,
     /// How many preemptions an execution may have.

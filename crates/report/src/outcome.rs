@@ -1,6 +1,8 @@
 //! The result of a search.
 
-use crate::{Coverage, Interleaving, LeftOut, Omission, ScheduleFile, Suppressed, Suppression};
+use crate::{
+    Coverage, Interleaving, LeftOut, Omission, ScheduleFile, Suppressed, Suppression, Why,
+};
 use explore::{Algorithm, Bound};
 use serde::{Deserialize, Serialize};
 
@@ -187,6 +189,12 @@ pub struct Failure {
     pub repeat_with: Option<String>,
     /// The execution, for people.
     pub interleaving: Interleaving,
+    /// Why it fails, if that was asked for and is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Why>,
+    /// Of the passing executions that were seen when that was asked for, the one that has most in common with the failing one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passing: Option<Interleaving>,
 }
 
 /// A kind of bug.

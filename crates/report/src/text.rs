@@ -225,6 +225,12 @@ impl Failure {
         text.push_str(&format!("\n{}\n\n", style.paint(Ink::Bold, &heading)));
         text.push_str(&self.interleaving.text(style));
         text.push('\n');
+        if let Some(why) = &self.why {
+            for line in wrap(&why.sentence(&self.interleaving), style.width) {
+                text.push_str(&format!("{line}\n"));
+            }
+            text.push('\n');
+        }
         if let Some(path) = &self.saved_as {
             text.push_str(&format!("  schedule:   {path}\n"));
         }
@@ -333,6 +339,8 @@ mod tests {
                 objects: Vec::new(),
                 ends: vec!["panicked".to_owned()],
             },
+            why: None,
+            passing: None,
         }
     }
 

@@ -30,6 +30,10 @@ pub struct Trace {
     pub failure: Option<Shown>,
     /// The events, with the races among them.
     pub interleaving: Interleaving,
+    /// The row of each event.
+    pub rows: Vec<usize>,
+    /// The races, those that decide the failure first.
+    pub races: Vec<Race>,
 }
 
 /// An event of a search, for people.
@@ -82,13 +86,15 @@ impl Engine {
                 threads: threads.collect(),
                 rows,
                 objects,
-                races: races.into_iter().map(racing).collect(),
+                races: races.iter().copied().map(racing).collect(),
                 conflict: match touches[..] {
                     [first, second] => Some(Racing { first, second }),
                     _ => None,
                 },
                 ends: ends.collect(),
             },
+            rows: events,
+            races,
         }
     }
 

@@ -29,6 +29,9 @@ pub struct ReportOptions {
     /// Show all events of an execution, also if it is long
     #[arg(long)]
     pub all_events: bool,
+    /// Find out why an execution fails, by some more executions [default: with --html]
+    #[arg(long)]
+    pub why: bool,
     /// Write the result to this file as a page for a browser
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -41,6 +44,13 @@ pub struct ReportOptions {
     /// Write the execution that fails to this file, as a sequence diagram of Mermaid
     #[arg(long, value_name = "FILE")]
     pub mermaid: Option<PathBuf>,
+}
+
+impl ReportOptions {
+    /// Whether it is to be found out why an execution fails.
+    pub fn explains(&self) -> bool {
+        self.why || self.html.is_some()
+    }
 }
 
 /// Options of `completions`.

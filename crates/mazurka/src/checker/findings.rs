@@ -155,6 +155,10 @@ impl Search {
                 });
             }
         };
+        let (why, passing) = match self.settings.explains {
+            true => self.explain(&schedule, &trace.rows, &trace.races),
+            false => (None, None),
+        };
         Ok(Failure {
             kind: symptom.kind,
             schedule: self.file(&symptom, &schedule),
@@ -164,6 +168,8 @@ impl Search {
             saved_as: None,
             repeat_with: None,
             interleaving: trace.interleaving,
+            why,
+            passing,
         })
     }
 

@@ -11,7 +11,8 @@ impl Checker {
             .of_command()
             .name(&order.name)
             .interleave_plain(order.interleaves_plain)
-            .keep_going(order.keep_going);
+            .keep_going(order.keep_going)
+            .explain(order.explains);
         checker.settings.max_executions = order.max_executions;
         checker.settings.time_limit = order.time_limit;
         checker.settings.options.preemptions = order.preemptions;
@@ -55,6 +56,7 @@ impl Checker {
             name: settings.name.clone(),
             algorithm: settings.algorithm.name().to_owned(),
             keep_going: settings.keeps_going,
+            explains: settings.explains,
             max_executions: settings.max_executions,
             time_limit: settings.time_limit,
             preemptions: settings.options.preemptions,

@@ -39,6 +39,8 @@ pub(crate) struct Settings {
     pub time_limit: Option<Duration>,
     pub keeps_going: bool,
     pub extra: u64,
+    /// Whether it is to be found out why an execution fails.
+    pub explains: bool,
     pub schedule_file: Option<PathBuf>,
     pub checkpoint: Option<PathBuf>,
     pub checkpoint_interval: u64,
@@ -78,6 +80,7 @@ impl Settings {
             time_limit: None,
             keeps_going: false,
             extra: EXTRA_EXECUTIONS,
+            explains: false,
             schedule_file: None,
             checkpoint: None,
             checkpoint_interval: 1,

@@ -9,6 +9,11 @@ use std::{fs, io};
 /// The folder for the pages.
 const HTML: &str = "MAZURKA_HTML";
 
+/// Whether pages are to be written.
+pub(super) fn is_wanted() -> bool {
+    std::env::var_os(HTML).is_some_and(|folder| !folder.is_empty())
+}
+
 /// Writes the page of a test if that was asked for. A test does not fail for it.
 pub(super) fn write(name: &str, report: &Report) {
     let Some(folder) = std::env::var_os(HTML).filter(|folder| !folder.is_empty()) else {

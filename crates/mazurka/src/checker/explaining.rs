@@ -1,0 +1,223 @@
+//! Why an execution fails: the orders of events that it has and that no passing execution has, of those that were seen.
+//!
+//! Races of the failing execution are turned round, one at a time, and the program is run on from there; then those of the executions
+//! that fail like this. What passes shows which orders are needed. The answer is computed, and says no more than these executions do.
+
+use super::search::{Search, UntilEnded};
+use explore::{Execution, Op, Outcome, Point, Race, Replay, Schedule, Strategy};
+use report::{Interleaving, Racing, Why};
+
+/// So many executions are run for it.
+const RUNS: usize = 64;
+
+/// Of so many pairs some are chosen.
+const PAIRS: usize = 30;
+
+/// Sets of as many pairs are tried one after the other, so that the smallest one is found.
+const SMALL: usize = 3;
+
+/// Two events of the failing execution, the first before the second.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Pair {
+    first: (Point, Op),
+    second: (Point, Op),
+}
+
+/// An execution that was run for this.
+struct Seen {
+    execution: Execution,
+    is_passing: bool,
+}
+
+impl Search {
+    /// Explains the failure of the execution with this schedule of operations, given the row of each event and its races. Gives the
+    /// passing execution that has most in common with it, too.
+    pub(super) fn explain(
+        &mut self,
+        schedule: &Schedule,
+        rows: &[usize],
+        races: &[Race],
+    ) -> (Option<Why>, Option<Interleaving>) {
+        let Some((failing, _)) = self.run_on(schedule.clone()) else {
+            return (None, None);
+        };
+        let is_known = |race: &&Race| race.second.index() < failing.len();
+        let mut races: Vec<Race> = races.iter().filter(is_known).copied().collect();
+        let mut all = vec![Seen {
+            execution: failing.clone(),
+            is_passing: false,
+        }];
+        let mut pairs = Vec::new();
+        let mut next = 0;
+        // Races of executions that fail, the first one before those that came of it.
+        while let Some(seen) = all.get(next).filter(|_| all.len() < RUNS) {
+            next += 1;
+            if seen.is_passing {
+                continue;
+            }
+            let execution = seen.execution.clone();
+            let own = match next {
+                1 => std::mem::take(&mut races),
+                _ => execution.races().iter().rev().copied().collect(),
+            };
+            for race in own {
+                let pair = Pair::of(&execution, race);
+                if pairs.len() < PAIRS && !pairs.contains(&pair) && pair.is_in(&failing) {
+                    pairs.push(pair);
+                }
+                if all.len() < RUNS {
+                    let other = self.run_on(turned_round(&execution, race));
+                    all.extend(
+                        other.and_then(|(execution, outcome)| Seen::new(execution, outcome, &all)),
+                    );
+                }
+            }
+        }
+        let passing = all.iter().filter(|seen| seen.is_passing);
+        let nearest = passing
+            .clone()
+            .max_by_key(|seen| in_common(&failing, &seen.execution));
+        let nearest = nearest.map(|seen| seen.execution.schedule());
+        let row = |(at, _): (Point, Op)| failing.event_at(at).map(|event| rows[event.index()]);
+        let racing = |pair: Pair| {
+            Some(Racing {
+                first: row(pair.first)?,
+                second: row(pair.second)?,
+            })
+        };
+        let why = deciding(&pairs, &all).map(|(pairs, failing)| Why {
+            pairs: pairs.into_iter().filter_map(racing).collect(),
+            failing,
+            passing: passing.count() as u64,
+        });
+        let passing = nearest.and_then(|schedule| self.model.trace(&schedule).ok());
+        (why, passing.map(|trace| trace.interleaving))
+    }
+
+    /// Runs a schedule, and on to the end.
+    fn run_on(&mut self, schedule: Schedule) -> Option<(Execution, Outcome)> {
+        let mut replay = Replay::new(schedule);
+        let mut ended = UntilEnded::default();
+        explore::explore(&mut self.model, &mut replay, &mut ended).ok()?;
+        Some((replay.execution().clone(), ended.outcome?))
+    }
+}
+
+impl Seen {
+    /// None if it neither passes nor fails, or was seen before.
+    fn new(execution: Execution, outcome: Outcome, before: &[Seen]) -> Option<Seen> {
+        let is_passing = outcome == Outcome::Completed;
+        let schedule = execution.schedule();
+        let mut before = before.iter();
+        let is_new = before.all(|seen| seen.execution.schedule() != schedule);
+        (is_new && (is_passing || outcome.is_bug())).then_some(Seen {
+            execution,
+            is_passing,
+        })
+    }
+}
+
+/// The beginning of an execution in which the second event of the race comes without the first one.
+fn turned_round(execution: &Execution, race: Race) -> Schedule {
+    let step = |event| execution.event(event).step;
+    let mut schedule: Schedule = execution.schedule()[..race.first.index()].to_vec();
+    schedule.extend(execution.notdep(race.first, race.second.index()).map(step));
+    schedule.push(step(race.second));
+    schedule
+}
+
+impl Pair {
+    fn of(execution: &Execution, race: Race) -> Pair {
+        let event = |id| (execution.event(id).point(), execution.event(id).op);
+        Pair {
+            first: event(race.first),
+            second: event(race.second),
+        }
+    }
+
+    /// Whether the two events come in this order in an execution.
+    fn is_in(self, execution: &Execution) -> bool {
+        let place = |(at, op): (Point, Op)| {
+            let found = execution.event_at(at)?;
+            let own = execution.event(found).op;
+            ((own.kind, own.object) == (op.kind, op.object)).then_some(found)
+        };
+        match (place(self.first), place(self.second)) {
+            (Some(first), Some(second)) => first < second,
+            _ => false,
+        }
+    }
+}
+
+/// How many events are the same.
+fn in_common(one: &Execution, other: &Execution) -> usize {
+    let same = one.events().filter(|(_, event)| {
+        other.event_at(event.point()).is_some_and(|id| {
+            let found = other.event(id);
+            (found.op, found.before, found.after) == (event.op, event.before, event.after)
+        })
+    });
+    same.count()
+}
+
+/// The smallest set of pairs, where that is quick to find, that no passing execution has all; and how many executions have them.
+fn deciding(pairs: &[Pair], all: &[Seen]) -> Option<(Vec<Pair>, u64)> {
+    let held = |seen: &Seen| -> u32 {
+        let own = pairs.iter().enumerate();
+        own.filter(|(_, pair)| pair.is_in(&seen.execution))
+            .map(|(number, _)| 1 << number)
+            .sum()
+    };
+    let passing: Vec<u32> = all
+        .iter()
+        .filter(|seen| seen.is_passing)
+        .map(held)
+        .collect();
+    let decides = |set: u32| passing.iter().all(|own| own & set != set);
+    let everything = (1_u32 << pairs.len()) - 1;
+    if passing.is_empty() || !decides(everything) {
+        return None;
+    }
+    let small = (1..=SMALL).find_map(|size| subsets(pairs.len(), size).find(|&set| decides(set)));
+    let set = small.unwrap_or_else(|| {
+        (0..pairs.len()).rev().fold(everything, |set, pair| {
+            let without = set & !(1 << pair);
+            if decides(without) { without } else { set }
+        })
+    });
+    let chosen = pairs.iter().enumerate();
+    let chosen = chosen.filter(|(number, _)| set & 1 << number != 0);
+    let failing = all
+        .iter()
+        .filter(|seen| !seen.is_passing && held(seen) & set == set);
+    Some((
+        chosen.map(|(_, pair)| *pair).collect(),
+        failing.count() as u64,
+    ))
+}
+
+/// The sets of so many of the first `count` numbers.
+fn subsets(count: usize, size: usize) -> impl Iterator<Item = u32> {
+    let mut sets: Vec<u32> = vec![0];
+    for _ in 0..size {
+        let larger = sets.iter().flat_map(|&set| {
+            let next = u32::BITS - set.leading_zeros();
+            (next..count as u32).map(move |number| set | 1 << number)
+        });
+        sets = larger.collect();
+    }
+    sets.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_a_size_are_all_there() {
+        assert_eq!(subsets(3, 1).collect::<Vec<u32>>(), [1, 2, 4]);
+        assert_eq!(subsets(3, 2).collect::<Vec<u32>>(), [3, 5, 6]);
+        assert_eq!(subsets(PAIRS, SMALL).count(), 4060);
+        assert_eq!(subsets(2, 3).count(), 0);
+    }
+}
