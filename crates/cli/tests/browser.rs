@@ -130,7 +130,7 @@ fn a_page_is_stepped_through_by_keys() {
             .execute("document.activeElement.blur()", Vec::new())
             .await?;
         let mut is_reached = false;
-        for _ in 0..10 {
+        for _ in 0..40 {
             browser.active_element().await?.send_keys(Key::Tab).await?;
             is_reached |=
                 ask(browser, "document.activeElement.matches('table.events')").await? == true;
