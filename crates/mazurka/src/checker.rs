@@ -20,6 +20,7 @@ mod limits;
 mod linearisation;
 mod measured;
 mod memory;
+mod numbering;
 mod order;
 mod part;
 mod refit;

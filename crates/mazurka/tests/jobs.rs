@@ -263,9 +263,6 @@ fn a_saved_search_goes_on_with_another_number_of_jobs() {
         for report in [&mut one, &mut last] {
             report["coverage"] = Value::Null;
             report["warnings"] = Value::Null;
-            for error in report["errors"].as_array_mut().unwrap() {
-                *error = error["message"].clone();
-            }
         }
         assert_eq!(last, one, "{numbers:?}");
     }

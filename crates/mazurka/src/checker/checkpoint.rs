@@ -3,6 +3,7 @@
 use super::CheckError;
 use super::coverage::Seen;
 use super::failures::Failures;
+use super::numbering::Numbering;
 use super::part::Part;
 use super::settings::Settings;
 use super::slots::{self, Slots};
@@ -53,6 +54,8 @@ pub(crate) struct State<'s> {
     pub elapsed_s: f64,
     /// What is left of a search that was divided: its strategies are there. None of one that was not.
     pub parts: Option<Vec<Part>>,
+    /// How executions of these parts are numbered.
+    pub numbering: Option<Numbering>,
     /// What these parts have looked at.
     pub seen: Seen,
 }
@@ -311,6 +314,7 @@ mod tests {
             names: Cow::Owned(Names::default()),
             elapsed_s: 0.0,
             parts: None,
+            numbering: None,
             seen: Seen::default(),
         };
         let state = postcard::to_allocvec(&state).unwrap();
@@ -322,7 +326,7 @@ mod tests {
             .collect();
         assert_eq!(
             (slots::MAGIC.last(), lengths),
-            (Some(&b'I'), vec![76, 51, 52, 52, 52, 57, 56, 57, 63]),
+            (Some(&b'J'), vec![77, 51, 52, 52, 52, 57, 56, 57, 63]),
             "the format has changed: raise the version in MAGIC, and write both here"
         );
     }

@@ -275,7 +275,7 @@ fn begun(
         let strategy = settings.algorithm.strategy(settings.options).save();
         let names = Arc::<Names>::default();
         let parts = vec![Part::whole(Arc::clone(&names), strategy)];
-        let ledger = Ledger::new(jobs, settings, parts, names, Found::default());
+        let ledger = Ledger::new(jobs, settings, parts, names, (Found::default(), None));
         return (ledger, 0.0);
     };
     let names = Arc::new(state.names.into_owned());
@@ -296,7 +296,7 @@ fn begun(
         goals: state.goals.into_owned(),
         seen: state.seen,
     };
-    let ledger = Ledger::new(jobs, settings, parts, names, found);
+    let ledger = Ledger::new(jobs, settings, parts, names, (found, state.numbering));
     (ledger, state.elapsed_s)
 }
 
@@ -350,6 +350,7 @@ impl Keeper {
             names: Cow::Owned(names),
             elapsed_s: work.elapsed_s(),
             parts: Some(known.rest),
+            numbering: Some(known.numbering),
             seen: found.seen,
         };
         checkpoint.save(&state, &[])

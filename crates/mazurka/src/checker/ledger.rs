@@ -5,6 +5,7 @@
 
 use super::CheckError;
 use super::as_json;
+use super::numbering::{Numbering, merged};
 use super::part::{End, Found, Met, Part, Portion, Position, Slice};
 use super::settings::Settings;
 use super::tally::Tally;
@@ -112,6 +113,8 @@ pub(super) struct Known {
     pub spin: Option<Spin>,
     pub names: Arc<Names>,
     pub rest: Vec<Part>,
+    /// For who goes on.
+    pub numbering: Numbering,
     /// Executions that are counted, but will be done again by who goes on.
     pub broken_off: Tally,
 }
@@ -123,13 +126,15 @@ impl Ledger {
         settings: &Settings,
         parts: Vec<Part>,
         names: Arc<Names>,
-        mut found: Found,
+        (mut found, numbering): (Found, Option<Numbering>),
     ) -> Ledger {
-        let found_before = found.tally.runs();
-        let before = std::mem::take(&mut found.met);
-        let number = |met: Met| (met.clone(), met.shown.execution);
-        let before: Vec<(Met, u64)> = before.into_iter().map(number).collect();
-        let is_over = !before.is_empty() && !settings.keeps_going;
+        let is_over = !found.met.is_empty() && !settings.keeps_going;
+        let numbering = numbering.unwrap_or_else(|| Numbering {
+            earlier: found.tally.runs(),
+            ..Numbering::default()
+        });
+        let (before, met) = numbering.split(std::mem::take(&mut found.met));
+        found.met = met;
         Ledger {
             jobs: AtomicUsize::new(jobs),
             limit: settings.limit(),
@@ -146,8 +151,8 @@ impl Ledger {
                 working: 0,
                 found,
                 broken_off: Tally::default(),
-                runs: BTreeMap::new(),
-                earlier: found_before,
+                runs: numbering.runs,
+                earlier: numbering.earlier,
                 before,
                 rate: 0.0,
                 pace: PACE,
@@ -496,8 +501,9 @@ impl State {
         let mut met: Vec<&Met> = self.found.met.iter().collect();
         met.sort_by(|a, b| (&a.position, a.shown.execution).cmp(&(&b.position, b.shown.execution)));
         let number = |met: &Met| {
-            let before = self.runs.range(..&met.position).map(|(_, runs)| runs);
-            self.earlier + before.sum::<u64>() + met.shown.execution
+            let before = self.runs.range(..&met.position).map(|(_, runs)| *runs);
+            let before = before.fold(self.earlier, u64::saturating_add);
+            before.saturating_add(met.shown.execution)
         };
         met.into_iter()
             .map(|met| (met.clone(), number(met)))
@@ -522,9 +528,22 @@ impl State {
             .chain(under_way.map(|under_way| &under_way.part));
         let mut rest: Vec<Part> = rest.cloned().collect();
         rest.sort_by(|a, b| a.position.cmp(&b.position));
+        let numbered = self.numbered();
+        let met = self.found.met.iter().map(|met| &met.position);
         Known {
             found,
-            met: self.before.iter().cloned().chain(self.numbered()).collect(),
+            numbering: Numbering {
+                earlier: self.earlier,
+                runs: merged(
+                    &self.runs,
+                    rest.iter().map(|part| &part.position).chain(met),
+                ),
+                met: numbered
+                    .iter()
+                    .map(|(met, _)| (met.position.clone(), met.shown.execution))
+                    .collect(),
+            },
+            met: self.before.iter().cloned().chain(numbered).collect(),
             older,
             halt: self.halt.filter(|_| !rest.is_empty()),
             spin: self.spin.clone(),

@@ -460,6 +460,7 @@ impl Search {
             names: Cow::Borrowed(self.model.names()),
             elapsed_s: self.brake.elapsed_s(),
             parts: None,
+            numbering: None,
             seen: Seen::default(),
         }
     }

@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Its last character is the version of the format and of the payload: a change of either needs the next one.
-pub(super) const MAGIC: [u8; 8] = *b"MZK-CHKI";
+pub(super) const MAGIC: [u8; 8] = *b"MZK-CHKJ";
 /// Why a checkpoint is not read whose format is not this one.
 pub(crate) const OTHER_VERSION: &str = "it was written by another version";
 const FILE_HEADER: u64 = 16;

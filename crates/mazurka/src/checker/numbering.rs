@@ -1,0 +1,170 @@
+//! The numbers of executions in a search that several jobs do: those that one job would give them.
+
+use super::part::{Met, Position};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What the numbers of executions depend on: which of them were in front of others.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub(crate) struct Numbering {
+    /// All executions before this epoch.
+    pub(super) earlier: u64,
+    /// How many executions there were in slices of this epoch. Those that nothing can come between are told as one.
+    pub(super) runs: BTreeMap<Position, u64>,
+    /// Where failures of this epoch were met: the slice, and the number in it. They are the last ones of those that are known.
+    pub(super) met: Vec<(Position, u64)>,
+}
+
+impl Numbering {
+    /// Splits failures in the order in which they are known into those of before this epoch, with the numbers of their executions,
+    /// and those of this epoch.
+    pub(super) fn split(&self, mut met: Vec<Met>) -> (Vec<(Met, u64)>, Vec<Met>) {
+        let mut own = met.split_off(met.len().saturating_sub(self.met.len()));
+        for (met, (position, execution)) in own.iter_mut().zip(&self.met) {
+            met.position = position.clone();
+            met.shown.execution = *execution;
+        }
+        let number = |met: Met| (met.clone(), met.shown.execution);
+        (met.into_iter().map(number).collect(), own)
+    }
+}
+
+/// The executions of slices, where those of slices between which there is none of these places are told as one.
+pub(super) fn merged<'p>(
+    all: &BTreeMap<Position, u64>,
+    places: impl Iterator<Item = &'p Position>,
+) -> BTreeMap<Position, u64> {
+    let mut places: Vec<&Position> = places.collect();
+    places.sort();
+    let mut merged: BTreeMap<Position, u64> = BTreeMap::new();
+    let mut last = None;
+    for (position, runs) in all {
+        let gap = places.partition_point(|place| *place <= position);
+        match merged.last_entry().filter(|_| last == Some(gap)) {
+            Some(mut entry) => {
+                let sum = entry.get().saturating_add(*runs);
+                entry.insert(sum);
+            }
+            None => drop(merged.insert(position.clone(), *runs)),
+        }
+        last = Some(gap);
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checker::failures::Symptom;
+    use crate::checker::ledger::{Known, Ledger, Task};
+    use crate::checker::part::{End, Found, Part, Shown, Slice};
+    use crate::checker::settings::Settings;
+    use crate::checker::tally::Tally;
+    use report::FailureKind;
+    use std::sync::Arc;
+    use std::task::Poll;
+
+    /// A slice with so many executions, in one of which, if in any, the assertion fails.
+    fn slice(part: &Part, executions: u64, failing: Option<u64>, rest: Vec<Part>) -> Slice {
+        let met = failing.map(|execution| Met {
+            position: part.position.clone(),
+            shown: Shown {
+                symptom: Symptom {
+                    kind: FailureKind::Assertion,
+                    message: "x == 1".to_owned(),
+                    location: None,
+                },
+                execution,
+                steps: Vec::new(),
+            },
+            shortest: None,
+            extra: 0,
+        });
+        let tally = Tally {
+            executions,
+            ..Tally::default()
+        };
+        Slice {
+            found: Found {
+                tally,
+                met: met.into_iter().collect(),
+                ..Found::default()
+            },
+            rest,
+            anew: None,
+            end: End::Done,
+            elapsed_s: 1.0,
+            spin: None,
+        }
+    }
+
+    fn at(position: Position, share: f64) -> Part {
+        Part {
+            position,
+            share,
+            ..Part::whole(Arc::default(), Vec::new())
+        }
+    }
+
+    fn next(ledger: &Ledger) -> Task<'_> {
+        match ledger.poll() {
+            Poll::Ready(Some(task)) => task,
+            Poll::Ready(None) | Poll::Pending => panic!("something is left to do"),
+        }
+    }
+
+    fn numbers(known: &Known) -> Vec<u64> {
+        known.met.iter().map(|(_, number)| *number).collect()
+    }
+
+    #[test]
+    fn failures_have_the_same_numbers_when_another_process_goes_on() {
+        let mut settings = Settings::new();
+        settings.keeps_going = true;
+        let first = Position::first();
+        let whole = vec![at(first.clone(), 1.0)];
+        let ledger = Ledger::new(
+            2,
+            &settings,
+            whole,
+            Arc::default(),
+            (Found::default(), None),
+        );
+        let (own, given) = (first.next(), first.given(0));
+        let task = next(&ledger);
+        let rest = vec![at(own, 0.4), at(given, 0.6)];
+        let done = slice(&task.part, 10, None, rest);
+        task.bring(Ok(done));
+        // What comes last in the order of one job is done first, and the assertion fails there.
+        let later = next(&ledger);
+        assert_eq!(later.part.position, first.given(0));
+        let rest = vec![at(first.given(0).next(), 0.3)];
+        let done = slice(&later.part, 5, Some(3), rest);
+        later.bring(Ok(done));
+        let known = ledger.close().unwrap();
+        assert_eq!(numbers(&known), [13]);
+        assert_eq!(known.numbering.runs.len(), 2);
+        // Another process goes on. It knows the failures with the numbers that they had.
+        let saved = postcard::to_allocvec(&known.numbering).unwrap();
+        let numbering = postcard::from_bytes(&saved).unwrap();
+        let met = known.met.into_iter().map(|(mut met, number)| {
+            met.position = Position::first();
+            met.shown.execution = number;
+            met
+        });
+        let found = Found {
+            met: met.collect(),
+            ..known.found
+        };
+        let rest = known.rest;
+        let ledger = Ledger::new(2, &settings, rest, Arc::default(), (found, Some(numbering)));
+        let earlier = next(&ledger);
+        assert_eq!(earlier.part.position, first.next());
+        let done = slice(&earlier.part, 7, Some(2), Vec::new());
+        earlier.bring(Ok(done));
+        let last = next(&ledger);
+        let done = slice(&last.part, 4, Some(1), Vec::new());
+        last.bring(Ok(done));
+        assert_eq!(numbers(&ledger.close().unwrap()), [12, 20, 23]);
+    }
+}
