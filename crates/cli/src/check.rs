@@ -28,7 +28,8 @@ pub fn check(options: &CheckOptions) -> Done {
     if let Some(path) = &options.checkpoint {
         has_directory(path)?;
     }
-    presentation::prepare(&options.report)?;
+    let files = [&output, &options.checkpoint, &options.resume];
+    presentation::prepare(&options.report, &files.map(Option::as_deref))?;
     let _held = output.as_deref().map(is_writable).transpose()?;
     for path in [&options.checkpoint, &options.resume] {
         differ(output.as_deref(), path.as_deref())?;
@@ -217,7 +218,8 @@ fn differ(output: Option<&Path>, state: Option<&Path>) -> Result<(), Refusal> {
     }
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
+/// Whether these are one file.
+pub fn is_same(one: &Path, other: &Path) -> bool {
     match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,
         // What is not there yet has no canonical path.

@@ -1,23 +1,29 @@
 //! Shows the result of a search: prints it, and writes the files that were asked for.
 
 use crate::arguments::{ReportFormat, ReportOptions};
-use crate::check::is_writable;
+use crate::check::{is_same, is_writable};
 use crate::refusal::Refusal;
 use crate::terminal;
 use page::Sources;
 use report::{Interleaving, Report, Style, harmless_json};
 use std::path::{Path, PathBuf};
 
-/// Whether the files that were asked for could be written.
-pub fn prepare(options: &ReportOptions) -> Result<(), Refusal> {
+/// Whether the files that were asked for could be written, and are neither each other nor one of `others`.
+pub fn prepare(options: &ReportOptions, others: &[Option<&Path>]) -> Result<(), Refusal> {
     let files = [
         &options.html,
         &options.junit,
         &options.dot,
         &options.mermaid,
     ];
-    for path in files.into_iter().flatten() {
+    let files = files.into_iter().flatten().map(PathBuf::as_path);
+    let mut before: Vec<&Path> = others.iter().copied().flatten().collect();
+    for path in files {
         is_writable(path)?;
+        if before.iter().any(|other| is_same(path, other)) {
+            return Err(Refusal::NamedTwice(path.to_owned()));
+        }
+        before.push(path);
     }
     Ok(())
 }

@@ -213,6 +213,9 @@ pub enum Refusal {
     /// A schedule would overwrite a checkpoint.
     #[error("{}: the schedule of a bug would overwrite this checkpoint; choose another --output, or --no-output", .0.display())]
     SameFile(PathBuf),
+    /// Two options name one file.
+    #[error("{}: another option names this file, too; give each a file of its own", .0.display())]
+    NamedTwice(PathBuf),
     /// The system refuses something.
     #[error("cannot {what}: {error}")]
     System {

@@ -258,6 +258,28 @@ fn files_that_cannot_be_written_are_refused_before_the_search() {
 }
 
 #[test]
+fn no_file_is_written_twice() {
+    let folder = here();
+    for options in [
+        "--html page --junit page",
+        "--html page --output ./page",
+        "--dot page --checkpoint page",
+    ] {
+        let ran = run(folder.path(), &format!("check lost-update {options}"));
+        assert_eq!((ran.code, ran.output.as_str()), (2, ""), "{options}");
+        assert!(ran.errors.contains("page"), "{}", ran.errors);
+        assert!(!folder.path().join("page").exists());
+    }
+    run(folder.path(), "check lost-update");
+    let replay = "replay lost-update.schedule.json --html lost-update.schedule.json";
+    assert_eq!(run(folder.path(), replay).code, 2);
+    assert_eq!(
+        run(folder.path(), "replay lost-update.schedule.json").code,
+        1
+    );
+}
+
+#[test]
 fn long_executions_are_shown_in_full_if_asked_for() {
     let folder = here();
     let check = "check mutex:2,40 --no-output --max-executions 1 --algorithm random --seed 1";
