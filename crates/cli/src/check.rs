@@ -28,8 +28,16 @@ pub fn check(options: &CheckOptions) -> Done {
     if let Some(path) = &options.checkpoint {
         has_directory(path)?;
     }
-    let files = [&output, &options.checkpoint, &options.resume];
-    presentation::prepare(&options.report, &files.map(Option::as_deref))?;
+    let states = [
+        &output,
+        &options.checkpoint,
+        &options.resume,
+        &options.suppressions,
+    ];
+    let states = states.map(Option::as_deref);
+    let programs = options.program.iter().map(|word| Some(Path::new(word)));
+    let others: Vec<Option<&Path>> = states.into_iter().chain(programs).collect();
+    let _pipes = presentation::prepare(&options.report, &others)?;
     let _held = output.as_deref().map(is_writable).transpose()?;
     for path in [&options.checkpoint, &options.resume] {
         differ(output.as_deref(), path.as_deref())?;

@@ -6,10 +6,12 @@ use crate::refusal::Refusal;
 use crate::terminal;
 use page::Sources;
 use report::{Interleaving, Report, Style, harmless_json};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Whether the files that were asked for could be written, and are neither each other nor one of `others`.
-pub fn prepare(options: &ReportOptions, others: &[Option<&Path>]) -> Result<(), Refusal> {
+/// Whether the files that were asked for could be written, and are neither each other nor one of `others`. Pipes stay open as long as
+/// the result is held.
+pub fn prepare(options: &ReportOptions, others: &[Option<&Path>]) -> Result<Vec<File>, Refusal> {
     let files = [
         &options.html,
         &options.junit,
@@ -18,14 +20,15 @@ pub fn prepare(options: &ReportOptions, others: &[Option<&Path>]) -> Result<(), 
     ];
     let files = files.into_iter().flatten().map(PathBuf::as_path);
     let mut before: Vec<&Path> = others.iter().copied().flatten().collect();
+    let mut held = Vec::new();
     for path in files {
-        is_writable(path)?;
+        held.extend(is_writable(path)?);
         if before.iter().any(|other| is_same(path, other)) {
             return Err(Refusal::NamedTwice(path.to_owned()));
         }
         before.push(path);
     }
-    Ok(())
+    Ok(held)
 }
 
 /// Prints the report and writes the files.

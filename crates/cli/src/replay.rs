@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// Runs a saved schedule again.
 pub fn replay(options: &ReplayOptions) -> Done {
     let schedule = ScheduleFile::load(&options.file)?;
-    presentation::prepare(&options.report, &[Some(&options.file)])?;
+    let _pipes = presentation::prepare(&options.report, &[Some(&options.file)])?;
     if let Some(recipe) = &schedule.recipe {
         if let Some(part) = foreign_part(recipe).filter(|_| !options.trust_recipe) {
             return Err(Refusal::ForeignRecipe {

@@ -121,7 +121,7 @@ fn a_page_is_stepped_through_by_keys() {
         table.send_keys(Key::End).await?;
         let waits = "document.querySelector('.side').textContent.includes('T1 waits')";
         assert_eq!(ask(browser, waits).await?, true);
-        let why = "document.querySelector('.why').textContent.startsWith('It fails whenever ')";
+        let why = "document.querySelector('.why').textContent.startsWith('In the executions seen, it fails whenever ')";
         assert_eq!(ask(browser, why).await?, true);
         let passing = "[...document.querySelectorAll('summary')].some((one) => one.textContent === 'What would have passed')";
         assert_eq!(ask(browser, passing).await?, true);

@@ -270,6 +270,12 @@ fn no_file_is_written_twice() {
         assert!(ran.errors.contains("page"), "{}", ran.errors);
         assert!(!folder.path().join("page").exists());
     }
+    let ran = run(folder.path(), "check race.c --html race.c");
+    assert_eq!((ran.code, ran.output.as_str()), (2, ""));
+    assert_eq!(
+        fs::read_to_string(folder.path().join("race.c")).unwrap(),
+        RACE
+    );
     run(folder.path(), "check lost-update");
     let replay = "replay lost-update.schedule.json --html lost-update.schedule.json";
     assert_eq!(run(folder.path(), replay).code, 2);

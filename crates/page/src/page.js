@@ -19,7 +19,7 @@ const shortPlace = (place) => place ? place.split("/").pop().split(":").slice(0,
 /// The lines of source around a place, if the page has them.
 function source(place) {
   const parts = /^(.*?):(\d+)(?::\d+)?$/.exec(place || "");
-  const file = parts && sources[parts[1]];
+  const file = parts && Object.hasOwn(sources, parts[1]) ? sources[parts[1]] : null;
   if (!file) return null;
   const line = Number(parts[2]);
   const shown = element("div", { class: "source mono", role: "group", "aria-label": "Source of " + place });
@@ -201,9 +201,8 @@ class Stepper {
     const threads = this.execution.threads.flatMap((name, thread) => {
       const following = next.get(thread);
       const wait = waiting.get(thread);
-      const object = wait && wait.object !== undefined ? this.execution.objects[wait.object] : "what it asked for";
       const doing = !following ? this.execution.ends[thread] || "has ended"
-        : wait ? "waits for " + object : "next: " + following.text;
+        : (wait ? "waits until: " : "next: ") + following.text;
       return [element("dt", {}, name), element("dd", {}, doing)];
     });
     const values = [...objects.entries()].sort(([one], [other]) => one - other).flatMap(([object, state]) => {
@@ -254,7 +253,7 @@ function why(found) {
   };
   const pairs = found.why.pairs.flatMap((pair, number) => [number ? ", and " : "", ...told(pair.first), " comes before ", ...told(pair.second)]);
   const count = (number, one, many) => number + " " + (number === 1 ? one : many);
-  return element("p", { class: "why" }, element("strong", {}, "It fails whenever "), ...pairs, ". ",
+  return element("p", { class: "why" }, element("strong", {}, "In the executions seen, it fails whenever "), ...pairs, ". ",
     element("span", { class: "faint" }, count(found.why.failing, "execution like this was seen and fails", "executions like this were seen and fail")
       + ", " + count(found.why.passing, "other one passes.", "other ones pass.")));
 }

@@ -74,7 +74,9 @@ fn places(report: &Report) -> impl Iterator<Item = &str> {
     let own = failures
         .clone()
         .filter_map(|failure| failure.location.as_deref());
-    let rows = failures.flat_map(|failure| &failure.interleaving.rows);
+    let failing = failures.clone().map(|failure| &failure.interleaving);
+    let passing = failures.filter_map(|failure| failure.passing.as_ref());
+    let rows = failing.chain(passing).flat_map(|execution| &execution.rows);
     own.chain(rows.filter_map(|row| row.location.as_deref()))
 }
 

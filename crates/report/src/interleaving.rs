@@ -101,7 +101,7 @@ impl Why {
             .map(|pair| format!("{} comes before {}", told(pair.first), told(pair.second)))
             .collect();
         format!(
-            "It fails whenever {}: {} like this {}, {} {}.",
+            "In the executions seen, it fails whenever {}: {} like this {}, {} {}.",
             pairs.join(", and "),
             counted(self.failing, "execution"),
             if self.failing == 1 {

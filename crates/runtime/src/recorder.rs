@@ -225,6 +225,12 @@ impl Recorder {
         format!("ptr#{}", number + 1)
     }
 
+    /// The first id of the object that this id is a part of.
+    pub(crate) fn first_part(&self, object: ObjectId) -> ObjectId {
+        let known = self.objects.range(..=object).next_back();
+        known.map_or(object, |(&first, _)| first)
+    }
+
     /// The name of an object for people: its type and where it was created.
     pub(crate) fn object_name(&self, object: ObjectId, kind: OpKind) -> String {
         if object == ObjectId::NONE {
@@ -441,7 +447,7 @@ fn distinct_name<'n>(
 }
 
 /// The name, with a number behind it if others have it.
-fn distinct<'n>(others: impl Iterator<Item = &'n String>, name: String) -> String {
+pub(crate) fn distinct<'n>(others: impl Iterator<Item = &'n String>, name: String) -> String {
     let same = others.filter(|other| other.split('#').next() == Some(&name));
     match same.count() {
         0 => name,

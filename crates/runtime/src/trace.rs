@@ -2,9 +2,9 @@
 
 use crate::deciding;
 use crate::engine::Engine;
-use crate::recorder::Recorded;
-use crate::recorder::states::{States, begins_wait};
-use explore::{Access, EventId, Execution, OpKind, Outcome, Point, Race, ThreadId};
+use crate::recorder::states::{States, ends_wait};
+use crate::recorder::{Recorded, distinct};
+use explore::{Access, EventId, Execution, ObjectId, OpKind, Outcome, Point, Race, ThreadId};
 use report::{FailureKind, Interleaving, Racing, Row};
 use std::collections::BTreeMap;
 
@@ -184,8 +184,11 @@ impl Engine {
         events: &[usize],
     ) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+        // Several objects may have one name, as locals of threads have.
+        let mut numbers: BTreeMap<(ObjectId, String), usize> = BTreeMap::new();
         let mut states = States::default();
+        // The last row of each thread.
+        let mut last: BTreeMap<ThreadId, usize> = BTreeMap::new();
         // The row that wrote last, by object.
         let mut written: BTreeMap<usize, usize> = BTreeMap::new();
         for (((id, event), recorded), &number) in
@@ -193,24 +196,28 @@ impl Engine {
         {
             let edges = execution.edges(id).iter();
             rows[number].after = edges.map(|edge| events[edge.index()]).collect();
-            rows[number].waits = begins_wait(event.op.kind);
+            let before = last.insert(event.thread(), number);
+            if let Some(before) = before.filter(|_| ends_wait(event.op.kind)) {
+                rows[before].waits = true;
+            }
             let name = match &recorded.variable {
                 Some((name, _)) => name.clone(),
                 None => self.recorder.object_name(event.op.object, event.op.kind),
             };
+            let key = (self.recorder.first_part(event.op.object), name);
             let state = match &recorded.variable {
                 Some((_, value)) => Some(value.clone()),
                 None => {
                     let what = (event.op.kind, event.thread());
                     let name_of = |thread| self.thread_name(thread);
-                    states.after(&name, what, &recorded.text, name_of)
+                    states.after(&key, what, &recorded.text, name_of)
                 }
             };
             let Some(state) = state else {
                 continue;
             };
-            let object = *numbers.entry(name).or_insert_with_key(|name| {
-                names.push(name.clone());
+            let object = *numbers.entry(key).or_insert_with_key(|(_, name)| {
+                names.push(distinct(names.iter(), name.clone()));
                 names.len() - 1
             });
             if recorded.variable.is_some() {

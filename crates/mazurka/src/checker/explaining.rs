@@ -7,10 +7,10 @@ use super::search::{Search, UntilEnded};
 use explore::{Execution, Op, Outcome, Point, Race, Replay, Schedule, Strategy};
 use report::{Interleaving, Racing, Why};
 
-/// So many executions are run for it.
+/// At most this many executions are run for an explanation.
 const RUNS: usize = 64;
 
-/// Of so many pairs some are chosen.
+/// At most this many pairs are considered.
 const PAIRS: usize = 30;
 
 /// Sets of as many pairs are tried one after the other, so that the smallest one is found.
@@ -48,9 +48,9 @@ impl Search {
             is_passing: false,
         }];
         let mut pairs = Vec::new();
-        let mut next = 0;
+        let (mut next, mut runs) = (0, 0);
         // Races of executions that fail, the first one before those that came of it.
-        while let Some(seen) = all.get(next).filter(|_| all.len() < RUNS) {
+        while let Some(seen) = all.get(next).filter(|_| runs < RUNS) {
             next += 1;
             if seen.is_passing {
                 continue;
@@ -65,7 +65,8 @@ impl Search {
                 if pairs.len() < PAIRS && !pairs.contains(&pair) && pair.is_in(&failing) {
                     pairs.push(pair);
                 }
-                if all.len() < RUNS {
+                if runs < RUNS && self.brake.pulled().is_none() {
+                    runs += 1;
                     let other = self.run_on(turned_round(&execution, race));
                     all.extend(
                         other.and_then(|(execution, outcome)| Seen::new(execution, outcome, &all)),
@@ -78,7 +79,7 @@ impl Search {
             .clone()
             .max_by_key(|seen| in_common(&failing, &seen.execution));
         let nearest = nearest.map(|seen| seen.execution.schedule());
-        let row = |(at, _): (Point, Op)| failing.event_at(at).map(|event| rows[event.index()]);
+        let row = |(at, _): (Point, Op)| rows.get(failing.event_at(at)?.index()).copied();
         let racing = |pair: Pair| {
             Some(Racing {
                 first: row(pair.first)?,

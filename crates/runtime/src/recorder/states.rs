@@ -1,39 +1,40 @@
 //! The states of objects as people see them, event by event.
 
-use explore::{OpKind, ThreadId};
+use explore::{ObjectId, OpKind, ThreadId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// What is known of an object from its events so far.
 #[derive(Default)]
 struct Known {
-    /// Who has a lock or permits, or initialises a once.
+    /// Who has a lock, or initialises a once.
     holders: Vec<ThreadId>,
     /// Who waits for it.
     waiting: Vec<ThreadId>,
-    /// Messages, letters, a park token, threads at a barrier.
+    /// Messages, letters.
     count: usize,
     is_over: bool,
 }
 
-/// All objects, by name.
+/// All objects, by their first ids and names.
 #[derive(Default)]
-pub(crate) struct States(BTreeMap<String, Known>);
+pub(crate) struct States(BTreeMap<(ObjectId, String), Known>);
 
-/// Whether a thread waits from an event of this kind to its next one.
-pub(crate) fn begins_wait(kind: OpKind) -> bool {
+/// Whether an event of this kind ends a wait of its thread, which lasted since the thread's event before.
+pub(crate) fn ends_wait(kind: OpKind) -> bool {
     matches!(
         kind,
-        OpKind::MutexRequest
-            | OpKind::ReadRequest
-            | OpKind::WriteRequest
-            | OpKind::CondvarEnqueue
-            | OpKind::SemaphoreRequest
-            | OpKind::BarrierArrive
-            | OpKind::OnceEnter
-            | OpKind::SendRequest
-            | OpKind::ReceiveRequest
-            | OpKind::ParkRequest
+        OpKind::MutexWait
+            | OpKind::ReadWait
+            | OpKind::WriteWait
+            | OpKind::CondvarWait
+            | OpKind::SemaphoreWait
+            | OpKind::BarrierWait
+            | OpKind::OnceWait
+            | OpKind::SendWait
+            | OpKind::ReceiveWait
+            | OpKind::ParkWait
+            | OpKind::Join
     )
 }
 
@@ -41,18 +42,21 @@ impl States {
     /// The thread performs an event at an object. The state of the object afterwards, if it has one that people want to see.
     pub(crate) fn after(
         &mut self,
-        object: &str,
+        object: &(ObjectId, String),
         (kind, thread): (OpKind, ThreadId),
         text: &str,
         name_of: impl Fn(ThreadId) -> String,
     ) -> Option<String> {
         if !self.0.contains_key(object) {
-            self.0.insert(object.to_owned(), Known::default());
+            self.0.insert(object.clone(), Known::default());
         }
         let known = self.0.get_mut(object)?;
         // The text of a try ends with its result.
-        let succeeds = text.ends_with("-> true") || text.ends_with("Accepted");
-        known.change(kind, thread, succeeds || text.ends_with("a message"));
+        let succeeds = ["-> true", "Accepted", "a message"];
+        let succeeds = succeeds.iter().any(|result| text.ends_with(result));
+        if !text.ends_with("disconnected") {
+            known.change(kind, thread, succeeds);
+        }
         let names = |threads: &[ThreadId]| {
             let names: Vec<String> = threads.iter().map(|&thread| name_of(thread)).collect();
             names.join(", ")
@@ -73,29 +77,21 @@ impl Known {
             | OpKind::ReadRequest
             | OpKind::WriteRequest
             | OpKind::SemaphoreRequest
+            | OpKind::BarrierArrive
             | OpKind::CondvarEnqueue
             | OpKind::OnceEnter
             | OpKind::ReceiveRequest => self.waiting.push(thread),
-            OpKind::MutexWait | OpKind::ReadWait | OpKind::WriteWait | OpKind::SemaphoreWait => {
+            OpKind::SemaphoreWait | OpKind::BarrierWait => leave(&mut self.waiting),
+            OpKind::MutexWait | OpKind::ReadWait | OpKind::WriteWait => {
                 leave(&mut self.waiting);
                 self.holders.push(thread);
             }
-            OpKind::MutexTryResult
-            | OpKind::TryRead
-            | OpKind::TryWrite
-            | OpKind::SemaphoreTryResult
-                if succeeds =>
-            {
+            OpKind::MutexTryResult | OpKind::TryRead | OpKind::TryWrite if succeeds => {
                 self.holders.push(thread);
             }
             OpKind::MutexUnlock | OpKind::ReadRelease | OpKind::WriteRelease => {
                 leave(&mut self.holders);
             }
-            // Whoever has no permit may give one back.
-            OpKind::SemaphoreRelease => match self.holders.contains(&thread) {
-                true => leave(&mut self.holders),
-                false => self.holders.truncate(self.holders.len().saturating_sub(1)),
-            },
             OpKind::CondvarWait | OpKind::CondvarResolve => leave(&mut self.waiting),
             OpKind::OnceWait => {
                 leave(&mut self.waiting);
@@ -107,10 +103,7 @@ impl Known {
                 self.holders.clear();
                 self.is_over = true;
             }
-            OpKind::BarrierArrive | OpKind::SendRequest | OpKind::Send | OpKind::Deliver => {
-                self.count += 1;
-            }
-            OpKind::BarrierWait => self.count = self.count.saturating_sub(1),
+            OpKind::SendRequest | OpKind::Send | OpKind::Deliver => self.count += 1,
             OpKind::SendTryResult => self.count += usize::from(succeeds),
             OpKind::ReceiveWait => {
                 leave(&mut self.waiting);
@@ -126,7 +119,7 @@ impl Known {
     fn text(&self, kind: OpKind, names: impl Fn(&[ThreadId]) -> String) -> Option<String> {
         use super::wording::kind_of_object;
         let mut text = match kind_of_object(kind) {
-            "a mutex" | "a reader-writer lock" | "a semaphore" => match self.holders.as_slice() {
+            "a mutex" | "a reader-writer lock" => match self.holders.as_slice() {
                 [] => "free".to_owned(),
                 holders => format!("held by {}", names(holders)),
             },
@@ -135,12 +128,11 @@ impl Known {
                 (false, []) => "not initialised".to_owned(),
                 (false, holders) => format!("initialised by {}", names(holders)),
             },
-            "a barrier" => format!("{} arrived", self.count),
             "a channel" => match self.count {
                 1 => "1 message".to_owned(),
                 count => format!("{count} messages"),
             },
-            "a condition variable" => match self.waiting.as_slice() {
+            "a condition variable" | "a semaphore" | "a barrier" => match self.waiting.as_slice() {
                 [] => return Some("no thread waits".to_owned()),
                 _ => String::new(),
             },
@@ -166,9 +158,10 @@ mod tests {
     #[test]
     fn a_mutex_is_held_and_waited_for() {
         let mut states = States::default();
+        let mutex = (ObjectId(1), "m".to_owned());
         let mut after = |kind, thread, text: &str| {
             let event = (kind, ThreadId(thread));
-            let state = states.after("m", event, text, |thread| format!("T{}", thread.0));
+            let state = states.after(&mutex, event, text, |thread| format!("T{}", thread.0));
             state.unwrap()
         };
         assert_eq!(after(OpKind::MutexRequest, 1, ""), "free; T1 waits");
