@@ -7,6 +7,8 @@ use report::Report;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
+use std::thread;
 
 const RACE: &str = "#include <pthread.h>
 static int shared;
@@ -255,6 +257,23 @@ fn files_that_cannot_be_written_are_refused_before_the_search() {
         assert_eq!(ran.errors.lines().count(), 1, "{}", ran.errors);
         assert!(ran.errors.contains("nowhere"), "{}", ran.errors);
     }
+}
+
+#[test]
+fn a_page_goes_through_a_pipe_that_somebody_reads() {
+    let folder = here();
+    let pipe = folder.path().join("pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let reader = thread::spawn(move || fs::read_to_string(pipe).unwrap());
+    let ran = run(folder.path(), "check lost-update --no-output --html pipe");
+    assert_eq!(ran.code, 1, "{}", ran.errors);
+    assert!(reader.join().unwrap().ends_with("</html>\n"));
 }
 
 #[test]
