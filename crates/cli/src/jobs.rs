@@ -39,6 +39,11 @@ impl Jobs {
             return Ok(Err(None));
         }
         let divided = checker.divide(self.number())?;
-        Ok(divided.map_err(|why| matches!(self, Jobs::Asked(_)).then_some(why)))
+        Ok(divided.map_err(|why| self.by_one_because(&why)))
+    }
+
+    /// What the report says of a search by one job: nothing to those who have not asked for several.
+    pub fn by_one_because(self, why: &str) -> Option<String> {
+        matches!(self, Jobs::Asked(2..)).then(|| why.to_owned())
     }
 }

@@ -14,9 +14,9 @@ use crate::{fatality, interruption};
 use mazurka::{CheckError, Checker, Division};
 use native::{
     Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, Unseen, Worker,
-    ending, libraries, reachable,
+    ending, libraries, may_change_files, reachable,
 };
-use report::{Limit, Report, ScheduleFile, Trailed};
+use report::{LeftOut, Limit, Omission, Report, ScheduleFile, Trailed};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -27,6 +27,9 @@ use std::time::{Duration, Instant};
 
 /// A limit of time is for the search. Compiling may take as long besides, and at least this.
 const COMPILING: Duration = Duration::from_secs(30);
+
+/// Why a program is searched by one job.
+const SHARES_FILES: &str = "the program may write files, which executions at the same time would share: it is searched by one job";
 
 /// What is to be done with a program.
 struct Task<'a> {
@@ -114,11 +117,15 @@ impl Task<'_> {
             }
             Err(refusal) => return Err(refusal),
         };
-        let unseen = Unseen::of(&path, &libraries(&path)).unwrap_or_default();
-        let order = Order {
+        let is_rust = Binary::recognise(&path)?.is_rust();
+        let libraries = libraries(&path);
+        let unseen = Unseen::of(&path, &libraries).unwrap_or_default();
+        let mut order = Order {
             left_out: unseen.iter().filter_map(Unseen::left_out).collect(),
             ..self.order.clone()
         };
+        // Each program in Rust is linked with the functions for files.
+        let shares_files = !is_rust && may_change_files(&path, &libraries);
         let compile_s = built.as_ref().map(|built| built.time().as_secs_f64());
         // A program that runs needs the name of its file no more: nothing is left behind, however this process ends.
         let file = File::open(&path).map_err(|error| Refusal::System {
@@ -126,6 +133,11 @@ impl Task<'_> {
             error,
         })?;
         if let Some(server) = &self.server {
+            if shares_files {
+                let what =
+                    "what executions do to files that others use at the same time on one machine";
+                order.left_out.push(LeftOut::new(Omission::Unseen, what));
+            }
             let line = ProgressLine::new(!self.is_quiet);
             let program = cluster::Program::of(&self.executable(path))?;
             let job = (order, program, Some(self.program.recipe()));
@@ -134,13 +146,15 @@ impl Task<'_> {
             report.warnings.extend(self.warnings(&unseen));
             return Ok(report);
         }
-        let is_rust = Binary::recognise(&path)?.is_rust();
-        let divided = self
-            .divided(&order, is_rust)
-            .map_err(|error| Refusal::Check {
-                program: order.name.clone(),
-                error,
-            })?;
+        let divided = match shares_files {
+            true => Err(self.jobs.by_one_because(SHARES_FILES)),
+            false => self
+                .divided(&order, is_rust)
+                .map_err(|error| Refusal::Check {
+                    program: order.name.clone(),
+                    error,
+                })?,
+        };
         let mut report = match divided {
             Ok(division) => {
                 let path = match built.take() {

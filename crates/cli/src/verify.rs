@@ -39,6 +39,7 @@ pub fn verify(options: &VerifyOptions) -> Done {
         trace: SafeTrace::default(),
         assignments: Assignments::of(&options.input)?,
         left_out: Vec::new(),
+        shares_files: false,
     };
     let reports = match Subject::built(&options.program, &options.arguments)? {
         Subject::Corpus(instance) => vec![(0, verification.of_instance(&instance)?)],
@@ -67,6 +68,8 @@ struct Verification<'o> {
     assignments: Assignments,
     /// What is known to be left out before the program runs.
     left_out: Vec<LeftOut>,
+    /// Executions at the same time would share files.
+    shares_files: bool,
 }
 
 impl Verification<'_> {
@@ -124,7 +127,9 @@ impl Verification<'_> {
         self.binary = Some(path.to_owned());
         // A program in Rust announces its operations itself: atomic instructions are those of its libraries.
         if !binary.is_rust() {
-            let unseen = Unseen::of(path, &native::libraries(path)).unwrap_or_default();
+            let libraries = native::libraries(path);
+            self.shares_files = native::may_change_files(path, &libraries);
+            let unseen = Unseen::of(path, &libraries).unwrap_or_default();
             self.left_out = unseen.iter().filter_map(Unseen::left_out).collect();
         }
         self.trace.program = program.name();
@@ -143,10 +148,12 @@ impl Verification<'_> {
         }
     }
 
-    /// How many assignments are verified at once. Runs whose time is measured have no others beside them.
+    /// How many assignments are verified at once. Runs whose time is measured have no others beside them, nor have those that may write
+    /// files.
     fn jobs(&self) -> usize {
         let mut stops = self.options.stop_when.iter();
-        match stops.any(|stop| matches!(stop, StopWhen::Overhead(_))) {
+        let measures = stops.any(|stop| matches!(stop, StopWhen::Overhead(_)));
+        match measures || self.shares_files {
             true => 1,
             false => Jobs::of(self.options.jobs).number(),
         }

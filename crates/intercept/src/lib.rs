@@ -51,6 +51,7 @@ mod large_atomics;
 mod leaks;
 mod library_calls;
 mod lifetime;
+mod limits;
 mod make_ready;
 mod malloc;
 mod mappings;

@@ -46,7 +46,7 @@ struct Slot {
     place: *mut usize,
     name: &'static CStr,
     is_read_only: bool,
-    /// The image has hooks.
+    /// The image has hooks, or this is how a stream of C++ uses its file.
     is_hooked: bool,
 }
 
@@ -92,6 +92,24 @@ const PURE: [&str; 2] = ["libm.", "libgcc_s."];
 
 /// Standard libraries of C++.
 const CPP: [&str; 2] = ["libstdc++.", "libc++."];
+
+/// Functions through which streams of C++ use files.
+const FILES_OF_CPP: [&CStr; 14] = [
+    c"close",
+    c"fclose",
+    c"fopen",
+    c"fopen64",
+    c"fread",
+    c"fseeko",
+    c"fseeko64",
+    c"ftello",
+    c"fwrite",
+    c"lseek64",
+    c"open",
+    c"read",
+    c"write",
+    c"writev",
+];
 
 /// The instructions for all functions.
 static STEPS: OnceLock<Range<usize>> = OnceLock::new();
@@ -287,7 +305,10 @@ unsafe fn find_slots(image: &Image, slots: &mut Vec<Slot>) {
     let found = &mut slots[first..];
     let is_hook = |slot: &Slot| slot.name.to_bytes().starts_with(b"__tsan_");
     let is_hooked = found.iter().any(is_hook);
-    found.iter_mut().for_each(|slot| slot.is_hooked = is_hooked);
+    let uses_file = |slot: &Slot| image.is_cpp && FILES_OF_CPP.contains(&slot.name);
+    found
+        .iter_mut()
+        .for_each(|slot| slot.is_hooked = is_hooked || uses_file(slot));
 }
 
 /// The variables of other images that the linker has put into the program.

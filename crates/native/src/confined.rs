@@ -101,6 +101,29 @@ pub fn uses_thread_state(program: &Path, libraries: &[PathBuf]) -> bool {
     !ask_only_for(|name| !OF_THREADS.contains(&name), program, libraries)
 }
 
+/// Functions that open files, which may be to write them, or that change what has a name in the file system.
+#[rustfmt::skip]
+const OF_FILES: &[&str] = &[
+    "__open64_2", "__open_2", "chmod", "chown", "creat", "creat64", "fchmodat", "fopen", "fopen64", "freopen", "freopen64", "lchown",
+    "link", "linkat", "mkdir", "mkdirat", "mkdtemp", "mkfifo", "mknod", "mkostemp", "mkstemp", "mkstemp64", "mq_open", "msgget", "open",
+    "open64", "openat", "openat64", "remove", "rename", "renameat", "renameat2", "rmdir", "semget", "shm_open", "shmget", "symlink",
+    "symlinkat", "truncate", "truncate64", "unlink", "unlinkat", "utime", "utimensat", "utimes",
+];
+
+/// Whether a program, or a library that is loaded with it, may change files that have names, and so meet other processes that run the same
+/// program. True if one of them cannot be read.
+pub fn may_change_files(program: &Path, libraries: &[PathBuf]) -> bool {
+    let is_of_cpp = |name: &str| {
+        ["filebuf", "filesystem", "fstream"]
+            .iter()
+            .any(|part| name.contains(part))
+    };
+    let keeps_out = |name: &str| {
+        OF_FILES.binary_search(&name).is_err() && !(name.starts_with("_Z") && is_of_cpp(name))
+    };
+    !ask_only_for(keeps_out, program, libraries)
+}
+
 /// The address of a function in an image, as the linker has it. None if it is not there, or the image cannot be read or has no table of
 /// symbols.
 pub fn address_of(image: &Path, function: &str) -> Option<u64> {
@@ -114,20 +137,20 @@ pub fn address_of(image: &Path, function: &str) -> Option<u64> {
 /// Whether a program and the libraries that are loaded with it, but for those of the system, ask other images only for such
 /// names. False if one of them cannot be read.
 pub(crate) fn ask_only_for(
-    is_such: fn(&str) -> bool,
+    is_such: impl Fn(&str) -> bool,
     program: &Path,
     libraries: &[PathBuf],
 ) -> bool {
     let own = libraries.iter().filter(|library| !is_known(library));
     let mut images = std::iter::once(program).chain(own.map(PathBuf::as_path));
-    images.all(|image| asks_only_for(is_such, image) == Some(true))
+    images.all(|image| asks_only_for(&is_such, image) == Some(true))
 }
 
-fn asks_only_for(is_such: fn(&str) -> bool, image: &Path) -> Option<bool> {
+fn asks_only_for(is_such: impl Fn(&str) -> bool, image: &Path) -> Option<bool> {
     let bytes = fs::read(image).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
     let mut foreign = file.dynamic_symbols().filter(ObjectSymbol::is_undefined);
-    Some(foreign.all(|symbol| symbol.name().is_ok_and(is_such)))
+    Some(foreign.all(|symbol| symbol.name().is_ok_and(&is_such)))
 }
 
 /// Whether a function of another image is known to change nothing but memory of the program.
@@ -148,7 +171,7 @@ mod tests {
 
     #[test]
     fn names_are_sorted_so_that_they_are_found() {
-        assert!(HARMLESS.is_sorted() && PREFIXES.is_sorted());
+        assert!(HARMLESS.is_sorted() && PREFIXES.is_sorted() && OF_FILES.is_sorted());
     }
 
     #[test]

@@ -40,7 +40,7 @@ mod worker;
 pub use binary::{Binary, BinaryError, has_hooks, imports, is_by_clang};
 pub use build::{Build, BuildError, Built};
 pub use compiler::{Compiler, CompilerError, Environment, Family};
-pub use confined::{address_of, is_confined, is_harmless, uses_thread_state};
+pub use confined::{address_of, is_confined, is_harmless, may_change_files, uses_thread_state};
 pub use debugger::Debugger;
 pub use deferred_write::slot_of_next_call;
 pub use foreign_recipe::foreign_part;

@@ -6,8 +6,13 @@ use serde_json::Value;
 use std::fs;
 
 const BEGINNING: &str = "
+#include <atomic>
+#include <cassert>
+#include <fcntl.h>
+#include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <iterator>
 #include <list>
 #include <map>
 #include <mutex>
@@ -15,6 +20,7 @@ const BEGINNING: &str = "
 #include <sstream>
 #include <string>
 #include <thread>
+#include <unistd.h>
 using namespace std;
 static string text{\"hello\"}, other{\"a string that is too long to be a short one\"};
 static map<int, int> entries{{1, 1}, {5, 5}};
@@ -23,6 +29,7 @@ static list<int> items{1, 2, 3};
 static stringstream stream;
 static mutex guard;
 static int sum;
+static atomic<bool> started;
 ";
 
 /// Compilers, each with a flag for the library.
@@ -152,4 +159,30 @@ fn streams_of_their_own_do_not_race() {
         "ostringstream own; own << 'y' << 1.5; sum += own.str().size()",
     ];
     must_be_verified(one, two);
+}
+
+#[test]
+fn file_streams_are_ordered_with_other_uses_of_their_files() {
+    let in_place = "ios::in | ios::out";
+    let changes = [
+        format!("ofstream own(name, {in_place}); own << '1'"),
+        format!("ofstream own(name, {in_place}); *ostreambuf_iterator<char>(own) = '1'"),
+        format!("fstream own; own.open(name, {in_place}); own.put('1'); own.flush()"),
+    ];
+    let looks = [
+        "char byte = 0; int file = open(name, O_RDONLY); assert(pread(file, &byte, 1, 0) == 1); close(file); assert(byte == '0')",
+        "ifstream own(name); assert(*istreambuf_iterator<char>(own) == '0')",
+        "string line; ifstream own(name); getline(own, line); assert(line == \"0\")",
+    ];
+    for (change, look) in changes.iter().zip(looks) {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("file");
+        let own = format!("const char *name = {name:?}");
+        // The thread is started once the file is as at the start of each execution.
+        let one = format!("{own}; while (!started) this_thread::yield(); {change}");
+        let two = format!("{own}; {{ ofstream(name) << '0'; }} started = true; {look}");
+        for (name, report) in reports(&one, &two, &ALL) {
+            assert_eq!(report["errors"][0]["kind"], "assertion", "{name}: {report}");
+        }
+    }
 }

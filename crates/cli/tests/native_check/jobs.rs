@@ -242,6 +242,36 @@ fn disturbed(mut command: Command, mut disturb: impl FnMut(usize, &Child)) -> Ou
     child.wait_with_output().unwrap()
 }
 
+/// Executions at the same time would find in the file what the others have written.
+#[test]
+fn a_program_that_writes_files_is_searched_by_one_job() {
+    let named = tempfile::NamedTempFile::new().unwrap();
+    let [start, end] = [
+        "FILE *file = fopen(NAME, \"w+\"); assert(getc(file) < 0);",
+        "fputc('x', file); fclose(file);",
+    ];
+    let program = fibonacci(5, end)
+        .replace("int main(void) {", &format!("int main(void) {{ {start}"))
+        .replace(
+            "#include <unistd.h>",
+            &format!("#include <stdio.h>\n#define NAME {:?}", named.path()),
+        );
+    let folder = built(&[("five", program)]);
+    for (arguments, warnings) in [("./five", 0), ("./five --jobs 2", 1)] {
+        let (report, jobs) = checked(folder.path(), arguments);
+        assert_eq!(
+            (&report["verdict"], jobs),
+            (&"verified".into(), 1),
+            "{report}"
+        );
+        assert_eq!(
+            report["warnings"].as_array().unwrap().len(),
+            warnings,
+            "{report}"
+        );
+    }
+}
+
 #[test]
 fn processes_that_are_killed_from_outside_are_replaced_and_nothing_is_counted_twice() {
     let folder = built(&[("seven", fibonacci(7, ""))]);

@@ -167,6 +167,49 @@ fn other_ways_to_start_processes_and_to_ask_for_signals_are_refused() {
 }
 
 #[test]
+fn limits_that_stop_what_is_no_event_are_refused_or_told() {
+    let program = |kind: &str| {
+        format!(
+            "#include <pthread.h>\n#include <sys/resource.h>\n\
+             static void *lower(void *p) {{ struct rlimit limit = {{1 << 30, RLIM_INFINITY}}; setrlimit({kind}, &limit); return p; }}\n\
+             int main(void) {{ pthread_t t; pthread_create(&t, 0, lower, 0); pthread_join(t, 0); }}"
+        )
+    };
+    refused(
+        "size.c",
+        &program("RLIMIT_FSIZE"),
+        "limits the size of files",
+    );
+    for (kind, code) in [("RLIMIT_AS", 3), ("RLIMIT_DATA", 3), ("RLIMIT_CORE", 0)] {
+        let told = said("limit.c", &program(kind), &[]);
+        let all = format!("{}{}", told.output, told.errors);
+        assert_eq!(told.code, Some(code), "{kind}: {all}");
+    }
+}
+
+#[test]
+fn a_key_that_is_deleted_while_threads_use_it_is_told() {
+    let program = |middle: &str| {
+        format!(
+            "#include <pthread.h>\nstatic pthread_key_t key;\nstatic int value;\n\
+             static void at_end(void *p) {{ *(int *)p = 1; }}\n\
+             static void *use(void *p) {{ pthread_setspecific(key, &value); return p; }}\n\
+             int main(void) {{ pthread_t t; pthread_key_create(&key, at_end); pthread_create(&t, 0, use, 0); {middle} }}"
+        )
+    };
+    let [delete, join] = ["pthread_key_delete(key);", "pthread_join(t, 0);"];
+    for (middle, code) in [
+        (format!("{delete} {join}"), 3),
+        (format!("{join} {delete}"), 0),
+        (join.to_owned(), 0),
+    ] {
+        let told = said("key.c", &program(&middle), &[]);
+        let all = format!("{}{}", told.output, told.errors);
+        assert_eq!(told.code, Some(code), "{middle}: {all}");
+    }
+}
+
+#[test]
 fn what_constructors_read_is_noticed() {
     let part = "the program reads its standard input";
     let c = "#include <stdio.h>\nstatic int n;\n\

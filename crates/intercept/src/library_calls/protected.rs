@@ -138,7 +138,7 @@ const USES: &[Row] = &[
     (
         State(changes),
         "open open64 fopen fopen64 freopen freopen64 opendir closedir unlink rmdir mkdir chdir remove rename pipe pipe2 setrlimit \
-         setrlimit64 close fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
+         setrlimit64 prlimit prlimit64 close fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
          pthread_setattr_default_np setitimer alarm",
     ),
     // Names have been looked up by the events above, and now the files are used.

@@ -16,7 +16,7 @@ pub(crate) struct Thread {
     /// `start` returns an `int`, as threads of C11 do.
     pub(super) returns_int: bool,
     pub(super) is_detached: bool,
-    pub(super) is_joined: bool,
+    pub(crate) is_joined: bool,
     /// It unwinds itself to its end.
     is_ending: bool,
     /// It has run its destructors, so that its thread-local memory is gone.

@@ -97,11 +97,12 @@ impl Images {
         decisive.is_some_and(|frame| named(&frame))
     }
 
-    /// The addresses that a call and those around it return to.
+    /// The addresses that a call and those around it return to. The outermost function of a thread may return to none.
     fn returns(&self, returns_to: u64, slot: u64, memory: Memory<'_>) -> impl Iterator<Item = u64> {
         let start = Some((returns_to, slot));
         let all = std::iter::successors(start, move |&at| self.return_of(at, memory));
-        all.map(|(address, _)| address).take(DEEPEST)
+        let addresses = all.map(|(address, _)| address).take(DEEPEST);
+        addresses.take_while(|&address| address > 0)
     }
 
     /// The place of an instruction: the innermost one in a source that is no library's, if there is one; functions of
