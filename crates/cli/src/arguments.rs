@@ -1,10 +1,12 @@
 //! What can be typed.
 
 mod of_cluster;
+mod of_explorer;
 mod of_report;
 mod values;
 
 pub use of_cluster::{AttachOptions, CancelOptions, SubmitTestOptions, WorkerOptions};
+pub use of_explorer::ExploreOptions;
 pub use of_report::{CompletionsOptions, ManOptions, ReportFormat, ReportOptions};
 
 use crate::cluster::Server;
@@ -49,6 +51,14 @@ Examples:
 
 Exit codes: 0 verified, 1 bug found, 2 wrong usage or unusable file, 3 stopped by a bound or interrupted.";
 
+const EXPLORE_EXAMPLES: &str = "\
+Examples:
+  mazurka explore queue.c                    prints the address of a page; Ctrl-C ends it
+  mazurka explore --search queue.c           searches, too, and shows how far that is
+  mazurka explore --schedule queue.schedule.json queue.c
+
+The page is for this machine only, and for those who know its address. Exit codes: 0 ended, 2 wrong usage or unusable file.";
+
 const VERIFY_EXAMPLES: &str = "\
 Examples:
   mazurka cc -O2 -o queue queue.c            the program as it will be run
@@ -83,6 +93,9 @@ pub enum Command {
     /// Compile C++ for a check: in place of the compiler, as CXX="mazurka c++"
     #[command(name = "c++")]
     CPlusPlus(WrapperOptions),
+    /// Choose by hand, in a browser, which thread runs next
+    #[command(after_help = EXPLORE_EXAMPLES)]
+    Explore(Box<ExploreOptions>),
     /// List the programs of the corpus, with what is known of them
     List(ListOptions),
     /// Run a saved schedule again

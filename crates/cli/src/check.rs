@@ -42,10 +42,8 @@ pub fn check(options: &CheckOptions) -> Done {
     for path in [&options.checkpoint, &options.resume] {
         differ(output.as_deref(), path.as_deref())?;
     }
-    let mut report = match &subject {
-        Subject::Corpus(instance) => search(options, instance)?,
-        Subject::Native(program) => native_check::search(options, program)?,
-    };
+    let line = ProgressLine::new(!options.report.quiet);
+    let mut report = search(options, &subject, &line)?;
     if let Some(path) = &output {
         save_schedules(&mut report, path);
     }
@@ -53,8 +51,23 @@ pub fn check(options: &CheckOptions) -> Done {
     Ok(exit_code(report.verdict))
 }
 
-fn search(options: &CheckOptions, instance: &Instance) -> Result<Report, Refusal> {
-    let line = ProgressLine::new(!options.report.quiet);
+/// Searches.
+pub fn search(
+    options: &CheckOptions,
+    subject: &Subject,
+    line: &ProgressLine,
+) -> Result<Report, Refusal> {
+    match subject {
+        Subject::Corpus(instance) => search_corpus(options, instance, line),
+        Subject::Native(program) => native_check::search(options, program, line),
+    }
+}
+
+fn search_corpus(
+    options: &CheckOptions,
+    instance: &Instance,
+    line: &ProgressLine,
+) -> Result<Report, Refusal> {
     let stop = interruption::flag()?;
     if options.leashed {
         interruption::at_end_of_input(&stop);
@@ -69,13 +82,13 @@ fn search(options: &CheckOptions, instance: &Instance) -> Result<Report, Refusal
     };
     if let Some(server) = options.server() {
         let job = (order, cluster::Program::Corpus(instance.to_string()), None);
-        return cluster::search(&server, job, &stop, &line);
+        return cluster::search(&server, job, &stop, line);
     }
     let divided = options.jobs().divide(&checker).map_err(refused)?;
     let report = match divided {
         Ok(division) => {
             let executable = corpus_job::executable(instance)?;
-            crew::search(division, &executable, &order, &stop, &line)
+            crew::search(division, &executable, &order, &stop, line)
         }
         Err(warning) => {
             let checker = checker.stop(stop).observer(line.observer());
@@ -90,7 +103,8 @@ fn search(options: &CheckOptions, instance: &Instance) -> Result<Report, Refusal
     report
 }
 
-fn checker(options: &CheckOptions) -> Checker {
+/// A checker with the options.
+pub fn checker(options: &CheckOptions) -> Checker {
     let mut checker = Checker::new()
         .of_command()
         .algorithm(options.algorithm)

@@ -9,6 +9,7 @@ mod cluster;
 mod compare;
 mod corpus_job;
 mod crew;
+mod explore;
 mod fatality;
 mod guard;
 mod interruption;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Check(options) => check::check(&options),
         Command::Cc(options) => wrapper::compile(Language::C, &options),
         Command::CPlusPlus(options) => wrapper::compile(Language::CPlusPlus, &options),
+        Command::Explore(options) => explore::explore(*options),
         Command::List(options) => list::list(&options),
         Command::Replay(options) => replay::replay(&options),
         Command::Compare(options) => compare::compare(&options),

@@ -16,7 +16,7 @@ use native::{
     Answer, Binary, Build, BuildError, Built, Compiler, Debugger, Language, Order, Unseen, Worker,
     ending, libraries, may_change_files, reachable,
 };
-use report::{LeftOut, Limit, Omission, Report, ScheduleFile, Trailed};
+use report::{LeftOut, Limit, Omission, Recipe, Report, ScheduleFile, Trailed};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -35,18 +35,22 @@ const SHARES_FILES: &str = "the program may write files, which executions at the
 struct Task<'a> {
     program: &'a NativeProgram,
     order: Order,
-    is_quiet: bool,
+    line: ProgressLine,
     is_leashed: bool,
     jobs: Jobs,
     server: Option<Server>,
 }
 
 /// Searches.
-pub fn search(options: &CheckOptions, program: &NativeProgram) -> Result<Report, Refusal> {
+pub fn search(
+    options: &CheckOptions,
+    program: &NativeProgram,
+    line: &ProgressLine,
+) -> Result<Report, Refusal> {
     let task = Task {
         program,
         order: order(options, program.name())?,
-        is_quiet: options.report.quiet,
+        line: line.clone(),
         is_leashed: options.leashed,
         jobs: options.jobs(),
         server: options.server(),
@@ -56,6 +60,45 @@ pub fn search(options: &CheckOptions, program: &NativeProgram) -> Result<Report,
         failure.schedule.recipe = Some(program.recipe());
     }
     Ok(report)
+}
+
+/// A program that can be started.
+pub struct Ready {
+    executable: Executable,
+    /// How it is made and started.
+    pub recipe: Recipe,
+    /// Holds what was compiled.
+    _built: Option<Built>,
+}
+
+impl Ready {
+    /// Starts it for an order.
+    pub fn start(&self, order: &Order) -> Result<Worker, Refusal> {
+        self.executable.start(order)
+    }
+}
+
+/// Compiles the program if it has to be.
+pub fn ready(
+    options: &CheckOptions,
+    program: &NativeProgram,
+    line: &ProgressLine,
+    stop: &AtomicBool,
+) -> Result<Ready, Refusal> {
+    let task = Task {
+        program,
+        order: order(options, program.name())?,
+        line: line.clone(),
+        is_leashed: options.leashed,
+        jobs: options.jobs(),
+        server: None,
+    };
+    let (built, path) = task.made(stop)?;
+    Ok(Ready {
+        executable: task.executable(path),
+        recipe: program.recipe(),
+        _built: built,
+    })
 }
 
 /// Runs a saved schedule again.
@@ -92,7 +135,7 @@ fn repetition<'a>(
             explains: options.report.explains() && !options.gdb,
             ..Order::default()
         },
-        is_quiet: options.report.quiet,
+        line: ProgressLine::new(!options.report.quiet),
         is_leashed: false,
         jobs: Jobs::default(),
         server: None,
@@ -138,10 +181,9 @@ impl Task<'_> {
                     "what executions do to files that others use at the same time on one machine";
                 order.left_out.push(LeftOut::new(Omission::Unseen, what));
             }
-            let line = ProgressLine::new(!self.is_quiet);
             let program = cluster::Program::of(&self.executable(path))?;
             let job = (order, program, Some(self.program.recipe()));
-            let mut report = cluster::search(server, job, &stop, &line)?;
+            let mut report = cluster::search(server, job, &stop, &self.line)?;
             report.compile_s = compile_s;
             report.warnings.extend(self.warnings(&unseen));
             return Ok(report);
@@ -161,10 +203,9 @@ impl Task<'_> {
                     Some(_) => reachable(&file),
                     None => path,
                 };
-                let line = ProgressLine::new(!self.is_quiet);
                 let executable = self.executable(path);
-                let report = crew::search(division, &executable, &order, &stop, &line);
-                line.clear();
+                let report = crew::search(division, &executable, &order, &stop, &self.line);
+                self.line.clear();
                 report?
             }
             Err(warning) => {
@@ -201,6 +242,7 @@ impl Task<'_> {
             Some(
                 Answer::Progress(_)
                 | Answer::Interleaving(_)
+                | Answer::Position(_)
                 | Answer::Verified(_)
                 | Answer::Asked(_)
                 | Answer::Brought,
@@ -238,8 +280,7 @@ impl Task<'_> {
         let chosen = self.program.compiler.as_deref();
         let compiler = Compiler::find(language, chosen, &environment)?;
         let library = runtime_library()?;
-        let line = ProgressLine::new(!self.is_quiet);
-        line.say("compiling".to_owned());
+        self.line.say("compiling".to_owned());
         let build = Build {
             compiler: &compiler,
             library: &library,
@@ -250,7 +291,7 @@ impl Task<'_> {
         let limit = self.order.time_limit.map(|limit| limit.max(COMPILING));
         let is_late = || limit.is_some_and(|limit| start.elapsed() > limit);
         let built = build.run(|| stop.load(Relaxed) || is_late());
-        line.clear();
+        self.line.clear();
         built.map(Some).map_err(|error| Refusal::Build {
             program: self.program.path().display().to_string(),
             error,
@@ -291,14 +332,14 @@ impl Task<'_> {
         stop: &AtomicBool,
     ) -> Result<Report, Refusal> {
         let mut guard = Guard::over(worker, order.time_limit);
-        let line = ProgressLine::new(!self.is_quiet);
         let answered = loop {
             match guard.listen(|| stop.load(Relaxed))? {
-                Heard::Answer(Answer::Progress(text)) => line.say(text),
+                Heard::Answer(Answer::Progress(text)) => self.line.say(text),
                 Heard::Answer(
                     Answer::Verified(_)
                     | Answer::Asked(_)
                     | Answer::Interleaving(_)
+                    | Answer::Position(_)
                     | Answer::Brought,
                 ) => {}
                 Heard::Answer(Answer::Report(report)) => break Ok(Ok(*report)),
@@ -310,7 +351,7 @@ impl Task<'_> {
                 Heard::Ended(ended) => break Err(ended),
             }
         };
-        line.clear();
+        self.line.clear();
         match (answered, guard.stopping()) {
             (Ok(answer), _) => answer,
             (Err(_), Some(limit)) => Ok(guard.unfinished(order, limit, false)),

@@ -3,6 +3,7 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use report::{Progress, Snapshot, harmless};
 use std::io::{self, IsTerminal};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Between two looks of the progress line.
@@ -10,36 +11,51 @@ const INTERVAL: Duration = Duration::from_millis(150);
 
 /// A line on the standard error that tells how far a search is.
 #[derive(Clone)]
-pub struct ProgressLine(ProgressBar);
+pub struct ProgressLine {
+    bar: ProgressBar,
+    /// What it says, for others.
+    watched: Arc<Mutex<String>>,
+}
 
 impl ProgressLine {
     /// Shown if the standard error is a terminal and `wanted`.
     pub fn new(wanted: bool) -> ProgressLine {
-        if !wanted || !io::stderr().is_terminal() {
-            return ProgressLine(ProgressBar::hidden());
+        let bar = match wanted && io::stderr().is_terminal() {
+            true => ProgressBar::new_spinner().with_style(
+                ProgressStyle::with_template("{spinner} {wide_msg}")
+                    .expect("the template is right"),
+            ),
+            false => ProgressBar::hidden(),
+        };
+        ProgressLine {
+            bar,
+            watched: Arc::default(),
         }
-        let style =
-            ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is right");
-        ProgressLine(ProgressBar::new_spinner().with_style(style))
+    }
+
+    /// What it says, for people who look elsewhere.
+    pub fn watched(&self) -> Arc<Mutex<String>> {
+        Arc::clone(&self.watched)
     }
 
     /// The observer that keeps the line up to date.
     pub fn observer(&self) -> Progress<impl FnMut(&Snapshot) + 'static> {
-        let bar = self.0.clone();
+        let line = self.clone();
         Progress::every(INTERVAL, move |snapshot: &Snapshot| {
-            bar.set_message(snapshot.line());
-            bar.tick();
+            line.say(snapshot.line());
         })
     }
 
     /// Shows a text instead of the counts.
     pub fn say(&self, text: String) {
-        self.0.set_message(harmless(&text).into_owned());
-        self.0.tick();
+        let text = harmless(&text).into_owned();
+        self.bar.set_message(text.clone());
+        self.bar.tick();
+        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 
     /// Takes the line away.
     pub fn clear(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// No such program, or not with this size.
+    #[error("the schedule is one of {other}, not of {program}")]
+    ScheduleOfOther { program: String, other: String },
     #[error("{0}")]
     Program(#[from] corpus::NameError),
     /// A file that another command wrote is of no use.

@@ -1,99 +1,26 @@
-//! Pages in a real browser: headless Chromium, driven by its own driver. Skipped where one of them is not installed.
+//! Pages of reports in a real browser.
 
+mod chromium;
 mod command;
 
+use chromium::{ask, look};
 use command::run;
 use report::Report;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use thirtyfour::prelude::*;
 
-/// A driver that ends with the test.
-struct Driver {
-    process: Child,
-    address: String,
-}
-
-impl Driver {
-    fn start() -> Option<Driver> {
-        let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
-        if !is_there("chromium") || !is_there("chromedriver") {
-            eprintln!("skipped: chromium and chromedriver are not installed");
-            return None;
-        }
-        let mut command = Command::new("chromedriver");
-        command
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
-        let mut process = command.spawn().unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        let port = output.lines().find_map(|line| {
-            let line = line.unwrap();
-            let (_, port) = line.split_once("started successfully on port ")?;
-            Some(port.trim_end_matches('.').to_owned())
-        });
-        let address = format!("http://127.0.0.1:{}", port.unwrap());
-        Some(Driver { process, address })
-    }
-}
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// Opens a page and looks at it.
-fn look(page: &Path, width: u32, see: impl AsyncFnOnce(&WebDriver) -> WebDriverResult<()>) {
-    let Some(driver) = Driver::start() else {
-        return;
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let result: WebDriverResult<()> = runtime.block_on(async {
-        let mut capabilities = DesiredCapabilities::chrome();
-        for argument in [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-        ] {
-            capabilities.add_arg(argument)?;
-        }
-        let browser = WebDriver::new(&driver.address, capabilities).await?;
-        let metrics =
-            json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
-        browser
-            .cdp()
-            .send_raw("Emulation.setDeviceMetricsOverride", metrics)
-            .await?;
-        browser.goto(format!("file://{}", page.display())).await?;
-        let seen = see(&browser).await;
-        browser.quit().await?;
-        seen
-    });
-    result.unwrap();
-}
-
-async fn ask(browser: &WebDriver, script: &str) -> WebDriverResult<Value> {
-    let result = browser
-        .execute(format!("return {script}"), Vec::new())
-        .await?;
-    Ok(result.json().clone())
-}
-
 /// The page of a check.
-fn page_of(folder: &Path, check: &str) -> std::path::PathBuf {
+fn page_of(folder: &Path, check: &str) -> String {
     let ran = run(folder, &format!("{check} --no-output --html page.html"));
     assert!(ran.code < 2, "{}", ran.errors);
-    folder.join("page.html")
+    address(folder)
+}
+
+/// Of the page in a folder.
+fn address(folder: &Path) -> String {
+    format!("file://{}", folder.join("page.html").display())
 }
 
 const EVENT: &str = "document.querySelector('.side h3').textContent";
@@ -212,7 +139,7 @@ fn long_executions_are_folded() {
     let text = page::page(&long(10_000), &page::Sources::default());
     assert!(text.len() < 5 << 20);
     fs::write(&page, text).unwrap();
-    look(&page, 1400, async |browser| {
+    look(&address(folder.path()), 1400, async |browser| {
         let rows = "document.querySelectorAll('.events tbody tr').length";
         let before = ask(browser, rows).await?.as_u64().unwrap();
         assert!(before < 100, "{before}");
@@ -251,7 +178,7 @@ fn texts_of_a_program_are_texts() {
     }
     let report: Report = serde_json::from_value(json).unwrap();
     fs::write(&page, page::page(&report, &page::Sources::default())).unwrap();
-    look(&page, 1400, async |browser| {
+    look(&address(folder.path()), 1400, async |browser| {
         let nodes = "document.querySelectorAll('main img, main script, main b').length";
         assert_eq!(ask(browser, nodes).await?, 0);
         assert_eq!(ask(browser, "window.ran === undefined").await?, true);

@@ -12,7 +12,7 @@ use crate::{
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
-use report::{FailureKind, Input, Progress, Snapshot};
+use report::{FailureKind, Input, Progress, Snapshot, Visit};
 use runtime::native::{ControlWords, privately};
 use std::fs::File;
 use std::io::{self, Write};
@@ -90,10 +90,13 @@ pub(crate) fn work(program: Program) -> i32 {
         // SAFETY: ends the process.
         unsafe { libc::_exit(0) }
     }
-    let checked = check(&order, program);
+    let checked = match &order.visit {
+        Some(visit) => position(&order, visit, program),
+        None => check(&order, program).map(Answer::of),
+    };
     input::refuse_readers();
     say(&match checked {
-        Ok(report) => Answer::of(report),
+        Ok(answer) => answer,
         Err(error) => Answer::Refused(error.to_string()),
     });
     // Exit handlers are the program's: it has had its ends.
@@ -142,6 +145,14 @@ fn before_last(order: &Order, program: Program) -> Answer {
         Ok(interleaving) => Answer::Interleaving(interleaving),
         Err(error) => Answer::Refused(error.to_string()),
     }
+}
+
+/// Where the execution of the schedule stands.
+fn position(order: &Order, visit: &Visit, program: Program) -> Result<Answer, CheckError> {
+    if order.interleaves_plain {
+        copies::look();
+    }
+    checker(order).visit(order, visit, move || run(program))
 }
 
 fn check(order: &Order, program: Program) -> Result<Report, CheckError> {

@@ -4,6 +4,7 @@ mod accepting;
 mod as_json;
 mod audit;
 mod brake;
+mod by_hand;
 mod checkpoint;
 mod configuration;
 mod contradiction;
@@ -42,7 +43,7 @@ pub use verification::{Preference, Verified};
 
 use checkpoint::{State, refused_if_contradictory};
 use explore::{Algorithm, Observer, Preemptions, States};
-use report::{Interleaving, Report, ScheduleFile, Suppression};
+use report::{FailureKind, Interleaving, Position, Report, ScheduleFile, Suppression, Visit};
 use runtime::contained;
 use runtime::native::{Memory, SourceMap};
 use search::Search;
@@ -406,5 +407,36 @@ impl Checker {
         self.settings.conditions = schedule.conditions;
         self.settings.has_room()?;
         Search::new(self, program)?.before_last(schedule)
+    }
+
+    /// Where the execution of a schedule stands, and what may come next. The schedule may be that of no step.
+    ///
+    /// # Errors
+    ///
+    /// As [`replay`](Checker::replay); and if two events are to be turned round that do not race.
+    pub fn position(
+        mut self,
+        schedule: &ScheduleFile,
+        visit: &Visit,
+        program: impl Fn() + 'static,
+    ) -> Result<Position, CheckError> {
+        self.settings.conditions = schedule.conditions;
+        self.settings.has_room()?;
+        contained(|| Search::new(self, program)?.position(schedule, visit))
+            .unwrap_or_else(|| Err(CheckError::Misfit("it contradicts itself".to_owned())))
+    }
+
+    /// The schedule of no step, from which a person goes on.
+    pub fn beginning(&self) -> ScheduleFile {
+        ScheduleFile {
+            program: self.settings.name.clone(),
+            kind: FailureKind::Panic,
+            message: String::new(),
+            conditions: self.settings.conditions,
+            coarse: Vec::new(),
+            recipe: None,
+            by_accesses: false,
+            steps: Vec::new(),
+        }
     }
 }

@@ -121,9 +121,12 @@ fn work(text: &str, body: impl Fn() + 'static) -> ! {
             exit(REFUSED)
         }
     };
-    let checked = catch_unwind(AssertUnwindSafe(|| check(&order, body)));
+    let checked = catch_unwind(AssertUnwindSafe(|| match &order.visit {
+        Some(visit) => Checker::ordered(&order).visit(&order, visit, body),
+        None => check(&order, body).map(Answer::of),
+    }));
     say(&match checked {
-        Ok(Ok(report)) => Answer::of(report),
+        Ok(Ok(answer)) => answer,
         Ok(Err(error)) => Answer::Refused(error.to_string()),
         Err(_) => Answer::Refused("an error of mazurka itself".to_owned()),
     });

@@ -1,6 +1,6 @@
-//! The report of a check as one page for a browser.
+//! Pages for a browser: the report of a check, and the explorer.
 //!
-//! The page is one file: script, style and data are in it, and its policy lets nothing else run and nothing be loaded. What comes from
+//! A page is one file: script, style and data are in it, and its policy lets nothing else run and nothing be loaded. What comes from
 //! a program is data, which the script shows as text.
 
 #![forbid(unsafe_code)]
@@ -9,15 +9,28 @@ mod sources;
 
 pub use sources::Sources;
 
-use report::{Report, Style};
+use report::{Report, ScheduleFile, Style};
+use serde_json::Value;
 
 const PAGE: &str = include_str!("page.html");
-const SCRIPT: &str = include_str!("page.js");
 const STYLE: &str = include_str!("page.css");
+const REPORT: Script = Script {
+    text: concat!(include_str!("stepper.js"), include_str!("page.js")),
+    digest: "c3laObeYNV0GVobFLNTJY0SocPokf+60t6Oisrf6qSA=",
+};
+const EXPLORER: Script = Script {
+    text: concat!(include_str!("stepper.js"), include_str!("explorer.js")),
+    digest: "2zrihC8MQrfi++5iTHjx8cZ+pZeHuJs4niM43EoPDS8=",
+};
 
-/// What the policy of the page lets run: digests of its script and of its style. A test says what they have to be.
-const SCRIPT_HASH: &str = "AM0nNDnrUGFyhGTtGdHg6Pd4Y/nKh7j19pvdqejAbC8=";
-const STYLE_HASH: &str = "Xn8Py8lWfcsz3Hm4x6A8l+dWVMpJr6CDYjXLgr17hLQ=";
+/// What the policy of a page lets run: the digests of its script and of its style. A test says what they have to be.
+const STYLE_DIGEST: &str = "Yb3vc6476R4tYX9JwTwDi6HOhcuXW1gc+QPj9JCbSfs=";
+
+/// The script of a page.
+struct Script {
+    text: &'static str,
+    digest: &'static str,
+}
 
 /// The page for a report, with lines of the program's source.
 ///
@@ -30,14 +43,38 @@ const STYLE_HASH: &str = "Xn8Py8lWfcsz3Hm4x6A8l+dWVMpJr6CDYjXLgr17hLQ=";
 /// ```
 pub fn page(report: &Report, sources: &Sources) -> String {
     let text = report.text(Style::default());
-    let data = serde_json::json!({ "report": report, "text": text, "sources": serde_json::Value::from(sources) });
+    let data =
+        serde_json::json!({ "report": report, "text": text, "sources": Value::from(sources) });
+    assembled(&REPORT, "", &text, &data)
+}
+
+/// The page on which a person chooses which thread of the program runs next. It asks the server that it comes from, and begins with the
+/// schedule, if there is one.
+///
+/// ```
+/// let page = page::explorer("queue.c", None);
+/// assert!(page.contains("connect-src 'self'"));
+/// ```
+pub fn explorer(program: &str, schedule: Option<&ScheduleFile>) -> String {
+    let data = serde_json::json!({ "program": program, "schedule": schedule });
+    assembled(
+        &EXPLORER,
+        " connect-src 'self';",
+        "This page needs JavaScript.",
+        &data,
+    )
+}
+
+/// A page; `connects` is what its policy lets it ask.
+fn assembled(script: &Script, connects: &str, text: &str, data: &Value) -> String {
     let parts = [
-        ("SCRIPT_HASH", SCRIPT_HASH.to_owned()),
-        ("STYLE_HASH", STYLE_HASH.to_owned()),
+        ("SCRIPT_HASH", script.digest.to_owned()),
+        ("STYLE_HASH", STYLE_DIGEST.to_owned()),
+        ("CONNECT", connects.to_owned()),
         ("STYLE", STYLE.to_owned()),
-        ("TEXT", escaped(&text)),
+        ("TEXT", escaped(text)),
         ("DATA", harmless(&data.to_string())),
-        ("SCRIPT", SCRIPT.to_owned()),
+        ("SCRIPT", script.text.to_owned()),
     ];
     // Each part is put in once, from the front, so that none is looked for in another one.
     let mut page = String::new();
@@ -98,10 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_allows_the_script_and_the_style_of_the_page() {
+    fn the_policy_allows_the_scripts_and_the_style_of_the_pages() {
         assert_eq!(
-            (SCRIPT_HASH, STYLE_HASH),
-            (digest(SCRIPT).as_str(), digest(STYLE).as_str())
+            (REPORT.digest, EXPLORER.digest, STYLE_DIGEST),
+            (
+                digest(REPORT.text).as_str(),
+                digest(EXPLORER.text).as_str(),
+                digest(STYLE).as_str()
+            )
         );
     }
 

@@ -26,9 +26,14 @@ impl Sources {
     /// The lines around the places of the report, as far as the files lie below the folder. Others are not read: the places
     /// come from the program, which need not be the user's own.
     pub fn of(report: &Report, folder: &Path) -> Sources {
+        Sources::around(places(report), folder)
+    }
+
+    /// The same for these places.
+    pub fn around<'a>(places: impl Iterator<Item = &'a str>, folder: &Path) -> Sources {
         let mut wanted: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
         let mut count = 0;
-        for place in places(report) {
+        for place in places {
             let (file, Some(line), _) = parts(place) else {
                 continue;
             };

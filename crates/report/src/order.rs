@@ -2,8 +2,8 @@
 //! in a line for each [`Answer`].
 
 use crate::{
-    Case, FailureKind, Input, Inputs, Interleaving, LeftOut, Omission, Report, ScheduleFile,
-    Suppression,
+    Case, FailureKind, Input, Inputs, Interleaving, LeftOut, Omission, Position, Report,
+    ScheduleFile, Suppression, Visit,
 };
 use explore::Preemptions;
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,9 @@ pub struct Order {
     /// The last step of the schedule has ended a process: tell what comes before it.
     #[serde(default)]
     pub is_fatal: bool,
+    /// Tell where the execution of the schedule stands, instead of running on.
+    #[serde(default)]
+    pub visit: Option<Visit>,
     /// The file of the [`Trail`](crate::Trail), which has its size already.
     #[serde(default)]
     pub trail: Option<PathBuf>,
@@ -186,6 +189,8 @@ pub enum Answer {
     Report(Box<Report>),
     /// What comes before the last step of a schedule.
     Interleaving(Interleaving),
+    /// Where the execution stands.
+    Position(Box<Position>),
     /// It could not be done, and why.
     Refused(String),
     /// This is verified.

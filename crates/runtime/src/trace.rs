@@ -34,6 +34,10 @@ pub struct Trace {
     pub rows: Vec<usize>,
     /// The races, those that decide the failure first.
     pub races: Vec<Race>,
+    /// The thread of each column.
+    pub columns: Vec<ThreadId>,
+    /// The events, each of them an operation.
+    pub execution: Execution,
 }
 
 /// An event of a search, for people.
@@ -95,6 +99,8 @@ impl Engine {
             },
             rows: events,
             races,
+            columns,
+            execution: execution.clone(),
         }
     }
 

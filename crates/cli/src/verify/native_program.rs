@@ -170,7 +170,7 @@ impl<'r, 'v> Round<'r, 'v> {
                     let program = order.name;
                     return Err(Refusal::Worker { program, reason });
                 }
-                Answer::Interleaving(_) | Answer::Brought => {}
+                Answer::Interleaving(_) | Answer::Position(_) | Answer::Brought => {}
                 Answer::Progress(text) => verification.line.say(text),
             }
         };

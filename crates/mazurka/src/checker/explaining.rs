@@ -119,7 +119,7 @@ impl Seen {
 }
 
 /// The beginning of an execution in which the second event of the race comes without the first one.
-fn turned_round(execution: &Execution, race: Race) -> Schedule {
+pub(super) fn turned_round(execution: &Execution, race: Race) -> Schedule {
     let step = |event| execution.event(event).step;
     let mut schedule: Schedule = execution.schedule()[..race.first.index()].to_vec();
     schedule.extend(execution.notdep(race.first, race.second.index()).map(step));

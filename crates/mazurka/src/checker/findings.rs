@@ -202,7 +202,7 @@ impl Search {
             && symptom_of(&self.model) == *symptom
     }
 
-    fn file(&self, symptom: &Symptom, schedule: &Schedule) -> ScheduleFile {
+    pub(super) fn file(&self, symptom: &Symptom, schedule: &Schedule) -> ScheduleFile {
         ScheduleFile {
             program: self.settings.name.clone(),
             kind: symptom.kind,

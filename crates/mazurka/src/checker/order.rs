@@ -1,7 +1,7 @@
 //! What a process does that checks itself, as it was ordered.
 
 use super::{CheckError, Checker, Preference};
-use report::{Case, Order, Report, Verify};
+use report::{Answer, Case, Order, Report, Verify, Visit};
 use std::ops::ControlFlow;
 
 impl Checker {
@@ -97,6 +97,23 @@ impl Checker {
             Some(verify) => checker.verify_as(verify, program, publish),
             None => checker.try_check(program),
         }
+    }
+
+    /// Tells where the execution of the order's schedule stands; by default that of no step.
+    ///
+    /// # Errors
+    /// As [`Checker::position`].
+    #[doc(hidden)]
+    pub fn visit(
+        self,
+        order: &Order,
+        visit: &Visit,
+        program: impl Fn() + 'static,
+    ) -> Result<Answer, CheckError> {
+        let beginning = self.beginning();
+        let schedule = order.replay.as_ref().unwrap_or(&beginning);
+        let position = self.position(schedule, visit, program)?;
+        Ok(Answer::Position(Box::new(position)))
     }
 
     fn verify_as(

@@ -1,0 +1,126 @@
+//! The program that is explored by hand.
+
+use crate::arguments::CheckOptions;
+use crate::check::{self, checker};
+use crate::guard::{Guard, Heard};
+use crate::native_check::{self, Ready};
+use crate::progress_line::ProgressLine;
+use crate::refusal::Refusal;
+use crate::subject::Subject;
+use native::{Answer, Order, ending};
+use report::{Position, Report, ScheduleFile, Visit};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// A program may take so long to come to a position.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A program that can be brought to any position.
+pub struct Explored {
+    options: CheckOptions,
+    subject: Subject,
+    order: Order,
+    /// The program in machine code, if it is one.
+    ready: Option<Ready>,
+}
+
+impl Explored {
+    /// Compiles the program if it has to be.
+    pub fn open(options: CheckOptions, stop: &AtomicBool) -> Result<Explored, Refusal> {
+        let subject = Subject::of(&options)?;
+        let line = ProgressLine::new(!options.report.quiet);
+        let (name, ready) = match &subject {
+            Subject::Corpus(instance) => (instance.to_string(), None),
+            Subject::Native(program) => {
+                let ready = native_check::ready(&options, program, &line, stop)?;
+                (program.name(), Some(ready))
+            }
+        };
+        Ok(Explored {
+            order: native_check::order(&options, name)?,
+            options,
+            subject,
+            ready,
+        })
+    }
+
+    /// What the program is called.
+    pub fn name(&self) -> &str {
+        &self.order.name
+    }
+
+    /// A schedule of another program leads nowhere.
+    pub fn is_of_program(&self, schedule: &ScheduleFile) -> Result<(), Refusal> {
+        match schedule.program == self.order.name {
+            true => Ok(()),
+            false => Err(Refusal::ScheduleOfOther {
+                program: self.order.name.clone(),
+                other: schedule.program.clone(),
+            }),
+        }
+    }
+
+    /// Where the execution of a schedule stands; without one, at the start.
+    pub fn position(
+        &self,
+        schedule: Option<ScheduleFile>,
+        visit: Visit,
+    ) -> Result<Position, Refusal> {
+        let order = Order {
+            replay: schedule,
+            visit: Some(visit),
+            ..self.order.clone()
+        };
+        match (&self.subject, &self.ready) {
+            (Subject::Native(_), Some(ready)) => self.ask(ready, &order),
+            (Subject::Native(_), None) => unreachable!("a program in machine code is there"),
+            (Subject::Corpus(instance), _) => {
+                let checker = checker(&self.options).name(&order.name);
+                match checker.visit(&order, &visit, instance.program()) {
+                    Ok(Answer::Position(position)) => Ok(*position),
+                    Ok(_) => unreachable!("a visit is answered by a position"),
+                    Err(error) => Err(Refusal::Check {
+                        program: order.name,
+                        error,
+                    }),
+                }
+            }
+        }
+    }
+
+    /// Asks a process that runs the program.
+    fn ask(&self, ready: &Ready, order: &Order) -> Result<Position, Refusal> {
+        let program = || order.name.clone();
+        let mut guard = Guard::over(ready.start(order)?, Some(PATIENCE));
+        loop {
+            match guard.listen(|| false)? {
+                Heard::Answer(Answer::Position(mut position)) => {
+                    position.schedule.recipe = Some(ready.recipe.clone());
+                    return Ok(*position);
+                }
+                Heard::Answer(Answer::Refused(reason)) => {
+                    let program = program();
+                    return Err(Refusal::Worker { program, reason });
+                }
+                Heard::Answer(_) => {}
+                Heard::Ended(status) => {
+                    return Err(Refusal::WorkerEnded {
+                        program: program(),
+                        ended: ending(status),
+                    });
+                }
+                Heard::Killed(_) => {
+                    return Err(Refusal::Worker {
+                        program: program(),
+                        reason: "it did not come there within 30 s".to_owned(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Searches, as `mazurka check` does.
+    pub fn search(&self, line: &ProgressLine) -> Result<Report, Refusal> {
+        check::search(&self.options, &self.subject, line)
+    }
+}

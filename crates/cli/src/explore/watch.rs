@@ -1,0 +1,102 @@
+//! A search beside the exploration by hand, which the page shows.
+
+use super::explored::Explored;
+use crate::progress_line::ProgressLine;
+use report::{Report, ScheduleFile, Style};
+use serde::Serialize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+/// The search, if there was one.
+#[derive(Default)]
+pub struct Watch(Arc<Mutex<State>>);
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Idle,
+    Runs {
+        started: Instant,
+        /// How far it is.
+        line: Arc<Mutex<String>>,
+    },
+    Done(Result<Box<Report>, String>),
+}
+
+/// What the page is told.
+#[derive(Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Seen {
+    Idle,
+    Runs {
+        line: String,
+        elapsed_s: f64,
+    },
+    Done {
+        error: Option<String>,
+        /// The report for people.
+        text: String,
+        failures: Vec<Found>,
+    },
+}
+
+/// A bug that the search has found.
+#[derive(Serialize)]
+pub struct Found {
+    kind: report::FailureKind,
+    message: String,
+    schedule: ScheduleFile,
+}
+
+impl Watch {
+    /// Begins the search, unless one runs.
+    pub fn start(&self, explored: &Arc<Explored>) {
+        let line = ProgressLine::new(false);
+        {
+            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if let State::Runs { .. } = *state {
+                return;
+            }
+            *state = State::Runs {
+                started: Instant::now(),
+                line: line.watched(),
+            };
+        }
+        let (state, explored) = (Arc::clone(&self.0), Arc::clone(explored));
+        thread::spawn(move || {
+            let found = explored.search(&line);
+            let found = found.map(Box::new).map_err(|refusal| refusal.to_string());
+            *state.lock().unwrap_or_else(PoisonError::into_inner) = State::Done(found);
+        });
+    }
+
+    /// How far it is.
+    pub fn seen(&self) -> Seen {
+        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            State::Idle => Seen::Idle,
+            State::Runs { started, line } => Seen::Runs {
+                line: line.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+                elapsed_s: started.elapsed().as_secs_f64(),
+            },
+            State::Done(Ok(report)) => Seen::Done {
+                error: None,
+                text: report.text(Style::default()),
+                failures: report
+                    .errors
+                    .iter()
+                    .map(|failure| Found {
+                        kind: failure.kind,
+                        message: failure.message.clone(),
+                        schedule: failure.schedule.clone(),
+                    })
+                    .collect(),
+            },
+            State::Done(Err(refusal)) => Seen::Done {
+                error: Some(refusal.clone()),
+                text: String::new(),
+                failures: Vec::new(),
+            },
+        }
+    }
+}

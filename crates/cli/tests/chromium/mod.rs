@@ -1,0 +1,95 @@
+//! A real browser: headless Chromium, driven by its own driver. Where one of them is not installed, tests are skipped.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use thirtyfour::prelude::*;
+
+/// A driver that ends with the test.
+struct Driver {
+    process: Child,
+    address: String,
+}
+
+impl Driver {
+    fn start() -> Option<Driver> {
+        let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
+        if !is_there("chromium") || !is_there("chromedriver") {
+            eprintln!("skipped: chromium and chromedriver are not installed");
+            return None;
+        }
+        // Several that choose a port at the same time may choose the same.
+        let mut tries = 0..10;
+        let driver = tries.find_map(|_| Driver::try_start());
+        Some(driver.expect("chromedriver finds a port"))
+    }
+
+    fn try_start() -> Option<Driver> {
+        let mut command = Command::new("chromedriver");
+        command
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut process = command.spawn().unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        let port = output.lines().map_while(Result::ok).find_map(|line| {
+            let (_, port) = line.split_once("started successfully on port ")?;
+            Some(port.trim_end_matches('.').to_owned())
+        });
+        let Some(port) = port else {
+            let _ = process.wait();
+            return None;
+        };
+        let address = format!("http://127.0.0.1:{port}");
+        Some(Driver { process, address })
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Opens what is at an address and looks at it.
+pub fn look(address: &str, width: u32, see: impl AsyncFnOnce(&WebDriver) -> WebDriverResult<()>) {
+    let Some(driver) = Driver::start() else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let result: WebDriverResult<()> = runtime.block_on(async {
+        let mut capabilities = DesiredCapabilities::chrome();
+        for argument in [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+        ] {
+            capabilities.add_arg(argument)?;
+        }
+        let browser = WebDriver::new(&driver.address, capabilities).await?;
+        let metrics =
+            json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        browser
+            .cdp()
+            .send_raw("Emulation.setDeviceMetricsOverride", metrics)
+            .await?;
+        browser.goto(address).await?;
+        let seen = see(&browser).await;
+        browser.quit().await?;
+        seen
+    });
+    result.unwrap();
+}
+
+/// What a script returns.
+pub async fn ask(browser: &WebDriver, script: &str) -> WebDriverResult<Value> {
+    let result = browser
+        .execute(format!("return {script}"), Vec::new())
+        .await?;
+    Ok(result.json().clone())
+}

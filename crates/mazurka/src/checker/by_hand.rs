@@ -1,0 +1,143 @@
+//! An execution that a person chooses step by step: where it stands, and what may come next.
+
+use super::CheckError;
+use super::explaining::turned_round;
+use super::failures::Symptom;
+use super::search::{Search, diverged};
+use explore::{Interrupt, Outcome, Pending, Program, Replay, Schedule, Step, Strategy, ThreadId};
+use report::{FailureKind, Offer, Position, Racing, ScheduleFile, Shortfall, Standing, Visit};
+use runtime::Trace;
+
+/// At most as many alternatives of an operation are offered.
+const OFFERED: u32 = 32;
+
+/// What the schedule of an execution says that does not fail.
+const NO_FAILURE: &str = "no failure: the steps were chosen by hand";
+
+impl Search {
+    /// Where the execution of a schedule stands.
+    pub fn position(mut self, saved: &ScheduleFile, visit: &Visit) -> Result<Position, CheckError> {
+        let mut schedule = self.operations_of(saved)?;
+        if let Some(racing) = visit.reverse {
+            let trace = self.traced(&schedule)?;
+            schedule = reversed(&trace, racing)?;
+        }
+        if visit.runs_on {
+            let mut replay = Replay::new(schedule);
+            self.run_again(&mut replay)?;
+            schedule = replay.execution().schedule();
+        }
+        let trace = self.traced(&schedule)?;
+        let columns = trace.columns.iter();
+        let pending: Vec<Pending> = columns
+            .map(|thread| self.model.pending()[thread.index()])
+            .collect();
+        let has_failed = trace.outcome == Outcome::Failed;
+        let is_over = has_failed || pending.iter().all(|thread| thread.enabled().is_none());
+        let failure = trace
+            .failure
+            .clone()
+            .filter(|_| is_over && trace.outcome.is_bug());
+        let mut threads = Vec::new();
+        for (&thread, pending) in trace.columns.iter().zip(&pending) {
+            let alternatives = match pending.enabled() {
+                Some(request) if !has_failed => request.alternatives.min(OFFERED),
+                Some(_) | None => 0,
+            };
+            threads.push(Standing {
+                thread: self.model.names().spawn_path(thread),
+                offers: self.offers(&schedule, thread, alternatives)?,
+            });
+        }
+        let symptom = failure.clone().map_or_else(
+            || Symptom {
+                kind: FailureKind::Panic,
+                message: NO_FAILURE.to_owned(),
+                location: None,
+            },
+            Symptom::of,
+        );
+        Ok(Position {
+            schedule: self.file(&symptom, &schedule),
+            execution: trace.interleaving,
+            rows: trace.rows,
+            failure: failure.map(|shown| Shortfall {
+                kind: shown.kind,
+                message: shown.message,
+                location: shown.location,
+            }),
+            is_over,
+            threads,
+        })
+    }
+
+    /// The schedule of operations that was saved. From here on a step is an operation.
+    fn operations_of(&mut self, saved: &ScheduleFile) -> Result<Schedule, CheckError> {
+        let names = self.model.names_mut();
+        let coarse = names.load_coarse(&saved.coarse);
+        let schedule = coarse.and_then(|()| names.load(&saved.steps));
+        let schedule = schedule.map_err(|error| CheckError::Misfit(error.to_string()))?;
+        if !saved.by_accesses {
+            self.model.step_by_operations();
+            return Ok(schedule);
+        }
+        loop {
+            match self.model.refine(&schedule) {
+                Err(Interrupt::Coarsened) => {}
+                result => return result.map_err(diverged),
+            }
+        }
+    }
+
+    /// Records the execution of a schedule, all of whose steps must fit.
+    fn traced(&mut self, schedule: &Schedule) -> Result<Trace, CheckError> {
+        let trace = self.model.trace(schedule).map_err(diverged)?;
+        match trace.execution.len() == schedule.len() {
+            true => Ok(trace),
+            false => Err(CheckError::Misfit(format!(
+                "step {} cannot be done there",
+                trace.execution.len() + 1
+            ))),
+        }
+    }
+
+    fn run_again(&mut self, replay: &mut Replay) -> Result<(), CheckError> {
+        let mut ended = super::search::UntilEnded::default();
+        let run = explore::explore(&mut self.model, replay, &mut ended);
+        run.map(drop).map_err(diverged)
+    }
+
+    /// What a thread may do after the schedule: each alternative is tried.
+    fn offers(
+        &mut self,
+        schedule: &Schedule,
+        thread: ThreadId,
+        alternatives: u32,
+    ) -> Result<Vec<Offer>, CheckError> {
+        let mut offers = Vec::new();
+        for choice in 0..alternatives {
+            let mut longer = schedule.clone();
+            longer.push(Step { thread, choice });
+            let trace = self.traced(&longer)?;
+            let row = trace.rows.last().map(|&row| &trace.interleaving.rows[row]);
+            offers.extend(row.map(|row| Offer {
+                choice,
+                text: row.text.clone(),
+                location: row.location.clone(),
+            }));
+        }
+        Ok(offers)
+    }
+}
+
+/// The beginning of the execution in which the second of two racing rows comes without the first.
+fn reversed(trace: &Trace, racing: Racing) -> Result<Schedule, CheckError> {
+    let mut races = trace.races.iter();
+    let rows = |race: &&explore::Race| {
+        trace.rows[race.first.index()] == racing.first
+            && trace.rows[race.second.index()] == racing.second
+    };
+    let why = "these two events cannot be turned round: they do not race";
+    let race = races.find(rows).ok_or(CheckError::Contradiction(why))?;
+    Ok(turned_round(&trace.execution, *race))
+}

@@ -1,0 +1,141 @@
+
+const program = data.program;
+/// What the server has told last: where the execution stands.
+let position = null;
+/// The position from which each step was taken, to go back.
+let before = [];
+const told = element("p", { role: "status", "aria-live": "polite" });
+const complaint = element("p", { role: "alert", class: "bad" });
+const threads = element("section", { "aria-label": "What may come next" });
+const diagram = element("div");
+const watched = element("section", { "aria-label": "Search" });
+
+/// Asks the server; gives nothing if it complains.
+async function ask(path, request) {
+  complaint.textContent = "";
+  try {
+    const options = request === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(request) };
+    const response = await fetch(path, options);
+    const answer = await response.json();
+    if (response.ok) return answer;
+    complaint.textContent = answer.error;
+  } catch (error) {
+    complaint.textContent = "No answer: is `mazurka explore` still running? (" + error.message + ")";
+  }
+  return null;
+}
+
+/// Goes where a schedule leads.
+async function visit(schedule, visit = {}, remembers = true) {
+  const answer = await ask("position", { schedule, ...visit });
+  if (!answer) return;
+  if (remembers && position) before.push(position.schedule);
+  position = answer.position;
+  position.file = answer.file;
+  sources = answer.sources;
+  draw();
+}
+
+/// The steps of a schedule, one by one.
+const steps = (schedule) => schedule.steps.flatMap((run) => run.choices.map((choice) => ({ thread: run.thread, choices: [choice] })));
+const withSteps = (schedule, own) => ({ ...schedule, steps: own });
+
+function choose(thread, choice) {
+  const own = steps(position.schedule);
+  own.push({ thread, choices: [choice] });
+  visit(withSteps(position.schedule, own));
+}
+
+/// The beginning up to a row of the diagram.
+function cut(row) {
+  const kept = position.rows.filter((own) => own <= row).length;
+  visit(withSteps(position.schedule, steps(position.schedule).slice(0, kept)));
+}
+
+/// The threads with their next operations.
+function next() {
+  const names = position.execution.threads;
+  const card = (standing, column) => {
+    const offers = standing.offers.map((offer) => element("button", { type: "button", class: "offer",
+      "data-thread": names[column], onclick: () => choose(standing.thread, offer.choice) },
+      element("code", {}, offer.text), " ", element("span", { class: "place faint" }, shortPlace(offer.location))));
+    const waits = offers.length ? null : element("span", { class: "faint" }, position.execution.ends[column] || "has ended");
+    return element("li", {}, element("strong", {}, names[column]), " ", ...offers, waits);
+  };
+  threads.replaceChildren(element("h2", {}, "What may come next"),
+    element("ul", { class: "threads" }, ...position.threads.map(card)));
+}
+
+/// The pairs of events that could be turned round.
+function pairs() {
+  const { rows, threads, races } = position.execution;
+  const name = (row) => threads[rows[row].thread] + ": " + rows[row].text;
+  const item = (pair) => element("li", {},
+    element("button", { type: "button", onclick: () => visit(position.schedule, { reverse: pair }) }, "Turn round"),
+    " " + name(pair.first) + " came before " + name(pair.second));
+  const shown = races.slice(0, 50);
+  return shown.length ? element("details", { open: true }, element("summary", {}, "What if the second one had come first?"),
+    element("ul", {}, ...shown.map(item)), races.length > 50 ? element("p", { class: "faint" }, (races.length - 50) + " more") : null) : null;
+}
+
+function draw() {
+  const failure = position.failure;
+  told.className = failure ? "bad" : position.is_over ? "good" : "";
+  told.textContent = failure ? kinds(failure.kind) + ": " + failure.message + (failure.location ? " at " + failure.location : "")
+    : position.is_over ? "The execution has ended, and nothing failed." : position.rows.length + " operations so far.";
+  next();
+  diagram.replaceChildren();
+  if (position.execution.rows.length) {
+    const stepper = new Stepper(position.execution);
+    const here = element("button", { type: "button", onclick: () => cut(stepper.current) }, "Go on from this event");
+    stepper.side.prepend(here);
+    diagram.append(stepper.node("The execution so far"), ...[pairs()].filter(Boolean));
+    stepper.go(failure ? stepper.current : position.execution.rows.length - 1, false);
+    window.stepper = stepper;
+  }
+  document.title = (failure ? kinds(failure.kind) + " · " : "") + program + " · Mazurka";
+}
+
+function save() {
+  const link = element("a", { href: URL.createObjectURL(new Blob([position.file], { type: "application/json" })), download: program.split("/").pop() + ".schedule.json" });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+async function open(file) {
+  const answer = file && await ask("open", { text: await file.text() });
+  if (answer) await visit(answer.schedule);
+}
+
+/// How far the search is.
+async function watch() {
+  const answer = await ask("search");
+  if (!answer) return;
+  const parts = [element("h2", {}, "Search")];
+  if (answer.state === "idle") {
+    parts.push(element("button", { type: "button", onclick: async () => { if (await ask("search", {})) watch(); } }, "Search all interleavings"));
+  } else if (answer.state === "runs") {
+    parts.push(element("p", {}, (answer.line || "begins") + " · " + answer.elapsed_s.toFixed(1) + " s"));
+    setTimeout(watch, 300);
+  } else if (answer.error) {
+    parts.push(element("p", { class: "bad" }, answer.error));
+  } else {
+    parts.push(...answer.failures.map((failure) => element("p", {},
+      element("button", { type: "button", onclick: () => visit(failure.schedule) }, "Show"), " " + kinds(failure.kind) + ": " + failure.message)),
+      element("details", {}, element("summary", {}, answer.text.split("\n", 1)[0]), element("pre", {}, answer.text)));
+  }
+  watched.replaceChildren(...parts);
+}
+
+const button = (label, act) => element("button", { type: "button", onclick: act }, label);
+const input = element("input", { type: "file", accept: ".json", "aria-label": "Open a schedule", onchange: () => open(input.files[0]) });
+main.append(element("h1", {}, "Explore " + program),
+  element("div", { class: "controls" },
+    button("Start again", () => visit(null)),
+    button("Undo", () => { const last = before.pop(); if (last) visit(last, {}, false); }),
+    button("Run to the end", () => visit(position && position.schedule, { runs_on: true })),
+    button("Save the schedule", save),
+    element("label", {}, "Open a schedule ", input)),
+  told, complaint, threads, diagram, watched);
+visit(data.schedule);
+watch();

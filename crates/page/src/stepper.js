@@ -1,0 +1,227 @@
+"use strict";
+// What the pages have in common. Everything that comes from a program is shown as text: nodes are made by `element`, never from markup.
+const data = JSON.parse(document.getElementById("data").textContent);
+const main = document.getElementById("main");
+/// Lines of files, by their names.
+let sources = data.sources || {};
+
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value !== undefined && value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+const kinds = (kind) => kind.replaceAll("_", " ");
+const shortPlace = (place) => place ? place.split("/").pop().split(":").slice(0, 2).join(":") : "";
+
+/// The lines of source around a place, if the page has them.
+function source(place) {
+  const parts = /^(.*?):(\d+)(?::\d+)?$/.exec(place || "");
+  const file = parts && Object.hasOwn(sources, parts[1]) ? sources[parts[1]] : null;
+  if (!file) return null;
+  const line = Number(parts[2]);
+  const shown = element("div", { class: "source mono", role: "group", "aria-label": "Source of " + place });
+  for (const [number, content] of file) {
+    if (Math.abs(number - line) > 4) continue;
+    const attributes = { class: number === line ? "here" : null };
+    shown.append(element("div", attributes, element("span", { class: "line" }, String(number)), content || " "));
+  }
+  return shown.childElementCount ? shown : null;
+}
+
+/// Rows that are shown at first: those around what matters. The others are folded.
+function relevant(execution, decides) {
+  const rows = execution.rows;
+  if (rows.length <= 120) return rows.map((_, number) => number);
+  const kept = new Set();
+  const keep = (from, to) => { for (let row = Math.max(from, 0); row <= Math.min(to, rows.length - 1); row++) kept.add(row); };
+  keep(0, 5);
+  keep(rows.length - 10, rows.length - 1);
+  [...decides].slice(0, 60).forEach((row) => keep(row - 3, row + 3));
+  rows.forEach((row, number) => { if (row.failed) keep(number - 10, number + 3); });
+  return [...kept].sort((one, other) => one - other);
+}
+
+/// The diagram of an execution, to step through.
+class Stepper {
+  constructor(execution) {
+    this.execution = execution;
+    this.rows = this.execution.rows;
+    this.current = Math.max(this.rows.findIndex((row) => row.failed), 0);
+    if (!this.rows.some((row) => row.failed)) this.current = Math.max(this.rows.length - 1, 0);
+    const pairs = this.execution.races.slice(0, 3).concat(this.execution.conflict ? [this.execution.conflict] : []);
+    this.pairs = pairs;
+    this.decides = new Set(pairs.flatMap((pair) => [pair.first, pair.second]));
+    this.shown = new Map();
+    this.body = element("tbody");
+    this.side = element("aside", { class: "side", "aria-label": "State after the event" });
+    this.slider = element("input", { type: "range", min: 1, max: Math.max(this.rows.length, 1), "aria-label": "Event",
+      oninput: () => this.go(Number(this.slider.value) - 1) });
+    this.states = element("div", { "aria-live": "polite" });
+    const button = (label, move) => element("button", { type: "button", onclick: move }, label);
+    this.side.append(
+      element("div", { class: "controls" },
+        button("◀ Back", () => this.go(this.current - 1)), button("Next ▶", () => this.go(this.current + 1)), this.slider),
+      element("p", { class: "faint" }, "Keys: ↑ and ↓ step, Home and End go to the ends, F goes to the failure."),
+      this.states);
+    this.fill();
+  }
+
+  node(title) {
+    const threads = this.execution.threads;
+    const head = element("tr", {}, element("th", { class: "number", scope: "col" }, "#"),
+      ...threads.map((name) => element("th", { scope: "col" }, name)));
+    const table = element("table", { class: "events", tabindex: 0, "aria-label": "Execution, a column for each thread",
+      onkeydown: (event) => this.key(event) }, element("thead", {}, head), this.body);
+    this.table = table;
+    const ends = threads.map((name, thread) => [name, this.execution.ends[thread]]).filter(([, end]) => end);
+    return element("section", {},
+      element("h2", {}, title),
+      element("div", { class: "layout" },
+        element("div", {}, table,
+          ends.length ? element("h3", {}, "At the end") : null,
+          ends.length ? element("ul", {}, ...ends.map(([name, end]) => element("li", {}, name + ": " + end))) : null,
+          this.told()),
+        this.side));
+  }
+
+  /// The pairs of events whose order decides.
+  told() {
+    if (!this.pairs.length) return null;
+    const name = (row) => this.execution.threads[this.rows[row].thread] + ": " + this.rows[row].text;
+    const item = (pair) => element("li", {},
+      element("button", { type: "button", onclick: () => this.go(pair.first) }, String(pair.first + 1)), " " + name(pair.first),
+      pair === this.execution.conflict ? " — nothing orders it with — " : " — came before — ",
+      element("button", { type: "button", onclick: () => this.go(pair.second) }, String(pair.second + 1)), " " + name(pair.second));
+    return element("div", {}, element("h3", {}, "Events whose order decides"), element("ul", {}, ...this.pairs.map(item)));
+  }
+
+  fill() {
+    let next = 0;
+    for (const number of relevant(this.execution, this.decides)) {
+      if (number > next) this.body.append(this.fold(next, number));
+      this.body.append(this.row(number));
+      next = number + 1;
+    }
+    if (next < this.rows.length) this.body.append(this.fold(next, this.rows.length));
+  }
+
+  fold(from, to) {
+    const row = element("tr", { class: "fold" });
+    row.fold = [from, to];
+    const label = (to - from) + (to - from === 1 ? " more event" : " more events");
+    row.append(element("td", { colspan: this.execution.threads.length + 1 },
+      element("button", { type: "button", "aria-expanded": "false", onclick: () => this.unfold(row, from, to) }, "▸ " + label)));
+    return row;
+  }
+
+  /// Shows a folded part, at most 500 events of it.
+  unfold(fold, from, to) {
+    const stop = Math.min(to, from + 500);
+    const part = document.createDocumentFragment();
+    for (let number = from; number < stop; number++) part.append(this.row(number));
+    if (stop < to) part.append(this.fold(stop, to));
+    fold.replaceWith(part);
+    const first = this.shown.get(from);
+    if (first) first.querySelector("button")?.focus();
+  }
+
+  row(number) {
+    const row = this.rows[number];
+    const marks = [];
+    if (row.failed) marks.push(element("span", { class: "tag bad" }, "fails here"));
+    if (this.decides.has(number)) marks.push(element("span", { class: "tag bounded" }, "order decides"));
+    const own = element("td", { class: "own", "data-thread": this.execution.threads[row.thread] }, row.text, ...marks,
+      element("div", { class: "place" }, shortPlace(row.location)));
+    const cells = this.execution.threads.map((_, thread) => thread === row.thread ? own : element("td", { class: "other" }));
+    const made = element("tr", { class: (row.failed ? "failed " : "") + (this.decides.has(number) ? "decides" : ""),
+      title: row.location, onclick: () => this.go(number) }, element("td", { class: "number" }, String(number + 1)), ...cells);
+    this.shown.set(number, made);
+    return made;
+  }
+
+  /// Marks an event.
+  mark(number, text) {
+    this.show(number);
+    this.shown.get(number)?.querySelector("td.own").append(element("span", { class: "tag good" }, text));
+  }
+
+  key(event) {
+    const moves = { ArrowDown: this.current + 1, ArrowUp: this.current - 1, j: this.current + 1, k: this.current - 1,
+      Home: 0, End: this.rows.length - 1, f: this.rows.findIndex((row) => row.failed) };
+    const to = moves[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (to === undefined || event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "BUTTON") return;
+    event.preventDefault();
+    this.go(to);
+  }
+
+  /// Shows an event that may be folded.
+  show(number) {
+    while (!this.shown.has(number)) {
+      const fold = [...this.body.querySelectorAll("tr.fold")].find((row) => row.fold[0] <= number && number < row.fold[1]);
+      if (!fold) break;
+      // Only the neighbourhood of the event, not all that is folded.
+      const [from, to] = fold.fold;
+      const start = Math.max(from, number - 20);
+      const part = document.createDocumentFragment();
+      if (from < start) part.append(this.fold(from, start));
+      const stop = Math.min(to, number + 21);
+      for (let each = start; each < stop; each++) part.append(this.row(each));
+      if (stop < to) part.append(this.fold(stop, to));
+      fold.replaceWith(part);
+    }
+  }
+
+  go(number, scrolls = true) {
+    if (number < 0 || number >= this.rows.length) return;
+    this.shown.get(this.current)?.removeAttribute("aria-current");
+    this.current = number;
+    this.show(number);
+    const row = this.shown.get(number);
+    row?.setAttribute("aria-current", "true");
+    if (scrolls) row?.scrollIntoView({ block: "nearest" });
+    this.slider.value = number + 1;
+    this.state();
+  }
+
+  /// What is known after the current event.
+  state() {
+    const current = this.rows[this.current];
+    if (!current) return;
+    const objects = new Map();
+    const waiting = new Map();
+    for (const row of this.rows.slice(0, this.current + 1)) {
+      if (row.object !== undefined) objects.set(row.object, row.state);
+      waiting.set(row.thread, row.waits ? row : null);
+    }
+    const next = new Map();
+    for (const row of this.rows.slice(this.current + 1)) if (!next.has(row.thread)) next.set(row.thread, row);
+    const threads = this.execution.threads.flatMap((name, thread) => {
+      const following = next.get(thread);
+      const wait = waiting.get(thread);
+      const doing = !following ? this.execution.ends[thread] || "has ended"
+        : (wait ? "waits until: " : "next: ") + following.text;
+      return [element("dt", {}, name), element("dd", {}, doing)];
+    });
+    const values = [...objects.entries()].sort(([one], [other]) => one - other).flatMap(([object, state]) => {
+      const changed = object === current.object ? "changed" : null;
+      return [element("dt", { class: changed }, this.execution.objects[object]), element("dd", { class: changed }, state)];
+    });
+    const links = element("div", { class: "links" });
+    const link = (label, to) => links.append(element("button", { type: "button", onclick: () => this.go(to) }, label + " (" + (to + 1) + ")"));
+    if (current.reads !== undefined) link("Back to where this value was written", current.reads);
+    if (typeof current.sent_in === "number") link("Where it was sent", current.sent_in);
+    (current.after || []).forEach((row) => link("Comes after", row));
+    this.states.replaceChildren(
+      element("h3", {}, "Event " + (this.current + 1) + " of " + this.rows.length),
+      element("p", {}, element("strong", {}, this.execution.threads[current.thread]), ": ", element("code", {}, current.text)),
+      current.location ? element("p", { class: "faint mono" }, current.location) : "",
+      source(current.location) || "", links,
+      element("h3", {}, "Objects"), values.length ? element("dl", {}, ...values) : element("p", { class: "faint" }, "none so far"),
+      element("h3", {}, "Threads"), element("dl", {}, ...threads));
+  }
+}
