@@ -3,7 +3,7 @@
 use super::CheckError;
 use super::explaining::turned_round;
 use super::failures::Symptom;
-use super::search::{Search, diverged};
+use super::search::{Search, UntilEnded, diverged};
 use explore::{Interrupt, Outcome, Pending, Program, Replay, Schedule, Step, Strategy, ThreadId};
 use report::{FailureKind, Offer, Position, Racing, ScheduleFile, Shortfall, Standing, Visit};
 use runtime::Trace;
@@ -23,9 +23,7 @@ impl Search {
             schedule = reversed(&trace, racing)?;
         }
         if visit.runs_on {
-            let mut replay = Replay::new(schedule);
-            self.run_again(&mut replay)?;
-            schedule = replay.execution().schedule();
+            schedule = self.whole(&schedule)?;
         }
         let trace = self.traced(&schedule)?;
         let columns = trace.columns.iter();
@@ -101,10 +99,19 @@ impl Search {
         }
     }
 
-    fn run_again(&mut self, replay: &mut Replay) -> Result<(), CheckError> {
-        let mut ended = super::search::UntilEnded::default();
-        let run = explore::explore(&mut self.model, replay, &mut ended);
-        run.map(drop).map_err(diverged)
+    /// The schedule, on to the end of the execution.
+    fn whole(&mut self, schedule: &Schedule) -> Result<Schedule, CheckError> {
+        loop {
+            let mut replay = Replay::new(schedule.clone());
+            let mut ended = UntilEnded::default();
+            match explore::explore(&mut self.model, &mut replay, &mut ended) {
+                Err(Interrupt::Coarsened) => {}
+                result => {
+                    result.map_err(diverged)?;
+                    return Ok(replay.execution().schedule());
+                }
+            }
+        }
     }
 
     /// What a thread may do after the schedule: each alternative is tried.
