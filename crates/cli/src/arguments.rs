@@ -281,6 +281,9 @@ pub struct CheckOptions {
     /// Save no schedule
     #[arg(long, conflicts_with = "output")]
     pub no_output: bool,
+    /// Whether the result is looked at in the explorer.
+    #[arg(skip)]
+    pub is_explored: bool,
 }
 
 /// Options of `verify`.
@@ -537,6 +540,11 @@ impl CheckOptions {
             url: self.cluster.clone()?,
             credentials: self.credentials.clone(),
         })
+    }
+
+    /// Whether the result is to have the tree of the search.
+    pub fn draws(&self) -> bool {
+        self.is_explored || self.report.html.is_some()
     }
 
     /// How many jobs search.

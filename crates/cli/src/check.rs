@@ -110,6 +110,7 @@ pub fn checker(options: &CheckOptions) -> Checker {
         .algorithm(options.algorithm)
         .keep_going(options.keep_going)
         .explain(options.report.explains())
+        .draw(options.draws())
         .published_cuts(options.cuts == Some(Cuts::AsPublished));
     if let Some(executions) = options.max_executions {
         checker = checker.max_executions(executions);

@@ -14,8 +14,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 /// Serves the page until it is interrupted.
-pub fn explore(options: ExploreOptions) -> Done {
+pub fn explore(mut options: ExploreOptions) -> Done {
     options.refuse_others()?;
+    options.check.is_explored = true;
     let schedule = options
         .schedule
         .as_deref()

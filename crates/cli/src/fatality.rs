@@ -227,6 +227,7 @@ fn known(order: &Order, trailed: &Trailed, limit: Limit, why: String) -> Report 
         events: counts.events,
         max_depth: usize::try_from(counts.max_depth).unwrap_or(usize::MAX),
         coverage: Coverage::default(),
+        tree: None,
         algorithm: order.algorithm.parse().unwrap_or_default(),
         jobs: 1,
         elapsed_s: 0.0,

@@ -422,6 +422,7 @@ pub fn order(options: &CheckOptions, name: String) -> Result<Order, Refusal> {
         max_executions: options.max_executions,
         extra: options.extra,
         explains: options.report.explains(),
+        draws: options.draws(),
         time_limit: options.time_limit.map(|limit| limit.0),
         preemptions: options.preemptions,
         seed: options.seed,

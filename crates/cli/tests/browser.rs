@@ -68,6 +68,31 @@ fn a_page_is_stepped_through_by_keys() {
 }
 
 #[test]
+fn a_search_is_shown_as_a_tree_and_events_are_joined_by_arrows() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = page_of(folder.path(), "check readers:5");
+    look(&page, 1400, async |browser| {
+        // A line for each of the 2^5 executions.
+        let lines = "document.querySelectorAll('.tree svg > g').length";
+        assert_eq!(ask(browser, lines).await?, 32);
+        Ok(())
+    });
+    let page = page_of(folder.path(), "check lost-update");
+    look(&page, 1400, async |browser| {
+        let arrows = |kind: &str| {
+            format!("document.querySelector('.lanes').querySelectorAll('.arrows .{kind}').length")
+        };
+        // Two starts, of which each thread is joined, too; one value that main reads, and two races.
+        for (kind, count) in [("after", 4), ("reads", 1), ("decides", 2)] {
+            assert_eq!(ask(browser, &arrows(kind)).await?, count, "{kind}");
+        }
+        // The arrows of the event at hand stand out.
+        assert_eq!(ask(browser, &arrows("current")).await?, 1);
+        Ok(())
+    });
+}
+
+#[test]
 fn nothing_is_loaded_from_outside() {
     let folder = tempfile::tempdir().unwrap();
     let page = page_of(folder.path(), "check lost-update --keep-going");

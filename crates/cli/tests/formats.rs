@@ -96,6 +96,16 @@ fn json_is_as_its_schema_says() {
         let ran = run(folder.path(), &format!("{check} --no-output --format json"));
         validate(&schema, &ran.json(), check);
     }
+    let ran = run(
+        folder.path(),
+        "check lost-update --no-output --format json --html page.html",
+    );
+    assert!(
+        ran.json()["tree"]["branches"]
+            .as_array()
+            .is_some_and(|all| !all.is_empty())
+    );
+    validate(&schema, &ran.json(), "with a page");
     let mut changed = run(folder.path(), "check mutex:2,2 --format json").json();
     changed["executed"] = 1.into();
     assert!(!schema.is_valid(&changed));

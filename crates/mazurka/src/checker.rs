@@ -26,6 +26,7 @@ mod order;
 mod part;
 mod refit;
 mod repeat;
+mod sample;
 mod search;
 mod settings;
 mod shortening;
@@ -181,6 +182,13 @@ impl Checker {
     /// those that fail have, and which passing execution has most in common with it ([`report::Why`]).
     pub fn explain(mut self, explains: bool) -> Checker {
         self.settings.explains = explains;
+        self
+    }
+
+    /// Puts the tree of the search into the report: where its first executions, at most 1,000, leave the one before ([`report::Tree`]).
+    /// They are run once more for that.
+    pub fn draw(mut self, draws: bool) -> Checker {
+        self.settings.draws = draws;
         self
     }
 

@@ -259,7 +259,9 @@ impl TestCase {
         model: M,
         check: impl FnOnce(Checker, M) -> Result<Report, CheckError>,
     ) {
-        let checker = std::mem::take(&mut self.checker).explain(html::is_wanted());
+        let checker = std::mem::take(&mut self.checker)
+            .explain(html::is_wanted())
+            .draw(html::is_wanted());
         let report = match schedule_to_repeat(&self.name) {
             Some(schedule) => {
                 let report = checker.replay(&schedule, model);

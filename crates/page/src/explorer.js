@@ -107,22 +107,38 @@ async function open(file) {
   if (answer) await visit(answer.schedule);
 }
 
+/// Executions that the search had run, by the seconds since its start.
+let samples = [];
+
+/// How the number of executions has grown.
+function growth() {
+  if (samples.length < 2) return "";
+  const [seconds, executions] = samples.at(-1);
+  const points = samples.map(([second, count]) => (second / seconds * 300).toFixed(1) + "," + (50 - count / Math.max(executions, 1) * 48).toFixed(1));
+  return svg("svg", { class: "growth", viewBox: "0 0 300 52", width: 300, height: 52, role: "img", "aria-label": "Executions over time" },
+    svg("polyline", { points: points.join(" ") }));
+}
+
 /// How far the search is.
 async function watch() {
   const answer = await ask("search");
   if (!answer) return;
   const parts = [element("h2", {}, "Search")];
   if (answer.state === "idle") {
-    parts.push(element("button", { type: "button", onclick: async () => { if (await ask("search", {})) watch(); } }, "Search all interleavings"));
+    parts.push(element("button", { type: "button", onclick: async () => { samples = []; if (await ask("search", {})) watch(); } }, "Search all interleavings"));
   } else if (answer.state === "runs") {
     parts.push(element("p", {}, (answer.line || "begins") + " · " + answer.elapsed_s.toFixed(1) + " s"));
+    const count = /^([\d,]+) execution/.exec(answer.line);
+    if (count) samples.push([answer.elapsed_s, Number(count[1].replaceAll(",", ""))]);
+    parts.push(growth());
     setTimeout(watch, 300);
   } else if (answer.error) {
     parts.push(element("p", { class: "bad" }, answer.error));
   } else {
     parts.push(...answer.failures.map((failure) => element("p", {},
       element("button", { type: "button", onclick: () => visit(failure.schedule) }, "Show"), " " + kinds(failure.kind) + ": " + failure.message)),
-      element("details", {}, element("summary", {}, answer.text.split("\n", 1)[0]), element("pre", {}, answer.text)));
+      element("details", {}, element("summary", {}, answer.text.split("\n", 1)[0]), element("pre", {}, answer.text)),
+      answer.tree ? drawTree(answer.tree) : "");
   }
   watched.replaceChildren(...parts);
 }

@@ -64,7 +64,8 @@ function search() {
     ["redundant executions, cut", count(report.blocked)], ["deadlocked executions", count(report.deadlocks)],
     ["executions before the search began anew", count(report.given_up)], ["events", count(report.events)],
     ["events in the longest execution", count(report.max_depth)], ["algorithm", report.algorithm.replaceAll("_", "-")],
-    ["jobs", count(report.jobs)], ["seconds", report.elapsed_s.toFixed(3)], ["memory", (report.peak_rss_bytes / 1e6).toFixed(1) + " MB"],
+    ["jobs", count(report.jobs)], ["seconds", report.elapsed_s.toFixed(3)],
+    ["executions in a second", count(Math.round((report.executions + report.halted + report.blocked) / Math.max(report.elapsed_s, 1e-3)))], ["memory", (report.peak_rss_bytes / 1e6).toFixed(1) + " MB"],
   ];
   const rows = numbers.map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value)));
   return element("section", {}, element("h2", {}, "The search"),
@@ -73,6 +74,7 @@ function search() {
     list("Warnings", report.warnings),
     list("Goals", report.goals.map((goal) => goal.name + " (" + goal.location + "): " + (goal.reached ? "reached" : "not reached"))),
     element("table", { class: "numbers" }, element("tbody", {}, ...rows)),
+    report.tree ? drawTree(report.tree) : null,
     list("Lines that raced", report.coverage.lines.slice(0, 50).map((line) => line.location + ": " + count(line.races))),
     element("details", {}, element("summary", {}, "The report as text"), element("pre", {}, text)));
 }

@@ -15,6 +15,14 @@ function element(name, attributes, ...children) {
   return made;
 }
 
+/// A node of a drawing.
+function svg(name, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
 const kinds = (kind) => kind.replaceAll("_", " ");
 const shortPlace = (place) => place ? place.split("/").pop().split(":").slice(0, 2).join(":") : "";
 
@@ -69,6 +77,8 @@ class Stepper {
       element("p", { class: "faint" }, "Keys: ↑ and ↓ step, Home and End go to the ends, F goes to the failure."),
       this.states);
     this.fill();
+    this.arrows = svg("svg", { class: "arrows", "aria-hidden": "true" });
+    new ResizeObserver(() => this.drawSoon()).observe(this.body);
   }
 
   node(title) {
@@ -82,11 +92,67 @@ class Stepper {
     return element("section", {},
       element("h2", {}, title),
       element("div", { class: "layout" },
-        element("div", {}, table,
+        element("div", {}, element("div", { class: "lanes" }, table, this.arrows), this.legend(),
           ends.length ? element("h3", {}, "At the end") : null,
           ends.length ? element("ul", {}, ...ends.map(([name, end]) => element("li", {}, name + ": " + end))) : null,
           this.told()),
         this.side));
+  }
+
+  /// The arrows that there are: pairs of rows of different threads, the first before the second, by kind. Those of the current event last.
+  edges() {
+    const edges = [];
+    const add = (kind, from, to) => {
+      if (typeof from === "number" && this.rows[from].thread !== this.rows[to].thread) edges.push({ kind, from, to });
+    };
+    for (const number of this.shown.keys()) {
+      const row = this.rows[number];
+      (row.after || []).forEach((from) => add("after", from, number));
+      add("reads", row.reads, number);
+      add("sent", row.sent_in, number);
+    }
+    this.pairs.forEach((pair) => add("decides", pair.first, pair.second));
+    const ofCurrent = (edge) => edge.from === this.current || edge.to === this.current;
+    const others = edges.filter((edge) => !ofCurrent(edge) && edge.kind === "decides" || edges.length <= 200 && !ofCurrent(edge));
+    return [...others, ...edges.filter(ofCurrent)];
+  }
+
+  drawSoon() {
+    if (this.isDrawing) return;
+    this.isDrawing = true;
+    requestAnimationFrame(() => { this.isDrawing = false; this.draw(); });
+  }
+
+  /// Draws the arrows between rows that are shown.
+  draw() {
+    const box = this.table.getBoundingClientRect();
+    this.arrows.setAttribute("width", box.width);
+    this.arrows.setAttribute("height", box.height);
+    const place = (number) => this.shown.get(number)?.querySelector("td.own").getBoundingClientRect();
+    const drawn = this.edges().flatMap(({ kind, from, to }) => {
+      const [start, end] = [place(from), place(to)];
+      if (!start || !end || !start.width || !end.width) return [];
+      const isRight = start.left < end.left;
+      // Cells leave room for the ends of arrows.
+      const [x1, x2] = (isRight ? [start.right - 15, end.left + 15] : [start.left + 15, end.right - 15]).map((x) => x - box.left);
+      const [y1, y2] = [start, end].map((cell) => cell.top + cell.height / 2 - box.top);
+      const bend = (isRight ? 1 : -1) * Math.max(24, Math.abs(x2 - x1) / 3);
+      const head = isRight ? -6 : 6;
+      const isCurrent = from === this.current || to === this.current;
+      return [svg("path", { class: kind + (isCurrent ? " current" : ""),
+        d: `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2} M${x2 + head} ${y2 - 4} L${x2} ${y2} L${x2 + head} ${y2 + 4}` })];
+    });
+    this.arrows.replaceChildren(...drawn);
+  }
+
+  /// What the arrows mean that are there.
+  legend() {
+    const kinds = { after: "has to come before", reads: "writes what the other one reads", sent: "sends what the other one receives", decides: "order decides" };
+    const has = { after: this.rows.some((row) => row.after?.length), reads: this.rows.some((row) => row.reads !== undefined),
+      sent: this.rows.some((row) => typeof row.sent_in === "number"), decides: this.pairs.length > 0 };
+    const items = Object.keys(kinds).filter((kind) => has[kind]).map((kind) => element("span", {},
+      svg("svg", { class: "arrows sample", width: 28, height: 10, "aria-hidden": "true" }, svg("path", { class: kind, d: "M1 5 L26 5 M20 1 L26 5 L20 9" })), kinds[kind]));
+    return items.length ? element("p", { class: "legend faint" }, ...items) : null;
   }
 
   /// The pairs of events whose order decides.
@@ -128,6 +194,7 @@ class Stepper {
     fold.replaceWith(part);
     const first = this.shown.get(from);
     if (first) first.querySelector("button")?.focus();
+    this.drawSoon();
   }
 
   row(number) {
@@ -185,6 +252,7 @@ class Stepper {
     row?.setAttribute("aria-current", "true");
     if (scrolls) row?.scrollIntoView({ block: "nearest" });
     this.slider.value = number + 1;
+    this.drawSoon();
     this.state();
   }
 
@@ -224,4 +292,37 @@ class Stepper {
       element("h3", {}, "Objects"), values.length ? element("dl", {}, ...values) : element("p", { class: "faint" }, "none so far"),
       element("h3", {}, "Threads"), element("dl", {}, ...threads));
   }
+}
+
+/// The tree of the search: a line for each execution, from where it leaves the one before.
+function drawTree(tree) {
+  const branches = tree.branches;
+  if (!branches.length) return null;
+  const deepest = Math.max(...branches.map((branch) => branch.events), 1);
+  const step = branches.length > 200 ? 3 : branches.length > 60 ? 6 : 12;
+  const width = 900, left = 8;
+  const x = (event) => left + event / deepest * (width - 2 * left);
+  const y = (number) => step / 2 + number * step;
+  // The executions that the one at hand may leave, the youngest last: how far each of them goes.
+  const open = [];
+  const lines = branches.map((branch, number) => {
+    while (open.length && open.at(-1).kept >= branch.kept && number) open.pop();
+    const parent = open.length ? open.at(-1).number : 0;
+    open.push({ number, kept: branch.kept });
+    const end = { complete: "complete", bug: "bug", halted: "halted", redundant: "redundant" }[branch.end];
+    const told = "Execution " + (number + 1) + ": " + end + ", " + branch.events + (branch.events === 1 ? " event" : " events")
+      + (number ? "; from event " + (branch.kept + 1) + " on it is another one" + (branch.thread ? ": " + branch.thread + " goes on" : "") : "");
+    const path = number ? `M${x(branch.kept)} ${y(parent)} V${y(number)} H${x(branch.events)}` : `M${x(0)} ${y(0)} H${x(branch.events)}`;
+    const marks = branch.end === "bug" ? [svg("path", { class: "bug", d: `M${x(branch.events) - 4} ${y(number) - 4} l8 8 m0 -8 l-8 8` })]
+      : branch.end === "redundant" ? [svg("path", { class: "redundant", d: `M${x(branch.events)} ${y(number) - 4} v8` })] : [];
+    return svg("g", {}, svg("path", { class: end, d: path }), ...marks, svg("title", {}, told));
+  });
+  const count = (end) => branches.filter((branch) => branch.end === end).length;
+  const counts = [["complete", "complete"], ["bug", "with a bug (×)"], ["halted", "halted (dotted)"], ["redundant", "redundant, cut (dashed, |)"]]
+    .filter(([end]) => count(end)).map(([end, label]) => count(end) + " " + label).join(", ");
+  const height = branches.length * step + step;
+  return element("div", {}, element("h3", {}, tree.is_whole ? "The search as a tree" : "The first executions of the search, as a tree"),
+    element("p", { class: "faint" }, counts + ". Each line is an execution, events from left to right; it begins where it leaves one above it."),
+    element("div", { class: "tree", tabindex: 0, role: "group", "aria-label": "Tree of the search" },
+      svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": counts }, ...lines)));
 }

@@ -31,6 +31,7 @@ mod stored_file;
 mod suppression;
 mod text;
 mod trail;
+mod tree;
 
 pub use comparison::{Comparison, Measured, Published};
 pub use condition::{Condition, Inputs};
@@ -51,3 +52,4 @@ pub use schedule_file::{Conditions, Recipe, SavedStep, ScheduleFile};
 pub use stored_file::{Kind, StoredFileError, StoredProblem};
 pub use suppression::{Suppressed, Suppression};
 pub use trail::{Counts, Sighted, Trail, Trailed};
+pub use tree::{Branch, End, Tree};

@@ -36,6 +36,9 @@ pub struct Order {
     /// Whether it is to be found out why an execution fails.
     #[serde(default)]
     pub explains: bool,
+    /// Whether the report is to have the tree of the search.
+    #[serde(default)]
+    pub draws: bool,
     /// Stop after this time.
     pub time_limit: Option<Duration>,
     /// How many preemptions an execution may have.

@@ -1,7 +1,7 @@
 //! The result of a search.
 
 use crate::{
-    Coverage, Interleaving, LeftOut, Omission, ScheduleFile, Suppressed, Suppression, Why,
+    Coverage, Interleaving, LeftOut, Omission, ScheduleFile, Suppressed, Suppression, Tree, Why,
 };
 use explore::{Algorithm, Bound};
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,9 @@ pub struct Report {
     /// What was exercised.
     #[serde(default)]
     pub coverage: Coverage,
+    /// Where the first executions leave the one before, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Tree>,
     /// How it was searched.
     pub algorithm: Algorithm,
     /// How many jobs searched.

@@ -296,6 +296,7 @@ mod tests {
             events: 2_217_600,
             max_depth: 64,
             coverage: Coverage::default(),
+            tree: None,
             algorithm: Algorithm::Parsimonious,
             jobs: 1,
             elapsed_s: 0.2134,

@@ -138,6 +138,11 @@ impl Model {
         &mut self.engine_mut().names
     }
 
+    /// What a thread of the execution at hand is called, for people.
+    pub fn thread_name(&self, thread: ThreadId) -> String {
+        self.engine().thread_name(thread)
+    }
+
     /// What went wrong in the execution at hand, where its outcome is a bug.
     pub fn failure(&self) -> Option<Shown> {
         self.engine().failure()

@@ -2,7 +2,7 @@
 
 use super::explored::Explored;
 use crate::progress_line::ProgressLine;
-use report::{Report, ScheduleFile, Style};
+use report::{Report, ScheduleFile, Style, Tree};
 use serde::Serialize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -38,6 +38,7 @@ pub enum Seen {
         /// The report for people.
         text: String,
         failures: Vec<Found>,
+        tree: Option<Tree>,
     },
 }
 
@@ -91,11 +92,13 @@ impl Watch {
                         schedule: failure.schedule.clone(),
                     })
                     .collect(),
+                tree: report.tree.clone(),
             },
             State::Done(Err(refusal)) => Seen::Done {
                 error: Some(refusal.clone()),
                 text: String::new(),
                 failures: Vec::new(),
+                tree: None,
             },
         }
     }

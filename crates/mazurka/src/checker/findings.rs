@@ -36,7 +36,9 @@ impl Search {
                 })?;
             first.saved_as = Some(path.display().to_string());
         }
-        Ok(self.report_of(errors))
+        let mut report = self.report_of(errors);
+        report.tree = self.settings.draws.then(|| self.sample());
+        Ok(report)
     }
 
     /// What is known with these failures.
@@ -82,6 +84,7 @@ impl Search {
             events: self.tally.events,
             max_depth: self.tally.max_depth,
             coverage: seen.coverage(),
+            tree: None,
             algorithm: self.settings.algorithm,
             jobs: 1,
             compile_s: None,

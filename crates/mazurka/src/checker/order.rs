@@ -12,7 +12,8 @@ impl Checker {
             .name(&order.name)
             .interleave_plain(order.interleaves_plain)
             .keep_going(order.keep_going)
-            .explain(order.explains);
+            .explain(order.explains)
+            .draw(order.draws);
         checker.settings.max_executions = order.max_executions;
         checker.settings.time_limit = order.time_limit;
         checker.settings.options.preemptions = order.preemptions;
@@ -57,6 +58,7 @@ impl Checker {
             algorithm: settings.algorithm.name().to_owned(),
             keep_going: settings.keeps_going,
             explains: settings.explains,
+            draws: settings.draws,
             max_executions: settings.max_executions,
             time_limit: settings.time_limit,
             preemptions: settings.options.preemptions,

@@ -81,7 +81,8 @@ pub(super) struct Beginning {
 pub(super) struct UntilEnded {
     /// How the execution ended; none if there was none.
     pub(super) outcome: Option<Outcome>,
-    has_restarted: bool,
+    /// The strategy gave up what it had explored.
+    pub(super) has_restarted: bool,
     /// Number of runs beside the exploration.
     probes: u64,
     /// Those in which something failed.

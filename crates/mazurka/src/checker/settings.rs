@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     pub extra: u64,
     /// Whether it is to be found out why an execution fails.
     pub explains: bool,
+    /// Whether the report has the tree of the search.
+    pub draws: bool,
     pub schedule_file: Option<PathBuf>,
     pub checkpoint: Option<PathBuf>,
     pub checkpoint_interval: u64,
@@ -81,6 +83,7 @@ impl Settings {
             keeps_going: false,
             extra: EXTRA_EXECUTIONS,
             explains: false,
+            draws: false,
             schedule_file: None,
             checkpoint: None,
             checkpoint_interval: 1,
