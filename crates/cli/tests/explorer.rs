@@ -1,5 +1,6 @@
 //! `mazurka explore`: its page in a real browser, and requests that do not come from there.
 
+#[allow(dead_code, reason = "tests of other pages use more of it")]
 mod chromium;
 mod command;
 

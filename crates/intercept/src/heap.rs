@@ -320,8 +320,12 @@ fn described(block: usize, address: usize) -> String {
     let header = unsafe { &*((block - HEADER) as *const Header) };
     let site =
         crate::source_map::place(header.site).unwrap_or_else(|| "an unknown place".to_owned());
+    // SAFETY: a block that was given back begins with the code that did so.
+    let freed = unsafe { (*state(block) & FREED != 0).then(|| (block as *const usize).read()) };
+    let freed = freed.and_then(crate::source_map::place);
+    let freed = freed.map_or_else(String::new, |place| format!(" and freed at {place}"));
     format!(
-        "byte {} of a block of {} bytes that was allocated at {site}",
+        "byte {} of a block of {} bytes that was allocated at {site}{freed}",
         address - block,
         header.size
     )
@@ -444,6 +448,8 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
         // SAFETY: the states of the block.
         unsafe { *state(address).add(granule) |= FREED };
     }
+    // SAFETY: nobody uses the block any more, which has a granule at least.
+    unsafe { (address as *mut usize).write(code) };
     if !is_of_library(code) {
         native::free_for_others(address, granules(size), code);
     }

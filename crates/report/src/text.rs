@@ -34,7 +34,7 @@ impl Report {
                 );
                 text.push_str(&format!("\n{}\n", style.paint(Ink::Bad, &heading)));
             }
-            text.push_str(&failure.text(style));
+            text.push_str(&failure.text(style, self.runs() + self.given_up));
         }
         text.push_str(&self.missed(style));
         let remarks = self.warned(style).into_iter().chain(self.bounded(style));
@@ -152,6 +152,11 @@ impl Report {
             .collect()
     }
 
+    /// Executions of every kind, but for those after the failure.
+    fn runs(&self) -> u64 {
+        self.executions + self.halted + self.blocked
+    }
+
     fn numbers(&self, style: Style) -> Vec<String> {
         let mut executions = vec![counted(self.executions, "execution")];
         for (number, what) in [
@@ -183,9 +188,8 @@ impl Report {
             Some(seconds) => format!(", after compiling for {}", duration(seconds)),
             None => String::new(),
         };
-        let runs = self.executions + self.halted + self.blocked;
         let races = match self.verdict {
-            Verdict::Verified | Verdict::Bounded => self.coverage.text(runs),
+            Verdict::Verified | Verdict::Bounded => self.coverage.text(self.runs()),
             Verdict::Bug => None,
         };
         let mut lines = vec![
@@ -211,8 +215,8 @@ impl Report {
 }
 
 impl Failure {
-    /// What failed and where, the execution, and how to see it again.
-    pub fn text(&self, style: Style) -> String {
+    /// What failed and where, the execution, and how to see it again. `runs` is how many executions the search ran.
+    fn text(&self, style: Style, runs: u64) -> String {
         let mut text = String::from("\n");
         for line in self.message(style) {
             text.push_str(&format!("  {line}\n"));
@@ -221,7 +225,13 @@ impl Failure {
             text.push_str(&format!("  at {location}\n"));
         }
         let events = counted(self.interleaving.rows.len() as u64, "event");
-        let heading = format!("Execution {} shows it ({events}):", count(self.execution));
+        let heading = match self.execution {
+            execution if execution <= runs => {
+                format!("Execution {} shows it ({events}):", count(execution))
+            }
+            // Those that are run after the failure have numbers, too.
+            _ => format!("One with fewer switches, run after the failure, shows it ({events}):"),
+        };
         text.push_str(&format!("\n{}\n\n", style.paint(Ink::Bold, &heading)));
         text.push_str(&self.interleaving.text(style));
         text.push('\n');

@@ -1,5 +1,7 @@
 //! A real browser: headless Chromium, driven by its own driver. Where one of them is not installed, tests are skipped.
 
+pub mod long;
+
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

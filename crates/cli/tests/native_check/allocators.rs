@@ -1,6 +1,6 @@
 //! Memory that is given back by what did not give it out.
 
-use crate::toolchain::{Toolchain, check};
+use crate::toolchain::{Toolchain, check, run_and_check};
 use std::fs;
 
 /// The argument is what is done.
@@ -61,6 +61,33 @@ fn memory_that_is_given_back_by_what_did_not_give_it_out_is_misused() {
             assert_eq!(error["kind"], "misuse", "{compiler}: {report}");
             let told = error["message"].as_str().unwrap();
             assert!(told.contains(message), "{compiler}: {told}");
+        }
+    }
+}
+
+/// The access, the end of the memory and where it was allocated are told.
+#[test]
+fn memory_that_is_used_after_its_end_is_told_with_its_places() {
+    let program = |end: &str| {
+        format!(
+            "#include <pthread.h>\n#include <stdlib.h>\nstatic int *block;\n\
+             static void *give_back(void *p) {{ free(block); return p; }}\n\
+             int main(void) {{\n    pthread_t thread;\n    block = calloc(9, 4);\n    pthread_create(&thread, 0, give_back, 0);\n    \
+             pthread_join(thread, 0);\n    {end};\n}}"
+        )
+    };
+    for (end, kind) in [
+        ("return *block", "use_after_free"),
+        ("free(block)", "double_free"),
+    ] {
+        let (_, report) = run_and_check("gcc", &program(end)).unwrap();
+        let error = &report["errors"][0];
+        let told = error["message"].as_str().unwrap();
+        assert_eq!(error["kind"], kind, "{report}");
+        let place = error["location"].as_str().unwrap();
+        assert!(place.contains("program.c:10"), "{place}");
+        for part in ["allocated at", "program.c:7", "freed at", "program.c:4"] {
+            assert!(told.contains(part), "{told}");
         }
     }
 }

@@ -1,0 +1,37 @@
+//! How long a browser takes to open the page of a failure of 10,000 events, and for a step in it: `cargo bench -p mazurka-cli --bench page`.
+
+#[path = "../tests/chromium/mod.rs"]
+mod chromium;
+#[path = "../tests/command/mod.rs"]
+mod command;
+
+use chromium::long::long;
+use chromium::{ask, look};
+
+/// How often each is measured.
+const TIMES: usize = 5;
+
+/// Steps to random events, each with the arrows drawn: milliseconds of the slowest.
+const SLOWEST_STEP: &str = "(() => { let slowest = 0; for (let step = 0; step < 200; step++) { const start = performance.now(); \
+    stepper.go(step * 7919 % 10000); stepper.draw(); slowest = Math.max(slowest, performance.now() - start); } return slowest; })()";
+
+fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("page.html");
+    let page = page::page(&long(10_000), &page::Sources::default());
+    std::fs::write(&path, &page).unwrap();
+    println!("10,000 events: {:.2} MB", page.len() as f64 / 1e6);
+    for _ in 0..TIMES {
+        look(
+            &format!("file://{}", path.display()),
+            1400,
+            async |browser| {
+                let opened = "performance.getEntriesByType('navigation')[0].loadEventEnd";
+                let opened = ask(browser, opened).await?.as_f64().unwrap();
+                let step = ask(browser, SLOWEST_STEP).await?.as_f64().unwrap();
+                println!("opened in {opened:.0} ms, slowest of 200 steps {step:.1} ms");
+                Ok(())
+            },
+        );
+    }
+}
