@@ -105,7 +105,8 @@ class Stepper {
     const add = (kind, from, to) => {
       if (typeof from === "number" && this.rows[from].thread !== this.rows[to].thread) edges.push({ kind, from, to });
     };
-    for (const number of this.shown.keys()) {
+    const numbers = this.shown.size > 400 ? [this.current] : this.shown.keys();
+    for (const number of numbers) {
       const row = this.rows[number];
       (row.after || []).forEach((from) => add("after", from, number));
       add("reads", row.reads, number);
