@@ -328,6 +328,9 @@ pub struct VerifyOptions {
     /// How to print the result
     #[arg(long, default_value = "text")]
     pub format: Format,
+    /// Write what is safe to this file, too, as a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Print the last line only, and no progress
     #[arg(long, short)]
     pub quiet: bool,
@@ -403,6 +406,9 @@ pub struct ShowOptions {
     /// How to show it
     #[arg(long, default_value = "text")]
     pub format: Shown,
+    /// Write a page for a browser to this file, too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 /// How safe schedules are shown.
@@ -450,6 +456,9 @@ pub struct CompareOptions {
     /// How to print the table
     #[arg(long, default_value = "text")]
     pub format: Format,
+    /// Write a page for a browser to this file, too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Stop each algorithm after a time: 30s, 5m
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub time_limit: TimeLimit,

@@ -3,10 +3,11 @@
 //! interrupted, and when it ends by whatever way.
 
 use crate::arguments::{CompareOptions, Format};
+use crate::check::is_writable;
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::time_limit::TimeLimit;
-use crate::{Done, UNFINISHED, interruption, terminal};
+use crate::{Done, UNFINISHED, interruption, presentation, terminal};
 use corpus::Instance;
 use explore::Algorithm;
 use report::{Comparison, Measured, Report};
@@ -25,6 +26,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Compares algorithms.
 pub fn compare(options: &CompareOptions) -> Done {
     let instance = corpus::parse(&options.program)?;
+    let _pipe = options.html.as_deref().map(is_writable).transpose()?;
     let interrupted = interruption::flag()?;
     let measured = measure_all(options, &instance, &interrupted)?;
     let known = instance.expected();
@@ -37,6 +39,9 @@ pub fn compare(options: &CompareOptions) -> Done {
             known.published.iter().map(published).collect()
         }),
     };
+    if let Some(path) = &options.html {
+        presentation::write(path, &page::comparison(&comparison))?;
+    }
     let text = match options.format {
         Format::Text => comparison.text(terminal::style()),
         Format::Json => {

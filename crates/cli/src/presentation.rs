@@ -5,7 +5,7 @@ use crate::check::{is_same, is_writable};
 use crate::refusal::Refusal;
 use crate::terminal;
 use page::Sources;
-use report::{Interleaving, Report, Style, harmless_json};
+use report::{Interleaving, Report, SafeTrace, Style, harmless_json};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,24 @@ pub fn prepare(options: &ReportOptions, others: &[Option<&Path>]) -> Result<Vec<
         before.push(path);
     }
     Ok(held)
+}
+
+/// Whether a page could be written that was asked for, and is not another file.
+pub fn prepare_page(page: Option<&Path>, other: &Path) -> Result<Option<File>, Refusal> {
+    match page {
+        Some(page) if is_same(page, other) => Err(Refusal::NamedTwice(page.to_owned())),
+        Some(page) => is_writable(page),
+        None => Ok(None),
+    }
+}
+
+/// Writes the page of what is safe.
+pub fn write_safe(trace: &SafeTrace, path: &Path) -> Result<(), Refusal> {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let events = trace.cases.iter().flat_map(|case| &case.events);
+    let places = events.filter_map(|event| event.place.as_deref());
+    let sources = Sources::around(places, &folder);
+    write(path, &page::safe(trace, &sources))
 }
 
 /// Prints the report and writes the files.
@@ -105,7 +123,8 @@ fn draw(
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Refusal> {
+/// Writes a file.
+pub fn write(path: &Path, text: &str) -> Result<(), Refusal> {
     std::fs::write(path, text).map_err(|error| Refusal::Unwritable {
         path: path.to_owned(),
         error,

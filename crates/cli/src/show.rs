@@ -2,13 +2,17 @@
 
 use crate::arguments::{ShowOptions, Shown};
 use crate::refusal::Refusal;
-use crate::{Done, terminal};
+use crate::{Done, presentation, terminal};
 use report::{SafeTrace, harmless};
 use std::process::ExitCode;
 
 /// Shows a file that `verify` saved.
 pub fn show(options: &ShowOptions) -> Done {
     let trace = SafeTrace::load(&options.file)?;
+    let _pipe = presentation::prepare_page(options.html.as_deref(), &options.file)?;
+    if let Some(path) = &options.html {
+        presentation::write_safe(&trace, path)?;
+    }
     let text = match options.format {
         Shown::Text => trace.text(),
         Shown::Dot => trace.dot(),

@@ -30,6 +30,7 @@ use std::time::Instant;
 /// Verifies a program.
 pub fn verify(options: &VerifyOptions) -> Done {
     let _held = is_writable(&options.output)?;
+    let _pipe = presentation::prepare_page(options.html.as_deref(), &options.output)?;
     let mut verification = Verification {
         options,
         started: Instant::now(),
@@ -49,6 +50,9 @@ pub fn verify(options: &VerifyOptions) -> Done {
     };
     verification.line.clear();
     verification.drop_racy(&reports);
+    if let Some(path) = &options.html {
+        presentation::write_safe(&verification.trace, path)?;
+    }
     verification.print(&reports)
 }
 

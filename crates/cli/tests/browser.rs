@@ -94,6 +94,51 @@ fn a_search_is_shown_as_a_tree_and_events_are_joined_by_arrows() {
 }
 
 #[test]
+fn what_is_safe_and_comparisons_have_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let verified = "verify lost-update -o safe.trace --html page.html";
+    assert_eq!(run(folder.path(), verified).code, 1);
+    for by in [verified, "show safe.trace --html page.html"] {
+        assert!(run(folder.path(), by).code < 2);
+        look(&address(folder.path()), 1400, async |browser| {
+            // The one constraint that is left: a store before a load.
+            let texts = "[...document.querySelectorAll('td.own')].map((own) => own.textContent.split('.').pop())";
+            let rows = "document.querySelectorAll('.events tbody tr').length";
+            let arrows = "document.querySelectorAll('.lanes .arrows .after').length";
+            assert_eq!(
+                ask(browser, rows).await?,
+                2,
+                "{}",
+                ask(browser, texts).await?
+            );
+            assert_eq!(ask(browser, arrows).await?, 1);
+            let first = "document.querySelector('td.own').textContent.includes('store(1)')";
+            assert_eq!(ask(browser, first).await?, true);
+            Ok(())
+        });
+    }
+    let compared = "compare readers:4 --algorithm optimal,source --html page.html";
+    assert_eq!(run(folder.path(), compared).code, 0);
+    look(&address(folder.path()), 1400, async |browser| {
+        let rows = "[...document.querySelectorAll('.comparison tbody th')].map((one) => one.textContent).slice(0, 2).join()";
+        assert_eq!(ask(browser, rows).await?, "optimal,source");
+        Ok(())
+    });
+    for wrong in [
+        "show safe.trace --html safe.trace",
+        "verify lost-update -o safe.trace --html none/page.html",
+    ] {
+        let ran = run(folder.path(), wrong);
+        assert_eq!(
+            (ran.code, ran.errors.lines().count()),
+            (2, 1),
+            "{wrong}: {}",
+            ran.errors
+        );
+    }
+}
+
+#[test]
 fn nothing_is_loaded_from_outside() {
     let folder = tempfile::tempdir().unwrap();
     let page = page_of(folder.path(), "check lost-update --keep-going");

@@ -9,9 +9,12 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-/// Keeps each execution, and how it ended.
+/// An execution, and how it ended.
+type Ended = (Vec<Step>, Outcome);
+
+/// Keeps each execution.
 #[derive(Clone, Default)]
-struct Seen(Rc<RefCell<Vec<(Vec<Step>, Outcome)>>>);
+struct Seen(Rc<RefCell<Vec<Ended>>>);
 
 impl Observer for Seen {
     fn ended(&mut self, outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {

@@ -1,4 +1,4 @@
-//! Pages for a browser: the report of a check, and the explorer.
+//! Pages for a browser: the report of a check, what is safe, algorithms beside each other, and the explorer.
 //!
 //! A page is one file: script, style and data are in it, and its policy lets nothing else run and nothing be loaded. What comes from
 //! a program is data, which the script shows as text.
@@ -9,22 +9,30 @@ mod sources;
 
 pub use sources::Sources;
 
-use report::{Report, ScheduleFile, Style};
+use report::{Comparison, Report, SafeTrace, ScheduleFile, Style};
 use serde_json::Value;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const REPORT: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("page.js")),
-    digest: "sHl6EluoDAPBKbxIh/XFdwHu4d07wWCmsH4/muoiiKM=",
+    digest: "UnNn68rZTmSFIVxlE2sfrNjiALUoUI1LTAcfuiBSblM=",
 };
 const EXPLORER: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("explorer.js")),
-    digest: "0NOsWW9tCbX9UMTykduMuj/XhT7ujDHjneXx3t1FVkY=",
+    digest: "NuMfI4XqKRX6NT5cDoyAeBYgjSCHCY58G6QQsFbTu/w=",
+};
+const SAFE: Script = Script {
+    text: concat!(include_str!("stepper.js"), include_str!("safe.js")),
+    digest: "Nz6saSR0RqwleGwP7OxhUodivFockILA+Bb8dqqXV5c=",
+};
+const COMPARISON: Script = Script {
+    text: concat!(include_str!("stepper.js"), include_str!("comparison.js")),
+    digest: "srSaAx/f6eTwAzYV+Elj6YMFDvIs63Yo7goSLRySo14=",
 };
 
 /// What the policy of a page lets run: the digests of its script and of its style. A test says what they have to be.
-const STYLE_DIGEST: &str = "kbvqbH0742eAtSFU9wKnxle50e846xtXNs2nRlHDalc=";
+const STYLE_DIGEST: &str = "xai2ddlcW4HX6eC/DPzxbdCDacx6a1gquBM9bByAEOw=";
 
 /// The script of a page.
 struct Script {
@@ -63,6 +71,35 @@ pub fn explorer(program: &str, schedule: Option<&ScheduleFile>) -> String {
         "This page needs JavaScript.",
         &data,
     )
+}
+
+/// The page of what is known to be safe: the constraints as arrows between events.
+///
+/// ```
+/// let trace = report::SafeTrace { program: "queue".to_owned(), ..report::SafeTrace::default() };
+/// assert!(page::safe(&trace, &page::Sources::default()).contains("queue"));
+/// ```
+pub fn safe(trace: &SafeTrace, sources: &Sources) -> String {
+    let cases = trace.cases.iter();
+    let cases: Vec<Value> = cases
+        .map(|case| {
+            serde_json::json!({
+                "condition": case.condition.to_string(),
+                "headline": trace.headline(case),
+                "diagram": case.diagram(),
+            })
+        })
+        .collect();
+    let text = trace.text();
+    let data = serde_json::json!({ "program": trace.program, "cases": cases, "text": text, "sources": Value::from(sources) });
+    assembled(&SAFE, "", &text, &data)
+}
+
+/// The page of a comparison of algorithms.
+pub fn comparison(comparison: &Comparison) -> String {
+    let text = comparison.text(Style::default());
+    let data = serde_json::json!({ "comparison": comparison, "text": text });
+    assembled(&COMPARISON, "", &text, &data)
 }
 
 /// A page; `connects` is what its policy lets it ask.
@@ -136,14 +173,10 @@ mod tests {
 
     #[test]
     fn the_policy_allows_the_scripts_and_the_style_of_the_pages() {
-        assert_eq!(
-            (REPORT.digest, EXPLORER.digest, STYLE_DIGEST),
-            (
-                digest(REPORT.text).as_str(),
-                digest(EXPLORER.text).as_str(),
-                digest(STYLE).as_str()
-            )
-        );
+        assert_eq!(STYLE_DIGEST, digest(STYLE),);
+        for script in [REPORT, EXPLORER, SAFE, COMPARISON] {
+            assert_eq!(script.digest, digest(script.text));
+        }
     }
 
     #[test]

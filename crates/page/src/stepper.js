@@ -56,8 +56,10 @@ function relevant(execution, decides) {
 
 /// The diagram of an execution, to step through.
 class Stepper {
-  constructor(execution) {
+  /// `tellsStates`: it is an execution, and no plan for many.
+  constructor(execution, tellsStates = true) {
     this.execution = execution;
+    this.tellsStates = tellsStates;
     this.rows = this.execution.rows;
     this.current = Math.max(this.rows.findIndex((row) => row.failed), 0);
     if (!this.rows.some((row) => row.failed)) this.current = Math.max(this.rows.length - 1, 0);
@@ -74,7 +76,8 @@ class Stepper {
     this.side.append(
       element("div", { class: "controls" },
         button("◀ Back", () => this.go(this.current - 1)), button("Next ▶", () => this.go(this.current + 1)), this.slider),
-      element("p", { class: "faint" }, "Keys: ↑ and ↓ step, Home and End go to the ends, F goes to the failure."),
+      element("p", { class: "faint" }, "Keys: ↑ and ↓ step, Home and End go to the ends"
+        + (this.rows.some((row) => row.failed) ? ", F goes to the failure." : ".")),
       this.states);
     this.fill();
     this.arrows = svg("svg", { class: "arrows", "aria-hidden": "true" });
@@ -289,9 +292,9 @@ class Stepper {
       element("h3", {}, "Event " + (this.current + 1) + " of " + this.rows.length),
       element("p", {}, element("strong", {}, this.execution.threads[current.thread]), ": ", element("code", {}, current.text)),
       current.location ? element("p", { class: "faint mono" }, current.location) : "",
-      source(current.location) || "", links,
+      source(current.location) || "", links, ...(this.tellsStates ? [
       element("h3", {}, "Objects"), values.length ? element("dl", {}, ...values) : element("p", { class: "faint" }, "none so far"),
-      element("h3", {}, "Threads"), element("dl", {}, ...threads));
+      element("h3", {}, "Threads"), element("dl", {}, ...threads)] : []));
   }
 }
 

@@ -4,6 +4,7 @@
 //! that keeps the constraints is, up to the order of independent events, one that was verified.
 
 mod cycle;
+mod diagram;
 mod dot;
 mod text;
 

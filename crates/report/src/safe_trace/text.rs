@@ -46,7 +46,7 @@ impl SafeTrace {
     }
 
     /// How far a case is verified.
-    fn headline(&self, case: &Case) -> String {
+    pub fn headline(&self, case: &Case) -> String {
         let mut line = match self.inputs.is_empty() {
             true => String::new(),
             false => format!("for {}: ", case.condition),
@@ -76,13 +76,18 @@ impl SafeTrace {
 }
 
 impl Case {
-    /// An event: its thread, what it does and where.
-    pub(super) fn shown(&self, point: Point) -> String {
-        let path = self.threads.get(point.thread as usize);
-        let thread = match path.map_or("?", String::as_str) {
+    /// A thread, by its number.
+    pub(super) fn thread_name(&self, thread: u32) -> String {
+        let path = self.threads.get(thread as usize);
+        match path.map_or("?", String::as_str) {
             "0" => "main".to_owned(),
             path => format!("thread {path}"),
-        };
+        }
+    }
+
+    /// An event: its thread, what it does and where.
+    pub(super) fn shown(&self, point: Point) -> String {
+        let thread = self.thread_name(point.thread);
         let event = format!("{thread}, event {}", point.index);
         let described = self.events.iter().find(|own| own.at == point);
         match described {

@@ -1,0 +1,102 @@
+//! Safe schedules as an execution that a person reads: the events of which the constraints speak, in an order that keeps them.
+
+use super::{Case, Point};
+use crate::interleaving::{Interleaving, Row};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Case {
+    /// The events that constraints and choices name, a column for each of their threads; each row names the rows that have to come before
+    /// it.
+    pub fn diagram(&self) -> Interleaving {
+        let constraints = self.constraints.iter();
+        let points = constraints.flat_map(|own| [own.first, own.then]);
+        let chosen = self.choices.iter().map(|choice| choice.at);
+        let left: BTreeSet<Point> = points.chain(chosen).collect();
+        let threads: BTreeSet<u32> = left.iter().map(|point| point.thread).collect();
+        let threads: Vec<u32> = threads.into_iter().collect();
+        let mut rows = Vec::new();
+        let mut done: BTreeMap<Point, usize> = BTreeMap::new();
+        while let Some(point) = self.next(&left, &done) {
+            let column = threads.iter().position(|&thread| thread == point.thread);
+            let described = self.events.iter().find(|own| own.at == point);
+            let before = self.constraints.iter().filter(|own| own.then == point);
+            let choice = self.choices.iter().find(|choice| choice.at == point);
+            let choice = choice.map(|choice| format!(" (alternative {})", choice.alternative));
+            let event = format!("event {}", point.index);
+            let operation = described.map_or(event, |own| own.operation.clone());
+            done.insert(point, rows.len());
+            rows.push(Row {
+                thread: column.expect("each thread of an event has a column"),
+                text: format!("{operation}{}", choice.unwrap_or_default()),
+                location: described.and_then(|own| own.place.clone()),
+                after: before
+                    .filter_map(|own| done.get(&own.first).copied())
+                    .collect(),
+                ..Row::default()
+            });
+        }
+        Interleaving {
+            threads: threads
+                .iter()
+                .map(|&thread| self.thread_name(thread))
+                .collect(),
+            ends: vec![String::new(); threads.len()],
+            rows,
+            ..Interleaving::default()
+        }
+    }
+
+    /// An event whose predecessors are done. There is one as long as any is left: constraints that form a cycle are refused.
+    fn next(&self, all: &BTreeSet<Point>, done: &BTreeMap<Point, usize>) -> Option<Point> {
+        let mut left = all.iter().filter(|point| !done.contains_key(point));
+        left.find(|&&point| {
+            let mut before = self.constraints.iter().filter(|own| own.then == point);
+            let mut own = all.iter();
+            let is_first = !own.any(|other| {
+                other.thread == point.thread
+                    && other.index < point.index
+                    && !done.contains_key(other)
+            });
+            is_first && before.all(|own| done.contains_key(&own.first))
+        })
+        .copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::safe_trace::Constraint;
+
+    #[test]
+    fn events_come_in_an_order_that_keeps_the_constraints() {
+        let point = |thread, index| Point { thread, index };
+        let constraint = |first, then| Constraint { first, then };
+        let case = Case {
+            threads: vec!["0.0".to_owned(), "0.1".to_owned()],
+            constraints: vec![
+                constraint(point(1, 2), point(0, 1)),
+                constraint(point(0, 3), point(1, 4)),
+            ],
+            ..Case::default()
+        };
+        let diagram = case.diagram();
+        let told: Vec<(usize, &str)> = diagram
+            .rows
+            .iter()
+            .map(|row| (row.thread, row.text.as_str()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (1, "event 2"),
+                (0, "event 1"),
+                (0, "event 3"),
+                (1, "event 4")
+            ]
+        );
+        let after: Vec<&[usize]> = diagram.rows.iter().map(|row| &row.after[..]).collect();
+        assert_eq!(after, [&[][..], &[0], &[], &[2]]);
+        assert_eq!(diagram.threads, ["thread 0.0", "thread 0.1"]);
+    }
+}
