@@ -2,7 +2,7 @@
 
 use crate::gate::{self, Own};
 use crate::shared_exceptions::shares_exceptions;
-use crate::unknown_calls::{self, Flags};
+use crate::unknown_calls::{self, Detours};
 use crate::{heap, image};
 use runtime::native::HAS_CALLED_LIBRARY;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use std::ops::Range;
 static COPIED: Own<Option<Vec<Range<usize>>>> = Own::new(None);
 
 /// The instructions that note calls of libraries of compilers, made when first needed.
-static STEPS: Own<Option<Flags>> = Own::new(None);
+static STEPS: Own<Option<Detours>> = Own::new(None);
 
 /// Whether the next execution is audited.
 pub(crate) fn switch(is_on: bool) {
@@ -24,7 +24,7 @@ pub(crate) fn switch(is_on: bool) {
 /// An execution begins, and the memory of the program is as it was at its start.
 pub(crate) fn begin() {
     if gate::is_audited() {
-        let make = || Flags::new(&HAS_CALLED_LIBRARY).ok();
+        let make = || Detours::with_flag(&HAS_CALLED_LIBRARY).ok();
         if let Some(steps) = STEPS.get().take().or_else(make) {
             steps.switch(true);
             *STEPS.get() = Some(steps);

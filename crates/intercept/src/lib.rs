@@ -64,6 +64,7 @@ mod own_failure;
 mod own_memory;
 mod pages;
 mod poll;
+mod reached;
 mod refused;
 mod remapping;
 mod robust;

@@ -2,7 +2,8 @@
 
 use crate::gate::{self, Own};
 use crate::{
-    audit, blocks, cancel, clock, dead_values, ending, heap, image, keys, pages, rwlock, threads,
+    audit, blocks, cancel, clock, dead_values, ending, heap, image, keys, pages, reached, rwlock,
+    threads,
 };
 use native::{has_unseen_writes, is_confined};
 use runtime::ThreadId;
@@ -76,6 +77,14 @@ impl Memory for ProgramMemory {
 
     fn audit(&self, is_on: bool) {
         audit::switch(is_on);
+    }
+
+    fn mark_code(&self, is_on: bool) {
+        reached::switch(is_on);
+    }
+
+    fn unreached(&self) -> Vec<String> {
+        reached::unreached()
     }
 
     fn look_at_shared(&self, look: &mut dyn FnMut(&[u8]) -> bool) {

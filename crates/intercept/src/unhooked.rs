@@ -9,8 +9,8 @@ use crate::{source_map, unknown_calls};
 use announce::ANNOUNCED;
 use libc::{c_int, c_void};
 use native::{
-    Effect, Functions, Hook, Images, Patch, Patches, Surroundings, Unhooked, has_hooks,
-    is_by_clang, unhooked,
+    Callee, Effect, Functions, Hook, Images, Patch, Patches, Surroundings, Unhooked, calls,
+    has_hooks, is_by_clang, unhooked,
 };
 use report::Omission;
 use runtime::native as model;
@@ -22,11 +22,11 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// An image that may have these accesses.
-struct Image {
-    file: PathBuf,
+pub(crate) struct Image {
+    pub(crate) file: PathBuf,
     /// What its addresses are relative to.
     base: usize,
-    addresses: Range<usize>,
+    pub(crate) addresses: Range<usize>,
 }
 
 /// Where the program goes on from instructions for which there is no room for a jump.
@@ -118,17 +118,42 @@ pub(crate) fn is_constant(address: usize) -> bool {
     })
 }
 
+/// The code of the functions of an image, each by its address.
+fn code_of(image: &Image, functions: Functions) -> impl Iterator<Item = (u64, &'static [u8])> {
+    let (base, addresses) = (image.base, image.addresses.clone());
+    let functions = functions.found.into_iter();
+    functions.filter_map(move |(address, size)| {
+        let (start, length) = (base + address as usize, size as usize);
+        let is_inside = addresses.contains(&start) && addresses.contains(&(start + length - 1));
+        // SAFETY: code of an image that stays loaded.
+        is_inside.then(|| unsafe {
+            let code = std::slice::from_raw_parts(std::ptr::with_exposed_provenance(start), length);
+            (start as u64, code)
+        })
+    })
+}
+
+/// Where calls through these slots return to, in the functions of an image.
+pub(crate) fn returns_of(image: &Image, slots: &FxHashSet<usize>) -> Vec<usize> {
+    let is_one = |callee: Callee| {
+        match callee {
+            Callee::Code(function) => slot_of_stub(function as usize),
+            Callee::Slot(slot) => Some(slot as usize),
+        }
+        .is_some_and(|slot| slots.contains(&slot))
+    };
+    let code = code_of(image, Functions::of(&image.file));
+    let calls = code.flat_map(|(start, code)| calls(code, start));
+    calls
+        .filter(|(_, callee)| is_one(*callee))
+        .map(|(returns_to, _)| returns_to as usize)
+        .collect()
+}
+
 fn find(image: &Image, functions: Functions, around: &Process, are_events: bool) -> Vec<Unhooked> {
     let mut found = Vec::new();
-    for (address, size) in functions.found {
-        let (start, length) = (image.base + address as usize, size as usize);
-        if !image.addresses.contains(&start) || !image.addresses.contains(&(start + length - 1)) {
-            continue;
-        }
-        // SAFETY: code of an image that stays loaded.
-        let code =
-            unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(start), length) };
-        let Some(mut function) = unhooked(code, start as u64, around) else {
+    for (start, code) in code_of(image, functions) {
+        let Some(mut function) = unhooked(code, start, around) else {
             continue;
         };
         if !are_events {
@@ -381,7 +406,7 @@ fn slot_of_stub(stub: usize) -> Option<usize> {
 }
 
 /// The images that the program's own state is in.
-fn images() -> Vec<Image> {
+pub(crate) fn images() -> Vec<Image> {
     let mut images: Vec<Image> = Vec::new();
     image::for_each(|info| add_image(info, &mut images));
     images

@@ -50,6 +50,35 @@ struct Slot {
     is_hooked: bool,
 }
 
+impl Slot {
+    fn is_hook(&self) -> bool {
+        self.name.to_bytes().starts_with(b"__tsan_")
+    }
+
+    /// The address that it holds.
+    fn function(&self) -> usize {
+        // SAFETY: an aligned word of a loaded image.
+        unsafe { self.place.read() }
+    }
+
+    /// # Safety
+    ///
+    /// The program does not run.
+    unsafe fn fill(&self, function: usize) {
+        let page = (self.place.addr() & !(PAGE - 1)) as *mut c_void;
+        // SAFETY: an aligned word of a loaded image, in a page of it.
+        unsafe {
+            if self.is_read_only {
+                libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE);
+            }
+            self.place.write(function);
+            if self.is_read_only {
+                libc::mprotect(page, PAGE, libc::PROT_READ);
+            }
+        }
+    }
+}
+
 /// An entry of the dynamic section.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -161,7 +190,7 @@ fn redirect(notes_unknown: bool, are_events: bool) -> Result<(), String> {
         return Ok(());
     }
     library_calls::prepare(are_events);
-    let steps = make_steps(calls.len())?;
+    let steps = make_steps(calls.len() * STEP)?;
     let mut known: FxHashMap<Step, usize> = FxHashMap::default();
     for (slot, call) in calls {
         // SAFETY: as above; the program does not run yet.
@@ -171,14 +200,7 @@ fn redirect(notes_unknown: bool, are_events: bool) -> Result<(), String> {
                 call.write(next as *mut u8);
                 next
             });
-            let page = (slot.place.addr() & !(PAGE - 1)) as *mut c_void;
-            if slot.is_read_only {
-                libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE);
-            }
-            slot.place.write(step);
-            if slot.is_read_only {
-                libc::mprotect(page, PAGE, libc::PROT_READ);
-            }
+            slot.fill(step);
         }
     }
     STEPS.get_or_init(|| steps..steps + known.len() * STEP);
@@ -189,11 +211,11 @@ fn redirect(notes_unknown: bool, are_events: bool) -> Result<(), String> {
 }
 
 /// Memory for instructions.
-fn make_steps(count: usize) -> Result<usize, String> {
+fn make_steps(size: usize) -> Result<usize, String> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: a fresh mapping.
-    let steps = unsafe { libc::mmap(std::ptr::null_mut(), count * STEP, access, flags, -1, 0) };
+    let steps = unsafe { libc::mmap(std::ptr::null_mut(), size, access, flags, -1, 0) };
     match steps == libc::MAP_FAILED {
         true => Err(std::io::Error::last_os_error().to_string()),
         false => Ok(steps.addr()),
@@ -220,8 +242,7 @@ impl Step {
             is_unknown: has_effects,
         };
         let is_reported = slot.is_hooked && name.is_reported();
-        // SAFETY: the slot is an aligned word of a loaded image.
-        let mut function = unsafe { slot.place.read() };
+        let mut function = slot.function();
         let own = |image: &&Image| image.is_own && image.has_code(function);
         if images.iter().any(|image| own(&image)) && is_reported {
             // The loader looks it up at the first call, or it is the program's.
@@ -303,8 +324,7 @@ unsafe fn find_slots(image: &Image, slots: &mut Vec<Slot>) {
         }
     }
     let found = &mut slots[first..];
-    let is_hook = |slot: &Slot| slot.name.to_bytes().starts_with(b"__tsan_");
-    let is_hooked = found.iter().any(is_hook);
+    let is_hooked = found.iter().any(Slot::is_hook);
     let uses_file = |slot: &Slot| image.is_cpp && FILES_OF_CPP.contains(&slot.name);
     found
         .iter_mut()
@@ -375,60 +395,106 @@ unsafe fn relocations(image: &Image) -> Vec<(Relocation, Symbol, &'static CStr)>
     found
 }
 
-/// Instructions that set a flag and go on with a function of a library of a compiler, for some slots.
-pub(crate) struct Flags(Vec<(Slot, usize, usize)>);
+/// Instructions on the way to the functions of some slots, which go on with these. They can be taken and left.
+pub(crate) struct Detours(Vec<(Slot, usize, usize)>);
 
-impl Flags {
-    /// For all of these slots.
-    pub(crate) fn new(flag: &'static AtomicBool) -> Result<Flags, String> {
+/// Bytes of the instructions for one slot.
+const DETOUR: usize = 64;
+
+impl Detours {
+    /// A flag is set on the way to functions of libraries of compilers.
+    pub(crate) fn with_flag(flag: &'static AtomicBool) -> Result<Detours, String> {
+        let is_compilers = |slot: &Slot| image::is_compilers(slot.function());
+        Detours::new(is_compilers, |_, code| {
+            code.extend_from_slice(&[0x49, 0xbb]); // mov r11, flag
+            code.extend_from_slice(&flag.as_ptr().addr().to_le_bytes());
+            code.extend_from_slice(&[0x41, 0xc6, 0x03, 0x01]); // mov byte [r11], 1
+        })
+    }
+
+    /// On the way to hooks a bit is set for the address that they return to, as `marks` says for the image of the slot.
+    pub(crate) fn with_marks(marks: impl Fn(usize) -> Option<Marks>) -> Result<Detours, String> {
+        let is_hook = |slot: &Slot| slot.is_hook() && marks(slot.place.addr()).is_some();
+        Detours::new(is_hook, |slot, code| {
+            let Some(Marks { start, size, bits }) = marks(slot.place.addr()) else {
+                return;
+            };
+            code.extend_from_slice(&[0x4c, 0x8b, 0x1c, 0x24]); // mov r11, [rsp]
+            code.extend_from_slice(&[0x49, 0xba]); // mov r10, start
+            code.extend_from_slice(&start.to_le_bytes());
+            code.extend_from_slice(&[0x4d, 0x29, 0xd3]); // sub r11, r10
+            code.extend_from_slice(&[0x49, 0xba]); // mov r10, bits
+            code.extend_from_slice(&bits.to_le_bytes());
+            code.extend_from_slice(&[0x49, 0x81, 0xfb]); // cmp r11, size
+            code.extend_from_slice(&size.to_le_bytes());
+            code.extend_from_slice(&[0x73, 0x04]); // jae: it is called for another image
+            code.extend_from_slice(&[0x4d, 0x0f, 0xab, 0x1a]); // bts [r10], r11
+        })
+    }
+
+    fn new(
+        is_wanted: impl Fn(&Slot) -> bool,
+        write: impl Fn(&Slot, &mut Vec<u8>),
+    ) -> Result<Detours, String> {
         let mut slots = Vec::new();
         for image in images().iter().filter(|image| image.is_own) {
             // SAFETY: the image is loaded.
             unsafe { find_slots(image, &mut slots) };
         }
-        // SAFETY: the slots are aligned words of loaded images.
-        let function = |slot: &Slot| unsafe { slot.place.read() };
-        slots.retain(|slot| image::is_compilers(function(slot)));
+        slots.retain(is_wanted);
         if slots.is_empty() {
-            return Ok(Flags(Vec::new()));
+            return Ok(Detours(Vec::new()));
         }
-        let count = slots.len();
-        let start = make_steps(count)?;
-        let mut flags = Vec::new();
+        let size = slots.len() * DETOUR;
+        let start = make_steps(size)?;
+        let mut detours = Vec::new();
         for (index, slot) in slots.into_iter().enumerate() {
-            let (function, step) = (function(&slot), start + index * STEP);
-            let mut code = [0xcc_u8; STEP];
-            code[..2].copy_from_slice(&[0x49, 0xbb]); // mov r11, flag
-            code[2..10].copy_from_slice(&flag.as_ptr().addr().to_le_bytes());
-            code[10..14].copy_from_slice(&[0x41, 0xc6, 0x03, 0x01]); // mov byte [r11], 1
-            code[14..20].copy_from_slice(&[0xff, 0x25, 0, 0, 0, 0]); // jmp [rip]
-            code[20..28].copy_from_slice(&function.to_le_bytes());
+            let (function, step) = (slot.function(), start + index * DETOUR);
+            let mut code = Vec::with_capacity(DETOUR);
+            write(&slot, &mut code);
+            code.extend_from_slice(&[0xff, 0x25, 0, 0, 0, 0]); // jmp [rip]
+            code.extend_from_slice(&function.to_le_bytes());
+            assert!(code.len() <= DETOUR, "there is room for the instructions");
             // SAFETY: there is room for as many.
-            unsafe { (step as *mut u8).copy_from_nonoverlapping(code.as_ptr(), STEP) };
-            flags.push((slot, function, step));
+            unsafe { (step as *mut u8).copy_from_nonoverlapping(code.as_ptr(), code.len()) };
+            detours.push((slot, function, step));
         }
         let access = libc::PROT_READ | libc::PROT_EXEC;
-        // SAFETY: the mapping is that of `make_steps`, with so many of them.
-        unsafe { libc::mprotect(start as *mut c_void, count * STEP, access) };
-        Ok(Flags(flags))
+        // SAFETY: the mapping is that of `make_steps`, of this size.
+        unsafe { libc::mprotect(start as *mut c_void, size, access) };
+        Ok(Detours(detours))
     }
 
     /// From now on calls take these steps, or no longer.
     pub(crate) fn switch(&self, is_on: bool) {
         for (slot, function, step) in &self.0 {
-            let page = (slot.place.addr() & !(PAGE - 1)) as *mut c_void;
             // SAFETY: the slot is an aligned word of a loaded image, and the program does not run.
-            unsafe {
-                if slot.is_read_only {
-                    libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE);
-                }
-                slot.place.write(if is_on { *step } else { *function });
-                if slot.is_read_only {
-                    libc::mprotect(page, PAGE, libc::PROT_READ);
-                }
-            }
+            unsafe { slot.fill(if is_on { *step } else { *function }) };
         }
     }
+}
+
+/// Bits for the bytes of an image: its first address, its size, and where the bits are.
+#[derive(Clone, Copy)]
+pub(crate) struct Marks {
+    pub(crate) start: usize,
+    pub(crate) size: u32,
+    pub(crate) bits: usize,
+}
+
+/// The places of the slots of hooks, but for one that is called before `main`, and one at the ends of functions, which is called when exceptions
+/// leave them, too.
+pub(crate) fn slots_of_hooks() -> Vec<usize> {
+    let mut slots = Vec::new();
+    for image in images().iter().filter(|image| image.is_own) {
+        // SAFETY: the image is loaded.
+        unsafe { find_slots(image, &mut slots) };
+    }
+    let is_other = |slot: &Slot| [c"__tsan_func_exit", c"__tsan_init"].contains(&slot.name);
+    let hooks = slots
+        .iter()
+        .filter(|slot| slot.is_hook() && !is_other(slot));
+    hooks.map(|slot| slot.place.addr()).collect()
 }
 
 /// The images of the process.

@@ -7,8 +7,8 @@ use crate::source_map::{self, Names};
 use crate::start::Program;
 use crate::{
     audit, block_numbers, blocks, clock, copies, dead_values, ending, gate, heap, image, input,
-    inputs, leaks, mappings, open_files, pages, remapping, rwlock, savepoint, standard_streams,
-    stream_locks, system_state, threads, unhooked, unknown_calls, watch,
+    inputs, leaks, mappings, open_files, pages, reached, remapping, rwlock, savepoint,
+    standard_streams, stream_locks, system_state, threads, unhooked, unknown_calls, watch,
 };
 use mazurka::{CheckError, Checker, Report};
 use native::{Answer, ORDER, Order};
@@ -227,6 +227,7 @@ fn run(program: Program) {
         block_numbers::begin();
         ending::begin();
         audit::begin();
+        reached::begin();
     });
     gate::IS_THROWN.store(false, Relaxed);
     unhooked::tell();

@@ -59,8 +59,8 @@ pub use report::{Answer, ORDER, Order, Verify};
 pub use result::reads_result;
 pub use runtime_library::{RUNTIME_LIBRARY, RuntimeLibrary, RuntimeLibraryError};
 pub use unhooked::{
-    ANNOUNCE_SPACE, Access, Effect, Functions, Hook, Operand, Patch, Patches, Surroundings,
-    TEMPORARY_SPACE, Unhooked, unhooked,
+    ANNOUNCE_SPACE, Access, Callee, Effect, Functions, Hook, Operand, Patch, Patches, Surroundings,
+    TEMPORARY_SPACE, Unhooked, calls, unhooked,
 };
 pub use unseen::Unseen;
 pub use unseen_writes::has_unseen_writes;

@@ -7,12 +7,14 @@
 //! found besides is announced at run time: [`Patch`] redirects the instruction.
 
 mod announced;
+mod calls;
 mod coverage;
 mod frame;
 mod functions;
 mod patch;
 mod values;
 
+pub use calls::{Callee, calls};
 pub use coverage::unhooked;
 pub use functions::Functions;
 pub use patch::{ANNOUNCE_SPACE, Patch, Patches, TEMPORARY_SPACE};

@@ -16,7 +16,7 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const REPORT: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("page.js")),
-    digest: "UnNn68rZTmSFIVxlE2sfrNjiALUoUI1LTAcfuiBSblM=",
+    digest: "itNRTriVdo2GkujiJkRan+rOAONZ8pUDfQkzMpld+gA=",
 };
 const EXPLORER: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("explorer.js")),

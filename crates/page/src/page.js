@@ -75,6 +75,7 @@ function search() {
     list("Goals", report.goals.map((goal) => goal.name + " (" + goal.location + "): " + (goal.reached ? "reached" : "not reached"))),
     element("table", { class: "numbers" }, element("tbody", {}, ...rows)),
     report.tree ? drawTree(report.tree) : null,
+    report.tree ? list(report.tree.is_whole ? "Lines that no execution reached" : "Lines that none of these executions reached", report.tree.unreached || []) : null,
     list("Lines that raced", report.coverage.lines.slice(0, 50).map((line) => line.location + ": " + count(line.races))),
     element("details", {}, element("summary", {}, "The report as text"), element("pre", {}, text)));
 }

@@ -9,6 +9,9 @@ pub struct Tree {
     pub branches: Vec<Branch>,
     /// Whether these are all.
     pub is_whole: bool,
+    /// The lines of a program in C or C++ to which none of them came, as `file:line`: lines with calls, shared memory or functions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreached: Vec<String>,
 }
 
 /// An execution in the tree.

@@ -35,6 +35,7 @@ mod operations;
 mod packages;
 mod prevention;
 mod random;
+mod reached;
 mod refusals;
 mod releases;
 mod resuming;

@@ -16,6 +16,14 @@ impl Search {
     /// Where the first executions of the search leave the one before. It ends where the search does without
     /// [`keep_going`](super::Checker::keep_going): with the first bug.
     pub(super) fn sample(&mut self) -> Tree {
+        self.model.mark_code(true);
+        let mut tree = self.run_sample();
+        self.model.mark_code(false);
+        tree.unreached = self.model.unreached();
+        tree
+    }
+
+    fn run_sample(&mut self) -> Tree {
         let settings = &self.settings;
         let mut strategy = settings.algorithm.strategy(settings.options);
         let most = settings

@@ -1,6 +1,7 @@
 //! Which accesses of a function no hook announces.
 
 use super::announced::{Announced, Coverage, covers, covers_start};
+use super::calls::Callee;
 use super::frame::Frame;
 use super::values::{Operand, State, THREAD, Terms, Value};
 use super::{Access, Effect, Surroundings, Unhooked};
@@ -331,15 +332,10 @@ impl Function<'_> {
 
     /// The function that is called, if it is fixed.
     fn callee(&self, instruction: &Instruction) -> Option<u64> {
-        if instruction.flow_control() == FlowControl::Call {
-            return Some(instruction.near_branch_target());
+        match Callee::of(instruction)? {
+            Callee::Code(function) => Some(function),
+            Callee::Slot(slot) => self.around.slot(slot),
         }
-        let is_slot = instruction.op0_kind() == OpKind::Memory
-            && instruction.memory_base() == Register::RIP
-            && instruction.memory_index() == Register::None;
-        is_slot
-            .then(|| self.around.slot(instruction.memory_displacement64()))
-            .flatten()
     }
 
     /// Whether others may access the variable on the own stack that an instruction accesses.

@@ -342,6 +342,23 @@ impl Model {
     }
 }
 
+impl Model {
+    /// From the next execution on it is noted which code of a program in machine code executions come to, or no longer.
+    pub fn mark_code(&mut self, is_on: bool) {
+        if let Some(native) = self.engine().config.native {
+            native.memory.mark_code(is_on);
+            // They were made otherwise.
+            self.engine_mut().savepoints.forget();
+        }
+    }
+
+    /// The lines to which no execution has come that was noted, as `file:line`; none for programs in Rust.
+    pub fn unreached(&self) -> Vec<String> {
+        let native = self.engine().config.native;
+        native.map_or_else(Vec::new, |native| native.memory.unreached())
+    }
+}
+
 impl Engine {
     fn is_enabled(&self, thread: ThreadId) -> bool {
         let pending = self.pending.get(thread.index());

@@ -42,6 +42,12 @@ pub trait Memory: Sync {
     /// [`enter_program`](super::enter_program) and [`leave_program`](super::leave_program).
     fn audit(&self, is_on: bool);
 
+    /// From the next execution on it is noted which code of the program executions come to, or no longer.
+    fn mark_code(&self, is_on: bool);
+
+    /// The lines with hooks to which no execution has come that was noted, as `file:line`.
+    fn unreached(&self) -> Vec<String>;
+
     /// Shows the memory that hooks report accesses of, but for stacks, until `look` gives false.
     fn look_at_shared(&self, look: &mut dyn FnMut(&[u8]) -> bool);
 
