@@ -35,6 +35,8 @@ pub(crate) struct Recorder {
     text: Option<String>,
     /// The variable of the event at hand, and its value afterwards.
     variable: Option<(String, String)>,
+    /// What its object has left afterwards.
+    stock: Option<String>,
     failed: bool,
     sent_to: Option<ThreadId>,
     sent_in: Option<EventId>,
@@ -55,6 +57,8 @@ pub(crate) struct Recorded {
     pub(crate) text: String,
     /// The variable that it is about, and its value afterwards.
     pub(crate) variable: Option<(String, String)>,
+    /// What its object has left afterwards: `2 permits`.
+    pub(crate) stock: Option<String>,
     pub(crate) failed: bool,
     /// Whom the message is for that it sent or brought in, or the result.
     pub(crate) sent_to: Option<ThreadId>,
@@ -89,6 +93,7 @@ impl Recorder {
         self.thread = Some((thread, location));
         self.text = None;
         self.variable = None;
+        self.stock = None;
         self.failed = false;
         self.sent_to = None;
         self.sent_in = self.calls.remove(&thread);
@@ -152,6 +157,7 @@ impl Recorder {
             location,
             text,
             variable: self.variable.take(),
+            stock: self.stock.take(),
             failed: self.failed,
             sent_to: self.sent_to,
             sent_in: self.sent_in,
@@ -269,6 +275,11 @@ impl Engine {
         }
     }
 
+    /// The object of the event at hand has this left afterwards.
+    pub(crate) fn record_stock(&mut self, stock: String) {
+        self.recorder.stock = Some(stock);
+    }
+
     /// The event at hand is about this variable, which has this value afterwards.
     pub(crate) fn record_variable(&mut self, name: String, value: String) {
         self.recorder.variable = Some((name, value));
@@ -318,6 +329,7 @@ impl Engine {
             location,
             text,
             variable: None,
+            stock: None,
             failed: false,
             sent_to: None,
             sent_in: None,

@@ -9,6 +9,7 @@ use crate::source::Place;
 use crate::waiting::Wait;
 use explore::{ObjectId, Op, OpKind};
 use objects::{Coarsening, Form, Semaphore as Order, Ticket};
+use report::quantity::counted;
 use std::panic::Location;
 
 /// A semaphore of a native program with more permits than this at the beginning may come to its limit.
@@ -107,6 +108,7 @@ impl Semaphore {
         let wait = Wait::Semaphore(self.number, ticket);
         perform::wait(Order::WAIT.on(self.object), wait, location, |engine| {
             engine.hold_permit(self.number, ticket);
+            self.tell(engine);
         });
     }
 
@@ -130,6 +132,7 @@ impl Semaphore {
                 engine.see(Seen::NoPermit(self.number));
             }
             engine.record(|name| format!("{name}.try_acquire() -> {is_granted}"));
+            self.tell(engine);
             is_granted
         })
     }
@@ -137,11 +140,10 @@ impl Semaphore {
     fn request(&self, form: Form, location: &'static Location<'static>) -> Ticket {
         perform(self.op(form), location, |engine| {
             let event = engine.event();
-            engine
-                .objects
-                .semaphores
-                .get_mut(self.number)
-                .request(event)
+            let semaphore = engine.objects.semaphores.get_mut(self.number);
+            let ticket = semaphore.request(event);
+            self.tell(engine);
+            ticket
         })
     }
 
@@ -175,6 +177,7 @@ impl Semaphore {
                     engine.happens_before.leave(engine.running, event);
                 }
             }
+            self.tell(engine);
             !is_full
         })
     }
@@ -190,6 +193,14 @@ impl Semaphore {
             engine.record(|name| format!("{name}.permits() -> {permits}"));
             permits
         })
+    }
+
+    /// How many permits nobody has asked for, for people.
+    fn tell(&self, engine: &mut Engine) {
+        if engine.watch.records {
+            let permits = engine.objects.semaphores.get(self.number).available();
+            engine.record_stock(counted(permits as u64, "permit"));
+        }
     }
 
     fn op(&self, form: Form) -> Op {

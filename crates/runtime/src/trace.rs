@@ -216,7 +216,8 @@ impl Engine {
                 None => {
                     let what = (event.op.kind, event.thread());
                     let name_of = |thread| self.thread_name(thread);
-                    states.after(&key, what, &recorded.text, name_of)
+                    let told = (recorded.text.as_str(), recorded.stock.as_deref());
+                    states.after(&key, what, told, name_of)
                 }
             };
             let Some(state) = state else {

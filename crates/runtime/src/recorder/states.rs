@@ -11,8 +11,10 @@ struct Known {
     holders: Vec<ThreadId>,
     /// Who waits for it.
     waiting: Vec<ThreadId>,
-    /// Messages, letters.
+    /// Messages that were sent and not received.
     count: usize,
+    /// What it has left.
+    stock: String,
     is_over: bool,
 }
 
@@ -44,7 +46,7 @@ impl States {
         &mut self,
         object: &(ObjectId, String),
         (kind, thread): (OpKind, ThreadId),
-        text: &str,
+        (text, stock): (&str, Option<&str>),
         name_of: impl Fn(ThreadId) -> String,
     ) -> Option<String> {
         if !self.0.contains_key(object) {
@@ -61,6 +63,9 @@ impl States {
             let names: Vec<String> = threads.iter().map(|&thread| name_of(thread)).collect();
             names.join(", ")
         };
+        if let Some(stock) = stock {
+            stock.clone_into(&mut known.stock);
+        }
         known.text(kind, names)
     }
 }
@@ -129,9 +134,11 @@ impl Known {
                 (false, holders) => format!("initialised by {}", names(holders)),
             },
             "a channel" => match self.count {
-                1 => "1 message".to_owned(),
-                count => format!("{count} messages"),
+                0 => "no message".to_owned(),
+                1 => "1 message not received".to_owned(),
+                count => format!("{count} messages not received"),
             },
+            "a semaphore" if !self.stock.is_empty() => self.stock.clone(),
             "a condition variable" | "a semaphore" | "a barrier" => match self.waiting.as_slice() {
                 [] => return Some("no thread waits".to_owned()),
                 _ => String::new(),
@@ -161,7 +168,8 @@ mod tests {
         let mutex = (ObjectId(1), "m".to_owned());
         let mut after = |kind, thread, text: &str| {
             let event = (kind, ThreadId(thread));
-            let state = states.after(&mutex, event, text, |thread| format!("T{}", thread.0));
+            let name_of = |thread: ThreadId| format!("T{}", thread.0);
+            let state = states.after(&mutex, event, (text, None), name_of);
             state.unwrap()
         };
         assert_eq!(after(OpKind::MutexRequest, 1, ""), "free; T1 waits");
@@ -173,5 +181,41 @@ mod tests {
         );
         assert_eq!(after(OpKind::MutexUnlock, 1, ""), "free; T2 waits");
         assert_eq!(after(OpKind::MutexWait, 2, ""), "held by T2");
+    }
+
+    #[test]
+    fn semaphores_have_permits_and_channels_messages() {
+        let mut states = States::default();
+        let mut after = |object: u32, kind, thread, stock| {
+            let key = (ObjectId(object), "o".to_owned());
+            let name_of = |thread: ThreadId| format!("T{}", thread.0);
+            let state = states.after(&key, (kind, ThreadId(thread)), ("", stock), name_of);
+            state.unwrap()
+        };
+        assert_eq!(
+            after(1, OpKind::SemaphoreRequest, 1, Some("1 permit")),
+            "1 permit; T1 waits"
+        );
+        assert_eq!(
+            after(1, OpKind::SemaphoreWait, 1, Some("0 permits")),
+            "0 permits"
+        );
+        assert_eq!(
+            after(1, OpKind::SemaphoreRequest, 2, None),
+            "0 permits; T2 waits"
+        );
+        assert_eq!(
+            after(1, OpKind::SemaphoreRelease, 1, Some("1 permit")),
+            "1 permit; T2 waits"
+        );
+        assert_eq!(
+            after(2, OpKind::ReceiveRequest, 1, None),
+            "no message; T1 waits"
+        );
+        assert_eq!(
+            after(2, OpKind::SendRequest, 2, None),
+            "1 message not received; T1 waits"
+        );
+        assert_eq!(after(2, OpKind::ReceiveWait, 1, None), "no message");
     }
 }
