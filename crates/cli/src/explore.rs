@@ -8,7 +8,7 @@ use crate::arguments::ExploreOptions;
 use crate::refusal::Refusal;
 use crate::{Done, interruption, terminal};
 use explored::Explored;
-use report::ScheduleFile;
+use report::{ScheduleFile, Visit};
 use server::Server;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -26,6 +26,7 @@ pub fn explore(mut options: ExploreOptions) -> Done {
     let explored = Arc::new(Explored::open(options.check, &stop)?);
     if let Some(schedule) = &schedule {
         explored.is_of_program(schedule)?;
+        explored.position(Some(schedule.clone()), Visit::default())?;
     }
     let server = Server::bind(Arc::clone(&explored), schedule, options.port)?;
     terminal::print(&format!("{}\n", server.address())).map_err(|error| Refusal::System {

@@ -67,8 +67,10 @@ pub struct Ready {
     executable: Executable,
     /// How it is made and started.
     pub recipe: Recipe,
-    /// Holds what was compiled.
-    _built: Option<Built>,
+    /// Whether executions at the same time would share files that it writes.
+    pub shares_files: bool,
+    /// Keeps what was compiled.
+    _file: File,
 }
 
 impl Ready {
@@ -94,10 +96,23 @@ pub fn ready(
         server: None,
     };
     let (built, path) = task.made(stop)?;
+    let is_rust = Binary::recognise(&path)?.is_rust();
+    let shares_files = !is_rust && may_change_files(&path, &libraries(&path));
+    let file = File::open(&path).map_err(|error| Refusal::System {
+        what: "read the program",
+        error,
+    })?;
+    // What was compiled needs no name any more: nothing is left behind, however this process ends.
+    let path = if built.is_some() {
+        reachable(&file)
+    } else {
+        path
+    };
     Ok(Ready {
         executable: task.executable(path),
         recipe: program.recipe(),
-        _built: built,
+        shares_files,
+        _file: file,
     })
 }
 

@@ -9,8 +9,6 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// No such program, or not with this size.
-    #[error("the schedule is one of {other}, not of {program}")]
-    ScheduleOfOther { program: String, other: String },
     #[error("{0}")]
     Program(#[from] corpus::NameError),
     /// A file that another command wrote is of no use.
@@ -27,6 +25,19 @@ pub enum Refusal {
         /// The safe trace.
         trace: PathBuf,
     },
+    /// What is explored is another program.
+    #[error("the schedule is one of {other}, not of {program}")]
+    ScheduleOfOther {
+        /// The program.
+        program: String,
+        /// The one of the schedule.
+        other: String,
+    },
+    /// Executions at the same time would share the files that the program writes.
+    #[error(
+        "the search runs, and this program may write files, which both would share: wait until the search has ended"
+    )]
+    Searching,
     /// The record is of a run of another program.
     #[error("{}: this is no record of the program that {} was verified for, or of another version of it; give the safe trace that the run was under", record.display(), trace.display())]
     OtherRecord {

@@ -185,6 +185,38 @@ fn racing_events_are_turned_round() {
     });
 }
 
+#[test]
+fn only_the_answer_to_the_last_question_counts_and_complaints_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let explorer = Explorer::start(folder.path(), "--search mutex:2,2");
+    look(&explorer.address, 1400, async |browser| {
+        wait_for(browser, "document.querySelectorAll('.offer').length === 1").await?;
+        // Three presses at once are one step, and one way back.
+        let presses = "const offer = document.querySelector('.offer'); offer.click(); offer.click(); offer.click();";
+        browser.execute(presses, Vec::new()).await?;
+        wait_for(
+            browser,
+            "document.querySelectorAll('.events tbody tr').length === 1",
+        )
+        .await?;
+        press(browser, "Undo").await?;
+        wait_for(
+            browser,
+            "document.querySelectorAll('.events tbody tr').length === 0",
+        )
+        .await?;
+        // What the page complains of stays, while it asks how far the search is.
+        browser
+            .execute("visit({ program: 'other' })", Vec::new())
+            .await?;
+        wait_for(browser, &format!("{COMPLAINT} !== ''")).await?;
+        browser.execute("watch()", Vec::new()).await?;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        assert_ne!(ask(browser, COMPLAINT).await?, "");
+        Ok(())
+    });
+}
+
 const COUNTER: &str = "#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -344,12 +376,22 @@ fn it_ends_when_it_is_interrupted_and_refuses_what_it_cannot_do() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(ended.and_then(|status| status.code()), Some(0));
+    // A schedule whose first step is one of a thread that has not been started.
+    let (_, start) = Explorer::start(folder.path(), "lost-update").ask("position", &json!({}));
+    let mut schedule: report::ScheduleFile =
+        serde_json::from_str(&start["position"]["schedule"].to_string()).unwrap();
+    schedule.steps = vec![report::SavedStep {
+        thread: "0.0".to_owned(),
+        choices: vec![0],
+    }];
+    schedule.save(&folder.path().join("unfit.json")).unwrap();
     for arguments in [
         "nothing-like-this",
         "--port 0 lost-update",
         "--html page.html lost-update",
         "--schedule missing.json lost-update",
         "--port 70000 lost-update",
+        "--schedule unfit.json lost-update",
     ] {
         let ran = run(folder.path(), &format!("explore {arguments}"));
         assert_eq!(

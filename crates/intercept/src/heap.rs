@@ -315,13 +315,22 @@ pub(crate) fn block(address: usize) -> Option<(usize, usize, usize)> {
     Some((start, header.size as usize, header.site))
 }
 
+/// Whether a block begins, once it was given back, with the code that did so. The program may have protected one that begins with a page.
+fn remembers_end(block: usize, size: usize) -> bool {
+    const PAGE: usize = 4096;
+    !block.is_multiple_of(PAGE) || size < PAGE
+}
+
 fn described(block: usize, address: usize) -> String {
     // SAFETY: blocks have headers.
     let header = unsafe { &*((block - HEADER) as *const Header) };
     let site =
         crate::source_map::place(header.site).unwrap_or_else(|| "an unknown place".to_owned());
-    // SAFETY: a block that was given back begins with the code that did so.
-    let freed = unsafe { (*state(block) & FREED != 0).then(|| (block as *const usize).read()) };
+    // SAFETY: the address is in the region.
+    let is_freed = unsafe { *state(block) } & FREED != 0;
+    let remembers = is_freed && remembers_end(block, header.size as usize);
+    // SAFETY: then the block begins with the code that gave it back.
+    let freed = remembers.then(|| unsafe { (block as *const usize).read() });
     let freed = freed.and_then(crate::source_map::place);
     let freed = freed.map_or_else(String::new, |place| format!(" and freed at {place}"));
     format!(
@@ -448,8 +457,10 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
         // SAFETY: the states of the block.
         unsafe { *state(address).add(granule) |= FREED };
     }
-    // SAFETY: nobody uses the block any more, which has a granule at least.
-    unsafe { (address as *mut usize).write(code) };
+    if remembers_end(address, size) {
+        // SAFETY: nobody uses the block any more, which has a granule at least.
+        unsafe { (address as *mut usize).write(code) };
+    }
     if !is_of_library(code) {
         native::free_for_others(address, granules(size), code);
     }

@@ -125,9 +125,10 @@ fn delete(key: c_uint) -> c_int {
     let Some(known) = keys.get_mut(key as usize) else {
         return libc::EINVAL;
     };
-    let deleted = std::mem::take(known);
-    if let (Some(Some(_)), false) = (deleted, is_before_main()) {
-        tell_of_others(key as usize);
+    match std::mem::take(known) {
+        None => return libc::EINVAL,
+        Some(Some(_)) if !is_before_main() => tell_of_others(key as usize),
+        Some(_) => {}
     }
     0
 }
@@ -160,7 +161,9 @@ fn set(key: c_uint, value: *mut c_void) -> c_int {
     match KEYS.get().get(key as usize) {
         Some(Some(_)) => {}
         Some(None) => {
-            leave_out_deletion();
+            if threads::count() > 1 {
+                leave_out_deletion();
+            }
             return libc::EINVAL;
         }
         None => return libc::EINVAL,

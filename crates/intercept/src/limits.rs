@@ -14,6 +14,9 @@ const NOT_ORDERED: [u32; 4] = [
     libc::RLIMIT_NPROC,
 ];
 
+/// Descriptors that the checker needs to answer.
+const FEWEST_DESCRIPTORS: libc::rlim_t = 8;
+
 /// A limit is about to be set.
 ///
 /// # Safety
@@ -28,23 +31,40 @@ unsafe fn meet(kind: u32, limit: *const rlimit) {
         rlim_max: libc::RLIM_INFINITY,
     };
     // SAFETY: asks for a limit; a kind that does not exist leaves what is there. The new one is the program's.
-    let is_lower = unsafe {
+    let new = unsafe {
         libc::getrlimit(kind, &raw mut before);
-        (*limit).rlim_cur < before.rlim_cur
+        *limit
     };
-    if !is_lower {
-        return;
-    }
     let (code, _closed) = (code(), close());
-    if kind == libc::RLIMIT_FSIZE {
-        let what =
-            "the program limits the size of files, and so those of the checker (RLIMIT_FSIZE)";
-        native::refuse(code, what.to_owned());
+    let refuse = |what: &str| native::refuse(code, format!("the program {what} (setrlimit)"));
+    let is_lower = new.rlim_cur < before.rlim_cur;
+    match kind {
+        libc::RLIMIT_FSIZE if is_lower => {
+            refuse("limits the size of files, and so those of the checker");
+        }
+        libc::RLIMIT_CPU if is_lower => refuse("limits the time of the processor for the checker"),
+        libc::RLIMIT_NOFILE if new.rlim_cur < FEWEST_DESCRIPTORS => {
+            refuse("leaves the checker no descriptors");
+        }
+        _ => {}
     }
-    if NOT_ORDERED.contains(&kind) {
+    let is_lower_for_good = new.rlim_max < before.rlim_max && new.rlim_cur <= new.rlim_max;
+    if is_lower_for_good && kind != libc::RLIMIT_CORE && !can_be_put_back(kind, new, before) {
+        refuse("lowers a hard limit, which cannot be put back");
+    }
+    if is_lower && NOT_ORDERED.contains(&kind) {
         let what = "another order of setrlimit and of what other threads do that reaches the limit";
         native::leave_out(Omission::Unseen, what);
     }
+}
+
+/// Whether the limit can be raised again once it is lower. Then it is as before, and lower otherwise.
+fn can_be_put_back(kind: u32, new: rlimit, before: rlimit) -> bool {
+    let set = |limit: rlimit| {
+        // SAFETY: sets a limit.
+        unsafe { libc::setrlimit(kind, &raw const limit) == 0 }
+    };
+    !set(new) || set(before)
 }
 
 export! {

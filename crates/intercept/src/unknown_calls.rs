@@ -46,13 +46,22 @@ struct Slot {
     place: *mut usize,
     name: &'static CStr,
     is_read_only: bool,
-    /// The image has hooks, or this is how a stream of C++ uses its file.
+    /// The image has hooks, or this is how the C++ library uses files and the system.
     is_hooked: bool,
 }
 
 impl Slot {
     fn is_hook(&self) -> bool {
         self.name.to_bytes().starts_with(b"__tsan_")
+    }
+
+    /// Whether calls use what functions of the C library are known to keep.
+    fn is_event(&self) -> bool {
+        let name = |name| Name {
+            name,
+            is_unknown: false,
+        };
+        self.name.to_str().is_ok_and(|own| name(own).is_event())
     }
 
     /// The address that it holds.
@@ -121,24 +130,6 @@ const PURE: [&str; 2] = ["libm.", "libgcc_s."];
 
 /// Standard libraries of C++.
 const CPP: [&str; 2] = ["libstdc++.", "libc++."];
-
-/// Functions through which streams of C++ use files.
-const FILES_OF_CPP: [&CStr; 14] = [
-    c"close",
-    c"fclose",
-    c"fopen",
-    c"fopen64",
-    c"fread",
-    c"fseeko",
-    c"fseeko64",
-    c"ftello",
-    c"fwrite",
-    c"lseek64",
-    c"open",
-    c"read",
-    c"write",
-    c"writev",
-];
 
 /// The instructions for all functions.
 static STEPS: OnceLock<Range<usize>> = OnceLock::new();
@@ -325,10 +316,10 @@ unsafe fn find_slots(image: &Image, slots: &mut Vec<Slot>) {
     }
     let found = &mut slots[first..];
     let is_hooked = found.iter().any(Slot::is_hook);
-    let uses_file = |slot: &Slot| image.is_cpp && FILES_OF_CPP.contains(&slot.name);
-    found
-        .iter_mut()
-        .for_each(|slot| slot.is_hooked = is_hooked || uses_file(slot));
+    let uses_files = |slot: &Slot| image.is_cpp && slot.is_event();
+    for slot in found {
+        slot.is_hooked = is_hooked || uses_files(slot);
+    }
 }
 
 /// The variables of other images that the linker has put into the program.

@@ -104,9 +104,11 @@ pub fn uses_thread_state(program: &Path, libraries: &[PathBuf]) -> bool {
 /// Functions that open files, which may be to write them, or that change what has a name in the file system.
 #[rustfmt::skip]
 const OF_FILES: &[&str] = &[
-    "__open64_2", "__open_2", "chmod", "chown", "creat", "creat64", "fchmodat", "fopen", "fopen64", "freopen", "freopen64", "lchown",
-    "link", "linkat", "mkdir", "mkdirat", "mkdtemp", "mkfifo", "mknod", "mkostemp", "mkstemp", "mkstemp64", "mq_open", "msgget", "open",
-    "open64", "openat", "openat64", "remove", "rename", "renameat", "renameat2", "rmdir", "semget", "shm_open", "shmget", "symlink",
+    "__open64_2", "__open_2", "__openat64_2", "__openat_2", "chmod", "chown", "creat", "creat64", "fchmodat", "fchownat", "fopen",
+    "fopen64", "freopen", "freopen64", "futimesat", "lchown", "link", "linkat", "lremovexattr", "lsetxattr", "lutimes", "mkdir",
+    "mkdirat", "mkdtemp", "mkfifo", "mkfifoat", "mknod", "mknodat", "mkostemp", "mkostemp64", "mkostemps", "mkostemps64", "mkstemp",
+    "mkstemp64", "mkstemps", "mkstemps64", "mq_open", "mq_unlink", "msgget", "open", "open64", "openat", "openat64", "remove",
+    "removexattr", "rename", "renameat", "renameat2", "rmdir", "semget", "setxattr", "shm_open", "shm_unlink", "shmget", "symlink",
     "symlinkat", "truncate", "truncate64", "unlink", "unlinkat", "utime", "utimensat", "utimes",
 ];
 

@@ -12,24 +12,33 @@ const watched = element("section", { "aria-label": "Search" });
 
 /// Asks the server; gives nothing if it complains.
 async function ask(path, request) {
-  complaint.textContent = "";
   try {
     const options = request === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(request) };
     const response = await fetch(path, options);
-    const answer = await response.json();
-    if (response.ok) return answer;
-    complaint.textContent = answer.error;
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text);
+    complain(response.headers.get("content-type")?.includes("json") ? JSON.parse(text).error : text || response.statusText);
   } catch (error) {
-    complaint.textContent = "No answer: is `mazurka explore` still running? (" + error.message + ")";
+    complain("No answer: is `mazurka explore` still running? (" + error.message + ")");
   }
   return null;
 }
 
-/// Goes where a schedule leads.
-async function visit(schedule, visit = {}, remembers = true) {
+function complain(text) {
+  complaint.textContent = text;
+}
+
+/// How many positions were asked for: only the answer to the last question counts.
+let questions = 0;
+
+/// Goes where a schedule leads. What the user has left is kept for `undo`, or is what `undo` goes back to.
+async function visit(schedule, visit = {}, isUndone = false) {
+  const question = ++questions;
+  complain("");
   const answer = await ask("position", { schedule, ...visit });
-  if (!answer) return;
-  if (remembers && position) before.push(position.schedule);
+  if (!answer || question !== questions) return;
+  if (isUndone) before.pop();
+  else if (position) before.push(position.schedule);
   position = answer.position;
   position.file = answer.file;
   sources = answer.sources;
@@ -80,13 +89,17 @@ function pairs() {
 
 function draw() {
   const failure = position.failure;
-  told.className = failure ? "bad" : position.is_over ? "good" : "";
+  told.className = failure ? "bad" : position.is_halted ? "bounded" : position.is_over ? "good" : "";
   told.textContent = failure ? kinds(failure.kind) + ": " + failure.message + (failure.location ? " at " + failure.location : "")
-    : position.is_over ? "The execution has ended, and nothing failed." : position.rows.length + " operations so far.";
+    : position.is_halted ? "A thread was stopped at an assumption, at a bound or in a vain loop: what would follow is not known."
+    : position.is_over ? "The execution has ended, and nothing failed."
+    : position.rows.length + (position.rows.length === 1 ? " operation so far." : " operations so far.");
   next();
   diagram.replaceChildren();
   if (position.execution.rows.length) {
-    const stepper = new Stepper(position.execution);
+    // What a thread may do next is told as it would be done.
+    const ends = position.threads.map((standing, column) => standing.offers.length ? "may go on: " + standing.offers[0].text : position.execution.ends[column]);
+    const stepper = new Stepper({ ...position.execution, ends }, { tellsEnds: position.is_over });
     const here = element("button", { type: "button", onclick: () => cut(stepper.current) }, "Go on from this event");
     stepper.side.prepend(here);
     diagram.append(stepper.node("The execution so far"), ...[pairs()].filter(Boolean));
@@ -97,14 +110,20 @@ function draw() {
 }
 
 function save() {
+  if (!position) return complain("There is no schedule to save yet.");
   const link = element("a", { href: URL.createObjectURL(new Blob([position.file], { type: "application/json" })), download: program.split("/").pop() + ".schedule.json" });
   link.click();
   URL.revokeObjectURL(link.href);
 }
 
 async function open(file) {
+  complain("");
   const answer = file && await ask("open", { text: await file.text() });
   if (answer) await visit(answer.schedule);
+}
+
+function undo() {
+  if (before.length) visit(before.at(-1), {}, true);
 }
 
 /// Executions that the search had run, by the seconds since its start.
@@ -144,11 +163,11 @@ async function watch() {
 }
 
 const button = (label, act) => element("button", { type: "button", onclick: act }, label);
-const input = element("input", { type: "file", accept: ".json", "aria-label": "Open a schedule", onchange: () => open(input.files[0]) });
+const input = element("input", { type: "file", accept: ".json", "aria-label": "Open a schedule", onchange: () => { open(input.files[0]); input.value = ""; } });
 main.append(element("h1", {}, "Explore " + program),
   element("div", { class: "controls" },
     button("Start again", () => visit(null)),
-    button("Undo", () => { const last = before.pop(); if (last) visit(last, {}, false); }),
+    button("Undo", undo),
     button("Run to the end", () => visit(position && position.schedule, { runs_on: true })),
     button("Save the schedule", save),
     element("label", {}, "Open a schedule ", input)),

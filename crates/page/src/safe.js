@@ -8,7 +8,7 @@ function showCase(index) {
     : null;
   const parts = [element("h1", {}, "Which schedules of " + data.program + " are safe"), tabs, element("p", {}, shown.headline)];
   if (shown.diagram.rows.length) {
-    const stepper = new Stepper(shown.diagram, false);
+    const stepper = new Stepper(shown.diagram, { tellsStates: false });
     parts.push(stepper.node("What a run keeps to"));
     stepper.go(0, false);
     window.stepper = stepper;

@@ -56,10 +56,11 @@ function relevant(execution, decides) {
 
 /// The diagram of an execution, to step through.
 class Stepper {
-  /// `tellsStates`: it is an execution, and no plan for many.
-  constructor(execution, tellsStates = true) {
+  /// `tellsStates`: it is an execution, and no plan for many. `tellsEnds`: it has come to its end.
+  constructor(execution, { tellsStates = true, tellsEnds = true } = {}) {
     this.execution = execution;
     this.tellsStates = tellsStates;
+    this.tellsEnds = tellsEnds;
     this.rows = this.execution.rows;
     this.current = Math.max(this.rows.findIndex((row) => row.failed), 0);
     if (!this.rows.some((row) => row.failed)) this.current = Math.max(this.rows.length - 1, 0);
@@ -91,7 +92,7 @@ class Stepper {
     const table = element("table", { class: "events", tabindex: 0, "aria-label": "Execution, a column for each thread",
       onkeydown: (event) => this.key(event) }, element("thead", {}, head), this.body);
     this.table = table;
-    const ends = threads.map((name, thread) => [name, this.execution.ends[thread]]).filter(([, end]) => end);
+    const ends = threads.map((name, thread) => [name, this.execution.ends[thread]]).filter(([, end]) => end && this.tellsEnds);
     return element("section", {},
       element("h2", {}, title),
       element("div", { class: "layout" },

@@ -26,6 +26,8 @@ pub struct Position {
     pub failure: Option<Shortfall>,
     /// Whether no thread can go on.
     pub is_over: bool,
+    /// Whether that is because a thread was stopped: at an assumption, at a bound or in a vain loop.
+    pub is_halted: bool,
     /// The threads, one for each column of the execution.
     pub threads: Vec<Standing>,
 }

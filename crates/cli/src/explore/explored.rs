@@ -10,10 +10,15 @@ use crate::subject::Subject;
 use native::{Answer, Order, ending};
 use report::{Position, Report, ScheduleFile, Visit};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 /// A program may take so long to come to a position.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a position waits for its turn, and between two looks.
+const TURN: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(5);
 
 /// A program that can be brought to any position.
 pub struct Explored {
@@ -22,6 +27,8 @@ pub struct Explored {
     order: Order,
     /// The program in machine code, if it is one.
     ready: Option<Ready>,
+    /// Held by whoever runs the program, if it may write files.
+    alone: Option<Mutex<()>>,
 }
 
 impl Explored {
@@ -36,7 +43,9 @@ impl Explored {
                 (program.name(), Some(ready))
             }
         };
+        let shares_files = ready.as_ref().is_some_and(|ready| ready.shares_files);
         Ok(Explored {
+            alone: shares_files.then(Mutex::default),
             order: native_check::order(&options, name)?,
             options,
             subject,
@@ -71,6 +80,8 @@ impl Explored {
             visit: Some(visit),
             ..self.order.clone()
         };
+        let alone = self.alone.as_ref();
+        let _alone = alone.map(|alone| self.patiently(alone)).transpose()?;
         match (&self.subject, &self.ready) {
             (Subject::Native(_), Some(ready)) => self.ask(ready, &order),
             (Subject::Native(_), None) => unreachable!("a program in machine code is there"),
@@ -84,6 +95,21 @@ impl Explored {
                         error,
                     }),
                 }
+            }
+        }
+    }
+
+    /// Waits for another position, but not for a search.
+    fn patiently<'a>(&self, alone: &'a Mutex<()>) -> Result<MutexGuard<'a, ()>, Refusal> {
+        let since = Instant::now();
+        loop {
+            match alone.try_lock() {
+                Ok(held) => return Ok(held),
+                Err(TryLockError::Poisoned(held)) => return Ok(held.into_inner()),
+                Err(TryLockError::WouldBlock) if since.elapsed() > TURN => {
+                    return Err(Refusal::Searching);
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
             }
         }
     }
@@ -121,6 +147,8 @@ impl Explored {
 
     /// Searches, as `mazurka check` does.
     pub fn search(&self, line: &ProgressLine) -> Result<Report, Refusal> {
+        let alone = self.alone.as_ref();
+        let _alone = alone.map(|alone| alone.lock().unwrap_or_else(PoisonError::into_inner));
         check::search(&self.options, &self.subject, line)
     }
 }

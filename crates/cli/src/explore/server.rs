@@ -179,14 +179,20 @@ async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next
 fn is_from_here(headers: &HeaderMap, address: SocketAddr) -> bool {
     let port = address.port();
     let hosts = [address.to_string(), format!("localhost:{port}")];
-    let value = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-    let is_ours = |host: &str| hosts.iter().any(|own| own == host);
-    let host = value(header::HOST).is_some_and(is_ours);
-    let origin = value(header::ORIGIN)
-        .is_none_or(|origin| origin.strip_prefix("http://").is_some_and(is_ours));
-    let site = headers.get("sec-fetch-site");
-    let site = site.is_none_or(|site| site == "same-origin" || site == "none");
-    host && origin && site
+    let is_ours = |host: &str| hosts.iter().any(|own| own.eq_ignore_ascii_case(host));
+    // A header may be there several times.
+    let all = |name: &str, is_right: &dyn Fn(&str) -> bool| {
+        let mut values = headers.get_all(name).iter();
+        values.all(|value| value.to_str().is_ok_and(is_right))
+    };
+    headers.contains_key(header::HOST)
+        && all("host", &is_ours)
+        && all("origin", &|origin| {
+            origin.strip_prefix("http://").is_some_and(is_ours)
+        })
+        && all("sec-fetch-site", &|site| {
+            site == "same-origin" || site == "none"
+        })
 }
 
 fn complaint(status: StatusCode, why: &dyn Display) -> Response {
@@ -254,7 +260,10 @@ mod tests {
                 let name = header::HeaderName::from_static(name);
                 (name, HeaderValue::from_static(value))
             })
-            .collect()
+            .fold(HeaderMap::new(), |mut all, (name, value)| {
+                all.append(name, value);
+                all
+            })
     }
 
     #[test]
@@ -276,5 +285,12 @@ mod tests {
         assert!(!from(&[own, ("origin", "null")]));
         assert!(!from(&[own, ("origin", "https://127.0.0.1:8000")]));
         assert!(!from(&[own, ("sec-fetch-site", "cross-site")]));
+        assert!(!from(&[
+            own,
+            ("origin", "http://127.0.0.1:8000"),
+            ("origin", "http://evil.example")
+        ]));
+        assert!(!from(&[own, ("host", "evil.example:8000")]));
+        assert!(from(&[("host", "LocalHost:8000")]));
     }
 }

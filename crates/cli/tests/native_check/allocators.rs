@@ -65,6 +65,15 @@ fn memory_that_is_given_back_by_what_did_not_give_it_out_is_misused() {
     }
 }
 
+#[test]
+fn memory_that_the_program_has_protected_can_be_freed() {
+    let program = "#include <stdlib.h>\n#include <sys/mman.h>\nint main(void) {\n    void *block;\n    \
+        if (posix_memalign(&block, 4096, 1 << 20) || mprotect(block, 4096, PROT_NONE)) return 1;\n    free(block);\n}";
+    let (real, report) = run_and_check("gcc", program).unwrap();
+    assert!(real.success());
+    assert_eq!(report["verdict"], "verified", "{report}");
+}
+
 /// The access, the end of the memory and where it was allocated are told.
 #[test]
 fn memory_that_is_used_after_its_end_is_told_with_its_places() {

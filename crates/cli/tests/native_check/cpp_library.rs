@@ -9,6 +9,7 @@ const BEGINNING: &str = "
 #include <atomic>
 #include <cassert>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
@@ -168,11 +169,15 @@ fn file_streams_are_ordered_with_other_uses_of_their_files() {
         format!("ofstream own(name, {in_place}); own << '1'"),
         format!("ofstream own(name, {in_place}); *ostreambuf_iterator<char>(own) = '1'"),
         format!("fstream own; own.open(name, {in_place}); own.put('1'); own.flush()"),
+        "filesystem::remove(name)".to_owned(),
+        "ofstream own(name, ios::app); own << '1'".to_owned(),
     ];
     let looks = [
         "char byte = 0; int file = open(name, O_RDONLY); assert(pread(file, &byte, 1, 0) == 1); close(file); assert(byte == '0')",
         "ifstream own(name); assert(*istreambuf_iterator<char>(own) == '0')",
         "string line; ifstream own(name); getline(own, line); assert(line == \"0\")",
+        "ifstream own(name); assert(own.is_open())",
+        "assert(filesystem::file_size(name) == 1)",
     ];
     for (change, look) in changes.iter().zip(looks) {
         let folder = tempfile::tempdir().unwrap();

@@ -180,6 +180,13 @@ fn limits_that_stop_what_is_no_event_are_refused_or_told() {
         &program("RLIMIT_FSIZE"),
         "limits the size of files",
     );
+    refused(
+        "time.c",
+        &program("RLIMIT_CPU"),
+        "limits the time of the processor",
+    );
+    let few = program("RLIMIT_NOFILE").replace("1 << 30", "3");
+    refused("few.c", &few, "leaves the checker no descriptors");
     for (kind, code) in [("RLIMIT_AS", 3), ("RLIMIT_DATA", 3), ("RLIMIT_CORE", 0)] {
         let told = said("limit.c", &program(kind), &[]);
         let all = format!("{}{}", told.output, told.errors);

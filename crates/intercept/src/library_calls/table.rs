@@ -270,6 +270,7 @@ const FILES: &[Row] = &[
     ("getrusage", &[if_zero!(a, a.bytes(1, size_of::<libc::rusage>()))]),
     ("getrlimit getrlimit64", &[if_zero!(a, a.bytes(1, size_of::<libc::rlimit>()))]),
     ("setrlimit setrlimit64", &[Reads(|a| a.bytes(1, size_of::<libc::rlimit>()))]),
+    ("prlimit prlimit64", &[Reads(|a| a.bytes(2, size_of::<libc::rlimit>())), if_zero!(a, a.bytes(3, size_of::<libc::rlimit>()))]),
     ("open open64 fopen fopen64 freopen opendir access unlink rmdir mkdir chdir remove", &[Reads(|a| a.text(0))]),
     ("getenv secure_getenv", &[Reads(|a| a.text(0)), Reads(|_| Hidden::Environment.span())]),
     ("unsetenv putenv", &[Reads(|a| a.text(0)), Writes(|_| Hidden::Environment.span()), Writes(|_| variable(c"environ", 8))]),

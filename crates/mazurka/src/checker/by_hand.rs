@@ -65,6 +65,7 @@ impl Search {
                 location: shown.location,
             }),
             is_over,
+            is_halted: is_over && trace.outcome == Outcome::Halted,
             threads,
         })
     }
@@ -82,14 +83,14 @@ impl Search {
         loop {
             match self.model.refine(&schedule) {
                 Err(Interrupt::Coarsened) => {}
-                result => return result.map_err(diverged),
+                result => return result.map_err(misfit),
             }
         }
     }
 
     /// Records the execution of a schedule, all of whose steps must fit.
     fn traced(&mut self, schedule: &Schedule) -> Result<Trace, CheckError> {
-        let trace = self.model.trace(schedule).map_err(diverged)?;
+        let trace = self.model.trace(schedule).map_err(misfit)?;
         match trace.execution.len() == schedule.len() {
             true => Ok(trace),
             false => Err(CheckError::Misfit(format!(
@@ -107,7 +108,7 @@ impl Search {
             match explore::explore(&mut self.model, &mut replay, &mut ended) {
                 Err(Interrupt::Coarsened) => {}
                 result => {
-                    result.map_err(diverged)?;
+                    result.map_err(misfit)?;
                     return Ok(replay.execution().schedule());
                 }
             }
@@ -134,6 +135,16 @@ impl Search {
             }));
         }
         Ok(offers)
+    }
+}
+
+/// The schedule is a person's: it is more likely that this does not fit than that the program is not deterministic.
+fn misfit(interrupt: Interrupt) -> CheckError {
+    match interrupt {
+        Interrupt::Diverged(divergence) => {
+            CheckError::Misfit(format!("step {} cannot be done there", divergence.at + 1))
+        }
+        Interrupt::Coarsened | Interrupt::Incomparable | Interrupt::Stopped => diverged(interrupt),
     }
 }
 

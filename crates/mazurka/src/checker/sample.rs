@@ -53,6 +53,7 @@ impl Search {
             };
             if ended.has_restarted {
                 tree.branches.clear();
+                before.clear();
             }
             let execution = strategy.execution();
             // What the strategy repeats may be in another order than before.
