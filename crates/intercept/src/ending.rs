@@ -17,6 +17,9 @@ pub(crate) const THRD_TIMEDOUT: c_int = 4;
 /// What `atexit` registered, in this execution.
 static AT_EXIT: Own<Vec<(Destructor, *mut c_void)>> = Own::new(Vec::new());
 
+/// Whether handlers of the end have begun to run.
+static HAS_BEGUN: Own<bool> = Own::new(false);
+
 /// What was registered before `main` began.
 static REGISTERED: Own<Vec<(Destructor, *mut c_void)>> = Own::new(Vec::new());
 
@@ -32,23 +35,32 @@ pub(crate) fn save() {
 /// An execution begins. The one before took away what it ran.
 pub(crate) fn begin() {
     AT_EXIT.get().clone_from(REGISTERED.get());
+    *HAS_BEGUN.get() = false;
 }
 
-/// A copy of what was registered.
-pub(crate) type Saved = Vec<(Destructor, *mut c_void)>;
+/// Whether the program's end has begun: its handlers run.
+pub(crate) fn has_begun() -> bool {
+    *HAS_BEGUN.get()
+}
+
+/// A copy of what was registered, and whether the end had begun.
+pub(crate) type Saved = (Vec<(Destructor, *mut c_void)>, bool);
 
 /// Copies what was registered.
 pub(crate) fn save_to(copy: &mut Saved) {
-    copy.clone_from(AT_EXIT.get());
+    copy.0.clone_from(AT_EXIT.get());
+    copy.1 = has_begun();
 }
 
 /// Puts back what was copied.
 pub(crate) fn restore_from(copy: &Saved) {
-    AT_EXIT.get().clone_from(copy);
+    AT_EXIT.get().clone_from(&copy.0);
+    *HAS_BEGUN.get() = copy.1;
 }
 
 /// Runs the handlers of the program's end.
 pub(crate) fn run_handlers() {
+    *HAS_BEGUN.get() = true;
     while let Some((handler, argument)) = AT_EXIT.get().pop() {
         // SAFETY: the program registered the pair.
         unsafe { threads::call(handler, argument) };

@@ -1,5 +1,6 @@
 //! Values that each thread has for itself, by keys: POSIX's and C11's.
 
+use crate::ending;
 use crate::gate::{Own, close, is_inside};
 use crate::start::is_before_main;
 use crate::threads::{self, Destructor};
@@ -145,7 +146,11 @@ fn tell_of_others(key: usize) {
     }
 }
 
+/// What the handlers of the program's end delete, as the C++ library does with its keys, no thread has to do with any more.
 fn leave_out_deletion() {
+    if ending::has_begun() {
+        return;
+    }
     let what = "another order of pthread_key_delete and of what a thread does with the key, at its end or before";
     native::leave_out(Omission::Unseen, what);
 }

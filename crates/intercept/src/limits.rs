@@ -5,6 +5,7 @@ use crate::gate::{close, code, is_inside};
 use libc::{c_int, rlimit};
 use report::Omission;
 use runtime::native;
+use std::sync::OnceLock;
 
 /// Limits of what another thread may do at the same time without an event: to map memory, to lock it, to start threads.
 const NOT_ORDERED: [u32; 4] = [
@@ -49,7 +50,7 @@ unsafe fn meet(kind: u32, limit: *const rlimit) {
         _ => {}
     }
     let is_lower_for_good = new.rlim_max < before.rlim_max && new.rlim_cur <= new.rlim_max;
-    if is_lower_for_good && kind != libc::RLIMIT_CORE && !can_be_put_back(kind, new, before) {
+    if is_lower_for_good && kind != libc::RLIMIT_CORE && !may_raise_limits() {
         refuse("lowers a hard limit, which cannot be put back");
     }
     if is_lower && NOT_ORDERED.contains(&kind) {
@@ -58,13 +59,27 @@ unsafe fn meet(kind: u32, limit: *const rlimit) {
     }
 }
 
-/// Whether the limit can be raised again once it is lower. Then it is as before, and lower otherwise.
-fn can_be_put_back(kind: u32, new: rlimit, before: rlimit) -> bool {
-    let set = |limit: rlimit| {
-        // SAFETY: sets a limit.
-        unsafe { libc::setrlimit(kind, &raw const limit) == 0 }
-    };
-    !set(new) || set(before)
+/// Whether the process may raise hard limits, as a limit shows that means nothing to the checker.
+fn may_raise_limits() -> bool {
+    static MAY: OnceLock<bool> = OnceLock::new();
+    *MAY.get_or_init(|| {
+        const KIND: u32 = libc::RLIMIT_MSGQUEUE;
+        let mut before = rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        // SAFETY: asks for a limit, and sets it.
+        unsafe {
+            libc::getrlimit(KIND, &raw mut before);
+            let rlim_max = before.rlim_max.saturating_sub(1);
+            let lower = rlimit {
+                rlim_cur: before.rlim_cur.min(rlim_max),
+                rlim_max,
+            };
+            libc::setrlimit(KIND, &raw const lower);
+            libc::setrlimit(KIND, &raw const before) == 0
+        }
+    })
 }
 
 export! {
