@@ -40,13 +40,14 @@ pub fn prepare_page(page: Option<&Path>, other: &Path) -> Result<Option<File>, R
     }
 }
 
-/// Writes the page of what is safe.
-pub fn write_safe(trace: &SafeTrace, path: &Path) -> Result<(), Refusal> {
+/// Writes the page of what is safe, by versions of the file.
+pub fn write_safe(versions: &[SafeTrace], path: &Path) -> Result<(), Refusal> {
     let folder = std::env::current_dir().unwrap_or_default();
-    let events = trace.cases.iter().flat_map(|case| &case.events);
+    let cases = versions.iter().flat_map(|trace| &trace.cases);
+    let events = cases.flat_map(|case| &case.events);
     let places = events.filter_map(|event| event.place.as_deref());
     let sources = Sources::around(places, &folder);
-    write(path, &page::safe(trace, &sources))
+    write(path, &page::safe(versions, &sources))
 }
 
 /// Prints the report and writes the files.

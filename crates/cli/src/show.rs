@@ -11,7 +11,7 @@ pub fn show(options: &ShowOptions) -> Done {
     let trace = SafeTrace::load(&options.file)?;
     let _pipe = presentation::prepare_page(options.html.as_deref(), &options.file)?;
     if let Some(path) = &options.html {
-        presentation::write_safe(&trace, path)?;
+        presentation::write_safe(std::slice::from_ref(&trace), path)?;
     }
     let text = match options.format {
         Shown::Text => trace.text(),

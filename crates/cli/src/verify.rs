@@ -41,6 +41,7 @@ pub fn verify(options: &VerifyOptions) -> Done {
         assignments: Assignments::of(&options.input)?,
         left_out: Vec::new(),
         shares_files: false,
+        versions: Vec::new(),
     };
     let reports = match Subject::built(&options.program, &options.arguments)? {
         Subject::Corpus(instance) => vec![(0, verification.of_instance(&instance)?)],
@@ -51,10 +52,14 @@ pub fn verify(options: &VerifyOptions) -> Done {
     verification.line.clear();
     verification.drop_racy(&reports);
     if let Some(path) = &options.html {
-        presentation::write_safe(&verification.trace, path)?;
+        verification.keep_version();
+        presentation::write_safe(&verification.versions, path)?;
     }
     verification.print(&reports)
 }
+
+/// More versions nobody looks at.
+const MOST_VERSIONS: usize = 100;
 
 /// What became of assignments, by their indices.
 type Reports = Vec<(usize, Report)>;
@@ -74,6 +79,8 @@ struct Verification<'o> {
     left_out: Vec<LeftOut>,
     /// Executions at the same time would share files.
     shares_files: bool,
+    /// The versions of what was saved, for the page.
+    versions: Vec<SafeTrace>,
 }
 
 impl Verification<'_> {
@@ -187,7 +194,19 @@ impl Verification<'_> {
     fn save(&mut self) -> Result<(), Refusal> {
         self.trace.inputs = self.assignments.inputs().to_vec();
         self.trace.cases = self.assignments.cases();
+        self.keep_version();
         Ok(self.trace.save(&self.options.output)?)
+    }
+
+    /// Keeps what is saved for the page, if that differs from the version before: the first ones, and the last.
+    fn keep_version(&mut self) {
+        if self.options.html.is_none() || self.versions.last() == Some(&self.trace) {
+            return;
+        }
+        if self.versions.len() == MOST_VERSIONS {
+            self.versions.pop();
+        }
+        self.versions.push(self.trace.clone());
     }
 
     /// The constraints of an assignment prevent this.

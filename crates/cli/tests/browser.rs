@@ -117,6 +117,35 @@ fn what_is_safe_and_comparisons_have_pages() {
             Ok(())
         });
     }
+    // Each version of the file: the constraints get fewer.
+    let verified = "verify fib-bench:2 -o fib.trace --html page.html";
+    assert_eq!(run(folder.path(), verified).code, 0);
+    look(&address(folder.path()), 1400, async |browser| {
+        let told = "document.querySelector('[role=status]').textContent";
+        let last = ask(browser, told).await?;
+        assert!(
+            last.as_str().unwrap().starts_with("everything is verified"),
+            "{last}"
+        );
+        browser.execute("showCase(0, 0)", Vec::new()).await?;
+        let first = ask(browser, told).await?;
+        assert!(
+            first
+                .as_str()
+                .unwrap()
+                .contains("constraints are left, after 1 execution"),
+            "{first}"
+        );
+        assert_ne!(
+            ask(
+                browser,
+                "document.querySelectorAll('.lanes .arrows .after').length"
+            )
+            .await?,
+            0
+        );
+        Ok(())
+    });
     let compared = "compare readers:4 --algorithm optimal,source --html page.html";
     assert_eq!(run(folder.path(), compared).code, 0);
     look(&address(folder.path()), 1400, async |browser| {

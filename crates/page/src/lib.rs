@@ -9,7 +9,7 @@ mod sources;
 
 pub use sources::Sources;
 
-use report::{Comparison, Report, SafeTrace, ScheduleFile, Style};
+use report::{Case, Comparison, Report, SafeTrace, ScheduleFile, Style};
 use serde_json::Value;
 
 const PAGE: &str = include_str!("page.html");
@@ -24,7 +24,7 @@ const EXPLORER: Script = Script {
 };
 const SAFE: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("safe.js")),
-    digest: "Lovzc/bO19E1Ht7ZWB9LTcq9NzZAkYnlohb07wOT9ks=",
+    digest: "hmZC2lSgXXCQC3z5Fa7SNJi/yGog6cTfo1Rbex7Nmi8=",
 };
 const COMPARISON: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("comparison.js")),
@@ -73,25 +73,30 @@ pub fn explorer(program: &str, schedule: Option<&ScheduleFile>) -> String {
     )
 }
 
-/// The page of what is known to be safe: the constraints as arrows between events.
+/// The page of what is known to be safe: the constraints as arrows between events, of each version of the file, the last one first.
 ///
 /// ```
 /// let trace = report::SafeTrace { program: "queue".to_owned(), ..report::SafeTrace::default() };
-/// assert!(page::safe(&trace, &page::Sources::default()).contains("queue"));
+/// assert!(page::safe(&[trace], &page::Sources::default()).contains("queue"));
 /// ```
-pub fn safe(trace: &SafeTrace, sources: &Sources) -> String {
-    let cases = trace.cases.iter();
-    let cases: Vec<Value> = cases
-        .map(|case| {
-            serde_json::json!({
-                "condition": case.condition.to_string(),
-                "headline": trace.headline(case),
-                "diagram": case.diagram(),
-            })
+pub fn safe(versions: &[SafeTrace], sources: &Sources) -> String {
+    let case = |trace: &SafeTrace, case: &Case| {
+        serde_json::json!({
+            "condition": case.condition.to_string(),
+            "headline": trace.headline(case),
+            "diagram": case.diagram(),
         })
-        .collect();
-    let text = trace.text();
-    let data = serde_json::json!({ "program": trace.program, "cases": cases, "text": text, "sources": Value::from(sources) });
+    };
+    let cases =
+        |trace: &SafeTrace| Value::from_iter(trace.cases.iter().map(|own| case(trace, own)));
+    let last = versions.last().cloned().unwrap_or_default();
+    let text = last.text();
+    let data = serde_json::json!({
+        "program": last.program,
+        "versions": Value::from_iter(versions.iter().map(cases)),
+        "text": text,
+        "sources": Value::from(sources),
+    });
     assembled(&SAFE, "", &text, &data)
 }
 
