@@ -1,5 +1,5 @@
 //! Limits of the process. They are put back (`system_state`), and calls that ask for them or for descriptors are ordered with calls that set
-//! them. Two kinds of limits stop what is no event.
+//! them. Those that would stop the checker, or could not be put back, are refused; others stop what is no event.
 
 use crate::gate::{close, code, is_inside};
 use libc::{c_int, rlimit};
@@ -59,7 +59,7 @@ unsafe fn meet(kind: u32, limit: *const rlimit) {
     }
 }
 
-/// Whether the process may raise hard limits, as a limit shows that means nothing to the checker.
+/// Whether the process may raise hard limits. This is tried with one that means nothing to the checker.
 fn may_raise_limits() -> bool {
     static MAY: OnceLock<bool> = OnceLock::new();
     *MAY.get_or_init(|| {
