@@ -7,6 +7,7 @@ mod chromium;
 mod command;
 
 use chromium::long::long;
+use chromium::scrolling::{UNFOLD, Work, scrolled};
 use chromium::{ask, look};
 
 /// How often each is measured.
@@ -48,4 +49,19 @@ fn main() {
             },
         );
     }
+    scrolled(
+        &format!("file://{}", path.display()),
+        UNFOLD,
+        100_000,
+        |work, depth| {
+            let longest = |is: fn(&&Work) -> bool| {
+                let times = work.iter().filter(is).map(|work| work.milliseconds);
+                times.fold(0.0, f64::max)
+            };
+            let (script, any) = (longest(|work| work.is_script), longest(|_| true));
+            println!(
+                "scrolled by {depth:.0} pixels: longest script {script:.1} ms, longest work of any kind {any:.1} ms"
+            );
+        },
+    );
 }

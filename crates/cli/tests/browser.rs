@@ -4,6 +4,7 @@ mod chromium;
 mod command;
 
 use chromium::long::long;
+use chromium::scrolling::{UNFOLD, scrolled};
 use chromium::{ask, look};
 use command::run;
 use report::Report;
@@ -238,6 +239,24 @@ fn long_executions_are_folded() {
         let current = "document.querySelector('tr[aria-current]').textContent.startsWith('7001')";
         assert_eq!(ask(browser, current).await?, true);
         Ok(())
+    });
+}
+
+#[test]
+fn nothing_runs_while_a_page_is_scrolled() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = page::page(&long(2000), &page::Sources::default());
+    fs::write(folder.path().join("page.html"), text).unwrap();
+    let address = address(folder.path());
+    scrolled(&address, UNFOLD, 20_000, |work, depth| {
+        assert!(depth > 10_000.0, "{depth}");
+        assert!(work.iter().any(|work| work.name == "Paint"));
+        assert!(!work.iter().any(|work| work.is_script));
+    });
+    // Scripts are in the trace, so that there would be some.
+    let draws = format!("{UNFOLD} addEventListener('scroll', () => stepper.draw())");
+    scrolled(&address, &draws, 2000, |work, _| {
+        assert!(work.iter().any(|work| work.is_script));
     });
 }
 

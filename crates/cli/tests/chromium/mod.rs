@@ -1,6 +1,8 @@
 //! A real browser: headless Chromium, driven by its own driver. Where one of them is not installed, tests are skipped.
 
 pub mod long;
+#[allow(dead_code, reason = "not every test scrolls")]
+pub mod scrolling;
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -56,6 +58,16 @@ impl Drop for Driver {
 
 /// Opens what is at an address and looks at it.
 pub fn look(address: &str, width: u32, see: impl AsyncFnOnce(&WebDriver) -> WebDriverResult<()>) {
+    look_through(DesiredCapabilities::chrome(), address, width, see);
+}
+
+/// As [`look`], through a browser that can do more.
+fn look_through(
+    mut capabilities: thirtyfour::ChromeCapabilities,
+    address: &str,
+    width: u32,
+    see: impl AsyncFnOnce(&WebDriver) -> WebDriverResult<()>,
+) {
     let Some(driver) = Driver::start() else {
         return;
     };
@@ -64,7 +76,6 @@ pub fn look(address: &str, width: u32, see: impl AsyncFnOnce(&WebDriver) -> WebD
         .build()
         .unwrap();
     let result: WebDriverResult<()> = runtime.block_on(async {
-        let mut capabilities = DesiredCapabilities::chrome();
         for argument in [
             "--headless",
             "--no-sandbox",
