@@ -183,7 +183,7 @@ pub struct WrapperOptions {
 }
 
 /// Options of `check`.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct CheckOptions {
     /// Sources in C and C++, a program that was built with `mazurka cc` and its arguments, or a program of the corpus
     /// with sizes if it has them: `mutex:3,4`

@@ -250,6 +250,19 @@ fn a_search_is_watched_and_its_bug_is_opened() {
 }
 
 #[test]
+fn a_search_shows_its_tree_while_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let explorer = Explorer::start(folder.path(), "--search fib-bench:8");
+    look(&explorer.address, 1400, async |browser| {
+        let lines = "document.querySelectorAll('.tree svg > g').length === 1000";
+        wait_for(browser, lines).await?;
+        let seconds = "document.querySelector('[aria-label=Search]').textContent.includes(' s')";
+        assert_eq!(ask(browser, seconds).await?, true);
+        Ok(())
+    });
+}
+
+#[test]
 fn a_schedule_is_entered_at_any_point_and_saved() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("counter.c"), COUNTER).unwrap();

@@ -9,6 +9,8 @@ const complaint = element("p", { role: "alert", class: "bad" });
 const threads = element("section", { "aria-label": "What may come next" });
 const diagram = element("div");
 const watched = element("section", { "aria-label": "Search" });
+/// The tree of the search, drawn once while it runs and once more at its end.
+const tree = element("div");
 
 /// Asks the server; gives nothing if it complains.
 async function ask(path, request) {
@@ -144,20 +146,21 @@ async function watch() {
   if (!answer) return;
   const parts = [element("h2", {}, "Search")];
   if (answer.state === "idle") {
-    parts.push(element("button", { type: "button", onclick: async () => { samples = []; if (await ask("search", {})) watch(); } }, "Search all interleavings"));
+    parts.push(element("button", { type: "button", onclick: async () => { samples = []; tree.replaceChildren(); if (await ask("search", {})) watch(); } }, "Search all interleavings"));
   } else if (answer.state === "runs") {
     parts.push(element("p", {}, (answer.line || "begins") + " · " + answer.elapsed_s.toFixed(1) + " s"));
     const count = /^([\d,]+) execution/.exec(answer.line);
     if (count) samples.push([answer.elapsed_s, Number(count[1].replaceAll(",", ""))]);
     parts.push(growth());
+    if (answer.tree && !tree.hasChildNodes()) tree.append(drawTree(answer.tree) || "");
     setTimeout(watch, 300);
   } else if (answer.error) {
     parts.push(element("p", { class: "bad" }, answer.error));
   } else {
     parts.push(...answer.failures.map((failure) => element("p", {},
       element("button", { type: "button", onclick: () => visit(failure.schedule) }, "Show"), " " + kinds(failure.kind) + ": " + failure.message)),
-      element("details", {}, element("summary", {}, answer.text.split("\n", 1)[0]), element("pre", {}, answer.text)),
-      answer.tree ? drawTree(answer.tree) : "");
+      element("details", {}, element("summary", {}, answer.text.split("\n", 1)[0]), element("pre", {}, answer.text)));
+    tree.replaceChildren((answer.tree && drawTree(answer.tree)) || "");
   }
   watched.replaceChildren(...parts);
 }
@@ -171,6 +174,6 @@ main.append(element("h1", {}, "Explore " + program),
     button("Run to the end", () => visit(position && position.schedule, { runs_on: true })),
     button("Save the schedule", save),
     element("label", {}, "Open a schedule ", input)),
-  told, complaint, threads, diagram, watched);
+  told, complaint, threads, diagram, watched, tree);
 visit(data.schedule);
 watch();

@@ -20,7 +20,7 @@ const REPORT: Script = Script {
 };
 const EXPLORER: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("explorer.js")),
-    digest: "CQsOBq8LmOEPXl3wYpHItuGGDYRiGad/HtwaTjjs9wE=",
+    digest: "sMztV8aLFcyaYp8lnG+gwZQiW09apDIcuiSEmkYJx/c=",
 };
 const SAFE: Script = Script {
     text: concat!(include_str!("stepper.js"), include_str!("safe.js")),

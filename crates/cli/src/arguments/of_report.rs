@@ -18,7 +18,7 @@ pub enum ReportFormat {
 }
 
 /// How the result of a search is shown.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct ReportOptions {
     /// How to print the result [default: github in a workflow of GitHub, else text]
     #[arg(long, value_name = "FORMAT")]

@@ -7,8 +7,9 @@ use crate::native_check::{self, Ready};
 use crate::progress_line::ProgressLine;
 use crate::refusal::Refusal;
 use crate::subject::Subject;
+use crate::time_limit::TimeLimit;
 use native::{Answer, Order, ending};
-use report::{Position, Report, ScheduleFile, Visit};
+use report::{Position, Report, ScheduleFile, Tree, Visit};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
@@ -19,6 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a position waits for its turn, and between two looks.
 const TURN: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(5);
+
+/// A sketch of the search's tree has at most as many executions, and takes about as long.
+const SKETCHED: u64 = 1000;
+const SKETCH: TimeLimit = TimeLimit(Duration::from_secs(1));
 
 /// A program that can be brought to any position.
 pub struct Explored {
@@ -143,6 +148,26 @@ impl Explored {
                 }
             }
         }
+    }
+
+    /// The tree of the first executions of the search, to be seen while it runs.
+    pub fn sketch(&self) -> Option<Tree> {
+        let mut options = self.options.clone();
+        options.jobs = Some(1);
+        options.max_executions = Some(
+            options
+                .max_executions
+                .map_or(SKETCHED, |most| most.min(SKETCHED)),
+        );
+        let is_longer = |limit: &TimeLimit| limit.0 > SKETCH.0;
+        options.time_limit = options
+            .time_limit
+            .filter(|limit| !is_longer(limit))
+            .or(Some(SKETCH));
+        let alone = self.alone.as_ref();
+        let _alone = alone.map(|alone| alone.lock().unwrap_or_else(PoisonError::into_inner));
+        let report = check::search(&options, &self.subject, &ProgressLine::new(false));
+        report.ok()?.tree
     }
 
     /// Searches, as `mazurka check` does.

@@ -20,6 +20,8 @@ enum State {
         started: Instant,
         /// How far it is.
         line: Arc<Mutex<String>>,
+        /// Its first executions.
+        tree: Option<Tree>,
     },
     Done(Result<Box<Report>, String>),
 }
@@ -32,6 +34,7 @@ pub enum Seen {
     Runs {
         line: String,
         elapsed_s: f64,
+        tree: Option<Tree>,
     },
     Done {
         error: Option<String>,
@@ -62,10 +65,17 @@ impl Watch {
             *state = State::Runs {
                 started: Instant::now(),
                 line: line.watched(),
+                tree: None,
             };
         }
         let (state, explored) = (Arc::clone(&self.0), Arc::clone(explored));
         thread::spawn(move || {
+            let sketch = explored.sketch();
+            if let State::Runs { tree, .. } =
+                &mut *state.lock().unwrap_or_else(PoisonError::into_inner)
+            {
+                *tree = sketch;
+            }
             let found = explored.search(&line);
             let found = found.map(Box::new).map_err(|refusal| refusal.to_string());
             *state.lock().unwrap_or_else(PoisonError::into_inner) = State::Done(found);
@@ -76,9 +86,14 @@ impl Watch {
     pub fn seen(&self) -> Seen {
         match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             State::Idle => Seen::Idle,
-            State::Runs { started, line } => Seen::Runs {
+            State::Runs {
+                started,
+                line,
+                tree,
+            } => Seen::Runs {
                 line: line.lock().unwrap_or_else(PoisonError::into_inner).clone(),
                 elapsed_s: started.elapsed().as_secs_f64(),
+                tree: tree.clone(),
             },
             State::Done(Ok(report)) => Seen::Done {
                 error: None,
