@@ -3,7 +3,7 @@
 use crate::exit::{Down, Ending, Exit, ExitReason};
 use crate::system::Shared;
 use crate::{Message, ProcessId};
-use runtime::{Coarsening, Mailbox, Posted, Relations, Signals, State, ThreadId};
+use runtime::{Coarsening, Mailbox, ObjectId, Posted, Relations, Signals, State, ThreadId};
 use std::hash::Hash;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -171,25 +171,6 @@ impl<M> Inbox<M> {
         self.letters().known = count;
     }
 
-    /// A letter has come in at this position.
-    pub(crate) fn put(&self, position: usize, letter: Letter<M>) {
-        let mut letters = self.letters();
-        if letters.is_closed {
-            letters.left += 1;
-            drop(letters);
-            return drop(letter);
-        }
-        if letters.there.len() <= position {
-            letters.there.resize_with(position + 1, || None);
-        }
-        letters.there[position] = Some(letter);
-    }
-
-    /// Takes the letter at this position; none if it was received before.
-    pub(crate) fn take(&self, position: usize) -> Option<Letter<M>> {
-        self.letters().there.get_mut(position)?.take()
-    }
-
     /// Drops what is there and what will come: letters may hold process ids, and these their inboxes.
     pub(crate) fn close(&self) {
         let mut letters = self.letters();
@@ -205,6 +186,61 @@ impl<M> Inbox<M> {
     /// Never held while another process runs.
     fn letters(&self) -> MutexGuard<'_, Letters<M>> {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<M: Message> Inbox<M> {
+    /// A letter has come in at this position.
+    pub(crate) fn put(&self, position: usize, letter: Letter<M>) {
+        let mut letters = self.letters();
+        if letters.is_closed {
+            letters.left += 1;
+            drop(letters);
+            return drop(letter);
+        }
+        if letters.there.len() <= position {
+            letters.there.resize_with(position + 1, || None);
+        }
+        letters.there[position] = Some(letter);
+        letters.tell(self.control.mailbox.object());
+    }
+
+    /// Takes the letter at this position; none if it was received before.
+    pub(crate) fn take(&self, position: usize) -> Option<Letter<M>> {
+        let mut letters = self.letters();
+        let taken = letters.there.get_mut(position)?.take();
+        letters.tell(self.control.mailbox.object());
+        taken
+    }
+}
+
+impl<M: Message> Letters<M> {
+    /// Says what is in the mailbox after the event at hand.
+    fn tell(&self, mailbox: ObjectId) {
+        runtime::tell_contents(mailbox, mailbox, || {
+            let there = self.there.iter().flatten();
+            let texts = there.map(|letter| match &letter.content {
+                Content::Message(message) => format!("{message:?}"),
+                Content::Exit(exit) => format!("exit: {}", exit.reason),
+                Content::Down(down) => format!("down: {}", down.reason),
+                Content::End(exit) => format!("end: {}", exit.reason),
+            });
+            contents(texts)
+        });
+    }
+}
+
+/// The contents of a mailbox or a table, for people: the first of them, if they are many.
+pub(crate) fn contents(texts: impl Iterator<Item = String>) -> String {
+    const SHOWN: usize = 8;
+    let mut texts = texts.peekable();
+    if texts.peek().is_none() {
+        return "empty".to_owned();
+    }
+    let shown: Vec<String> = texts.by_ref().take(SHOWN).collect();
+    match texts.count() {
+        0 => shown.join(", "),
+        others => format!("{} and {others} more", shown.join(", ")),
     }
 }
 

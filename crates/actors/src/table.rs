@@ -3,6 +3,7 @@
 //! An operation looks whether the table is alive, and then accesses the one key that it is about. So operations
 //! on different keys are independent. A table that is ever scanned is one object.
 
+use crate::inbox::contents;
 use crate::ties::Ties;
 use crate::{Message, Process, System};
 use runtime::{Coarsening, ObjectId, State};
@@ -71,8 +72,8 @@ impl System {
         let rows = Arc::new(Rows {
             name: name.to_owned(),
             system: self.clone(),
-            is_alive: Arc::new(State::new(&format!("table {name}"), true)),
-            all: State::new(&format!("all of table {name}"), ()),
+            is_alive: Arc::new(State::new(&format!("life of table {name}"), true)),
+            all: State::new(&format!("table {name}"), ()),
             keys: Mutex::default(),
         });
         Rows::tell_state(&rows);
@@ -172,6 +173,8 @@ impl<K: Key, V: Value> Table<K, V> {
         self.rows.all.is_coarse(Coarsening::Scanned, true);
         let text = |rows: &Vec<(K, V)>| format!("{}.scan() -> {rows:?}", self.rows.name);
         let rows = self.rows.all.read(|()| self.rows.present(), text);
+        let all = self.rows.all.object();
+        runtime::tell_contents(all, all, || self.rows.contents());
         runtime::learn(&rows);
         Ok(rows)
     }
@@ -222,6 +225,11 @@ impl<K: Key, V: Value> Table<K, V> {
             (true, Access::Look) => all.read(|()| row.silently(act), text),
             (true, Access::Change) => all.write(|()| row.silently(act), text),
         };
+        let at = match all.is_coarse(Coarsening::Scanned, false) {
+            true => all.object(),
+            false => row.object(),
+        };
+        runtime::tell_contents(all.object(), at, || self.rows.contents());
         runtime::learn(&result);
         Ok(result)
     }
@@ -266,6 +274,12 @@ impl<K: Key, V: Value> Rows<K, V> {
         let rows = keys.iter();
         rows.filter_map(|(key, row)| Some((key.clone(), row.silently(|row| row.clone())?)))
             .collect()
+    }
+
+    /// What is in the table, for people.
+    fn contents(&self) -> String {
+        let rows = self.present().into_iter();
+        contents(rows.map(|(key, value)| format!("{key:?}: {value:?}")))
     }
 
     /// Whether the table is alive is told, and what is in it where it is one object. Elsewhere each part tells.

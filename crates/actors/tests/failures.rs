@@ -237,3 +237,42 @@ fn a_schedule_fits_whichever_process_was_made_first() {
     let failure = failure(|| children_of_two(system()));
     assert_eq!(failure.message, "told later");
 }
+
+#[test]
+fn mailboxes_and_tables_have_contents_at_each_event() {
+    for delivery in [Delivery::MailboxOrder, Delivery::Causal] {
+        let failure = failure(move || {
+            let system = System::new(delivery);
+            let table = system.table("sums");
+            table.insert("all", 1).unwrap();
+            let listener = system.spawn("listener", move |me: &Process<u32>| {
+                let sum = me.receive() + me.receive();
+                table.insert("both", sum).unwrap();
+                assert_eq!(table.update_counter(&"all", sum), Ok(Some(1)));
+            });
+            listener.send(1);
+            listener.send(2);
+        });
+        let shown = &failure.interleaving;
+        let states = |name: &str| -> Vec<&str> {
+            let object = shown
+                .objects
+                .iter()
+                .position(|object| object.starts_with(name));
+            let object = object.unwrap_or_else(|| panic!("{name} in {:?}", shown.objects));
+            let rows = shown.rows.iter().filter(|row| row.object == Some(object));
+            rows.filter_map(|row| row.state.as_deref()).collect()
+        };
+        let mailbox = states("mailbox of listener");
+        assert!(
+            mailbox.contains(&"1") && mailbox.last() == Some(&"empty"),
+            "{mailbox:?}"
+        );
+        let table = [
+            "\"all\": 1",
+            "\"all\": 1, \"both\": 3",
+            "\"all\": 4, \"both\": 3",
+        ];
+        assert_eq!(states("table sums"), table);
+    }
+}

@@ -131,7 +131,7 @@ pub use hint::{hint, unreachable_unchecked, yields};
 pub use lazy::Lazy;
 pub use local::{AccessError, LocalKey};
 pub use look::Look;
-pub use mailbox::{Mailbox, Network, Policy, Posted, tell};
+pub use mailbox::{Mailbox, Network, Policy, Posted, tell, tell_contents};
 pub use model::{Config, Model};
 pub use mutex::{Mutex, expire};
 pub use names::{Names, UnknownThread};

@@ -237,6 +237,15 @@ pub fn tell(text: impl FnOnce() -> String) {
     silently(|engine| engine.record(|_| text()));
 }
 
+/// Says what an object has in it after the event at hand, for people. Only if the event is at `part` of the object. No event.
+pub fn tell_contents(whole: ObjectId, part: ObjectId, text: impl FnOnce() -> String) {
+    silently(|engine| {
+        if engine.watch.records && engine.op.object == part {
+            engine.record_stock(whole, text());
+        }
+    });
+}
+
 /// The network of a system of processes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Network {

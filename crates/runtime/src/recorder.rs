@@ -35,8 +35,8 @@ pub(crate) struct Recorder {
     text: Option<String>,
     /// The variable of the event at hand, and its value afterwards.
     variable: Option<(String, String)>,
-    /// What its object has left afterwards.
-    stock: Option<String>,
+    /// What its object, or the one that this is a part of, has in it afterwards.
+    stock: Option<(ObjectId, String)>,
     failed: bool,
     sent_to: Option<ThreadId>,
     sent_in: Option<EventId>,
@@ -57,8 +57,8 @@ pub(crate) struct Recorded {
     pub(crate) text: String,
     /// The variable that it is about, and its value afterwards.
     pub(crate) variable: Option<(String, String)>,
-    /// What its object has left afterwards: `2 permits`.
-    pub(crate) stock: Option<String>,
+    /// What its object, or the one that this is a part of, has in it afterwards: `2 permits`.
+    pub(crate) stock: Option<(ObjectId, String)>,
     pub(crate) failed: bool,
     /// Whom the message is for that it sent or brought in, or the result.
     pub(crate) sent_to: Option<ThreadId>,
@@ -275,9 +275,9 @@ impl Engine {
         }
     }
 
-    /// The object of the event at hand has this left afterwards.
-    pub(crate) fn record_stock(&mut self, stock: String) {
-        self.recorder.stock = Some(stock);
+    /// The object of the event at hand, or the one that this is a part of, has this in it afterwards.
+    pub(crate) fn record_stock(&mut self, object: ObjectId, stock: String) {
+        self.recorder.stock = Some((object, stock));
     }
 
     /// The event at hand is about this variable, which has this value afterwards.

@@ -199,7 +199,7 @@ impl Semaphore {
     fn tell(&self, engine: &mut Engine) {
         if engine.watch.records {
             let permits = engine.objects.semaphores.get(self.number).available();
-            engine.record_stock(counted(permits as u64, "permit"));
+            engine.record_stock(engine.op.object, counted(permits as u64, "permit"));
         }
     }
 

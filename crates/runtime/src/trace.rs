@@ -206,17 +206,20 @@ impl Engine {
             if let Some(before) = before.filter(|_| ends_wait(event.op.kind)) {
                 rows[before].waits = true;
             }
+            let stock = recorded.stock.as_ref();
+            let object = stock.map_or(event.op.object, |(whole, _)| *whole);
             let name = match &recorded.variable {
                 Some((name, _)) => name.clone(),
-                None => self.recorder.object_name(event.op.object, event.op.kind),
+                None => self.recorder.object_name(object, event.op.kind),
             };
-            let key = (self.recorder.first_part(event.op.object), name);
+            let key = (self.recorder.first_part(object), name);
             let state = match &recorded.variable {
                 Some((_, value)) => Some(value.clone()),
                 None => {
                     let what = (event.op.kind, event.thread());
                     let name_of = |thread| self.thread_name(thread);
-                    let told = (recorded.text.as_str(), recorded.stock.as_deref());
+                    let stock = stock.map(|(_, stock)| stock.as_str());
+                    let told = (recorded.text.as_str(), stock);
                     states.after(&key, what, told, name_of)
                 }
             };

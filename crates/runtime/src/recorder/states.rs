@@ -13,7 +13,7 @@ struct Known {
     waiting: Vec<ThreadId>,
     /// Messages that were sent and not received.
     count: usize,
-    /// What it has left.
+    /// What it has in it.
     stock: String,
     is_over: bool,
 }
@@ -138,7 +138,9 @@ impl Known {
                 1 => "1 message not received".to_owned(),
                 count => format!("{count} messages not received"),
             },
-            "a semaphore" if !self.stock.is_empty() => self.stock.clone(),
+            "a semaphore" | "a mailbox" | "a process" if !self.stock.is_empty() => {
+                self.stock.clone()
+            }
             "a condition variable" | "a semaphore" | "a barrier" => match self.waiting.as_slice() {
                 [] => return Some("no thread waits".to_owned()),
                 _ => String::new(),
