@@ -74,6 +74,8 @@ pub(crate) struct Callee {
     acts: &'static [Act],
     /// What it uses of state that is protected.
     uses: Vec<Uses>,
+    /// Its name, for people.
+    name: String,
     /// What it does as a function of the C++ standard library.
     effects: Option<cpp::Effects>,
     /// A call is noted for the await rule, since its other effects are not known.
@@ -92,10 +94,15 @@ impl Callee {
     ) -> Callee {
         let acts = acts(name).unwrap_or_default();
         let copies = acts.iter().any(|act| matches!(act, Act::Copies(_)));
+        let uses = protected::uses(name, is_unknown);
         Callee {
             function,
             acts,
-            uses: protected::uses(name, is_unknown),
+            name: match uses.is_empty() {
+                true => String::new(),
+                false => ::native::demangled(name),
+            },
+            uses,
             effects: cpp::effects(name),
             is_noted,
             tells_state: is_ours || copies,
@@ -199,7 +206,7 @@ impl Reporter {
         match uses {
             Uses::State(state) => {
                 if let Some(state) = state(arguments) {
-                    perform(state, frame);
+                    self.performs(state, arguments);
                 }
             }
             Uses::Stream { of, is_locked } => {
@@ -208,7 +215,7 @@ impl Reporter {
                 if is_locked && stream_locks::are_taken() {
                     stream_locks::pass(stream, frame);
                 } else if let (true, Some(data)) = (is_locked, data) {
-                    perform(data, frame);
+                    self.performs(data, arguments);
                 }
                 // A stream that was closed is memory that was freed.
                 if !is_locked {
@@ -221,6 +228,23 @@ impl Reporter {
                     native::use_at(stream, code);
                 }
             }
+        }
+    }
+
+    fn performs(&self, state: Use, arguments: &Arguments) {
+        perform(state, arguments.frame());
+        if gate::is_inside() {
+            let verb = match state.how {
+                How::Looks => "reads",
+                How::Changes(_) => "uses",
+            };
+            let _closed = gate::close();
+            native::tell_call(|| {
+                let name = &arguments.callee().name;
+                let call = if name.ends_with(')') { "" } else { "()" };
+                let state = hidden::name_of(state.word).unwrap_or("state");
+                format!("{name}{call} {verb} {state}")
+            });
         }
     }
 

@@ -49,6 +49,7 @@ pub use invocation::Invocation;
 pub use language::Language;
 pub use libraries::libraries;
 pub use liveness::Dead;
+pub use names::demangled;
 pub use names::{
     Activation, Block, Content, Frame, Images, Memory, Names, NamesError, Registers, Variable,
     Waiting,

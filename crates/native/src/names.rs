@@ -35,6 +35,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 use symbols::Symbols;
+pub use symbols::demangled;
 use table::{Global, Table};
 use types::Types;
 pub(crate) use unwinding::Unwinding;

@@ -53,8 +53,8 @@ pub use ownership::Learnt;
 pub(crate) use ownership::Ownership;
 pub(crate) use plain::Written;
 pub use plain::{
-    begin_allocation, meet_volatile, read, read_within, release, take_effect, unmap, write,
-    write_volatile,
+    begin_allocation, meet_volatile, read, read_within, release, take_effect, tell_call, unmap,
+    write, write_volatile,
 };
 pub(crate) use ranges::{Ranges, digest_at};
 pub use reuse::{allocate_again, free_for_others, meet_address};

@@ -280,6 +280,14 @@ impl Engine {
         self.recorder.stock = Some((object, stock));
     }
 
+    /// The event at hand is no access of a variable, but a call that does this.
+    pub(crate) fn record_call(&mut self, text: impl FnOnce() -> String) {
+        if self.watch.records {
+            self.recorder.variable = None;
+            self.recorder.text = Some(text());
+        }
+    }
+
     /// The event at hand is about this variable, which has this value afterwards.
     pub(crate) fn record_variable(&mut self, name: String, value: String) {
         self.recorder.variable = Some((name, value));

@@ -195,6 +195,11 @@ pub fn take_effect() {
     silently(|engine| engine.thread().laps.take_effect());
 }
 
+/// Says that the event at hand is a call, and what it does, for people.
+pub fn tell_call(text: impl FnOnce() -> String) {
+    silently(|engine| engine.record_call(text));
+}
+
 /// The thread that runs asks for memory: an effect of its own. Gives its number.
 pub fn begin_allocation() -> usize {
     silently(|engine| {
