@@ -1,6 +1,7 @@
 //! System calls that programs make themselves: futexes are objects of the model.
 
 use crate::gate::{close, code, is_inside};
+use crate::library_calls::by_number;
 use crate::{attributes, clock, remapping};
 use libc::{c_int, c_long};
 use runtime::native::{self, Futex};
@@ -62,9 +63,16 @@ export! {
             let _closed = close();
             return attributes::number().into();
         }
-        if is_inside() && remapping::CALLS.contains(&number) {
+        let is_remapping = remapping::CALLS.contains(&number);
+        if is_inside() && is_remapping {
             let _closed = close();
             remapping::meet(number, [a, b, c, d, e, f]);
+        }
+        if number != libc::SYS_futex && !is_remapping {
+            // SAFETY: the program calls this with these arguments.
+            if let Some(result) = unsafe { by_number::enter(number, [a, b, c, d, e, f]) } {
+                return result;
+            }
         }
         if !is_inside() || number != libc::SYS_futex {
             return real!(syscall(number, a, b, c, d, e, f):

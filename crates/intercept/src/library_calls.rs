@@ -4,6 +4,7 @@
 //! reported, then the function is called. What only its result shows, such as how much `fgets` has read, is reported when
 //! it has returned. Copies are done here, so that where plain accesses interleave, each word is read when that is reported.
 
+pub(crate) mod by_number;
 mod cpp;
 mod entry;
 mod formatted;

@@ -23,7 +23,7 @@ const FEWEST_DESCRIPTORS: libc::rlim_t = 8;
 /// # Safety
 ///
 /// The program gave the pointer.
-unsafe fn meet(kind: u32, limit: *const rlimit) {
+pub(crate) unsafe fn meet(kind: u32, limit: *const rlimit) {
     if limit.is_null() {
         return;
     }

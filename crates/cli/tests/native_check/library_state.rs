@@ -80,3 +80,83 @@ fn state_of_the_process_is_ordered_or_raced_for() {
         }
     }
 }
+
+/// Two threads that make system calls by their numbers, and what comes of it.
+const BY_NUMBER: [(&str, &str, &str); 9] = [
+    (
+        "syscall(SYS_umask, 7)",
+        "assert(syscall(SYS_umask, 2) != 7)",
+        "assertion",
+    ),
+    (
+        "umask(7)",
+        "assert(syscall(SYS_umask, 2) != 7)",
+        "assertion",
+    ),
+    (
+        "syscall(SYS_write, ends[1], \"x\", 1)",
+        "ioctl(ends[0], FIONREAD, &count); assert(count == 0)",
+        "assertion",
+    ),
+    (
+        "bytes[0] = 'z'",
+        "syscall(SYS_write, ends[1], bytes, 1)",
+        "data_race",
+    ),
+    (
+        "bytes[0] = 'z'",
+        "syscall(SYS_getrandom, bytes, 1, 0)",
+        "data_race",
+    ),
+    (
+        "syscall(SYS_write, 1, \"x\", 1)",
+        "syscall(SYS_sched_yield); syscall(SYS_getpid)",
+        "verified",
+    ),
+    ("syscall(SYS_sysinfo, bytes)", "count = 1", "bounded"),
+    (
+        "syscall(SYS_fork)",
+        "count = 1",
+        "system call fork by its number",
+    ),
+    (
+        "struct rlimit limit = {1, 1}; syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, &limit, 0)",
+        "count = 1",
+        "limits the size of files",
+    ),
+];
+
+#[test]
+fn system_calls_by_number_are_those_of_functions() {
+    for compiler in ["gcc", "clang"] {
+        let Some(toolchain) = Toolchain::named(compiler) else {
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        for (number, (first, second, expected)) in BY_NUMBER.into_iter().enumerate() {
+            let text = format!(
+                "#define _GNU_SOURCE\n#include <assert.h>\n#include <pthread.h>\n#include <unistd.h>\n#include <sys/ioctl.h>\n\
+                 #include <sys/resource.h>\n#include <sys/stat.h>\n#include <sys/syscall.h>\n\
+                 static int ends[2], count;\nstatic char bytes[512];\n\
+                 static void *one(void *p) {{ {first}; return p; }}\nstatic void *two(void *p) {{ {second}; return p; }}\n\
+                 int main(void) {{\n pthread_t a, b;\n pipe(ends);\n pthread_create(&b, 0, two, 0);\n pthread_create(&a, 0, one, 0);\n\
+                 pthread_join(a, 0);\n pthread_join(b, 0);\n}}\n"
+            );
+            let source = folder.path().join(format!("{number}.c"));
+            std::fs::write(&source, text).unwrap();
+            let executable = folder.path().join(number.to_string());
+            toolchain
+                .build(&source, &["-w".to_owned()], &executable)
+                .unwrap();
+            let found = check(&[], &executable, &[]);
+            let is_right = match &found {
+                Ok(report) => match report["errors"][0]["kind"].as_str() {
+                    Some(kind) => kind == expected,
+                    None => report["verdict"] == expected,
+                },
+                Err(refusal) => refusal.contains(expected),
+            };
+            assert!(is_right, "{compiler}: {first} beside {second}: {found:#?}");
+        }
+    }
+}

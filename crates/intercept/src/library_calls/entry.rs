@@ -32,6 +32,25 @@ const REGISTERS: u32 = 176;
 const FRAME: usize = 56;
 
 impl Arguments {
+    /// Those of a call that is made otherwise.
+    pub(super) fn new(
+        words: [usize; 6],
+        callee: &'static Callee,
+        frame: *const Frame,
+    ) -> Arguments {
+        Arguments {
+            words,
+            vectors: [[0; 2]; 8],
+            result: 0,
+            callee,
+            frame,
+        }
+    }
+
+    pub(super) fn result(&self) -> usize {
+        self.result
+    }
+
     pub(super) fn callee(&self) -> &'static Callee {
         self.callee
     }
