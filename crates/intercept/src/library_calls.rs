@@ -13,6 +13,7 @@ mod protected;
 mod sorting;
 mod spans;
 mod table;
+mod vectors;
 
 pub(crate) use entry::enter;
 pub(crate) use hidden::name_of;
@@ -31,6 +32,7 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use vectors::Vectors;
 
 /// Memory: its address and its size in bytes.
 type Span = (usize, usize);
@@ -48,6 +50,10 @@ pub(crate) enum Act {
     Prints(Printing),
     /// It reads text, and writes to arguments as a format says.
     Scans(Scanning),
+    /// It reads these buffers.
+    Gathers(Vectors),
+    /// It writes these buffers, as many bytes as its result says.
+    Scatters(Vectors),
     /// It sorts this, with comparisons of the program.
     Sorts(fn(&Arguments) -> Span),
     /// Its result shows what it has written.
@@ -122,7 +128,12 @@ impl Callee {
         }
         let spans = self.acts.iter().filter_map(|act| match act {
             Act::Reads(span) | Act::Writes(span) | Act::Sorts(span) => Some(span(arguments)),
-            Act::Copies(_) | Act::Prints(_) | Act::Scans(_) | Act::Results { .. } => None,
+            Act::Copies(_)
+            | Act::Prints(_)
+            | Act::Scans(_)
+            | Act::Gathers(_)
+            | Act::Scatters(_)
+            | Act::Results { .. } => None,
         });
         for (word, (address, length)) in given.iter_mut().zip(spans) {
             *word = (address as u128) << 64 | length as u128;
@@ -345,6 +356,32 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                 unsafe { *libc::__errno_location() = errno };
                 let result = scanning.perform(arguments, &mut reporter);
                 arguments.set_result(result as usize);
+                return true;
+            }
+            Act::Gathers(buffers) => {
+                let buffers = buffers(arguments);
+                reporter.reads(vectors::array(buffers));
+                vectors::spans(buffers, usize::MAX).for_each(|span| reporter.reads(span));
+            }
+            Act::Scatters(buffers) => {
+                let buffers = buffers(arguments);
+                reporter.reads(vectors::array(buffers));
+                if are_events {
+                    vectors::spans(buffers, usize::MAX).for_each(|span| reporter.writes(span));
+                }
+                // SAFETY: as the program called it, with the error that it has.
+                let (result, error) = unsafe {
+                    *libc::__errno_location() = errno;
+                    (arguments.call(), *libc::__errno_location())
+                };
+                reporter.call.goes_on();
+                if !are_events {
+                    vectors::spans(buffers, spans::count(result))
+                        .for_each(|span| reporter.writes(span));
+                }
+                // SAFETY: that of the thread that runs.
+                unsafe { *libc::__errno_location() = error };
+                arguments.set_result(result);
                 return true;
             }
             Act::Sorts(span) => {

@@ -2,10 +2,13 @@
  * the last byte that the function accesses, which is a data race, or with the argument `behind` the byte behind it, which is not. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <err.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
+#include <regex.h>
 #include <semaphore.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,8 +19,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/time.h>
 #include <sys/times.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,6 +61,8 @@ APART int n;
 APART long size;
 APART double d;
 APART size_t room;
+APART struct iovec buffers[2] = {{ a }, { b }};
+APART regex_t regex;
 APART struct tm tm[2] = {{ .tm_mday = 1, .tm_year = 70 }};
 APART time_t when[2];
 APART struct timespec span[2];
@@ -217,6 +224,28 @@ WRITES(n = rand_r((unsigned *)a), a, 4)
 WRITES(d = frexp(1.5, &n), &n, 4)
 WRITES(sum = modf(d, (double *)a), a, 8)
 WRITES(sincos(d, (double *)a, (double *)b), b, 8)
+
+READS_OF(buffers[0].iov_len = 3; buffers[1].iov_len = 5, sum = writev(2, buffers, 2), b, 5)
+READS_OF(buffers[0].iov_len = 3; buffers[1].iov_len = 5, sum = writev(2, buffers, 2), buffers, 32)
+WRITES_TO(buffers[0].iov_len = 3; buffers[1].iov_len = 100, sum = readv(fileno(file), buffers, 2), b, 7)
+WRITES_TO(buffers[0].iov_len = 300; buffers[1].iov_len = 5, sum = preadv(fileno(file), buffers, 2, 0), a, 10)
+READS_OF(strcpy(b, "input"), close(openat(AT_FDCWD, b, O_RDONLY)), b, 6)
+READS_OF(strcpy(b, "r"), fclose(fopen("input", b)), b, 2)
+READS_OF(strcpy(b, "a*z"), sum = fnmatch("x", b, 0), b, 4)
+WRITES(sum = statvfs("/", (struct statvfs *)a), a, (int)sizeof(struct statvfs))
+WRITES(sum = fgetpos(file, (fpos_t *)a), a, (int)sizeof(fpos_t))
+READS_OF(strcpy(b, "1.2.3.4"), sum = inet_addr(b), b, 8)
+WRITES(sum = inet_aton("1.2.3.4", (struct in_addr *)a), a, 4)
+READS_OF(regcomp(&regex, "a", 0), sum = regexec(&regex, b, 0, 0, 0), b, 7)
+WRITES_TO(regcomp(&regex, "c", 0), sum = regexec(&regex, b, 1, (regmatch_t *)a, 0), a, 8)
+WRITES(getresuid((uid_t *)a, (uid_t *)b, (uid_t *)&n), &n, 4)
+WRITES(swab(b, a, 6), a, 6)
+READS(swab(b, a, 6), b, 6)
+READS(sum = wcscoll(w, v), v, 20)
+READS(sum = wcsncasecmp(w, v, 2), v, 8)
+WRITES(sum = strxfrm(a, b, 100), a, 7)
+WRITES(sum = drand48_r((struct drand48_data *)a, &d), &d, 8)
+READS(warnx("%d %s", 1, b), b, 7)
 
 extern const struct call __start_calls[], __stop_calls[];
 static const struct call *call, *all[1000];

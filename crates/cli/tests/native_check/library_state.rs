@@ -81,8 +81,28 @@ fn state_of_the_process_is_ordered_or_raced_for() {
     }
 }
 
-/// Two threads that make system calls by their numbers, and what comes of it.
-const BY_NUMBER: [(&str, &str, &str); 9] = [
+/// Two threads that call the system, most of them by the numbers of calls, and what comes of it.
+const CALLS: [(&str, &str, &str); 13] = [
+    (
+        "dup2(other[0], ends[0])",
+        "ioctl(ends[0], FIONREAD, &count); assert(count == 0)",
+        "assertion",
+    ),
+    (
+        "syscall(SYS_dup2, other[0], ends[0])",
+        "ioctl(ends[0], FIONREAD, &count); assert(count == 0)",
+        "assertion",
+    ),
+    (
+        "eventfd_write(event, 2)",
+        "read(event, bytes, 8); assert(bytes[0] == 1)",
+        "assertion",
+    ),
+    (
+        "syscall(SYS_socket, 1, 1, 0)",
+        "count = 1",
+        "system call socket by its number",
+    ),
     (
         "syscall(SYS_umask, 7)",
         "assert(syscall(SYS_umask, 2) != 7)",
@@ -127,19 +147,19 @@ const BY_NUMBER: [(&str, &str, &str); 9] = [
 ];
 
 #[test]
-fn system_calls_by_number_are_those_of_functions() {
+fn calls_of_the_system_are_ordered_however_they_are_made() {
     for compiler in ["gcc", "clang"] {
         let Some(toolchain) = Toolchain::named(compiler) else {
             return;
         };
         let folder = tempfile::tempdir().unwrap();
-        for (number, (first, second, expected)) in BY_NUMBER.into_iter().enumerate() {
+        for (number, (first, second, expected)) in CALLS.into_iter().enumerate() {
             let text = format!(
-                "#define _GNU_SOURCE\n#include <assert.h>\n#include <pthread.h>\n#include <unistd.h>\n#include <sys/ioctl.h>\n\
+                "#define _GNU_SOURCE\n#include <assert.h>\n#include <pthread.h>\n#include <unistd.h>\n#include <sys/eventfd.h>\n#include <sys/ioctl.h>\n\
                  #include <sys/resource.h>\n#include <sys/stat.h>\n#include <sys/syscall.h>\n\
-                 static int ends[2], count;\nstatic char bytes[512];\n\
+                 static int ends[2], other[2], event, count;\nstatic char bytes[512];\n\
                  static void *one(void *p) {{ {first}; return p; }}\nstatic void *two(void *p) {{ {second}; return p; }}\n\
-                 int main(void) {{\n pthread_t a, b;\n pipe(ends);\n pthread_create(&b, 0, two, 0);\n pthread_create(&a, 0, one, 0);\n\
+                 int main(void) {{\n pthread_t a, b;\n pipe(ends);\n pipe(other);\n write(other[1], \"y\", 1);\n event = eventfd(1, 0);\n pthread_create(&b, 0, two, 0);\n pthread_create(&a, 0, one, 0);\n\
                  pthread_join(a, 0);\n pthread_join(b, 0);\n}}\n"
             );
             let source = folder.path().join(format!("{number}.c"));

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 /// System calls and the functions of the C library that take the same arguments.
 #[rustfmt::skip]
 const NAMES: &[(c_long, &str)] = &[
-    (libc::SYS_access, "access"), (libc::SYS_alarm, "alarm"), (libc::SYS_chdir, "chdir"), (libc::SYS_chmod, "chmod"),
+    (libc::SYS_access, "access"), (libc::SYS_chdir, "chdir"), (libc::SYS_chmod, "chmod"),
     (libc::SYS_chown, "chown"), (libc::SYS_clock_getres, "clock_getres"), (libc::SYS_clock_gettime, "clock_gettime"),
     (libc::SYS_close, "close"), (libc::SYS_copy_file_range, "copy_file_range"), (libc::SYS_creat, "creat"), (libc::SYS_dup, "dup"),
     (libc::SYS_dup2, "dup2"), (libc::SYS_dup3, "dup3"), (libc::SYS_eventfd2, "eventfd"), (libc::SYS_faccessat, "faccessat"),
@@ -33,11 +33,11 @@ const NAMES: &[(c_long, &str)] = &[
     (libc::SYS_openat, "openat"), (libc::SYS_pipe, "pipe"), (libc::SYS_pipe2, "pipe2"), (libc::SYS_pread64, "pread64"),
     (libc::SYS_preadv, "preadv"), (libc::SYS_prlimit64, "prlimit64"), (libc::SYS_pwrite64, "pwrite64"), (libc::SYS_pwritev, "pwritev"),
     (libc::SYS_read, "read"), (libc::SYS_readlink, "readlink"), (libc::SYS_readlinkat, "readlinkat"), (libc::SYS_readv, "readv"),
-    (libc::SYS_recvfrom, "recvfrom"), (libc::SYS_recvmsg, "recvmsg"), (libc::SYS_rename, "rename"), (libc::SYS_renameat, "renameat"),
+    (libc::SYS_rename, "rename"), (libc::SYS_renameat, "renameat"),
     (libc::SYS_renameat2, "renameat2"), (libc::SYS_rmdir, "rmdir"), (libc::SYS_sched_getaffinity, "sched_getaffinity"),
-    (libc::SYS_sched_setaffinity, "sched_setaffinity"), (libc::SYS_sendfile, "sendfile"), (libc::SYS_sendmsg, "sendmsg"),
-    (libc::SYS_sendto, "sendto"), (libc::SYS_setpriority, "setpriority"), (libc::SYS_setrlimit, "setrlimit"),
-    (libc::SYS_socketpair, "socketpair"), (libc::SYS_splice, "splice"), (libc::SYS_stat, "stat"), (libc::SYS_statfs, "statfs"),
+    (libc::SYS_sched_setaffinity, "sched_setaffinity"), (libc::SYS_sendfile, "sendfile"), 
+    (libc::SYS_setpriority, "setpriority"), (libc::SYS_setrlimit, "setrlimit"),
+    (libc::SYS_splice, "splice"), (libc::SYS_stat, "stat"), (libc::SYS_statfs, "statfs"),
     (libc::SYS_statx, "statx"), (libc::SYS_symlink, "symlink"), (libc::SYS_symlinkat, "symlinkat"), (libc::SYS_sync, "sync"),
     (libc::SYS_tee, "tee"), (libc::SYS_time, "time"), (libc::SYS_times, "times"), (libc::SYS_truncate, "truncate"),
     (libc::SYS_umask, "umask"), (libc::SYS_uname, "uname"), (libc::SYS_unlink, "unlink"), (libc::SYS_unlinkat, "unlinkat"),
@@ -53,9 +53,13 @@ const KEEP_NOTHING: [c_long; 5] = [
     libc::SYS_sched_yield,
 ];
 
-/// Those of threads, processes and signals, and those that wait: the program has to call the functions for them.
+/// Those of threads, processes, signals and sockets, and those that wait. Most of their functions are refused, too; others have to be called
+/// by their names.
 #[rustfmt::skip]
 const REFUSED: &[(c_long, &str)] = &[
+    (libc::SYS_alarm, "alarm"), (libc::SYS_io_uring_setup, "io_uring_setup"), (libc::SYS_setitimer, "setitimer"),
+    (libc::SYS_shmat, "shmat"), (libc::SYS_socket, "socket"), (libc::SYS_socketpair, "socketpair"),
+    (libc::SYS_timer_create, "timer_create"),
     (libc::SYS_clone, "clone"), (libc::SYS_clone3, "clone3"), (libc::SYS_epoll_pwait, "epoll_pwait"),
     (libc::SYS_epoll_wait, "epoll_wait"), (libc::SYS_execve, "execve"), (libc::SYS_execveat, "execveat"), (libc::SYS_exit, "exit"),
     (libc::SYS_exit_group, "exit_group"), (libc::SYS_fork, "fork"), (libc::SYS_kill, "kill"), (libc::SYS_pause, "pause"),

@@ -82,7 +82,7 @@ const USES: &[Row] = &[
          copy_file_range recv __recv_chk send recvfrom __recvfrom_chk sendto recvmsg sendmsg getdents64 flock lockf lockf64 dprintf \
          vdprintf __dprintf_chk __vdprintf_chk",
     ),
-    (State(descriptor::<1>), "sendfile sendfile64"),
+    (State(descriptor::<1>), "sendfile sendfile64 dup2 dup3"),
     (State(descriptor::<2>), "splice copy_file_range"),
     (
         stream::<0>(true),
@@ -138,7 +138,7 @@ const USES: &[Row] = &[
     (
         State(changes),
         "open open64 fopen fopen64 freopen freopen64 opendir closedir unlink rmdir mkdir chdir remove rename pipe pipe2 setrlimit \
-         setrlimit64 prlimit prlimit64 close fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
+         setrlimit64 prlimit prlimit64 close dup2 dup3 fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
          pthread_setattr_default_np setitimer alarm",
     ),
     // Names have been looked up by the events above, and now the files are used.
@@ -214,6 +214,13 @@ fn locale(arguments: &Arguments) -> Option<Use> {
 fn descriptor<const NUMBER: usize>(arguments: &Arguments) -> Option<Use> {
     let descriptor = arguments.word(NUMBER) as c_int;
     (!matches!(descriptor, 1 | 2)).then(|| file(descriptor))
+}
+
+/// The same where nothing is known of the function: its first argument is taken for a descriptor if it is one that is open.
+fn first_descriptor(arguments: &Arguments) -> Option<Use> {
+    let number = c_int::try_from(arguments.word(0)).ok();
+    number.filter(|&number| open_files::is_open(number))?;
+    descriptor::<0>(arguments)
 }
 
 /// The file of a descriptor.
@@ -294,7 +301,7 @@ pub(super) fn uses(name: &str, is_unknown: bool) -> Vec<Uses> {
         nothing.contains_key(name) || table::is_of_memory(name) || is_of_cpp(name)
     };
     match found.is_empty() && is_unknown && !keeps_nothing() {
-        true => vec![State(changes)],
+        true => vec![State(changes), State(first_descriptor)],
         false => found,
     }
 }
