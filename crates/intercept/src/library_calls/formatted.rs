@@ -42,6 +42,10 @@ fn list(arguments: &Arguments, format: usize, is_list: bool) -> List {
 impl Printing {
     pub(super) fn report(&self, arguments: &Arguments, reporter: &mut Reporter) {
         let format = arguments.word(self.format);
+        // Functions for warnings need none.
+        if format == 0 {
+            return;
+        }
         let list = list(arguments, self.format, self.is_list);
         reporter.reads(text(format));
         let mut rest = list;
