@@ -57,6 +57,13 @@ pub(crate) fn arise(number: c_long, arguments: [c_long; 6]) -> bool {
     }
 }
 
+/// Whether the file that a descriptor belongs to is mapped.
+pub(crate) fn has_file_of(descriptor: c_int) -> bool {
+    let mapped = MAPPED.get();
+    !mapped.is_empty()
+        && number_of(descriptor).is_some_and(|file| mapped.iter().any(|known| known.file == file))
+}
+
 /// The system has placed the newest mapping here, if it is one of a file.
 pub(crate) fn place(address: usize) {
     if let Some(newest) = MAPPED.get().last_mut()

@@ -21,11 +21,12 @@ pub(crate) use hidden::name_of;
 use crate::gate;
 use crate::hooks::{self, Call};
 use crate::image;
-use crate::{heap, open_files, stream_locks};
+use crate::{aliases, heap, open_files, stream_locks};
+use ::report::Omission;
 use entry::Arguments;
 use explore::OpKind;
 use formatted::{Printing, Scanning};
-use libc::c_void;
+use libc::{c_int, c_void};
 use protected::{How, Use, Uses};
 use runtime::native::{self, Frame, HAS_CALLED_LIBRARY, HAS_CALLED_UNKNOWN};
 use rustc_hash::FxHashMap;
@@ -244,20 +245,7 @@ impl Reporter {
     }
 
     fn performs(&self, state: Use, arguments: &Arguments) {
-        perform(state, arguments.frame());
-        if gate::is_inside() {
-            let verb = match state.how {
-                How::Looks => "reads",
-                How::Changes(_) => "uses",
-            };
-            let _closed = gate::close();
-            native::tell_call(|| {
-                let name = &arguments.callee().name;
-                let call = if name.ends_with(')') { "" } else { "()" };
-                let state = hidden::name_of(state.word).unwrap_or("state");
-                format!("{name}{call} {verb} {state}")
-            });
-        }
+        performs(state, &arguments.callee().name, arguments.frame());
     }
 
     fn writes(&mut self, (address, length): Span) {
@@ -271,8 +259,46 @@ impl Reporter {
     }
 }
 
+/// Functions that leave alone what is in a file.
+const OF_DESCRIPTORS: [&str; 15] = [
+    "close", "dup2", "dup3", "fclose", "fcntl", "fcntl64", "fileno", "flock", "fstat", "fstat64",
+    "fseek", "ftell", "lseek", "lseek64", "mmap",
+];
+
+/// A file is mapped, which the descriptor belongs to.
+pub(crate) fn map_file(descriptor: c_int) {
+    if gate::is_inside() || enforce::is_thread_enforced() {
+        performs(protected::file(descriptor), "mmap", gate::frame());
+    }
+}
+
+/// The function of this name uses state that is protected.
+fn performs(state: Use, name: &str, frame: *const Frame) {
+    perform(state, frame);
+    if !gate::is_inside() {
+        return;
+    }
+    let _closed = gate::close();
+    let is_of_data = !OF_DESCRIPTORS.contains(&name);
+    if let Some(descriptor) = state.descriptor.filter(|_| is_of_data)
+        && aliases::has_file_of(descriptor)
+    {
+        let what = "accesses to a mapped file by its descriptor (mmap beside read or write)";
+        native::leave_out(Omission::Unseen, what);
+    }
+    native::tell_call(|| {
+        let call = if name.ends_with(')') { "" } else { "()" };
+        let verb = match state.how {
+            How::Looks => "reads",
+            How::Changes(_) => "uses",
+        };
+        let state = hidden::name_of(state.word).unwrap_or("state");
+        format!("{name}{call} {verb} {state}")
+    });
+}
+
 /// Uses state that is protected.
-fn perform(Use { word, how }: Use, frame: *const Frame) {
+fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
     if !gate::is_inside() {
         // It is performed when the thread calls a hook again.
         return enforce::begin(match how {

@@ -45,6 +45,16 @@ refused! {
     sigwait(set: *const c_void, signal: *mut c_int) -> c_int, "waits for a signal";
     sigwaitinfo(set: *const c_void, information: *mut c_void) -> c_int, "waits for a signal";
     sigtimedwait(set: *const c_void, information: *mut c_void, time: *const c_void) -> c_int, "waits for a signal";
+    aio_read(request: *mut c_void) -> c_int, "lets the system read or write at the same time";
+    aio_read64(request: *mut c_void) -> c_int, "lets the system read or write at the same time";
+    aio_write(request: *mut c_void) -> c_int, "lets the system read or write at the same time";
+    aio_write64(request: *mut c_void) -> c_int, "lets the system read or write at the same time";
+    aio_fsync(operation: c_int, request: *mut c_void) -> c_int, "lets the system read or write at the same time";
+    aio_fsync64(operation: c_int, request: *mut c_void) -> c_int, "lets the system read or write at the same time";
+    lio_listio(mode: c_int, list: *const c_void, count: c_int, event: *mut c_void) -> c_int, "lets the system read or write at the same time";
+    lio_listio64(mode: c_int, list: *const c_void, count: c_int, event: *mut c_void) -> c_int, "lets the system read or write at the same time";
+    getaddrinfo_a(mode: c_int, list: *const c_void, count: c_int, event: *mut c_void) -> c_int, "lets a thread of the C library work for it";
+    mq_notify(queue: c_int, event: *const c_void) -> c_int, "lets a thread of the C library work for it";
     shmat(segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void, "attaches memory that outlives it";
     sem_open(name: *const c_char, flags: c_int, mode: c_uint, permits: c_uint) -> *mut c_void, "opens a semaphore that outlives it";
 }

@@ -3,7 +3,7 @@
 
 use crate::gate::{Own, close, code, is_inside};
 use crate::worker::refuse_now;
-use crate::{aliases, image, mappings, start, system_calls};
+use crate::{aliases, image, library_calls, mappings, start, system_calls};
 use libc::{c_int, c_long, c_void, off_t, size_t};
 use report::Omission;
 use runtime::native::{self, HAS_CALLED_UNKNOWN, leave_out, privately};
@@ -119,6 +119,12 @@ fn call(number: c_long, arguments: [usize; 6]) -> isize {
         libc::SYS_munmap => own.clone(),
         _ => 0..0,
     };
+    if number == libc::SYS_mmap
+        && fourth as c_int & libc::MAP_ANONYMOUS == 0
+        && !start::is_before_main()
+    {
+        library_calls::map_file(arguments[4] as c_int);
+    }
     if is_inside() {
         let (code, _closed) = (code(), close());
         meet(number, arguments.map(|argument| argument as c_long));

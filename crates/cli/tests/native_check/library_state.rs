@@ -82,7 +82,32 @@ fn state_of_the_process_is_ordered_or_raced_for() {
 }
 
 /// Two threads that call the system, most of them by the numbers of calls, and what comes of it.
-const CALLS: [(&str, &str, &str); 13] = [
+const CALLS: [(&str, &str, &str); 18] = [
+    (
+        "madvise(page, 4096, MADV_DONTNEED)",
+        "assert(page[0] == 1)",
+        "data_race",
+    ),
+    (
+        "syscall(SYS_madvise, page, 4096, MADV_DONTNEED)",
+        "assert(page[0] == 1)",
+        "data_race",
+    ),
+    (
+        "pwrite(file, \"z\", 1, 0)",
+        "assert(map[0] != 'z')",
+        "bounded",
+    ),
+    (
+        "pwrite(later, \"z\", 1, 0)",
+        "char *own = mmap(0, 4096, PROT_READ, MAP_SHARED, later, 0); assert(own[0] == 'z')",
+        "assertion",
+    ),
+    (
+        "aio_read(&request)",
+        "count = 1",
+        "lets the system read or write",
+    ),
     (
         "dup2(other[0], ends[0])",
         "ioctl(ends[0], FIONREAD, &count); assert(count == 0)",
@@ -155,11 +180,13 @@ fn calls_of_the_system_are_ordered_however_they_are_made() {
         let folder = tempfile::tempdir().unwrap();
         for (number, (first, second, expected)) in CALLS.into_iter().enumerate() {
             let text = format!(
-                "#define _GNU_SOURCE\n#include <assert.h>\n#include <pthread.h>\n#include <unistd.h>\n#include <sys/eventfd.h>\n#include <sys/ioctl.h>\n\
+                "#define _GNU_SOURCE\n#include <assert.h>\n#include <pthread.h>\n#include <unistd.h>\n#include <sys/eventfd.h>\n#include <sys/ioctl.h>\n#include <sys/mman.h>\n#include <aio.h>\n\
                  #include <sys/resource.h>\n#include <sys/stat.h>\n#include <sys/syscall.h>\n\
-                 static int ends[2], other[2], event, count;\nstatic char bytes[512];\n\
+                 static int ends[2], other[2], event, count, file, later;\nstatic char bytes[512], *page, *map;\nstatic struct aiocb request;\n\
                  static void *one(void *p) {{ {first}; return p; }}\nstatic void *two(void *p) {{ {second}; return p; }}\n\
-                 int main(void) {{\n pthread_t a, b;\n pipe(ends);\n pipe(other);\n write(other[1], \"y\", 1);\n event = eventfd(1, 0);\n pthread_create(&b, 0, two, 0);\n pthread_create(&a, 0, one, 0);\n\
+                 int main(void) {{\n pthread_t a, b;\n pipe(ends);\n pipe(other);\n write(other[1], \"y\", 1);\n event = eventfd(1, 0);\n page = mmap(0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);\n page[0] = 1;\n\
+                 file = memfd_create(\"file\", 0);\n later = memfd_create(\"later\", 0);\n ftruncate(file, 4096);\n ftruncate(later, 4096);\n\
+                 map = mmap(0, 4096, 3, MAP_SHARED, file, 0);\n pthread_create(&b, 0, two, 0);\n pthread_create(&a, 0, one, 0);\n\
                  pthread_join(a, 0);\n pthread_join(b, 0);\n}}\n"
             );
             let source = folder.path().join(format!("{number}.c"));

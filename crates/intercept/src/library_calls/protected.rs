@@ -21,6 +21,8 @@ pub(super) struct Use {
     /// The word that stands for the state.
     pub(super) word: usize,
     pub(super) how: How,
+    /// If it is a file: by which descriptor it is used.
+    pub(super) descriptor: Option<c_int>,
 }
 
 /// Uses conflict unless both only look.
@@ -188,7 +190,11 @@ const KEEP_NOTHING: &str = "__cmsg_nxthdr __explicit_bzero_chk __fdelt_chk __fde
     wctomb wctrans wctype wcwidth wmemset";
 
 fn used(word: usize, how: How) -> Option<Use> {
-    Some(Use { word, how })
+    Some(Use {
+        word,
+        how,
+        descriptor: None,
+    })
 }
 
 fn random(_: &Arguments) -> Option<Use> {
@@ -224,13 +230,16 @@ fn first_descriptor(arguments: &Arguments) -> Option<Use> {
 }
 
 /// The file of a descriptor.
-fn file(descriptor: c_int) -> Use {
+pub(super) fn file(descriptor: c_int) -> Use {
     // Where a program is enforced, only the number of its events matters.
     let name = match gate::is_inside() {
         true => open_files::name_of(descriptor),
         false => descriptor,
     };
-    data(name as usize)
+    Use {
+        descriptor: Some(descriptor),
+        ..data(name as usize)
+    }
 }
 
 /// The file that the argument with this number names. Only a file with a descriptor can be used otherwise.
@@ -266,6 +275,7 @@ fn data(name: usize) -> Use {
     Use {
         word: word_of_file(name % FILE_COUNT),
         how: How::Changes(AcqRel),
+        descriptor: None,
     }
 }
 

@@ -288,6 +288,16 @@ const FILES: &[Row] = &[
     ("inet_ntop __inet_ntop_chk", &[Reads(|a| a.bytes(1, internet_address_size(a))), if_found!(a, a.text(2), |a| a.sized(2, 3))]),
 ];
 
+/// The memory that this advice empties.
+fn emptied(a: &Arguments) -> super::Span {
+    // The last is `MADV_DONTNEED_LOCKED`.
+    const EMPTIES: [i32; 4] = [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_REMOVE, 24];
+    match EMPTIES.contains(&(a.word(2) as i32)) {
+        true => a.sized(0, 1),
+        false => NONE,
+    }
+}
+
 /// Functions for files that are named.
 #[rustfmt::skip]
 const NAMES: &[Row] = &[
@@ -351,6 +361,7 @@ const SYSTEM: &[Row] = &[
     ("sched_setparam", &[Reads(|a| a.bytes(1, 4))]),
     ("sched_getparam", &[if_zero!(a, a.bytes(1, 4))]),
     ("sigaddset sigdelset", &[Writes(|a| a.bytes(0, 8))]),
+    ("madvise", &[Writes(emptied)]),
     ("sigismember", &[Reads(|a| a.bytes(0, 8))]),
     ("sigemptyset sigfillset", &[Writes(|a| a.bytes(0, 8))]),
     ("warn warnx", &[prints(0, false)]),
