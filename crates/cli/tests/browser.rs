@@ -245,11 +245,11 @@ fn long_executions_are_folded() {
 #[test]
 fn nothing_runs_while_a_page_is_scrolled() {
     let folder = tempfile::tempdir().unwrap();
-    let text = page::page(&long(2000), &page::Sources::default());
+    let text = page::page(&long(600), &page::Sources::default());
     fs::write(folder.path().join("page.html"), text).unwrap();
     let address = address(folder.path());
-    scrolled(&address, UNFOLD, 20_000, |work, depth| {
-        assert!(depth > 10_000.0, "{depth}");
+    scrolled(&address, UNFOLD, 4000, |work, depth| {
+        assert!(depth > 3000.0, "{depth}");
         assert!(work.iter().any(|work| work.name == "Paint"));
         assert!(!work.iter().any(|work| work.is_script));
     });

@@ -8,6 +8,7 @@ use std::fs;
 const BEGINNING: &str = "
 #include <atomic>
 #include <cassert>
+#include <charconv>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -30,6 +31,7 @@ static list<int> items{1, 2, 3};
 static stringstream stream;
 static mutex guard;
 static int sum;
+static char bytes[8] = \"1.5\";
 static atomic<bool> started;
 ";
 
@@ -142,6 +144,39 @@ fn streams_race_but_for_those_of_the_standard() {
     must_be_verified(
         "wcout << hex << 3 << endl; cout.width(3); cout << setfill('x') << 1.5",
         "wcout << L'x' << 2; cout << left << 7 << '\\n'; clog << boolalpha << true; cerr << 1 << flush",
+    );
+}
+
+#[test]
+fn what_streams_and_conversions_read_and_write_races() {
+    for (one, two) in [
+        ("istringstream own(\"7\"); own >> sum", "sum++"),
+        (
+            "istringstream own(\"ab\"); own >> text",
+            "sum += text.size()",
+        ),
+        (
+            "istringstream own(\"ab\"); getline(own, text)",
+            "sum += text[0]",
+        ),
+        (
+            "istringstream own(\"abcdef\"); own.read(bytes, 4)",
+            "sum += bytes[3]",
+        ),
+        ("ostringstream own; own.write(bytes, 4)", "bytes[3] = 1"),
+        (
+            "double number; from_chars(bytes, bytes + 3, number)",
+            "bytes[2] = '6'",
+        ),
+        ("to_chars(bytes, bytes + 8, 2.5)", "sum += bytes[0]"),
+    ] {
+        for (name, report) in reports(one, two, &ALL[..2]) {
+            assert_eq!(report["errors"][0]["kind"], "data_race", "{name}: {report}");
+        }
+    }
+    must_be_verified(
+        "istringstream own(\"abcdef\"); own.read(bytes, 4); ostringstream other; other.write(bytes, 4)",
+        "bytes[4]++",
     );
 }
 

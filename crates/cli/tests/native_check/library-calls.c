@@ -5,6 +5,7 @@
 #include <err.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <iconv.h>
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
@@ -246,6 +247,12 @@ READS(sum = wcsncasecmp(w, v, 2), v, 8)
 WRITES(sum = strxfrm(a, b, 100), a, 7)
 WRITES(sum = drand48_r((struct drand48_data *)a, &d), &d, 8)
 READS(warnx("%d %s", 1, b), b, 7)
+READS(printf("%2$d %1$s", b, 1), b, 7)
+READS(printf("%2$f %3$s %1$d\n", 1, d, b), b, 7)
+READS(wprintf(L"%d %ls", 1, w), w, 16)
+READS(snprintf(a, 100, "%3$*2$d %1$s", b, 5, 1), b, 7)
+WRITES(swprintf(w, 50, L"%d %s", 42, "ok"), w, 24)
+READS_OF(q = b; room = 5; p = a; size = 60, iconv(iconv_open("UTF-16LE", "UTF-8"), &q, &room, &p, (size_t *)&size), b, 5)
 
 extern const struct call __start_calls[], __stop_calls[];
 static const struct call *call, *all[1000];

@@ -4,21 +4,21 @@
 //! which calls may race: a function that is not `const` modifies its object, unless it only hands out a part of it
 //! ([res.on.data.races], [container.requirements.dataraces]). The layouts are those of the ABIs since gcc 5 and clang 7.
 
+mod conversions;
+mod streams;
+
 use super::Reporter;
 use super::entry::Arguments;
-use crate::{heap, standard_streams};
+use crate::heap;
+use streams::StreamCall;
 
 /// The effects of a function.
 #[derive(Clone, Copy)]
 pub(super) enum Effects {
     String(StringCall),
-    /// Of a stream, at the address in this argument.
-    Stream {
-        argument: usize,
-        is_const: bool,
-        /// The object is the part that all kinds of streams have.
-        is_base: bool,
-    },
+    Stream(StreamCall),
+    /// Of a number and its text.
+    Conversion(fn(&Arguments, &mut Reporter)),
     /// Of the nodes of a list or a tree.
     Nodes(fn(&Arguments, &mut Reporter)),
 }
@@ -96,36 +96,13 @@ const LOOKING: &str = " at back begin c_str capacity cbegin cend crbegin crend d
 /// Functions of the library's own that change the characters of a string that has been made.
 const CHANGING: &str = " _M_append _M_assign _M_erase _M_mutate _M_replace _M_replace_aux ";
 
-/// Mangled classes of streams of libstdc++, and functions with a stream as their first argument.
-const STREAMS: [&str; 11] = [
-    "So",
-    "Si",
-    "Sd",
-    "St13basic_ostreamI",
-    "St13basic_istreamI",
-    "St14basic_iostreamI",
-    "St14basic_ofstreamI",
-    "St14basic_ifstreamI",
-    "St7__cxx1119basic_ostringstreamI",
-    "St7__cxx1119basic_istringstreamI",
-    "St7__cxx1118basic_stringstreamI",
-];
-const OF_STREAMS: [&str; 7] = [
-    "_ZStlsI",
-    "_ZStrsI",
-    "_ZSt16__ostream_insertI",
-    "_ZSt4endlI",
-    "_ZSt5flushI",
-    "_ZSt2wsI",
-    "_ZSt7getlineI",
-];
-
 /// What the function with this mangled name does, if it is known.
 pub(super) fn effects(name: &str) -> Option<Effects> {
     nodes(name)
         .map(Effects::Nodes)
         .or_else(|| string_call(name).map(Effects::String))
-        .or_else(|| stream_call(name))
+        .or_else(|| streams::call(name).map(Effects::Stream))
+        .or_else(|| conversions::call(name).map(Effects::Conversion))
 }
 
 /// The name of a member without its class; whether it is `const`.
@@ -192,37 +169,6 @@ fn other_string(parameters: &str) -> Option<(usize, Effect)> {
     Some((number, effect))
 }
 
-fn stream_call(name: &str) -> Option<Effects> {
-    if OF_STREAMS.iter().any(|prefix| name.starts_with(prefix)) {
-        let has_stream = name.contains("basic_ostream") || name.contains("basic_istream");
-        return has_stream.then_some(Effects::Stream {
-            argument: 0,
-            is_const: false,
-            is_base: false,
-        });
-    }
-    let (rest, is_const) = member(name)?;
-    let is_base = rest.starts_with("St9basic_iosI");
-    let mut classes = STREAMS.iter();
-    let rest = classes.find_map(|class| rest.strip_prefix(class));
-    let begins_or_ends = ["C1", "C2", "D0", "D1", "D2", "6sentry"];
-    let rest = match (rest, is_base) {
-        (Some(rest), _) => rest.split_once("EE").map_or(rest, |(_, member)| member),
-        (None, true) => name.split_once("EE").map_or("", |(_, member)| member),
-        (None, false) => return None,
-    };
-    if begins_or_ends.iter().any(|begin| rest.starts_with(begin)) {
-        return None;
-    }
-    // The result is a string, made where the first argument says.
-    let argument = usize::from(is_const && rest.starts_with("3strEv"));
-    Some(Effects::Stream {
-        argument,
-        is_const,
-        is_base,
-    })
-}
-
 fn word(address: usize) -> usize {
     let pointer = std::ptr::with_exposed_provenance::<usize>(address);
     // SAFETY: the function that the program calls reads this word of an object.
@@ -250,7 +196,8 @@ impl Effects {
     pub(super) fn arguments(self) -> usize {
         match self {
             Effects::String(call) => call.arguments,
-            Effects::Stream { argument, .. } => argument + 1,
+            Effects::Stream(call) => call.arguments(),
+            Effects::Conversion(_) => 3,
             Effects::Nodes(_) => 1,
         }
     }
@@ -265,22 +212,8 @@ impl Effects {
                     call.layout.report(arguments.word(number), effect, reporter);
                 }
             }
-            Effects::Stream {
-                argument,
-                is_const,
-                is_base,
-            } => {
-                let object = arguments.word(argument);
-                // The offset of the virtual base stands in front of the table of virtual functions.
-                let offset = if is_base { 0 } else { word(word(object) - 24) };
-                let base = object.wrapping_add(offset);
-                if standard_streams::contains(base) {
-                } else if is_const {
-                    reporter.reads((base, 8));
-                } else {
-                    reporter.writes((base, 8));
-                }
-            }
+            Effects::Stream(call) => call.report(arguments, reporter),
+            Effects::Conversion(report) => report(arguments, reporter),
             Effects::Nodes(report) => report(arguments, reporter),
         }
     }

@@ -14,6 +14,8 @@ pub(crate) struct Printing {
     pub(super) is_list: bool,
     /// It prints to the memory of its first argument: how much room that has.
     pub(super) room: Option<fn(&Arguments) -> usize>,
+    /// Its format and what it prints to have wide characters.
+    pub(super) is_wide: bool,
 }
 
 /// A function that reads its first argument by a format, which is the second one: text, or a file.
@@ -47,9 +49,20 @@ impl Printing {
             return;
         }
         let list = list(arguments, self.format, self.is_list);
-        reporter.reads(text(format));
+        let narrow: Vec<u8>;
+        let (format, width) = match self.is_wide {
+            true => {
+                reporter.reads(wide_text(format));
+                narrow = narrowed(format);
+                (narrow.as_ptr().addr(), 4)
+            }
+            false => {
+                reporter.reads(text(format));
+                (format, 1)
+            }
+        };
         let mut rest = list;
-        for conversion in Conversions::of(format, false) {
+        for conversion in Conversions::by_arguments(format, false) {
             // SAFETY: the program passes what the format says.
             match unsafe { conversion.printed(&mut rest) } {
                 Printed::Nothing => {}
@@ -73,7 +86,10 @@ impl Printing {
         };
         reporter.call.goes_on();
         if let Ok(length) = usize::try_from(length) {
-            reporter.writes((arguments.word(0), room.min(length + 1)));
+            reporter.writes((
+                arguments.word(0),
+                room.min(length + 1).saturating_mul(width),
+            ));
         }
     }
 }
@@ -126,7 +142,7 @@ impl Scanning {
 /// Shows what the first conversions of a format write, and whether its size does not depend on what is read.
 fn scanned(format: usize, list: List, count: usize, mut shows: impl FnMut(Span, bool)) {
     let (mut list, mut left) = (list, count);
-    for conversion in Conversions::of(format, true) {
+    for conversion in Conversions::by_arguments(format, true) {
         if conversion.kind == b'%' || conversion.is_suppressed {
             continue;
         }
@@ -156,6 +172,17 @@ fn scanned(format: usize, list: List, count: usize, mut shows: impl FnMut(Span, 
     }
 }
 
+/// A format of wide characters in bytes.
+fn narrowed(format: usize) -> Vec<u8> {
+    let (start, length) = wide_text(format);
+    let characters = std::ptr::with_exposed_provenance::<u32>(start);
+    // SAFETY: the function that the program calls reads the format.
+    let characters = (0..length / 4).map(|index| unsafe { characters.add(index).read() });
+    characters
+        .map(|wide| u8::try_from(wide).ok().filter(u8::is_ascii).unwrap_or(b'?'))
+        .collect()
+}
+
 /// What a conversion of `printf` does with memory.
 enum Printed {
     Nothing,
@@ -176,6 +203,8 @@ struct Conversion {
     has_precision_argument: bool,
     is_suppressed: bool,
     allocates: bool,
+    /// The argument that it takes by number; else the next one.
+    argument: Option<usize>,
 }
 
 impl Conversion {
@@ -217,7 +246,7 @@ impl Conversion {
     }
 }
 
-/// The conversions of a format, up to one that takes its argument by number.
+/// The conversions of a format.
 struct Conversions {
     at: usize,
     /// The format is one of `scanf`.
@@ -228,6 +257,27 @@ impl Conversions {
     /// Of a format at this address.
     fn of(format: usize, scans: bool) -> Conversions {
         Conversions { at: format, scans }
+    }
+
+    /// In the order of their arguments, each of which is taken once.
+    fn by_arguments(format: usize, scans: bool) -> Vec<Conversion> {
+        let mut all: Vec<Conversion> = Conversions::of(format, scans).collect();
+        if all.iter().any(|conversion| conversion.argument.is_some()) {
+            all.sort_by_key(|conversion| conversion.argument);
+            all.dedup_by_key(|conversion| conversion.argument);
+        }
+        all
+    }
+
+    /// The number of an argument, which ends with `$`.
+    fn argument(&mut self) -> Option<usize> {
+        let start = self.at;
+        let number = self.number();
+        if number.is_some() && self.takes(b'$') {
+            return number;
+        }
+        self.at = start;
+        None
     }
 
     fn byte(&self) -> u8 {
@@ -274,17 +324,19 @@ impl Iterator for Conversions {
             has_precision_argument: false,
             is_suppressed: false,
             allocates: false,
+            argument: self.argument(),
         };
         while b"-+ #0'I".contains(&self.byte()) {
             self.at += 1;
         }
         if self.takes(b'*') {
-            found.stars += 1;
+            // Numbers of widths are those of integers, of which nothing is read.
+            found.stars += usize::from(self.argument().is_none());
             found.is_suppressed = true;
         }
         found.width = self.number();
         if self.takes(b'.') {
-            found.has_precision_argument = self.takes(b'*');
+            found.has_precision_argument = self.takes(b'*') && self.argument().is_none();
             found.stars += usize::from(found.has_precision_argument);
             found.precision = Some(self.number().unwrap_or(0));
         }
@@ -303,7 +355,7 @@ impl Iterator for Conversions {
             self.at += 1;
         }
         found.kind = self.byte();
-        if found.kind == 0 || found.kind == b'$' {
+        if found.kind == 0 {
             return None;
         }
         self.at += 1;

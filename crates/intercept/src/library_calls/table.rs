@@ -1,12 +1,11 @@
 //! What each function reads and writes.
 
-use super::Act::{self, Copies, Gathers, Prints, Reads, Results, Scans, Scatters, Sorts, Writes};
+use super::Act::{self, Copies, Prints, Reads, Results, Scans, Sorts, Writes};
 use super::Copy;
 use super::entry::Arguments;
 use super::formatted::{Printing, Scanning};
 use super::hidden::Hidden;
 use super::spans::{NONE, count};
-use super::vectors;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -26,7 +25,15 @@ fn variable(name: &CStr, size: usize) -> super::Span {
 }
 
 /// Names of functions that do the same, and what they do.
-pub(super) const TABLE: [&[Row]; 7] = [STRINGS, WIDE, FORMATS, FILES, NAMES, SYSTEM, REST];
+pub(super) const TABLE: [&[Row]; 7] = [
+    STRINGS,
+    WIDE,
+    FORMATS,
+    FILES,
+    system::NAMED_FILES,
+    system::SYSTEM,
+    REST,
+];
 
 const TIMESPEC: usize = size_of::<libc::timespec>();
 const TM: usize = size_of::<libc::tm>();
@@ -71,6 +78,8 @@ macro_rules! shared_result {
         }
     }};
 }
+
+mod system;
 
 /// Strings and memory.
 #[rustfmt::skip]
@@ -189,6 +198,16 @@ const fn prints(format: usize, is_list: bool) -> Act {
         format,
         is_list,
         room: None,
+        is_wide: false,
+    })
+}
+
+const fn prints_wide(format: usize, is_list: bool, room: Option<fn(&Arguments) -> usize>) -> Act {
+    Prints(Printing {
+        format,
+        is_list,
+        room,
+        is_wide: true,
     })
 }
 
@@ -197,6 +216,7 @@ const fn prints_to(format: usize, is_list: bool, room: fn(&Arguments) -> usize) 
         format,
         is_list,
         room: Some(room),
+        is_wide: false,
     })
 }
 
@@ -286,90 +306,6 @@ const FILES: &[Row] = &[
         },
     ]),
     ("inet_ntop __inet_ntop_chk", &[Reads(|a| a.bytes(1, internet_address_size(a))), if_found!(a, a.text(2), |a| a.sized(2, 3))]),
-];
-
-/// The memory that this advice empties.
-fn emptied(a: &Arguments) -> super::Span {
-    // The last is `MADV_DONTNEED_LOCKED`.
-    const EMPTIES: [i32; 4] = [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_REMOVE, 24];
-    match EMPTIES.contains(&(a.word(2) as i32)) {
-        true => a.sized(0, 1),
-        false => NONE,
-    }
-}
-
-/// Functions for files that are named.
-#[rustfmt::skip]
-const NAMES: &[Row] = &[
-    ("open open64 opendir access eaccess unlink rmdir mkdir mkfifo mknod chdir remove creat creat64 truncate truncate64 chmod chown \
-      lchown pathconf system dlopen gettext catopen", &[Reads(|a| a.text(0))]),
-    ("fopen fopen64 freopen freopen64 rename link symlink popen", &[Reads(|a| a.text(0)), Reads(|a| a.text(1))]),
-    ("openat openat64 faccessat unlinkat mkdirat mkfifoat mknodat fchmodat fchownat fdopen dlsym setlocale newlocale", &[
-        Reads(|a| a.text(1)),
-    ]),
-    ("symlinkat", &[Reads(|a| a.text(0)), Reads(|a| a.text(2))]),
-    ("linkat renameat renameat2", &[Reads(|a| a.text(1)), Reads(|a| a.text(3))]),
-    ("mkstemp mkstemp64 mkostemp mkostemp64 mkdtemp mktemp strfry", &[Reads(|a| a.text(0)), Writes(|a| a.text(0))]),
-    ("statfs statfs64", &[Reads(|a| a.text(0)), if_zero!(a, a.bytes(1, size_of::<libc::statfs>()))]),
-    ("fstatfs fstatfs64", &[if_zero!(a, a.bytes(1, size_of::<libc::statfs>()))]),
-    ("statvfs statvfs64", &[Reads(|a| a.text(0)), if_zero!(a, a.bytes(1, size_of::<libc::statvfs>()))]),
-    ("fstatvfs fstatvfs64", &[if_zero!(a, a.bytes(1, size_of::<libc::statvfs>()))]),
-    ("statx", &[Reads(|a| a.text(1)), if_zero!(a, a.bytes(4, size_of::<libc::statx>()))]),
-    ("utime", &[Reads(|a| a.text(0)), Reads(|a| a.bytes(1, TIMESPEC))]),
-    ("utimes lutimes", &[Reads(|a| a.text(0)), Reads(|a| a.bytes(1, 2 * TIMESPEC))]),
-    ("utimensat", &[Reads(|a| a.text(1)), Reads(|a| a.bytes(2, 2 * TIMESPEC))]),
-    ("futimens futimes", &[Reads(|a| a.bytes(1, 2 * TIMESPEC))]),
-    ("fgetpos fgetpos64", &[if_zero!(a, a.bytes(1, size_of::<libc::fpos_t>()))]),
-    ("fsetpos fsetpos64", &[Reads(|a| a.bytes(1, size_of::<libc::fpos_t>()))]),
-    ("fnmatch", &[Reads(|a| a.text(0)), Reads(|a| a.text(1))]),
-    ("ftok", &[Reads(|a| a.text(0))]),
-    ("dladdr", &[Results {
-        written: |a, result| if result == 0 { NONE } else { a.bytes(1, size_of::<libc::Dl_info>()) },
-        most: |a| a.bytes(1, size_of::<libc::Dl_info>()),
-    }]),
-    ("regcomp", &[Reads(|a| a.text(1)), Writes(|a| a.bytes(0, size_of::<libc::regex_t>()))]),
-    ("regexec", &[
-        Reads(|a| a.bytes(0, size_of::<libc::regex_t>())), Reads(|a| a.text(1)),
-        if_zero!(a, a.bytes(3, a.word(2).saturating_mul(size_of::<libc::regmatch_t>()))),
-    ]),
-    ("regfree", &[Writes(|a| a.bytes(0, size_of::<libc::regex_t>()))]),
-];
-
-/// Several buffers, and what the system tells.
-#[rustfmt::skip]
-const SYSTEM: &[Row] = &[
-    ("writev pwritev pwritev64 pwritev2 pwritev64v2", &[Gathers(vectors::listed)]),
-    ("readv preadv preadv64 preadv2 preadv64v2", &[Scatters(vectors::listed)]),
-    ("getaddrinfo", &[
-        Reads(|a| a.text(0)), Reads(|a| a.text(1)), Reads(|a| a.bytes(2, size_of::<libc::addrinfo>())), if_zero!(a, a.bytes(3, 8)),
-    ]),
-    ("inet_addr inet_network", &[Reads(|a| a.text(0))]),
-    ("inet_aton", &[Reads(|a| a.text(0)), Writes(|a| a.bytes(1, 4))]),
-    ("getgroups", &[Results {
-        written: |a, result| a.bytes(1, if a.word(0) == 0 { 0 } else { 4 * count(result as i32 as usize) }),
-        most: |a| a.bytes(1, 4 * a.word(0)),
-    }]),
-    ("getresuid getresgid", &[Writes(|a| a.bytes(0, 4)), Writes(|a| a.bytes(1, 4)), Writes(|a| a.bytes(2, 4))]),
-    ("getitimer", &[if_zero!(a, a.bytes(1, 2 * TIMESPEC))]),
-    ("setitimer", &[Reads(|a| a.bytes(1, 2 * TIMESPEC)), if_zero!(a, a.bytes(2, 2 * TIMESPEC))]),
-    ("getloadavg", &[Results { written: |a, result| a.bytes(0, 8 * count(result as i32 as usize)), most: |a| a.bytes(0, 8 * a.word(1)) }]),
-    ("getlogin_r", &[if_zero!(a, a.text_up_to(0, 1))]),
-    ("ptsname_r", &[if_zero!(a, a.text_up_to(1, 2))]),
-    ("confstr", &[Results { written: |a, result| a.bytes(1, result.min(a.word(2))), most: |a| a.sized(1, 2) }]),
-    ("sched_setaffinity pthread_setaffinity_np", &[Reads(|a| a.sized(2, 1))]),
-    ("sched_setscheduler pthread_setschedparam", &[Reads(|a| a.bytes(2, 4))]),
-    ("sched_setparam", &[Reads(|a| a.bytes(1, 4))]),
-    ("sched_getparam", &[if_zero!(a, a.bytes(1, 4))]),
-    ("sigaddset sigdelset", &[Writes(|a| a.bytes(0, 8))]),
-    ("madvise", &[Writes(emptied)]),
-    ("sigismember", &[Reads(|a| a.bytes(0, 8))]),
-    ("sigemptyset sigfillset", &[Writes(|a| a.bytes(0, 8))]),
-    ("warn warnx", &[prints(0, false)]),
-    ("vwarn vwarnx", &[prints(0, true)]),
-    ("err errx syslog", &[prints(1, false)]),
-    ("verr verrx vsyslog", &[prints(1, true)]),
-    ("error", &[prints(2, false)]),
-    ("psignal", &[Reads(|a| a.text(1))]),
 ];
 
 /// Time, threads, numbers, sorting.

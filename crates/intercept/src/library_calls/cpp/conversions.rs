@@ -1,0 +1,34 @@
+//! Numbers and their texts (`std::from_chars`, `std::to_chars`), as far as the library has them compiled: floating-point numbers.
+
+use super::super::Reporter;
+use super::super::entry::Arguments;
+
+/// What the function with this mangled name does, if it converts a number.
+pub(super) fn call(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
+    if let Some(kind) = name.strip_prefix("_ZSt10from_charsPKcS0_R") {
+        return Some(match kind.as_bytes().first()? {
+            b'f' => |arguments, reporter| read(arguments, 4, reporter),
+            b'd' => |arguments, reporter| read(arguments, 8, reporter),
+            _ => |arguments, reporter| read(arguments, 10, reporter),
+        });
+    }
+    // How much is written is known only afterwards: at least one character.
+    name.starts_with("_ZSt8to_charsPcS_")
+        .then_some(|arguments, reporter| {
+            let [start, end] = [0, 1].map(|number| arguments.word(number));
+            reporter.writes((start, usize::from(start < end)));
+        })
+}
+
+/// A number is read from a text, between the first two arguments, to the place of the third one.
+fn read(arguments: &Arguments, size: usize, reporter: &mut Reporter) {
+    let [start, end, to] = [0, 1, 2].map(|number| arguments.word(number));
+    let is_of_number = |&at: &usize| {
+        // SAFETY: the function that the program calls reads as far.
+        let byte = unsafe { std::ptr::with_exposed_provenance::<u8>(at).read() };
+        byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
+    };
+    let length = (start..end).take_while(is_of_number).count();
+    reporter.reads((start, (length + 1).min(end.saturating_sub(start))));
+    reporter.writes((to, size));
+}
