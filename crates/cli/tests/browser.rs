@@ -5,7 +5,7 @@ mod command;
 
 use chromium::long::long;
 use chromium::scrolling::{UNFOLD, scrolled};
-use chromium::{ask, look};
+use chromium::{ask, look, settle};
 use command::run;
 use report::Report;
 use serde_json::json;
@@ -129,6 +129,7 @@ fn what_is_safe_and_comparisons_have_pages() {
             "{last}"
         );
         browser.execute("showCase(0, 0)", Vec::new()).await?;
+        settle(browser).await?;
         let first = ask(browser, told).await?;
         assert!(
             first

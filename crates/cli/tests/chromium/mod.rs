@@ -92,11 +92,20 @@ fn look_through(
             .send_raw("Emulation.setDeviceMetricsOverride", metrics)
             .await?;
         browser.goto(address).await?;
+        settle(&browser).await?;
         let seen = see(&browser).await;
         browser.quit().await?;
         seen
     });
     result.unwrap();
+}
+
+/// Waits for what the page draws by itself, which it does in the next frames.
+pub async fn settle(browser: &WebDriver) -> WebDriverResult<()> {
+    let frames = "const [done] = arguments; let left = 5; \
+        const next = () => left-- ? requestAnimationFrame(next) : done(); next();";
+    browser.execute_async(frames, Vec::new()).await?;
+    Ok(())
 }
 
 /// What a script returns.

@@ -1,6 +1,6 @@
 //! What the browser's own trace says of scrolling.
 
-use super::{ask, look_through};
+use super::{ask, look_through, settle};
 use serde_json::{Value, json};
 use thirtyfour::LoggingPrefsLogLevel;
 use thirtyfour::prelude::*;
@@ -30,10 +30,7 @@ pub fn scrolled(address: &str, prepare: &str, pixels: u32, see: impl FnOnce(Vec<
         .unwrap();
     look_through(capabilities, address, 1400, async |browser| {
         browser.execute(prepare, Vec::new()).await?;
-        // What the page draws by itself after that is drawn in the next frames.
-        let frames = "const [done] = arguments; let left = 5; \
-            const next = () => left-- ? requestAnimationFrame(next) : done(); next();";
-        browser.execute_async(frames, Vec::new()).await?;
+        settle(browser).await?;
         let start = "window.scrollTo(0, 0); console.timeStamp('start')";
         browser.execute(start, Vec::new()).await?;
         let gesture =

@@ -25,6 +25,7 @@ const BEGINNING: &str = "
 #include <unistd.h>
 using namespace std;
 static string text{\"hello\"}, other{\"a string that is too long to be a short one\"};
+static filesystem::path place = \"/a/b\";
 static map<int, int> entries{{1, 1}, {5, 5}};
 static set<int> members{1, 2, 3, 4};
 static list<int> items{1, 2, 3};
@@ -169,6 +170,11 @@ fn what_streams_and_conversions_read_and_write_races() {
             "bytes[2] = '6'",
         ),
         ("to_chars(bytes, bytes + 8, 2.5)", "sum += bytes[0]"),
+        ("place /= \"c\"", "sum += place.string().size()"),
+        (
+            "place.replace_extension(\"x\")",
+            "sum += place.filename().empty()",
+        ),
     ] {
         for (name, report) in reports(one, two, &ALL[..2]) {
             assert_eq!(report["errors"][0]["kind"], "data_race", "{name}: {report}");
@@ -178,6 +184,23 @@ fn what_streams_and_conversions_read_and_write_races() {
         "istringstream own(\"abcdef\"); own.read(bytes, 4); ostringstream other; other.write(bytes, 4)",
         "bytes[4]++",
     );
+}
+
+#[test]
+fn what_the_library_keeps_for_the_process_is_ordered() {
+    let handlers = (
+        "set_terminate([] { abort(); })",
+        "auto before = get_terminate(); assert(before == get_terminate())",
+    );
+    let locales = (
+        "locale::global(locale(locale(), new numpunct<char>))",
+        "assert(locale() == locale::classic())",
+    );
+    for (one, two) in [handlers, locales] {
+        for (name, report) in reports(one, two, &ALL[..2]) {
+            assert_eq!(report["errors"][0]["kind"], "assertion", "{name}: {report}");
+        }
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! ([res.on.data.races], [container.requirements.dataraces]). The layouts are those of the ABIs since gcc 5 and clang 7.
 
 mod conversions;
+mod paths;
 mod streams;
 
 use super::Reporter;
@@ -17,8 +18,8 @@ use streams::StreamCall;
 pub(super) enum Effects {
     String(StringCall),
     Stream(StreamCall),
-    /// Of a number and its text.
-    Conversion(fn(&Arguments, &mut Reporter)),
+    /// Of a number and its text, or of a path.
+    Other(fn(&Arguments, &mut Reporter)),
     /// Of the nodes of a list or a tree.
     Nodes(fn(&Arguments, &mut Reporter)),
 }
@@ -102,7 +103,8 @@ pub(super) fn effects(name: &str) -> Option<Effects> {
         .map(Effects::Nodes)
         .or_else(|| string_call(name).map(Effects::String))
         .or_else(|| streams::call(name).map(Effects::Stream))
-        .or_else(|| conversions::call(name).map(Effects::Conversion))
+        .or_else(|| conversions::call(name).map(Effects::Other))
+        .or_else(|| paths::call(name).map(Effects::Other))
 }
 
 /// The name of a member without its class; whether it is `const`.
@@ -197,7 +199,7 @@ impl Effects {
         match self {
             Effects::String(call) => call.arguments,
             Effects::Stream(call) => call.arguments(),
-            Effects::Conversion(_) => 3,
+            Effects::Other(_) => 3,
             Effects::Nodes(_) => 1,
         }
     }
@@ -213,7 +215,7 @@ impl Effects {
                 }
             }
             Effects::Stream(call) => call.report(arguments, reporter),
-            Effects::Conversion(report) => report(arguments, reporter),
+            Effects::Other(report) => report(arguments, reporter),
             Effects::Nodes(report) => report(arguments, reporter),
         }
     }

@@ -134,13 +134,13 @@ const USES: &[Row] = &[
          statvfs statvfs64 fstatfs fstatvfs pathconf fpathconf getrlimit getrlimit64 getpriority getuid geteuid getgid getegid \
          getgroups getresuid getresgid getpgrp getpgid getsid getlogin_r ttyname_r __ttyname_r_chk isatty gethostname \
          __gethostname_chk nl_langinfo localeconv localtime localtime_r ctime ctime_r mktime strftime sched_getscheduler \
-         sched_getparam pthread_getname_np pthread_getschedparam pthread_getaffinity_np sched_getaffinity pthread_getattr_default_np",
+         sched_getparam _ZSt13get_terminatev _ZSt14get_unexpectedv _ZNSt6localeC1Ev _ZNSt6localeC2Ev pthread_getname_np pthread_getschedparam pthread_getaffinity_np sched_getaffinity pthread_getattr_default_np",
     ),
     (State(locale), "setlocale"),
     (
         State(changes),
         "open open64 fopen fopen64 freopen freopen64 opendir closedir unlink rmdir mkdir chdir remove rename pipe pipe2 setrlimit \
-         setrlimit64 prlimit prlimit64 close dup2 dup3 fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
+         setrlimit64 prlimit prlimit64 close dup2 dup3 _ZSt13set_terminatePFvvE _ZSt14set_unexpectedPFvvE _ZNSt6locale6globalERKS_ fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
          pthread_setattr_default_np setitimer alarm",
     ),
     // Names have been looked up by the events above, and now the files are used.
