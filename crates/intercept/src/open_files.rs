@@ -33,13 +33,6 @@ pub(crate) fn change() {
     ARE_CHANGED.store(true, Relaxed);
 }
 
-/// Whether a number is an open descriptor.
-pub(crate) fn is_open(number: c_int) -> bool {
-    let flags = [number as usize, libc::F_GETFD as usize, 0, 0, 0, 0];
-    // SAFETY: asks for flags of a descriptor.
-    number >= 0 && unsafe { system_calls::call(libc::SYS_fcntl, flags) } >= 0
-}
-
 /// The name of the file that a descriptor belongs to.
 pub(crate) fn name_of(descriptor: c_int) -> c_int {
     look_again();

@@ -49,7 +49,7 @@ const PROGRAMS: [(&str, &str, Option<&str>); 12] = [
     ("count();", "count();", Some("calls")),
     ("generated(&shared);", "sums[1] = shared;", Some("shared")),
     (
-        "syscall(SYS_clock_gettime, 0, text[0]);",
+        "syscall(SYS_getcpu, text[0], 0, 0);",
         "sums[1] = text[0][0];",
         Some("text[0]"),
     ),

@@ -44,13 +44,17 @@ const NAMES: &[(c_long, &str)] = &[
     (libc::SYS_utimensat, "utimensat"), (libc::SYS_write, "write"), (libc::SYS_writev, "writev"),
 ];
 
-/// Those that change nothing which an interleaving decides about.
-const KEEP_NOTHING: [c_long; 5] = [
+/// Those that change nothing which an interleaving decides about, and those that end the process: that is a failure with a schedule.
+const NO_EVENTS: [c_long; 9] = [
     libc::SYS_clock_nanosleep,
+    libc::SYS_exit_group,
     libc::SYS_getcpu,
     libc::SYS_gettid,
+    libc::SYS_kill,
     libc::SYS_membarrier,
     libc::SYS_sched_yield,
+    libc::SYS_tgkill,
+    libc::SYS_tkill,
 ];
 
 /// Those of threads, processes, signals and sockets, and those that wait. Most of their functions are refused, too; others have to be called
@@ -62,11 +66,11 @@ const REFUSED: &[(c_long, &str)] = &[
     (libc::SYS_timer_create, "timer_create"),
     (libc::SYS_clone, "clone"), (libc::SYS_clone3, "clone3"), (libc::SYS_epoll_pwait, "epoll_pwait"),
     (libc::SYS_epoll_wait, "epoll_wait"), (libc::SYS_execve, "execve"), (libc::SYS_execveat, "execveat"), (libc::SYS_exit, "exit"),
-    (libc::SYS_exit_group, "exit_group"), (libc::SYS_fork, "fork"), (libc::SYS_kill, "kill"), (libc::SYS_pause, "pause"),
+    (libc::SYS_fork, "fork"), (libc::SYS_pause, "pause"),
     (libc::SYS_poll, "poll"), (libc::SYS_ppoll, "ppoll"), (libc::SYS_pselect6, "pselect6"),
     (libc::SYS_rt_sigaction, "rt_sigaction"), (libc::SYS_rt_sigprocmask, "rt_sigprocmask"),
     (libc::SYS_rt_sigsuspend, "rt_sigsuspend"), (libc::SYS_rt_sigtimedwait, "rt_sigtimedwait"), (libc::SYS_select, "select"),
-    (libc::SYS_tgkill, "tgkill"), (libc::SYS_tkill, "tkill"), (libc::SYS_vfork, "vfork"), (libc::SYS_wait4, "wait4"),
+    (libc::SYS_vfork, "vfork"), (libc::SYS_wait4, "wait4"),
     (libc::SYS_waitid, "waitid"),
 ];
 
@@ -107,7 +111,7 @@ fn unknown() -> &'static Callee {
 ///
 /// Called for a call of `syscall`, with its arguments.
 pub(crate) unsafe fn enter(number: c_long, words: [c_long; 6]) -> Option<c_long> {
-    if KEEP_NOTHING.contains(&number) {
+    if NO_EVENTS.contains(&number) {
         return None;
     }
     if is_inside() {

@@ -82,6 +82,8 @@ const USES: &[Row] = &[
         "read __read_chk pread pread64 __pread_chk __pread64_chk write pwrite pwrite64 readv writev preadv pwritev lseek lseek64 \
          ftruncate ftruncate64 futimens fchmod fchown fallocate posix_fallocate fstat fstat64 close fcntl fcntl64 ioctl sendfile sendfile64 splice tee \
          copy_file_range recv __recv_chk send recvfrom __recvfrom_chk sendto recvmsg sendmsg getdents64 flock lockf lockf64 dprintf \
+         preadv64 preadv2 preadv64v2 pwritev64 pwritev2 pwritev64v2 vmsplice fgetxattr fsetxattr fremovexattr eventfd_read \
+         eventfd_write timerfd_settime timerfd_gettime \
          vdprintf __dprintf_chk __vdprintf_chk",
     ),
     (State(descriptor::<1>), "sendfile sendfile64 dup2 dup3"),
@@ -134,13 +136,13 @@ const USES: &[Row] = &[
          statvfs statvfs64 fstatfs fstatvfs pathconf fpathconf getrlimit getrlimit64 getpriority getuid geteuid getgid getegid \
          getgroups getresuid getresgid getpgrp getpgid getsid getlogin_r ttyname_r __ttyname_r_chk isatty gethostname \
          __gethostname_chk nl_langinfo localeconv localtime localtime_r ctime ctime_r mktime strftime sched_getscheduler \
-         sched_getparam _ZSt13get_terminatev _ZSt14get_unexpectedv _ZNSt6localeC1Ev _ZNSt6localeC2Ev pthread_getname_np pthread_getschedparam pthread_getaffinity_np sched_getaffinity pthread_getattr_default_np",
+         sched_getparam _ZSt13get_terminatev _ZSt14get_unexpectedv pthread_getname_np pthread_getschedparam pthread_getaffinity_np sched_getaffinity pthread_getattr_default_np",
     ),
     (State(locale), "setlocale"),
     (
         State(changes),
         "open open64 fopen fopen64 freopen freopen64 opendir closedir unlink rmdir mkdir chdir remove rename pipe pipe2 setrlimit \
-         setrlimit64 prlimit prlimit64 close dup2 dup3 _ZSt13set_terminatePFvvE _ZSt14set_unexpectedPFvvE _ZNSt6locale6globalERKS_ fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
+         setrlimit64 prlimit prlimit64 close dup2 dup3 _ZSt13set_terminatePFvvE _ZSt14set_unexpectedPFvvE fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
          pthread_setattr_default_np setitimer alarm",
     ),
     // Names have been looked up by the events above, and now the files are used.
@@ -220,13 +222,6 @@ fn locale(arguments: &Arguments) -> Option<Use> {
 fn descriptor<const NUMBER: usize>(arguments: &Arguments) -> Option<Use> {
     let descriptor = arguments.word(NUMBER) as c_int;
     (!matches!(descriptor, 1 | 2)).then(|| file(descriptor))
-}
-
-/// The same where nothing is known of the function: its first argument is taken for a descriptor if it is one that is open.
-fn first_descriptor(arguments: &Arguments) -> Option<Use> {
-    let number = c_int::try_from(arguments.word(0)).ok();
-    number.filter(|&number| open_files::is_open(number))?;
-    descriptor::<0>(arguments)
 }
 
 /// The file of a descriptor.
@@ -311,7 +306,7 @@ pub(super) fn uses(name: &str, is_unknown: bool) -> Vec<Uses> {
         nothing.contains_key(name) || table::is_of_memory(name) || is_of_cpp(name)
     };
     match found.is_empty() && is_unknown && !keeps_nothing() {
-        true => vec![State(changes), State(first_descriptor)],
+        true => vec![State(changes)],
         false => found,
     }
 }
