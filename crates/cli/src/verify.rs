@@ -58,7 +58,7 @@ pub fn verify(options: &VerifyOptions) -> Done {
     verification.print(&reports)
 }
 
-/// More versions nobody looks at.
+/// The page shows at most as many versions.
 const MOST_VERSIONS: usize = 100;
 
 /// What became of assignments, by their indices.

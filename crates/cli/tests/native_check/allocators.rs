@@ -74,7 +74,7 @@ fn memory_that_the_program_has_protected_can_be_freed() {
     assert_eq!(report["verdict"], "verified", "{report}");
 }
 
-/// The access, the end of the memory and where it was allocated are told.
+/// The report names the access, and where the memory was freed and allocated.
 #[test]
 fn memory_that_is_used_after_its_end_is_told_with_its_places() {
     let program = |end: &str| {

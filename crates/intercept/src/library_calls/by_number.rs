@@ -93,7 +93,7 @@ fn callees() -> &'static FxHashMap<c_long, Callee> {
     })
 }
 
-/// A call of which nothing is known uses the system.
+/// Any other call: an event at the system.
 fn unknown() -> &'static Callee {
     static UNKNOWN: OnceLock<Callee> = OnceLock::new();
     UNKNOWN.get_or_init(|| {

@@ -8,27 +8,36 @@ use libc::iovec;
 /// The buffers of a call: an array of `iovec`, and how many there are.
 pub(crate) type Vectors = fn(&Arguments) -> (usize, usize);
 
-/// More buffers than this are refused by the system.
+/// The system refuses calls with more buffers, and with more bytes than a signed number can count.
 const MOST: usize = 1024;
 
 /// The array itself.
 pub(super) fn array((start, count): (usize, usize)) -> Span {
     match start {
         0 => NONE,
-        _ => (start, count.min(MOST) * size_of::<iovec>()),
+        _ if count > MOST => NONE,
+        _ => (start, count * size_of::<iovec>()),
     }
 }
 
-/// The buffers, as far as so many bytes fill them.
+/// The buffers, as far as so many bytes fill them. None if the system refuses the call.
 pub(super) fn spans(
     (start, count): (usize, usize),
     mut bytes: usize,
 ) -> impl Iterator<Item = Span> {
-    let count = if start == 0 { 0 } else { count.min(MOST) };
     let vectors = std::ptr::with_exposed_provenance::<iovec>(start);
+    let count = if start == 0 || count > MOST { 0 } else { count };
+    // SAFETY: the function that the program calls reads the array.
+    let vector = move |index| unsafe { vectors.add(index).read() };
+    let all = (0..count).map(move |index| vector(index).iov_len);
+    let total = all.fold(0_usize, usize::saturating_add);
+    let count = if isize::try_from(total).is_ok() {
+        count
+    } else {
+        0
+    };
     (0..count).map(move |index| {
-        // SAFETY: the function that the program calls reads the array.
-        let vector = unsafe { vectors.add(index).read() };
+        let vector = vector(index);
         let length = vector.iov_len.min(bytes);
         bytes -= length;
         (vector.iov_base.addr(), length)

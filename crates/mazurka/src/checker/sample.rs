@@ -6,10 +6,10 @@ use explore::{Execution, Outcome, Schedule, Strategy};
 use report::{Branch, End, Tree};
 use std::time::Duration;
 
-/// More executions nobody looks at.
+/// The tree has at most as many executions.
 const MOST: usize = 1000;
 
-/// Nor does anybody wait longer for them.
+/// Running them takes at most as long.
 const LONGEST: Duration = Duration::from_secs(2);
 
 impl Search {
