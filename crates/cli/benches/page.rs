@@ -52,7 +52,7 @@ fn main() {
     scrolled(
         &format!("file://{}", path.display()),
         UNFOLD,
-        100_000,
+        20_000,
         |work, depth| {
             let longest = |is: fn(&&Work) -> bool| {
                 let times = work.iter().filter(is).map(|work| work.milliseconds);
