@@ -1,46 +1,71 @@
-//! The execution environment of safe traces (Metzler, Saissi, Bokor, Suri, "Safe execution of concurrent programs by
-//! enforcement of scheduling constraints"): real threads, which wait before an event until the events have happened that
-//! were verified to come first. Behind the verified prefix they run free.
+//! Runs programs under safe traces (Metzler, Saissi, Bokor, Suri, "Safe execution of concurrent
+//! programs by enforcement of scheduling constraints"): real threads that wait before an event
+//! until the events that were verified to come first have happened. Behind the verified prefix they
+//! run free.
 //!
-//! A front-end says when a thread is about to perform an event ([`begin`]) and when it has ([`end`]); events are numbered
-//! per thread exactly as in a search. What blocks is in [`blocking`]: it publishes its place before it waits, as the model
-//! does, so that enforcement adds no deadlock: whoever a thread waits for has only to take a place.
+//! A front-end reports when a thread is about to perform an event ([`begin`]) and when it has
+//! performed it ([`end`]). Events are numbered per thread exactly as in a search. Blocking objects
+//! are in [`blocking`]. They publish that a thread has taken its place before it waits, as the
+//! model does. So enforcement adds no deadlock: a thread is awaited only until it has taken its
+//! place.
 //!
-//! * `order`: what the command tells the process. `plan`: where threads stop, from the file.
-//! * `own`: what a thread counts, in thread-local memory that hooks reach by three instructions.
-//! * `gate`: how far each thread is, and waiting for it. `thread`: from its start to its end. `threads`: all of
-//!   them. `path`: what it is called.
-//! * `process`: start and end of programs that are not begun by another front-end.
-//! * `follow`: takes over relaxed versions of the file, and tells when nothing moves.
+//! * `order`: the command's order to the process. `plan`: where threads stop, from the file.
+//! * `own`: a thread's counters, in thread-local memory that hooks reach with three instructions.
+//! * `gate`: the progress of each thread, and waiting for it. `thread`: a thread from its start to
+//!   its end. `threads`: all of them. `path`: their names.
+//! * `process`: start and end of programs that no other front-end starts.
+//! * `follow`: takes over relaxed versions of the file, and reports a program without progress.
 //!
-//! Deviation: the paper knows an event's end; for a plain access there is no hook behind it, so that its end is published
-//! at the next hook. That can only delay others.
+//! Difference from the paper: there, the end of each event is known. A plain access has no hook
+//! after it, so its end is published at the next hook. That can only delay other threads.
 
-#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#![cfg_attr(
+    not(all(target_os = "linux", target_arch = "x86_64")),
+    allow(
+        dead_code,
+        reason = "traces are read everywhere, and enforced on x86-64 Linux only"
+    )
+)]
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod blocking;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod delay;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod enforcement;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod failure;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod follow;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod gate;
 mod order;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod own;
 mod path;
 mod plan;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod process;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod recorder;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod thread;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod threads;
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use enforcement::{choose, input, leave, off, record, start};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use failure::fail;
 pub use order::{ENFORCE, Order};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use own::{
     OWN_COUNT, OWN_NEXT, OWN_STEP, begin, counts_plain, end, fence, internally, is_internal,
     is_thread_enforced, plain_read, plain_write, publish, slow_exit, slow_read, slow_write,
 };
 pub use plan::{Plan, PlanError};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use process::{is_enforced, start_as_told, take_variable};
 pub use report::INPUT;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use thread::{Child, adopt, again, end_thread, upcoming};

@@ -1,8 +1,8 @@
-//! What is added to the command line of a compiler: hooks at every access where it compiles, our library where it links.
+//! Extends the command line of a compiler: hooks at every access, and our library when it links.
 //!
-//! Clang takes `-Xclang -fsanitize=thread`, which leaves the linker alone. Gcc's driver would link its own runtime
-//! library, so it is told by a file of specs to pass the flag to the compiler proper only. Our flags come before the
-//! user's, which win.
+//! Clang takes `-Xclang -fsanitize=thread`, which does not affect the linker. Gcc's driver would
+//! link its own runtime library, so a specs file passes the flag to the compiler proper only. Our
+//! flags come before the user's, which take precedence.
 
 use crate::assembly;
 use crate::{Compiler, Family, Invocation, RUNTIME_LIBRARY, RuntimeLibrary};
@@ -14,19 +14,19 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
 
-/// A command that compiles for Mazurka. What it refers to lives as long as it does.
+/// A command that compiles for Mazurka. It owns the files that its arguments refer to.
 #[derive(Debug)]
 pub struct Instrumented {
     command: Command,
-    /// Files of specs and of notes. They are in memory, so that nothing is left behind whatever happens.
+    /// Files of specs and notes. They are in memory, so that none is ever left behind.
     _files: Vec<File>,
 }
 
 impl Instrumented {
-    /// `compiler arguments`, as a user typed them, with what is to be added.
+    /// Creates the extended command from a compiler and its arguments, as the user typed them.
     ///
     /// # Errors
-    /// If the system has no file in memory for us.
+    /// If the system cannot create a file in memory.
     pub fn new(
         compiler: &Compiler,
         library: &RuntimeLibrary,
@@ -43,7 +43,7 @@ impl Instrumented {
                 }
                 Family::Gcc => {
                     let file = in_memory(&specs(compiler.version()))?;
-                    // The number stays the same when the compiler takes our place.
+                    // The file descriptor keeps its number in the compiler's process.
                     command.arg(format!("-specs=/proc/self/fd/{}", file.as_raw_fd()));
                     files.push(file);
                 }
@@ -52,14 +52,14 @@ impl Instrumented {
         if invocation.links {
             command.args(link_flags(library));
         }
-        // With this one a driver would link the runtime library of the thread sanitizer besides ours.
+        // This flag would make the driver link the thread sanitizer's library, too.
         command.args(
             arguments
                 .iter()
                 .filter(|argument| *argument != "-fsanitize=thread"),
         );
         if invocation.links {
-            // Without built-in functions more of them are called.
+            // Without built-in functions, more functions of the math library are called.
             command.args(["-Wl,--push-state,--as-needed", "-lm", "-Wl,--pop-state"]);
         }
         let places = match invocation.compiles {
@@ -78,7 +78,7 @@ impl Instrumented {
         })
     }
 
-    /// The command.
+    /// Returns the command.
     pub fn command(&mut self) -> &mut Command {
         &mut self.command
     }
@@ -90,42 +90,42 @@ fn clang_flags(version: u32) -> Vec<&'static str> {
         "-fsanitize=thread",
         "-mllvm",
         "-tsan-instrument-func-entry-exit=0",
-        // Names the standard of the language, as gcc does anyway.
+        // Records the language standard, which gcc always does.
         "-grecord-command-line",
     ];
     if version >= 11 {
-        // Older ones lose the read of `g += x`, and cannot tell volatile accesses apart.
+        // Older versions lose the read of `g += x` and cannot distinguish volatile accesses.
         flags.extend(["-mllvm", "-tsan-instrument-read-before-write=1"]);
         flags.extend(["-mllvm", "-tsan-distinguish-volatile"]);
     }
     flags
 }
 
-/// For the compilers proper of C and of C++, which both read `cc1`.
+/// Returns specs for the compilers proper of C and C++, which both read `cc1`.
 fn specs(version: u32) -> String {
     let mut flags = vec![
         "-fsanitize=thread",
-        // Else copies of constant size are inlined without hooks.
+        // Otherwise copies of constant size are inlined without hooks.
         "-fno-builtin",
         "--param=tsan-instrument-func-entry-exit=0",
     ];
     if version >= 11 {
         flags.push("--param=tsan-distinguish-volatile=1");
-        // Fences, which the thread sanitizer does not know, are known to us.
+        // The thread sanitizer warns about fences, which Mazurka supports.
         flags.push("-Wno-tsan");
     }
     format!("*cc1:\n+ {}\n\n", flags.join(" "))
 }
 
 fn in_memory(content: &str) -> io::Result<File> {
-    // Inherited by the compiler, so without CLOEXEC.
+    // The compiler inherits the file, so CLOEXEC is not set.
     let mut file = File::from(memfd_create(c"mazurka", MemfdFlags::empty())?);
     file.write_all(content.as_bytes())?;
     Ok(file)
 }
 
-/// Where assembly of the sources accesses memory. Nothing if they cannot be preprocessed: the compiler then says why. A
-/// source that is read from a pipe is left to the compiler.
+/// Returns the places where assembly accesses memory. Returns nothing if a source cannot be
+/// preprocessed (the compiler reports why) or is read from a pipe.
 fn places_of_assembly(compiler: &Compiler, arguments: &[OsString]) -> BTreeSet<String> {
     let Some(arguments) = Invocation::preprocessing(arguments) else {
         return BTreeSet::new();
@@ -140,7 +140,7 @@ fn places_of_assembly(compiler: &Compiler, arguments: &[OsString]) -> BTreeSet<S
     assembly::places(&String::from_utf8_lossy(&text))
 }
 
-/// Our library as the first one that the program needs, whatever the linker makes of libraries that seem unused.
+/// Makes our library the first that a program needs, even if the linker drops unused libraries.
 fn link_flags(library: &RuntimeLibrary) -> Vec<OsString> {
     let folder = library.folder().as_os_str();
     let mut search = OsString::from("-L");
@@ -149,7 +149,7 @@ fn link_flags(library: &RuntimeLibrary) -> Vec<OsString> {
     let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
     let mut flags = words(&["-Wl,--push-state,--no-as-needed"]);
     flags.extend([search, named]);
-    // As DT_RPATH, which LD_LIBRARY_PATH does not override. A comma in the path would end `-Wl,`.
+    // DT_RPATH is not overridden by LD_LIBRARY_PATH. A comma in the path would end `-Wl,`.
     flags.extend(words(&[
         "-Wl,--pop-state",
         "-Wl,--disable-new-dtags",
@@ -158,7 +158,8 @@ fn link_flags(library: &RuntimeLibrary) -> Vec<OsString> {
         "-Xlinker",
     ]));
     flags.push(OsStr::to_owned(folder));
-    // Compilers that do not hook copies and fills call the C library's; the names of that itself stay free for it.
+    // Compilers that do not hook copies and fills call these. The C library's own names stay free
+    // for it to use.
     flags.extend(words(&[
         "-Wl,--wrap=memcpy",
         "-Wl,--wrap=memmove",

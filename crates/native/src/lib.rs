@@ -1,15 +1,18 @@
-//! C and C++ programs, seen from outside: how they are compiled for a check, what their binaries contain, and what
-//! their addresses are called.
+//! C and C++ programs, seen from outside: how they are compiled for a check, what their binaries
+//! contain, and what source-level names their addresses have.
 //!
 //! * [`Compiler`], [`Instrumented`] and [`Build`] run the user's own compiler, with hooks added.
-//! * [`Binary`] tells whether a program can be checked.
-//! * [`Names`] and [`Images`] tell what its addresses are called: lines, functions, variables, values.
-//! * [`is_confined`] tells whether it changes anything but its memory, [`has_unseen_writes`] whether it has functions change that.
-//! * [`unhooked`] finds accesses that no hook announces; [`Patch`] redirects them to an announcement.
-//! * [`Unseen`] tells which of its code a check does not see.
-//! * [`Worker`] is the process in which a program checks itself, as an [`Order`] says; [`Debugger`] runs it in gdb.
+//! * [`Binary`] reports whether a program can be checked.
+//! * [`Names`] and [`Images`] name its addresses: lines, functions, variables, values.
+//! * [`is_confined`] checks whether a program changes only its memory, and [`has_unseen_writes`]
+//!   whether functions that it calls may change that memory without a hook.
+//! * [`unhooked`] finds accesses that no hook announces; [`Patch`] redirects them to an
+//!   announcement.
+//! * [`Unseen`] reports which code a check does not see.
+//! * [`Worker`] is the process in which a program checks itself, as an [`Order`] says; [`Debugger`]
+//!   runs it in gdb.
 //!
-//! Nothing here prints, and nothing here checks: that is what the runtime library does, in the program's own process.
+//! This crate neither prints nor checks: the runtime library checks, in the program's process.
 
 #![forbid(unsafe_code)]
 
@@ -26,6 +29,7 @@ mod invocation;
 mod language;
 mod libraries;
 mod liveness;
+mod memory_file;
 mod names;
 mod order;
 mod patience;

@@ -1,45 +1,42 @@
-//! How an order reaches the process that is to carry it out, and files that processes reach without a name.
+//! Passes an order to its worker process, and creates unnamed files that processes share.
 
+use crate::memory_file::memory_file;
 use report::{ORDER_IN_FILE, Order, Trail};
-use rustix::fs::{MemfdFlags, memfd_create};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
-/// Longer orders, those with long schedules, do not fit into an environment.
+/// The greatest length of an order in the environment. Orders with long schedules exceed it.
 const LONGEST: usize = 64 * 1024;
 
-/// An order as it stands in the environment, and the file that has it if it is too long.
+/// Returns the text of an order for the environment, and the file that holds it if it is too long.
 pub(crate) fn written(order: &Order) -> io::Result<(OsString, Option<File>)> {
     let text = serde_json::to_string(order).expect("an order has no maps to serialise");
     if text.len() <= LONGEST {
         return Ok((text.into(), None));
     }
-    // Inherited by the worker, so without CLOEXEC.
-    let mut file = File::from(memfd_create(c"mazurka.order", MemfdFlags::empty())?);
+    // The worker inherits the file, so CLOEXEC is not set.
+    let mut file = memory_file(c"mazurka.order", true)?;
     file.write_all(text.as_bytes())?;
     let named = format!("{ORDER_IN_FILE}/proc/self/fd/{}", file.as_raw_fd());
     Ok((named.into(), Some(file)))
 }
 
-/// A file without a name for a trail, which other processes reach as long as it is open here.
+/// Creates an unnamed file for a trail. Other processes can open it while it is open here.
 pub(crate) fn trail_file() -> io::Result<File> {
-    let file = File::from(memfd_create(c"mazurka.trail", MemfdFlags::CLOEXEC)?);
+    let file = memory_file(c"mazurka.trail", false)?;
     file.set_len(Trail::BYTES)?;
     Ok(file)
 }
 
-/// A file without a name for errands.
+/// Creates an unnamed file for errands.
 pub(crate) fn errand_file() -> io::Result<File> {
-    Ok(File::from(memfd_create(
-        c"mazurka.errand",
-        MemfdFlags::CLOEXEC,
-    )?))
+    memory_file(c"mazurka.errand", false)
 }
 
-/// A path by which processes reach an open file, also one that has lost its name.
+/// Returns a path by which other processes can open an open file, even one without a name.
 pub fn reachable(file: &impl AsRawFd) -> PathBuf {
     let process = std::process::id();
     PathBuf::from(format!("/proc/{process}/fd/{}", file.as_raw_fd()))

@@ -1,12 +1,10 @@
-//! The process in which a program is checked: started with an order, listened to, and gone when its owner is.
+//! The process in which a program is checked. It starts with an order, and ends with its owner.
 
 use crate::order::{errand_file, reachable, trail_file, written};
 use crate::patience::{Patience, descendants};
 use crate::{Answer, ORDER, Order};
 use report::{Errands, Trail, Trailed};
-use rustix::process::{
-    Pid, Signal, kill_process, kill_process_group, set_parent_process_death_signal,
-};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Seek, Write};
@@ -14,33 +12,34 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// A process that checks a program, and the group of processes that it may start. They end at the latest when this value does.
+/// A process that checks a program, together with its process group. All of them end when this
+/// value is dropped, if not before.
 #[derive(Debug)]
 pub struct Worker {
     child: Child,
-    /// What it has done so far.
+    /// The file in which it records its progress.
     trail: File,
     answers: Option<PipeReader>,
-    /// Opened by the worker for each answer, since the program may close any descriptor of its process.
+    /// The worker opens it anew for each answer, since the program may close any descriptor.
     output: Option<PipeWriter>,
     errands: Option<Channel>,
 }
 
-/// How errands reach a worker. It never fills up, so that nothing waits for a worker that has died.
+/// The channel that passes errands to a worker. It never fills up, so a dead worker blocks nothing.
 #[derive(Debug)]
 struct Channel {
     words: File,
     bell: PipeWriter,
-    /// Opened by the worker.
+    /// The worker opens this end.
     _bell: PipeReader,
 }
 
 impl Worker {
-    /// Starts a program that was built with hooks, so that it checks itself as `order` says: the command names it, with its
-    /// environment. Its arguments begin with the name that it is to know itself by.
+    /// Starts `command`, a program that was built with hooks, so that it checks itself as `order`
+    /// says. The first of `arguments` is the name that the program sees as its own.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the process cannot be started.
     pub fn start(
         mut command: Command,
         arguments: &[OsString],
@@ -66,7 +65,7 @@ impl Worker {
             .stdout(output.try_clone()?)
             .process_group(0)
             .spawn()?;
-        // The worker has the file, too.
+        // The worker has the file open, too.
         drop(file);
         Ok(Worker {
             child,
@@ -77,10 +76,11 @@ impl Worker {
         })
     }
 
-    /// The same for a program that is to do [errands](Worker::tell).
+    /// Starts a worker like [`start`](Worker::start), for a program that does
+    /// [errands](Worker::tell).
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the process cannot be started.
     pub fn start_for_errands(
         command: Command,
         arguments: &[OsString],
@@ -104,10 +104,10 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Gives it an errand, when it has none.
+    /// Gives an errand to the worker, which must have none.
     ///
     /// # Errors
-    /// If it was not [started for errands](Worker::start_for_errands), or memory is short.
+    /// If the worker was not [started for errands](Worker::start_for_errands), or memory is short.
     pub fn tell(&mut self, words: &[u8]) -> io::Result<()> {
         let channel = self.errands.as_mut().ok_or(io::ErrorKind::Unsupported)?;
         channel.words.set_len(0)?;
@@ -115,7 +115,7 @@ impl Worker {
         channel.bell.write_all(&[0])
     }
 
-    /// Lets others [ask it for haste](Haste::ask).
+    /// Returns a handle with which others can [ask the worker for haste](Haste::ask).
     ///
     /// # Errors
     /// If there are too many open files.
@@ -123,10 +123,11 @@ impl Worker {
         self.trail.try_clone().map(Haste)
     }
 
-    /// What the errand brought that it has done. Whoever asks for haste from now on means the next one.
+    /// Returns the result of the errand that the worker has completed. Later requests for haste
+    /// apply to the next errand.
     ///
     /// # Errors
-    /// As [`tell`](Worker::tell).
+    /// As for [`tell`](Worker::tell).
     pub fn brought(&self) -> io::Result<Vec<u8>> {
         self.trail
             .write_all_at(&0_u64.to_le_bytes(), Trail::HASTE)?;
@@ -138,10 +139,10 @@ impl Worker {
         Ok(words)
     }
 
-    /// What it answers, until it is killed. Lines that are no answers are the program's own.
+    /// Returns the answers of the worker until it is killed. Other lines are output of the program.
     ///
     /// # Panics
-    /// If they are asked for a second time.
+    /// If it is called twice.
     pub fn answers(&mut self) -> Answers {
         let answers = self.answers.take();
         Answers {
@@ -149,35 +150,35 @@ impl Worker {
         }
     }
 
-    /// Asks it to stop early and to report what it has.
+    /// Asks the worker to stop early and to report its results so far.
     pub fn interrupt(&self) {
-        // It may have ended by itself.
+        // It may have ended on its own.
         let _ = kill_process(self.id(), Signal::INT);
     }
 
-    /// Measures from now on how long it could have answered.
+    /// Starts to measure the time in which the worker could have answered.
     pub fn patience(&self) -> Patience {
         Patience::with(self.id())
     }
 
-    /// What it has done so far, also if it was killed; nothing if no execution has begun.
+    /// Returns the progress so far, even after a kill; `None` if no execution has begun.
     pub fn trail(&self) -> Option<Trailed> {
         Trailed::read(&self.trail).ok().flatten()
     }
 
-    /// How it ended, if it has.
+    /// Returns how the worker ended, if it has.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// If the system cannot report it.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 
-    /// Ends it at once, and what it has started.
+    /// Ends the worker at once, with all processes that it started.
     pub fn kill(&mut self) {
         let id = self.id();
         if self.ended().is_ok_and(|ended| ended.is_none()) {
-            // Some may have left the group. A process that is stopped starts no other.
+            // Some processes may have left the group. A stopped process starts no others.
             let _ = kill_process(id, Signal::STOP);
             for other in descendants(id) {
                 let _ = kill_process(other, Signal::KILL);
@@ -185,9 +186,10 @@ impl Worker {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
-        // The number of a group is not given away while the group has members.
+        // The number of a group is not reused while the group has members.
         let _ = kill_process_group(id, Signal::KILL);
-        // What it has answered stands before this in the pipe, also where a process that has left the group keeps the pipe open.
+        // Earlier answers precede this marker in the pipe. It ends them even if a process that left
+        // the group keeps the pipe open.
         if let Some(mut output) = self.output.take() {
             let _ = output.write_all(END);
         }
@@ -198,14 +200,14 @@ impl Worker {
     }
 }
 
-/// A way to ask a worker to end its errand soon.
+/// A handle with which a worker is asked to end its errand soon.
 #[derive(Debug)]
 pub struct Haste(File);
 
 impl Haste {
-    /// Asks for it. Nothing is lost if the worker has ended.
+    /// Asks for haste. Has no effect if the worker has ended.
     pub fn ask(&self) {
-        // Without an answer the errand ends in its time.
+        // If this fails, the errand ends at its usual time.
         let _ = self.0.write_all_at(&1_u64.to_le_bytes(), Trail::HASTE);
     }
 }
@@ -216,18 +218,23 @@ impl Drop for Worker {
     }
 }
 
-/// Ends this process as soon as the thread has ended that has started it.
+/// Makes the system end this process as soon as the thread that started it has ended.
 ///
 /// # Errors
-/// If the system does not do that.
+/// If the system refuses.
 pub fn end_with_parent() -> io::Result<()> {
-    Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
+    #[cfg(target_os = "linux")]
+    return Ok(rustix::process::set_parent_process_death_signal(Some(
+        Signal::KILL,
+    ))?);
+    #[cfg(not(target_os = "linux"))]
+    Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Ends the answers of a worker, perhaps behind the beginning of one.
+/// The marker that ends the answers of a worker. It may follow an incomplete answer.
 const END: &[u8] = b"end\n";
 
-/// The answers of a worker, as they come.
+/// Iterates over the answers of a worker as they arrive.
 #[derive(Debug)]
 pub struct Answers {
     output: BufReader<PipeReader>,
@@ -252,7 +259,7 @@ impl Iterator for Answers {
     }
 }
 
-/// How a process ended, in words: `exit status 3`, `SIGSEGV (signal 11)`.
+/// Describes how a process ended: `exit status 3`, `SIGSEGV (signal 11)`.
 ///
 /// ```
 /// use std::process::Command;

@@ -1,9 +1,10 @@
 //! Runs a closure and the threads that it starts as stackful coroutines, one visible operation at a
 //! time, under [`explore::Program`].
 //!
-//! [`Model`] is the program. The other types are what the mirrors of the standard library are made of:
-//! they announce an operation, wait until the model performs it, and know no exploration. They belong
-//! to the execution that created them and may be used by its threads only; used elsewhere they panic.
+//! [`Model`] is the program. The mirrors of the standard library are built from the other types,
+//! which announce an operation, wait until the model performs it, and do not depend on the
+//! exploration. Objects of these types belong to the execution that created them. Only its threads
+//! may use them; other uses panic.
 //!
 //! ```
 //! use explore::{Algorithm, Options, Outcome, Program, explore};
@@ -23,8 +24,15 @@
 //! assert_eq!(model.outcome(), Outcome::Completed);
 //! ```
 //!
-//! What an operation of a mirror is called in a trace, and where it stands, comes from the caller
-//! (`#[track_caller]`).
+//! The caller (`#[track_caller]`) determines the name and the place of an operation in a trace.
+
+#![cfg_attr(
+    not(all(target_os = "linux", target_arch = "x86_64")),
+    allow(
+        dead_code,
+        reason = "stacks are compared, and traps caught, on x86-64 Linux only"
+    )
+)]
 
 mod allocator;
 mod arc;

@@ -1,4 +1,4 @@
-//! Objects by the memory in which they are: the names of those that settle, and the copies of statics.
+//! Objects by their memory: the names of objects that settle, and the copies of statics.
 
 use crate::arena;
 use crate::engine::Engine;
@@ -9,41 +9,43 @@ use rustc_hash::FxHashMap;
 use std::alloc::{self, GlobalAlloc, Layout};
 use std::ptr::{self, NonNull};
 
-/// Where something is that has not settled.
+/// The location of an object that has not settled.
 pub(crate) enum Home {
     /// In memory of the model.
     Here(Site),
-    /// In a static of which the execution has a copy.
+    /// In a static that the execution has a copy of.
     Copied(NonNull<u8>),
     /// In a static.
     Static(Site),
-    /// Elsewhere: it was made outside the model.
+    /// Elsewhere: it was created outside of the model.
     Unknown,
 }
 
-/// What is where in the execution at hand.
+/// The contents of memory in the current execution.
 #[derive(Default)]
 pub(crate) struct Residents {
     copies: Vec<Copied>,
-    /// By the address of the static: which copy.
+    /// Indices of copies by the address of their static.
     by_address: FxHashMap<usize, usize>,
-    /// The statics that were put back in the execution at hand, by their addresses.
+    /// The addresses of the statics that were reset in the current execution.
     put_back: Vec<usize>,
     large: Vec<Large>,
     /// The number of the execution.
     execution: u32,
-    /// Indexed by the first object at a place: the last execution in which there was one, and how many there were.
+    /// Indexed by the first object at a place: the last execution with an object there, and the
+    /// number of its objects at that place.
     met: Vec<(u32, u32)>,
     /// Indexed by thread.
     by_thread: Vec<Settled>,
 }
 
-/// What settled when a thread used it first.
+/// The objects that settled when a thread first used them.
 #[derive(Default)]
 struct Settled {
-    /// In the execution at hand.
+    /// The number in the current execution.
     count: usize,
-    /// In this execution and those before, where as many settled: most likely the same happens again.
+    /// The objects in this execution and, beyond `count`, in earlier ones: most likely the same
+    /// objects settle again.
     known: Vec<Known>,
 }
 
@@ -53,9 +55,9 @@ struct Known {
     object: ObjectId,
 }
 
-/// The copy of a static that an execution has.
+/// An execution's copy of a static.
 struct Copied {
-    /// Where the static is.
+    /// The address of the static.
     address: usize,
     start: NonNull<u8>,
     layout: Layout,
@@ -73,13 +75,13 @@ struct Large {
 
 impl Drop for Copied {
     fn drop(&mut self) {
-        // SAFETY: the memory was allocated with this layout, and nobody uses it any more.
+        // SAFETY: the memory was allocated with this layout, and nothing uses it any more.
         unsafe { alloc::dealloc(self.start.as_ptr(), self.layout) };
     }
 }
 
 impl Residents {
-    /// The execution is over. Values of statics that it has not dropped leak.
+    /// Ends the execution. Values of statics that it has not dropped leak.
     pub(crate) fn clear(&mut self) {
         self.execution += 1;
         self.large.clear();
@@ -89,61 +91,67 @@ impl Residents {
         self.copies.clear();
     }
 
-    /// Whether a static has a destructor.
+    /// Checks whether a static has a destructor.
     pub(crate) fn own_values(&self) -> bool {
         self.copies.iter().any(|copy| copy.drop.is_some())
     }
 
-    /// What drops the values of statics, which have no destructors then.
+    /// Takes the destructors of statics, which have none afterwards.
     pub(crate) fn take_destructors(&mut self) -> Vec<Box<dyn FnOnce()>> {
         let copies = self.copies.iter_mut();
         copies.filter_map(|copy| copy.drop.take()).collect()
     }
 
-    /// There is one more thread.
+    /// Adds a thread.
     pub(crate) fn add_thread(&mut self) {
         self.by_thread.push(Settled::default());
     }
 
-    /// How many objects have settled.
+    /// Returns how many objects have settled.
     pub(crate) fn count(&self) -> usize {
         self.by_thread.iter().map(|own| own.count).sum()
     }
 
-    /// Whether the address is of memory that is too large for the arenas.
+    /// Checks whether the address is that of memory that is too large for the arenas.
     pub(crate) fn is_large(&self, address: usize) -> bool {
         self.large.iter().any(|large| large.start == address)
     }
 
-    /// The memory that is too large for the arenas.
+    /// Returns the memory that is too large for the arenas.
     pub(crate) fn large_objects(&self) -> impl Iterator<Item = arena::Span> {
         self.large.iter().map(|large| (large.start, large.size))
     }
 
-    /// The copies of statics.
+    /// Returns the copies of statics.
     pub(crate) fn copied(&self) -> impl Iterator<Item = arena::Span> {
         let span = |copy: &Copied| (copy.start.addr().get(), copy.layout.size());
         self.copies.iter().map(span)
     }
 
-    /// Such memory was freed, perhaps.
+    /// Discards the record of memory that was freed, if it is too large for the arenas.
     pub(crate) fn remove_large(&mut self, address: usize) {
         self.large.retain(|large| large.start != address);
     }
 
-    /// Puts the plain data back that is beside an object in a static.
+    /// Resets the plain data beside an object in a static.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(unused_variables, reason = "statics are found in ELF images only")
+    )]
     fn put_back(&mut self, object: usize, size: usize) {
         #[cfg(target_os = "linux")]
         if let Some(whole) = image::enclosing::static_around(&(object..object + size))
             && !self.put_back.contains(&whole.start)
         {
             self.put_back.push(whole.start);
-            // SAFETY: the threads of the model use the objects in a static before they change the rest, and this is the first use.
+            // SAFETY: the threads of the model use the objects in a static before they change the
+            // rest, and this is the first use.
             unsafe { image::enclosing::put_back(&whole) };
         }
     }
 
-    /// How many objects were at the place of this first one before, in the execution at hand.
+    /// Returns how many objects were at the place of this first one before, in the current
+    /// execution.
     fn predecessors(&mut self, first: ObjectId) -> u32 {
         let index = first.0 as usize;
         if self.met.len() <= index {
@@ -159,7 +167,7 @@ impl Residents {
 }
 
 impl Engine {
-    /// Where something is that has not settled.
+    /// Returns the location of an object that has not settled.
     pub(crate) fn home_of(&self, address: usize) -> Home {
         if let Some(&copy) = self.residents.by_address.get(&address) {
             return Home::Copied(self.residents.copies[copy].start);
@@ -171,10 +179,10 @@ impl Engine {
         }
     }
 
-    /// The name of a place in memory of the model.
+    /// Returns the name of a place in memory of the model.
     #[inline]
     fn site_of(&self, address: usize) -> Option<Site> {
-        // Who shares what is on its stack is mostly the main thread.
+        // The thread that shares objects on its stack is usually the main thread.
         site_in_heap(address)
             .or_else(|| self.site_on_stack(self.running, address))
             .or_else(|| self.site_on_stack(ThreadId::MAIN, address))
@@ -223,14 +231,15 @@ impl Engine {
             .or_else(in_large)
     }
 
-    /// The object that settles at an address of the heap or of the stack of the thread that runs. None elsewhere.
+    /// Creates the object that settles at an address of the heap or of the running thread's stack.
+    /// Returns None elsewhere.
     #[inline]
     pub(crate) fn create_nearby(&mut self, address: usize, parts: u32) -> Option<ObjectId> {
         let site = site_in_heap(address).or_else(|| self.site_on_stack(self.running, address))?;
         Some(self.create_at(site, parts))
     }
 
-    /// The object that settles at a place in memory.
+    /// Creates the object that settles at a place in memory.
     #[inline]
     pub(crate) fn create_at(&mut self, site: Site, parts: u32) -> ObjectId {
         let Residents {
@@ -275,9 +284,10 @@ impl Engine {
         object
     }
 
-    /// Memory of the system for an object of the thread that runs, if it is too large for the arenas.
+    /// Allocates memory of the system for an object of the running thread that is too large for the
+    /// arenas.
     pub(crate) fn allocate_large(&mut self, layout: Layout) -> Option<NonNull<u8>> {
-        // SAFETY: the layout is not empty: an empty one fits into every arena.
+        // SAFETY: the layout is not empty, since an empty one fits into every arena.
         let memory = NonNull::new(unsafe { alloc::System.alloc(layout) })?;
         let thread = self.running;
         let number = self.threads[thread.index()].heap.next_large();
@@ -291,7 +301,7 @@ impl Engine {
         Some(memory)
     }
 
-    /// A copy of a static for the execution at hand.
+    /// Copies a static for the current execution.
     pub(crate) fn copy_static<T: ?Sized>(&mut self, value: &T) -> NonNull<u8> {
         let original: *const T = value;
         self.residents.put_back(original.addr(), size_of_val(value));
@@ -302,8 +312,9 @@ impl Engine {
         // SAFETY: the layout is not empty.
         let start = NonNull::new(unsafe { alloc::alloc(layout) })
             .unwrap_or_else(|| alloc::handle_alloc_error(layout));
-        // SAFETY: the memory is as large as the value, and nobody else's. The value is one of a static as it was
-        // initialised, which nobody writes; each execution takes it for its own, as each use of a constant does.
+        // SAFETY: the memory is as large as the value and belongs to the copy alone. The value is
+        // that of a static as it was initialised, and nothing writes to it. Each execution uses a
+        // copy, as each use of a constant does.
         unsafe {
             ptr::copy_nonoverlapping(original.cast::<u8>(), start.as_ptr(), size_of_val(value));
         }
@@ -334,10 +345,10 @@ fn site_in_heap(address: usize) -> Option<Site> {
     })
 }
 
-/// What drops the value in place.
+/// Returns a closure that drops the value in place.
 fn destructor<T: ?Sized>(value: *mut T) -> Box<dyn FnOnce()> {
     // SAFETY: the value is a copy that is dropped once, at the end of the execution.
     let drop: Box<dyn FnOnce() + '_> = Box::new(move || unsafe { ptr::drop_in_place(value) });
-    // SAFETY: what is in a static lives for ever.
+    // SAFETY: the content of a static lives forever.
     unsafe { std::mem::transmute::<Box<dyn FnOnce() + '_>, Box<dyn FnOnce() + 'static>>(drop) }
 }
