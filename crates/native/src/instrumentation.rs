@@ -5,8 +5,8 @@
 //! flags come before the user's, which take precedence.
 
 use crate::assembly;
+use crate::memory_file::memory_file;
 use crate::{Compiler, Family, Invocation, RUNTIME_LIBRARY, RuntimeLibrary};
-use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -119,7 +119,7 @@ fn specs(version: u32) -> String {
 
 fn in_memory(content: &str) -> io::Result<File> {
     // The compiler inherits the file, so CLOEXEC is not set.
-    let mut file = File::from(memfd_create(c"mazurka", MemfdFlags::empty())?);
+    let mut file = memory_file(c"mazurka", true)?;
     file.write_all(content.as_bytes())?;
     Ok(file)
 }
