@@ -1,12 +1,16 @@
-//! Shared ownership that tells of leaks and of who drops the value.
+//! Shared ownership that detects leaks and exposes the order in which owners drop their shares.
 //!
-//! The counter is that of `std::sync::Arc`. What is added: giving up a share happens before the value is
-//! dropped, which destructors rely on (release, and acquire by the last one); and a value that nobody drops is a failure.
+//! The reference count itself is that of `std::sync::Arc`. This module adds two things. Giving up a
+//! share happens before the drop of the value, which destructors rely on (a release, and an acquire
+//! by the last owner). A value that is never dropped is a failure.
 //!
-//! 1. Giving up a share is an event only where the order matters: where the destructor of the value performs operations, so that
-//!    it matters which thread is last (`Coarsening::Ordered`), or where somebody looks at the count (`Coarsening::Polled`). In the
-//!    second case taking a share is an event, too; looks are writes, and the others, which commute, are reads.
-//! 2. Weak shares are events only where somebody counts them (`Coarsening::Scanned`).
+//! 1. Giving up a share is an event only where the order matters: where the destructor of the value
+//!    performs operations, so that it matters which thread is last (`Coarsening::Ordered`), or
+//!    where a thread reads the count (`Coarsening::Polled`). In the second case taking a share is
+//!    an event, too. Reads of the count are then write accesses, and changes of the count, which
+//!    commute with each other, are read accesses.
+//! 2. Changes of weak shares are events only where a thread reads their count
+//!    (`Coarsening::Scanned`).
 
 mod conversions;
 mod counter;
@@ -27,7 +31,8 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::sync::Arc as Shared;
 
-/// As `std::sync::Arc`; that a value is never dropped is a failure (see the `leaks_fail` of the configuration).
+/// A `std::sync::Arc` whose value must be dropped: otherwise the execution is a failure (see the
+/// `leaks_fail` of the configuration).
 ///
 /// ```
 /// use runtime::{Arc, Config, Model};
@@ -48,20 +53,21 @@ pub struct Arc<T: ?Sized> {
 impl<T: RefUnwindSafe + ?Sized> UnwindSafe for Arc<T> {}
 
 impl<T> Arc<T> {
-    /// A value with one owner.
+    /// Creates a value with one owner.
     #[track_caller]
     pub fn new(value: T) -> Arc<T> {
         Arc::of(Shared::new(value), Counter::new())
     }
 
-    /// The same, pinned.
+    /// Creates a pinned value with one owner.
     #[track_caller]
     pub fn pin(value: T) -> Pin<Arc<T>> {
-        // SAFETY: the value is on the heap and is only moved out by `try_unwrap` and `into_inner`, which take an `Arc`.
+        // SAFETY: the value is on the heap. Only `try_unwrap` and `into_inner` move it out, and
+        // they take an `Arc`.
         unsafe { Pin::new_unchecked(Arc::new(value)) }
     }
 
-    /// A value that knows itself.
+    /// Creates a value that has a weak reference to itself.
     #[track_caller]
     pub fn new_cyclic<F>(make: F) -> Arc<T>
     where
@@ -72,11 +78,11 @@ impl<T> Arc<T> {
         Arc::of(value, counter)
     }
 
-    /// The value, if this is its only owner.
+    /// Returns the value if this is its only owner.
     ///
     /// # Errors
     ///
-    /// With the `Arc`, if there are others.
+    /// Returns the `Arc` if there are other owners.
     #[track_caller]
     pub fn try_unwrap(this: Arc<T>) -> Result<T, Arc<T>> {
         outside!(event(OpKind::ReadModifyWrite, || {
@@ -90,7 +96,7 @@ impl<T> Arc<T> {
         }
     }
 
-    /// Gives up the share; the value, if it was the last.
+    /// Gives up the share. Returns the value if the share was the last one.
     #[track_caller]
     pub fn into_inner(this: Arc<T>) -> Option<T> {
         outside!(event(OpKind::ReadModifyWrite, || Shared::into_inner(
@@ -100,7 +106,7 @@ impl<T> Arc<T> {
         Shared::into_inner(this.into_shared())
     }
 
-    /// The value, if this is its only owner, else a clone.
+    /// Returns the value if this is its only owner, and a clone of the value otherwise.
     #[track_caller]
     pub fn unwrap_or_clone(this: Arc<T>) -> T
     where
@@ -118,21 +124,21 @@ impl<T: ?Sized> Arc<T> {
         }
     }
 
-    /// The share without the end of it.
+    /// Returns the share without giving it up.
     fn into_shared(self) -> Shared<T> {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: `this` is not dropped, and not used again.
+        // SAFETY: `this` is neither dropped nor used again.
         unsafe { ManuallyDrop::take(&mut this.value) }
     }
 
-    /// How many owners there are.
+    /// Returns the number of owners.
     #[track_caller]
     pub fn strong_count(this: &Arc<T>) -> usize {
         outside!(event(OpKind::Load, || Shared::strong_count(&this.value)));
         this.counter.look()
     }
 
-    /// How many weak references there are.
+    /// Returns the number of weak references.
     #[track_caller]
     pub fn weak_count(this: &Arc<T>) -> usize {
         outside!(event(OpKind::Load, || Shared::weak_count(&this.value)));
@@ -140,7 +146,7 @@ impl<T: ?Sized> Arc<T> {
             .look_at_weak(|| Shared::weak_count(&this.value))
     }
 
-    /// A reference that does not keep the value alive.
+    /// Creates a reference that does not keep the value alive.
     #[track_caller]
     pub fn downgrade(this: &Arc<T>) -> Weak<T> {
         outside!(event(OpKind::ReadModifyWrite, || Weak::of(
@@ -151,7 +157,7 @@ impl<T: ?Sized> Arc<T> {
         Weak::of(Shared::downgrade(&this.value), Some(this.counter))
     }
 
-    /// The value, if this is its only owner and there are no weak references.
+    /// Returns the value if this is its only owner and there are no weak references.
     #[track_caller]
     pub fn get_mut(this: &mut Arc<T>) -> Option<&mut T> {
         outside!(event(OpKind::Load, || Shared::get_mut(&mut this.value)));
@@ -159,14 +165,14 @@ impl<T: ?Sized> Arc<T> {
         Shared::get_mut(&mut this.value)
     }
 
-    /// Whether both are owners of the same value.
+    /// Checks whether both are owners of the same value.
     pub fn ptr_eq(this: &Arc<T>, other: &Arc<T>) -> bool {
         Shared::ptr_eq(&this.value, &other.value)
     }
 }
 
 impl<T: Clone> Arc<T> {
-    /// The value; a clone of its own if there are other owners.
+    /// Returns the value, and replaces it by a clone first if there are other owners.
     #[track_caller]
     pub fn make_mut(this: &mut Arc<T>) -> &mut T {
         if Arc::get_mut(this).is_none() {
@@ -193,7 +199,7 @@ impl<T: ?Sized> Drop for Arc<T> {
     #[track_caller]
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the field is not used again. The share is dropped also if the operation unwinds.
+        // SAFETY: the field is not used again. The share is dropped even if the operation unwinds.
         let value = unsafe { ManuallyDrop::take(&mut self.value) };
         outside!(event(OpKind::ReadModifyWrite, || drop(value)));
         let is_last = self.counter.give_up();
@@ -213,7 +219,7 @@ impl<T: ?Sized> Deref for Arc<T> {
     }
 }
 
-/// While the execution is torn down, a thread is told what does not hold any more.
+/// Never returns. While an execution is torn down, operations return results that no longer hold.
 fn torn() -> ! {
     loop {
         crate::assume(false);

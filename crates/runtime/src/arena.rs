@@ -1,10 +1,11 @@
-//! The heap of one thread of a model: what it allocates, and where, does not depend on the schedule.
+//! The heap of one thread of a model. Its contents and addresses do not depend on the schedule.
 //!
-//! Memory is given out in order and not used again within an execution. It is counted in *windows* of
-//! 1 KiB that no object straddles unless it is larger; the n-th window of a thread has the same objects
-//! in every execution with the same past of the thread, so (thread, n, offset) names an address. With
-//! the next execution a span of windows begins anew, or, while objects in it live on (what a test
-//! collects, a lazy static), behind the windows that were used.
+//! Memory is given out in order and is not used again within an execution. It is counted in
+//! *windows* of 1 KiB. No object straddles windows unless it is larger than one. The n-th window of
+//! a thread has the same objects in every execution with the same past of the thread, so (thread,
+//! n, offset) names an address. In the next execution a span of windows is used from its beginning
+//! again. If objects in it are still alive (results that a test collects, a lazy static), it is
+//! used from behind the windows that hold them.
 
 use crate::region::{self, SPAN};
 use explore::ThreadId;
@@ -17,29 +18,30 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 const WINDOW: usize = 1024;
 const WINDOWS: usize = SPAN / WINDOW;
 
-/// A span with fewer windows left than this is not gone on with.
+/// A span with fewer windows left than this is not used further.
 const FEW: usize = 4;
 
-/// Objects up to this size come from the arena.
+/// The largest size of an object in the arena.
 const LARGEST: usize = (WINDOWS - 1) * WINDOW;
 
 /// The first window of a span.
 struct Header {
-    /// Which thread of the operating system the arena belongs to; 0 if the arena is gone.
+    /// The thread of the operating system that owns the arena; 0 if the arena no longer exists.
     owner: AtomicUsize,
-    /// Objects that were allocated, less those that the owner freed.
+    /// The number of objects allocated, minus those that the owner freed.
     live: AtomicU32,
-    /// Objects that others freed.
+    /// The number of objects that other threads freed.
     freed_elsewhere: AtomicU32,
     thread: ThreadId,
-    /// The first window of the execution.
+    /// The first window of the span that this execution uses.
     first: u32,
-    /// What the distance of an address from the span is added to, for its position; none in a span that is not in use.
+    /// The number that is added to the distance of an address from the span to get its position.
+    /// None in a span that is not in use.
     base: Option<NonZero<u64>>,
 }
 
 impl Header {
-    /// The first window of the execution is the n-th of the thread.
+    /// Records that the first window of the span in this execution is the thread's window `number`.
     fn begin(&mut self, number: u32, kind: Kind) {
         let kind = match kind {
             Kind::Objects => 1 << 42,
@@ -54,7 +56,7 @@ thread_local! {
     static MARK: Cell<u8> = const { Cell::new(0) };
 }
 
-/// An address that only this thread of the operating system has.
+/// Returns an address that is unique to this thread of the operating system.
 #[inline(always)]
 fn own_mark() -> usize {
     MARK.with(|mark| mark as *const Cell<u8> as usize)
@@ -63,12 +65,12 @@ fn own_mark() -> usize {
 /// The address and the length of a piece of memory.
 pub(crate) type Span = (usize, usize);
 
-/// What an arena has.
+/// The kind of objects in an arena.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Objects,
-    /// Text and buffers. What is printed, and when a library lets a buffer grow, differs from execution to
-    /// execution, and must not move objects.
+    /// Text and buffers. Output, and the times at which a library lets a buffer grow, differ
+    /// between executions and must not move other objects.
     Bytes,
 }
 
@@ -76,7 +78,7 @@ enum Kind {
 pub(crate) struct Heap {
     objects: Arena,
     bytes: Arena,
-    /// Objects that are too large for the arenas.
+    /// The number of objects that are too large for the arenas.
     large: u32,
 }
 
@@ -89,7 +91,7 @@ impl Heap {
         }
     }
 
-    /// Where an object goes.
+    /// Returns the arena for objects of this layout.
     #[inline(always)]
     pub(crate) fn arena(&mut self, layout: Layout) -> &mut Arena {
         match layout.align() {
@@ -98,43 +100,44 @@ impl Heap {
         }
     }
 
-    /// The number of one more object that is too large.
+    /// Returns the number of the next object that is too large for the arenas.
     pub(crate) fn next_large(&mut self) -> u32 {
         self.large += 1;
         self.large
     }
 
-    /// Adds the memory given out in this execution; gives how many objects have not been freed.
+    /// Adds the memory given out in this execution to `spans`. Returns how many objects are alive.
     pub(crate) fn look(&self, spans: &mut Vec<Span>) -> u32 {
         let (objects, bytes) = (self.objects.look(spans), self.bytes.look(spans));
         objects.wrapping_add(bytes)
     }
 
-    /// Adds the memory given out in this execution, but for text and buffers.
+    /// Adds the memory given out in this execution to `spans`, except for text and buffers.
     pub(crate) fn look_at_objects(&self, spans: &mut Vec<Span>) {
         self.objects.look(spans);
     }
 
-    /// Whether nothing has been allocated in this execution.
+    /// Checks whether nothing has been allocated in this execution.
     pub(crate) fn is_unused(&self) -> bool {
         self.objects.used == 0 && self.bytes.used == 0
     }
 
-    /// The execution is over. Gives how many bytes it leaves behind, which are not used again.
+    /// Ends the execution. Returns how many bytes cannot be reused, since objects are still alive.
     #[inline]
     pub(crate) fn reset(&mut self) -> usize {
         self.large = 0;
         self.objects.reset() + self.bytes.reset()
     }
 
-    /// The addresses of the spans with live objects.
+    /// Returns the addresses of the spans with live objects.
     pub(crate) fn spans_in_use(&self) -> impl Iterator<Item = usize> {
         let all = self.objects.all_spans().chain(self.bytes.all_spans());
         all.filter(|&&span| !is_empty(span))
             .map(|span| span.addr().get())
     }
 
-    /// Between executions: the objects of other spans than those that are kept are not alive any more. Gives how many bytes are kept.
+    /// Treats the objects of all spans that are not kept as dead. Called between executions.
+    /// Returns how many bytes are kept.
     pub(crate) fn take_back(&mut self, is_kept: impl Fn(usize) -> bool) -> usize {
         self.objects.take_back(&is_kept) + self.bytes.take_back(&is_kept)
     }
@@ -142,17 +145,17 @@ impl Heap {
 
 /// A part of the heap of one thread.
 pub(crate) struct Arena {
-    /// Where the next object goes, up to `end`, the end of a window.
+    /// The address of the next object, up to `end`, the end of a window.
     next: usize,
     end: usize,
     thread: ThreadId,
     kind: Kind,
-    /// Windows taken in this execution.
+    /// The number of windows taken in this execution.
     windows: u32,
-    /// Spans in the order in which they are used; those before `used` have been in this execution.
+    /// Spans in order of use. Those before index `used` have been used in this execution.
     spans: Vec<NonNull<Header>>,
     used: usize,
-    /// Spans that are full with objects that live on.
+    /// Spans that are full and still hold live objects.
     retired: Vec<NonNull<Header>>,
 }
 
@@ -171,7 +174,7 @@ impl Arena {
         }
     }
 
-    /// Memory for an object if it fits into the window at hand.
+    /// Returns memory for an object if it fits into the current window.
     #[inline]
     pub(crate) fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
         // The next multiple of the alignment, which is a power of two.
@@ -181,14 +184,14 @@ impl Arena {
         }
         self.next = start + layout.size();
         let header = header_of(start);
-        // SAFETY: the window at hand is in a span of this arena.
+        // SAFETY: the current window is in a span of this arena.
         let live = unsafe { &header.as_ref().live };
         live.store(live.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         NonNull::new(start as *mut u8)
     }
 
-    /// Memory for an object that does not fit into the window at hand. None for an object that is too
-    /// large, and if there is no memory.
+    /// Returns memory for an object that does not fit into the current window. Returns None if the
+    /// object is too large or if there is no memory.
     #[cold]
     pub(crate) fn allocate_anew(&mut self, layout: Layout) -> Option<NonNull<u8>> {
         if layout.size() > LARGEST || layout.align() > WINDOW {
@@ -202,7 +205,7 @@ impl Arena {
         self.allocate(layout)
     }
 
-    /// The address of so many fresh windows.
+    /// Returns the address of `needed` contiguous unused windows.
     fn take_windows(&mut self, needed: usize) -> Option<usize> {
         let room = if self.used == 0 {
             0
@@ -234,14 +237,14 @@ impl Arena {
             base: None,
         };
         header.begin(self.windows, self.kind);
-        // SAFETY: the span is of this arena alone, and long enough.
+        // SAFETY: the span belongs to this arena alone and is long enough.
         unsafe { span.write(header) };
         self.spans.push(span);
         self.used = self.spans.len();
         Some(span.as_ptr() as usize + WINDOW)
     }
 
-    /// Makes an object longer where it is, if it is the last one and the window has room.
+    /// Extends an object in place if it is the last one and has room. Returns whether it did.
     pub(crate) fn extend(&mut self, address: usize, old: usize, new: usize) -> bool {
         let is_last = address + old == self.next && new <= self.end - address;
         if is_last {
@@ -280,7 +283,8 @@ impl Arena {
                 kept += SPAN;
                 continue;
             }
-            // SAFETY: the spans of the lists belong to this arena, and nothing refers to their objects.
+            // SAFETY: the spans of the lists belong to this arena, and nothing refers to their
+            // objects.
             let header = unsafe { &mut *span.as_ptr() };
             header.live.store(0, Ordering::Relaxed);
             header.freed_elsewhere.store(0, Ordering::Relaxed);
@@ -349,7 +353,7 @@ impl Drop for Arena {
     }
 }
 
-/// Counts what others freed; gives the number of live objects.
+/// Subtracts the objects that other threads freed. Returns the number of live objects.
 fn settle(header: &Header) -> u32 {
     let freed = header.freed_elsewhere.swap(0, Ordering::Acquire);
     let live = header.live.load(Ordering::Relaxed) - freed;
@@ -357,9 +361,9 @@ fn settle(header: &Header) -> u32 {
     live
 }
 
-/// Whether a span that was left behind has no live objects any more.
+/// Checks whether a span with objects that outlived its executions has no live objects any more.
 fn is_empty(span: NonNull<Header>) -> bool {
-    // SAFETY: the span was used, so that it has a header.
+    // SAFETY: the span was used, so it has a header.
     let header = unsafe { span.as_ref() };
     header.live.load(Ordering::Relaxed) == header.freed_elsewhere.load(Ordering::Acquire)
 }
@@ -369,14 +373,14 @@ fn header_of(address: usize) -> NonNull<Header> {
     NonNull::new((address & !(SPAN - 1)) as *mut Header).expect("no span is at address 0")
 }
 
-/// An object of the region is freed.
+/// Frees an object of the region.
 ///
 /// # Safety
 ///
 /// The address is that of a live object that an arena gave out.
 #[inline]
 pub(crate) unsafe fn free(address: usize) {
-    // SAFETY: the address is in a span, so that there is a header.
+    // SAFETY: the address is in a span, so there is a header.
     let header = unsafe { header_of(address).as_ref() };
     if header.owner.load(Ordering::Relaxed) == own_mark() {
         header
@@ -387,22 +391,22 @@ pub(crate) unsafe fn free(address: usize) {
     }
 }
 
-/// Where an address in an arena is: the thread whose heap that is, and a name there.
+/// The position of an address in an arena: the thread that owns the heap, and a name there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Position {
     pub(crate) thread: ThreadId,
-    /// 44 bits.
+    /// A number of 44 bits.
     pub(crate) offset: u64,
 }
 
-/// Where an address in an arena is, if it was allocated in this execution.
+/// Returns the position of an address in an arena, if it was allocated in this execution.
 #[inline]
 pub(crate) fn position_of(address: usize) -> Option<Position> {
     if !region::contains(address) {
         return None;
     }
-    // SAFETY: pointers that the program holds point into spans that were used, so that there is a
-    // header; and the region is never unmapped. At worst the name is that of another object.
+    // SAFETY: pointers that the program holds point into spans that were used, so there is a
+    // header, and the region is never unmapped. At worst the name is that of another object.
     let header = unsafe { header_of(address).as_ref() };
     let distance = address % SPAN;
     if distance < header.first as usize * WINDOW {
@@ -414,12 +418,12 @@ pub(crate) fn position_of(address: usize) -> Option<Position> {
     })
 }
 
-/// Whether an address is in an arena, and was allocated in an execution before.
+/// Checks whether an address is in an arena and was allocated in an earlier execution.
 pub(crate) fn outlives(address: usize) -> bool {
     region::contains(address) && position_of(address).is_none()
 }
 
-/// The name of an address in an arena, if it was allocated in this execution.
+/// Returns the name of an address in an arena, if it was allocated in this execution.
 pub(crate) fn name_of(address: usize) -> Option<u64> {
     let position = position_of(address)?;
     Some(1 << 63 | u64::from(position.thread.0) << 44 | position.offset)
@@ -439,7 +443,7 @@ mod tests {
     }
 
     fn free(address: usize) {
-        // SAFETY: the tests free what they have allocated, once.
+        // SAFETY: each test frees an object that it has allocated, once.
         unsafe { super::free(address) };
     }
 

@@ -20,22 +20,22 @@ use std::fmt::{self, Debug};
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::Ordering;
 
-/// What the processor does atomically: asked for outside of models only.
+/// The processor's atomic operations on a type, which only code outside of models needs.
 #[cfg(not(feature = "enforce"))]
 pub trait Real {}
 
 #[cfg(not(feature = "enforce"))]
 impl<V> Real for V {}
 
-/// What an atomic variable can hold.
+/// A type whose values an atomic variable can hold.
 pub trait Value: Copy + Debug + PartialEq + Real {
-    /// The name of the type in a trace, as `AtomicUsize`.
+    /// The name of the variable's type in a trace, such as `AtomicUsize`.
     const NAME: &'static str;
 
-    /// Whether values are addresses, which say nothing to people.
+    /// Whether values are addresses, which mean nothing to users.
     const IS_POINTER: bool = false;
 
-    /// Equal for equal values, and independent of the schedule.
+    /// Returns a token that is equal for equal values and independent of the schedule.
     fn token(self) -> Token;
 }
 
@@ -67,7 +67,7 @@ impl Value for u128 {
 
     #[inline]
     fn token(self) -> Token {
-        // Two values with one token would be taken for equal: the halves are mixed.
+        // Two values with one token would be taken for equal, so the halves are mixed.
         let (low, high) = (self as u64, (self >> 64) as u64);
         Token(low.wrapping_add(high.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)))
     }
@@ -85,22 +85,22 @@ impl<T> Value for *mut T {
 
 /// An atomic variable. It is `Sync` for all values that it can hold.
 ///
-/// Every operation is an event; orderings matter for data races only (sequential consistency).
-/// Which orderings are valid is the caller's business.
+/// Every operation is an event. Orderings matter for data races only (sequential consistency). The
+/// caller must check which orderings are valid.
 pub struct Atomic<V> {
-    /// The object, with all bits the other way round: 0 until the variable has settled, so that zeroed memory is a variable,
-    /// as it is with `std`.
+    /// The object's id with all bits inverted. It is 0 until the variable has settled, so that
+    /// zeroed memory is a valid variable, as with `std`.
     object: Cell<u32>,
     /// None in zeroed memory.
     location: Option<Place>,
     value: UnsafeCell<V>,
 }
 
-// SAFETY: the value is a plain one that is only touched in effects and by `peek`, by the one thread of
-// the operating system that runs the model; operations elsewhere panic before they touch it. What is in a static is never
-// written (its copies are).
+// SAFETY: the value is plain data. Only effects and `peek` touch it, on the one thread of the
+// operating system that runs the model; operations on other threads panic before they touch it. The
+// content of a static is never written, only that of its copies.
 unsafe impl<V: Value> Sync for Atomic<V> {}
-// SAFETY: like an atomic of the standard library, also for pointers.
+// SAFETY: an atomic of the standard library is `Send`, too, and so is one of pointers.
 unsafe impl<V: Value> Send for Atomic<V> {}
 
 impl<V: Value> UnwindSafe for Atomic<V> {}
@@ -115,7 +115,7 @@ const fn op(kind: OpKind, access: Access, object: ObjectId) -> Op {
 }
 
 impl<V: Value> Atomic<V> {
-    /// A new variable, which settles at its first use.
+    /// Creates a variable, which settles at its first use.
     #[inline]
     #[track_caller]
     pub const fn new(value: V) -> Atomic<V> {
@@ -126,11 +126,11 @@ impl<V: Value> Atomic<V> {
         }
     }
 
-    /// The variable, settled at once: named by the thread that runs and its number there.
+    /// Settles the variable at once: it is named by the running thread and its number there.
     ///
     /// # Panics
     ///
-    /// Outside a model.
+    /// Outside of a model.
     #[must_use]
     #[track_caller]
     pub fn settled(self) -> Atomic<V> {
@@ -144,7 +144,7 @@ impl<V: Value> Atomic<V> {
         self
     }
 
-    /// A variable of a library that the program does not see, with what it is called in a trace.
+    /// Creates a variable of a library that the program does not see, with its name in traces.
     #[track_caller]
     pub fn internal(value: V, name: &str) -> Atomic<V> {
         outside!(Atomic::new(value));
@@ -158,28 +158,28 @@ impl<V: Value> Atomic<V> {
         variable
     }
 
-    /// The variable is this object, which has its name already.
+    /// Settles the variable as this object, which already has a name.
     pub(crate) fn settle_as(&self, object: ObjectId) {
         self.object.set(!object.0);
     }
 
-    /// Where it was made; in zeroed memory where it is used.
+    /// Returns where the variable was created. In zeroed memory this is where it is used.
     #[track_caller]
     fn made_at(&self) -> Place {
         self.location.unwrap_or(Location::caller())
     }
 
-    /// The object, once it has settled.
+    /// Returns the object, once the variable has settled.
     pub(crate) fn object(&self) -> ObjectId {
         ObjectId(!self.object.get())
     }
 
-    /// The variable of the execution at hand.
+    /// Returns the variable of the current execution.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn here(&self) -> &Atomic<V> {
         let mut here = self;
-        // As in `settled`.
+        // Settles the variable; see `settled`.
         while !here.is_settled() {
             here = here.come_here();
             clean_after_first_use();
@@ -240,8 +240,8 @@ impl<V: Value> Atomic<V> {
         });
     }
 
-    /// Replaces the value and gives the old one. `name` is the name of the operation, as `fetch_add`;
-    /// `change` must not do anything else than to compute.
+    /// Replaces the value and returns the old one. `name` is the name of the operation, such as
+    /// `fetch_add`. `change` must not have side effects.
     #[inline(always)]
     #[track_caller]
     pub fn modify(&self, name: &'static str, order: Ordering, change: impl Fn(V) -> V) -> V {
@@ -260,7 +260,8 @@ impl<V: Value> Atomic<V> {
         })
     }
 
-    /// Replaces the value by `new` if it is `current`. Gives the old value, as `Err` if it is another.
+    /// Replaces the value by `new` if it is `current`. Returns the old value, as `Err` if it is not
+    /// `current`.
     #[inline(always)]
     #[track_caller]
     pub fn compare_exchange(
@@ -296,8 +297,8 @@ impl<V: Value> Atomic<V> {
         })
     }
 
-    /// The value in the execution at hand, without an event: for `Debug`. Outside a model the value that each execution
-    /// begins with.
+    /// Returns the value in the current execution without an event, for `Debug`. Outside of a
+    /// model, returns the value with which each execution begins.
     pub fn peek(&self) -> V {
         outside!(self.read_outside());
         match crate::is_in_model() {
@@ -306,27 +307,28 @@ impl<V: Value> Atomic<V> {
         }
     }
 
-    /// The value of this very variable, without an event: where nobody else has it.
+    /// Returns the value of this variable itself without an event, for an exclusive owner.
     #[inline(always)]
     pub fn own(&self) -> V {
-        // SAFETY: values are copied in and out, never borrowed, by one thread of the operating system.
+        // SAFETY: one thread of the operating system copies values in and out. They are never
+        // borrowed.
         unsafe { *self.value.get() }
     }
 
-    /// Writes the value, without an event.
+    /// Writes the value without an event.
     #[inline(always)]
     pub(crate) fn set(&self, value: V) {
         // SAFETY: as in `own`.
         unsafe { *self.value.get() = value };
     }
 
-    /// Where the value of the execution at hand is. Accesses by the pointer are not seen.
+    /// Returns the address of the current execution's value. Accesses through it are not recorded.
     pub fn as_ptr(&self) -> *mut V {
         outside!(self.value.get());
         self.here().value.get()
     }
 
-    /// The value, which nobody else can touch.
+    /// Returns the value, to which the caller has exclusive access.
     pub fn get_mut(&mut self) -> &mut V {
         self.value.get_mut()
     }
@@ -367,7 +369,7 @@ fn loaded<V: Value>(engine: &mut Engine, value: V, order: Ordering) {
     });
 }
 
-/// A write of the value that is there already has no effect, like a read.
+/// Records a write. A write of the value that the variable already has has no effect, like a read.
 fn wrote(engine: &mut Engine) {
     if engine.before == engine.after {
         engine.see(Seen::Value(engine.op.object, engine.before));
@@ -403,7 +405,7 @@ fn modified<V: Value>(engine: &mut Engine, operation: &str, old: V, new: V, orde
     });
 }
 
-/// `values`: found, expected, new; `orders`: of success, of failure.
+/// Records a compare-exchange. `values`: found, expected, new. `orders`: on success, on failure.
 #[cold]
 #[inline(never)]
 fn exchanged<V: Value>(engine: &mut Engine, values: [V; 3], is_equal: bool, orders: [Ordering; 2]) {

@@ -1,21 +1,22 @@
 //! The await rule: a thread whose spin loop makes no progress stops.
 //!
-//! At each hint the thread's stack and registers are compared with those of its last hints. If they
-//! are the same, and the thread has only read, failed a try, written values that were there already or done what it has
-//! [undone](crate::undone) before others noticed it, it would
-//! repeat that until another thread writes what it reads. The executions in which it reads later are explored anyway. What
-//! it read is kept. If it would read another value at the end of the execution, the thread is only
-//! halted; otherwise its loop never ends, which is a bug.
+//! At each hint the thread's stack and registers are compared with those at its last hints. Suppose
+//! that they are the same, and that since then the thread has only read, failed a try, written
+//! values that were already there, or had effects that it has [undone](crate::undone) before other
+//! threads observed them. Then it repeats this until another thread writes a value that it reads,
+//! so it stops. The executions in which it reads later are explored anyway. The values that it read
+//! are kept. If it would read another value at the end of the execution, the thread is only halted.
+//! Otherwise its loop never ends, which is a bug.
 //!
-//! If others have noticed an effect before it was undone, the thread goes on. Two threads may notice each other's rounds for
-//! ever, so it stops at a bound.
+//! If other threads have observed an effect before it was undone, the thread continues. Two threads
+//! may observe each other's rounds forever, so it stops at a bound.
 //!
-//! A comparison of bytes must not see what is no state of the thread: its stack begins clean in each
-//! execution, what the model's own calls leave below the frames of the program is cleaned away, and
-//! registers that a switch leaves undefined are cleared.
+//! A comparison of bytes must cover nothing but the state of the thread. So its stack begins clean
+//! in each execution, the remains of the model's own calls below the frames of the program are
+//! zeroed, and registers that a switch leaves undefined are cleared.
 //!
-//! Writes to the heap between two hints are found by [`heap_changes`](crate::heap_changes). On other machines
-//! than x86-64 there is no rule, and such loops run into the bound on events.
+//! [`heap_changes`](crate::heap_changes) finds writes to the heap between two hints. On other
+//! machines than x86-64 there is no await rule, and these loops run into the bound on events.
 
 use crate::engine::Engine;
 use crate::seen::Seen;
@@ -25,71 +26,73 @@ use rustc_hash::FxHasher;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-/// How many visits of hints are kept: the last ones, and an older one for longer rounds.
+/// The maximum number of visits that are kept: the last ones, and an older one for longer rounds.
 const MOST_VISITS: usize = 128;
 
-/// A thread at a hint.
+/// The state of a thread at a hint.
 #[derive(Default)]
 struct Visit {
     /// The stack pointer.
     pointer: usize,
-    /// What was on the stack from there on, registers first.
+    /// The content of the stack from the stack pointer on, registers first.
     stack: Vec<u8>,
-    /// Of what was on the stack.
+    /// The digest of `stack`.
     digest: u64,
-    /// How many effects others had noticed by then.
+    /// The number of effects that other threads had observed by then.
     noticed: u32,
-    /// What the thread had learnt by then.
+    /// The number of observations that the thread had recorded by then.
     seen: usize,
-    /// How many locks it had given back by then.
+    /// The number of locks that the thread had released by then.
     released: usize,
 }
 
-/// What the thread that comes to a hint has found out.
+/// The result of comparing a thread at a hint with its earlier visits.
 #[repr(u8)]
 pub(crate) enum Lap {
-    /// It is not where it was.
+    /// The state differs from all earlier ones.
     GoesOn,
-    /// It is where it was, and nobody has noticed what it has done since.
+    /// The state is as before, and no other thread has observed an effect of the thread since.
     IsVain,
-    /// It is where it was, too often, but others have noticed what it did.
+    /// The state has recurred too often, although others have observed effects of the thread.
     IsNoticed,
 }
 
-/// What a thread has done since its last hint.
+/// A record of what a thread has done since its last hint.
 #[derive(Default)]
 pub(crate) struct Round {
-    /// The last hints, since the thread has had an effect that was not undone.
+    /// The last hints since the thread had an effect that was not undone.
     visits: Vec<Visit>,
-    /// How many hints it has come to since.
+    /// The number of hints that the thread has reached since then.
     hints: u32,
-    /// How often it has come to where it was, but others have noticed what it did.
+    /// The number of times that the state recurred although other threads had observed an effect.
     returns: u32,
-    /// How many rounds were in vain that went on nevertheless.
+    /// The number of rounds without progress after which the thread continued nevertheless.
     alone: u32,
-    /// Whether the thread did anything but to read or fail a try, which cannot be undone.
+    /// Whether the thread had an effect that cannot be undone: not just reads and failed tries.
     has_effect: bool,
-    /// What it did that can be undone.
+    /// Its effects that can be undone.
     pub(crate) effects: Effects,
     /// The bytes of the heap that the thread has changed since, with their values before and after.
     changed: BTreeMap<usize, (u8, u8)>,
-    /// How many more objects of the heap it has made than freed.
+    /// The number of heap objects that the thread has allocated, minus those that it has freed.
     live: u32,
-    /// The token that the thread waits for, or waited for last.
+    /// The token that the thread waits for, or last waited for.
     token: Option<ObjectId>,
     /// The last event by which the thread gave this token to itself.
     gift: Option<EventId>,
-    /// Whether the thread's last operation on the token gave it to itself, or took what it had given itself.
+    /// Whether the thread's last operation on the token gave it to itself, or took a token that it
+    /// had given itself.
     wakes_itself: bool,
-    /// Whether the token that the thread gave last was there already.
+    /// Whether the token that the thread last gave was already there.
     gives_in_vain: bool,
     seen: Vec<Seen>,
-    /// The lock that the thread did not get in a round of `std::lock`, from then on to the beginning of the next one.
+    /// The lock that the thread did not get in a round of `std::lock`. Kept until the beginning of
+    /// the next round.
     pub(crate) missed: Option<Seen>,
 }
 
 impl Round {
-    /// Nothing has been done.
+    /// Resets the record.
     pub(crate) fn clear(&mut self) {
         self.visits.clear();
         (self.returns, self.hints) = (0, 0);
@@ -106,41 +109,43 @@ impl Round {
         self.missed = None;
     }
 
-    /// Whether changes of the heap matter: the thread has come to a hint, and has had no effect since.
+    /// Checks whether changes of the heap matter: the thread has reached a hint and has had no
+    /// effect since.
     pub(crate) fn is_watched(&self) -> bool {
         !self.visits.is_empty() && !self.has_effect
     }
 
-    /// The thread has changed a byte of the heap that had this value. What others have added since its last change does not count:
-    /// a count of readers or shares depends on the order of independent events.
+    /// Records that the thread has changed a byte of the heap, with its values before and after.
+    /// Differences that other threads have made since the thread's last change do not count: a
+    /// count of readers or shares depends on the order of independent events.
     pub(crate) fn changes(&mut self, address: usize, before: u8, after: u8) {
         let (first, last) = self.changed.entry(address).or_insert((before, before));
         *first = first.wrapping_add(before.wrapping_sub(*last));
         *last = after;
     }
 
-    /// The thread has made so many more objects of the heap than it has freed.
+    /// Adds to the number of heap objects that the thread has allocated but not freed.
     pub(crate) fn makes(&mut self, live: u32) {
         self.live = self.live.wrapping_add(live);
     }
 
-    /// The thread is the one that waits for this token.
+    /// Records that the thread is the one that waits for this token.
     pub(crate) fn owns(&mut self, token: ObjectId) {
         self.token = Some(token);
         self.gift = None;
     }
 
-    /// Whether this is the token that the thread waits for, or waited for last.
+    /// Checks whether the thread waits for this token, or last waited for it.
     pub(crate) fn waits_for(&self, token: ObjectId) -> bool {
         self.token == Some(token)
     }
 
-    /// Whether the thread has given the token that it waits for to itself.
+    /// Checks whether the thread has given the token that it waits for to itself.
     pub(crate) fn has_gift(&self) -> bool {
         self.gift.is_some()
     }
 
-    /// The thread gives this token, by the event. `was_given`: the token was there already.
+    /// Records that the thread gives this token by `event`. `was_given`: it was already there.
     pub(crate) fn gives(&mut self, token: ObjectId, event: EventId, was_given: bool) {
         self.gives_in_vain = was_given;
         if self.waits_for(token) {
@@ -149,7 +154,8 @@ impl Round {
         }
     }
 
-    /// The thread begins to wait for this token, which was given by the event if it is there. Whether the thread gave it to itself.
+    /// Records that the thread begins to wait for this token. `given` is the event that gave it, if
+    /// it is there. Returns whether the thread gave it to itself.
     pub(crate) fn takes(&mut self, token: ObjectId, given: Option<EventId>) -> bool {
         let gift = self.gift.take();
         self.wakes_itself = given.is_some() && self.token == Some(token) && given == gift;
@@ -157,12 +163,12 @@ impl Round {
         self.wakes_itself
     }
 
-    /// Whether the thread has left the heap otherwise than it was at the last hint.
+    /// Checks whether the heap differs from its state at the last hint because of the thread.
     pub(crate) fn has_changed_heap(&self) -> bool {
         self.live != 0 || self.changed.values().any(|(before, after)| before != after)
     }
 
-    /// Becomes like the other.
+    /// Copies the other record.
     #[inline]
     pub(crate) fn copy(&mut self, other: &Round) {
         self.alone = other.alone;
@@ -172,7 +178,7 @@ impl Round {
         self.seen.extend_from_slice(&other.seen);
     }
 
-    /// The thread did something else than to read or fail a try.
+    /// Records that the thread had an effect: it did more than read or fail a try.
     pub(crate) fn take_effect(&mut self) {
         self.has_effect = true;
     }
@@ -185,19 +191,19 @@ impl Round {
         self.has_effect = has_effect;
     }
 
-    /// What the thread learnt in the round in vain that it ends with.
+    /// Records what the thread observed in its last round, which made no progress.
     pub(crate) fn learnt(&mut self, seen: &[Seen]) {
         self.seen.clear();
         self.seen.extend_from_slice(seen);
     }
 
-    /// What was learnt since the last hint.
+    /// Returns the observations since the last hint.
     fn recently_seen(&self) -> &[Seen] {
         let start = self.visits.last().map_or(0, |visit| visit.seen);
         &self.seen[start..]
     }
 
-    /// The thread comes to a hint, at a stack with this content from `pointer` on.
+    /// Compares a thread at a hint, with this stack from `pointer` on, with its earlier visits.
     fn arrive(&mut self, pointer: usize, stack: &[u8], most: u32) -> Lap {
         if self.has_effect || !self.effects.are_undone() || self.has_changed_heap() {
             self.visits.clear();
@@ -227,7 +233,8 @@ impl Round {
             }
             self.returns += 1;
         } else if self.visits.len() == MOST_VISITS {
-            // The first one stays twice as long each time, so that it lies in the loop at last, however long a round is (Brent).
+            // The first visit is kept twice as long each time, so that it finally lies in the loop,
+            // however long a round is (Brent).
             match self.hints.is_power_of_two() {
                 true => self.visits.clear(),
                 false => drop(self.visits.remove(1)),
@@ -249,8 +256,9 @@ impl Round {
 }
 
 impl Engine {
-    /// Whether the thread that runs goes on after a round without effect: it has joined all others, so it can only wait for
-    /// time to pass. (That others have ended would not do: in an equivalent execution they may end later.)
+    /// Checks whether the running thread continues after a round without effect. It does if it has
+    /// joined all other threads, so that it can only wait for time to pass. (It is not enough that
+    /// the others have ended: in an equivalent execution they may end later.)
     #[cold]
     pub(crate) fn waits_for_time(&mut self) -> bool {
         let most = self.config.waits_alone;
@@ -261,17 +269,17 @@ impl Engine {
         goes_on
     }
 
-    /// The thread that runs is at a hint.
+    /// Applies the await rule to the running thread, which is at a hint.
     ///
     /// # Safety
     ///
-    /// `pointer` is an address in the stack of the thread that runs, and nobody writes above it.
+    /// `pointer` is an address in the stack of the running thread, and nothing writes above it.
     pub(crate) unsafe fn arrive(&mut self, pointer: usize) -> Lap {
         self.look_at_reads();
         self.end_heap_segment();
         let top = self.stack_top();
-        // SAFETY: the bytes between the stack pointer and the top of the stack are initialised as far
-        // as a comparison of their content goes, and nobody writes them meanwhile.
+        // SAFETY: the bytes between the stack pointer and the top of the stack are initialised as
+        // far as a comparison of their content needs, and nothing writes them meanwhile.
         let stack = unsafe { std::slice::from_raw_parts(pointer as *const u8, top - pointer) };
         let most = self.config.noticed_rounds;
         let lap = self.thread().round.arrive(pointer, stack, most);
@@ -282,8 +290,8 @@ impl Engine {
         lap
     }
 
-    /// From now on the stacks of threads begin clean, and what threads read is known. The executions
-    /// so far had neither, so that the exploration starts again.
+    /// Makes the stacks of threads begin clean and observations be recorded from now on. The
+    /// executions so far had neither, so the exploration starts again.
     fn look_at_reads(&mut self) {
         if !self.watch.stacks {
             self.names.meet_hint();
@@ -293,7 +301,7 @@ impl Engine {
         }
     }
 
-    /// The thread that runs learnt this, without changing anything.
+    /// Records an observation that the running thread made without changing anything.
     #[cold]
     pub(crate) fn see(&mut self, seen: Seen) {
         if self.config.native.is_some() {
@@ -309,15 +317,15 @@ impl Engine {
         }
     }
 
-    /// The thread that runs changed something by an operation that might have changed nothing.
+    /// Records that an operation that might have changed nothing has changed something.
     pub(crate) fn take_effect(&mut self) {
         let thread = self.thread();
         thread.round.take_effect();
         thread.laps.take_effect();
     }
 
-    /// The running thread has performed an operation, and returns to code of the program, which may come to a hint before the
-    /// step is over.
+    /// Ends an operation of the running thread. The thread returns to code of the program, which
+    /// may reach a hint before the step is over.
     #[cold]
     pub(crate) fn end_effect(&mut self) {
         if self.watch.compares {
@@ -332,7 +340,7 @@ impl Engine {
         self.begin_segment();
     }
 
-    /// Notes whether the event of the thread changed anything.
+    /// Records whether the event of the thread changed anything.
     pub(crate) fn note_effect(&mut self, thread: ThreadId) {
         if !self.is_effect_noted {
             self.is_effect_noted = true;
@@ -383,7 +391,7 @@ impl Engine {
                 let is_in_vain = op.kind == OpKind::Unpark && round.gives_in_vain;
                 is_in_vain || round.wakes_itself && round.waits_for(op.object)
             }
-            // Locks count when they are given back.
+            // Locks count when they are released.
             kind => is_of_lock(kind),
         };
         if !may_change_nothing {
@@ -391,8 +399,8 @@ impl Engine {
         }
     }
 
-    /// Whether an await-halted thread could go on by now: what it awaits holds, or it would learn
-    /// something else in its round.
+    /// Checks whether a thread that the await rule halted could continue by now: the condition that
+    /// it waits for holds, or it would observe something else in its round.
     pub(crate) fn goes_on(&self, id: ThreadId) -> bool {
         let thread = &self.threads[id.index()];
         if let Some(condition) = thread.condition {
@@ -414,7 +422,8 @@ impl Engine {
                 length,
                 digest,
             } => {
-                // SAFETY: the program has read it, and its memory stays until the execution is put back.
+                // SAFETY: the program has read this memory, which stays until the execution is
+                // reset.
                 let now = unsafe { crate::native::digest_at(address, length) };
                 now == digest
             }
@@ -454,5 +463,5 @@ impl Engine {
     }
 }
 
-/// A thread that went round in vain.
+/// The reason why a thread stops after a round without progress.
 pub(crate) const HALT: Halt = Halt::Await;

@@ -9,16 +9,16 @@ use explore::ObjectId;
 use objects::{Barrier as Order, Coarsening, Ticket};
 use std::panic::Location;
 
-/// A barrier for n threads, again and again.
+/// A reusable barrier for a fixed number of threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier {
     pub(crate) object: ObjectId,
     number: u32,
-    /// Arrivals are ordered.
+    /// Whether arrivals are ordered.
     is_ordered: bool,
 }
 
-/// What a thread gets that passed a barrier.
+/// The result of passing a barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     object: ObjectId,
@@ -47,7 +47,7 @@ impl Inborn for Barrier {
 }
 
 impl Barrier {
-    /// The barrier of a native program at this address.
+    /// Creates the barrier of a native program at this address.
     pub(crate) fn at(engine: &mut Engine, address: usize, places: usize) -> Barrier {
         let object = engine.names.object_at(address as u64, Order::PARTS);
         engine.name_object_at(object, address, 32);
@@ -61,7 +61,7 @@ impl Barrier {
         }
     }
 
-    /// A barrier for this many threads.
+    /// Creates a barrier for this many threads.
     #[track_caller]
     pub fn new(places: usize) -> Barrier {
         let location = Location::caller();
@@ -71,7 +71,7 @@ impl Barrier {
         })
     }
 
-    /// One at an object that has its id already.
+    /// Creates a barrier for an object that already has its id.
     fn named(engine: &mut Engine, object: ObjectId, places: usize, location: Place) -> Barrier {
         engine.name_object(object, "Barrier", location);
         let barriers = &mut engine.objects.barriers;
@@ -131,7 +131,8 @@ impl Arrival {
         }
     }
 
-    /// Whether it was the last to arrive. That somebody asks makes the arrivals of the barrier ordered.
+    /// Checks whether the thread was the last to arrive. This query makes the arrivals of the
+    /// barrier ordered.
     #[track_caller]
     pub fn is_leader(&self) -> bool {
         if !self.is_ordered {

@@ -1,5 +1,5 @@
-//! What the mirrors do with the objects that they have: operations of the model or, with the feature `enforce` and outside
-//! of a model, of the real object beside it.
+//! Operations on the objects of the mirrors: those of the model or, with the feature `enforce` and
+//! outside of a model, those of the real object beside it.
 
 use crate::outside::outside;
 use crate::settle::Born;
@@ -11,7 +11,7 @@ use std::time::Duration;
 macro_rules! named {
     ($($Object:ident),*) => {
         $(impl Born<$Object> {
-            /// What the object is called in a trace.
+            /// Sets the name of the object in traces.
             #[track_caller]
             pub fn call(&self, name: &str) {
                 outside!();
@@ -24,7 +24,7 @@ macro_rules! named {
 named!(Mutex, RwLock, Condvar, Semaphore, Barrier, Once, Notify);
 
 impl Born<Mutex> {
-    /// As [`Mutex::lock`].
+    /// See [`Mutex::lock`].
     #[inline(always)]
     #[track_caller]
     pub fn lock(&self) {
@@ -32,7 +32,7 @@ impl Born<Mutex> {
         self.get().lock();
     }
 
-    /// As [`Mutex::try_lock`].
+    /// See [`Mutex::try_lock`].
     #[inline(always)]
     #[track_caller]
     pub fn try_lock(&self) -> bool {
@@ -40,7 +40,7 @@ impl Born<Mutex> {
         self.get().try_lock()
     }
 
-    /// As [`Mutex::unlock`].
+    /// See [`Mutex::unlock`].
     #[inline(always)]
     #[track_caller]
     pub fn unlock(&self) {
@@ -50,7 +50,7 @@ impl Born<Mutex> {
 }
 
 impl Born<Condvar> {
-    /// As [`Condvar::wait`].
+    /// See [`Condvar::wait`].
     #[inline(always)]
     #[track_caller]
     pub fn wait(&self, mutex: &Born<Mutex>) {
@@ -60,7 +60,7 @@ impl Born<Condvar> {
         self.get().wait(&mutex.get());
     }
 
-    /// As [`Condvar::wait_timed`]. In a model the time is no matter.
+    /// See [`Condvar::wait_timed`]. A model ignores the time limit.
     #[inline(always)]
     #[track_caller]
     #[cfg_attr(not(feature = "enforce"), allow(unused_variables))]
@@ -69,7 +69,7 @@ impl Born<Condvar> {
         self.get().wait_timed(&mutex.get())
     }
 
-    /// As [`Condvar::signal`].
+    /// See [`Condvar::signal`].
     #[inline(always)]
     #[track_caller]
     pub fn signal(&self) {
@@ -77,7 +77,7 @@ impl Born<Condvar> {
         self.get().signal();
     }
 
-    /// As [`Condvar::broadcast`].
+    /// See [`Condvar::broadcast`].
     #[inline(always)]
     #[track_caller]
     pub fn broadcast(&self) {
@@ -87,7 +87,7 @@ impl Born<Condvar> {
 }
 
 impl Born<RwLock> {
-    /// As [`RwLock::read`].
+    /// See [`RwLock::read`].
     #[inline(always)]
     #[track_caller]
     pub fn read(&self) -> Place {
@@ -98,7 +98,7 @@ impl Born<RwLock> {
         self.get().read()
     }
 
-    /// As [`RwLock::write`].
+    /// See [`RwLock::write`].
     #[inline(always)]
     #[track_caller]
     pub fn write(&self) -> Place {
@@ -109,7 +109,7 @@ impl Born<RwLock> {
         self.get().write()
     }
 
-    /// As [`RwLock::try_read`].
+    /// See [`RwLock::try_read`].
     #[inline(always)]
     #[track_caller]
     pub fn try_read(&self) -> Option<Place> {
@@ -117,7 +117,7 @@ impl Born<RwLock> {
         self.get().try_read()
     }
 
-    /// As [`RwLock::try_write`].
+    /// See [`RwLock::try_write`].
     #[inline(always)]
     #[track_caller]
     pub fn try_write(&self) -> Option<Place> {
@@ -125,7 +125,7 @@ impl Born<RwLock> {
         self.get().try_write()
     }
 
-    /// As [`RwLock::release`].
+    /// See [`RwLock::release`].
     #[inline(always)]
     #[track_caller]
     pub fn release(&self, place: &Place) {
@@ -133,7 +133,7 @@ impl Born<RwLock> {
         self.get().release(place);
     }
 
-    /// As [`RwLock::downgrade`].
+    /// See [`RwLock::downgrade`].
     #[inline(always)]
     #[track_caller]
     pub fn downgrade(&self, place: &mut Place) {
@@ -146,7 +146,7 @@ impl Born<RwLock> {
 }
 
 impl Born<Semaphore> {
-    /// As [`Semaphore::acquire`].
+    /// See [`Semaphore::acquire`].
     #[inline(always)]
     #[track_caller]
     pub fn acquire(&self) {
@@ -154,7 +154,7 @@ impl Born<Semaphore> {
         self.get().acquire();
     }
 
-    /// As [`Semaphore::try_acquire`].
+    /// See [`Semaphore::try_acquire`].
     #[inline(always)]
     #[track_caller]
     pub fn try_acquire(&self) -> bool {
@@ -162,7 +162,7 @@ impl Born<Semaphore> {
         self.get().try_acquire()
     }
 
-    /// As [`Semaphore::acquire_timed`]. In a model the time is no matter.
+    /// See [`Semaphore::acquire_timed`]. A model ignores the time limit.
     #[inline(always)]
     #[track_caller]
     #[cfg_attr(not(feature = "enforce"), allow(unused_variables))]
@@ -174,7 +174,7 @@ impl Born<Semaphore> {
         self.get().acquire_timed()
     }
 
-    /// As [`Semaphore::release`].
+    /// See [`Semaphore::release`].
     #[inline(always)]
     #[track_caller]
     pub fn release(&self) {
@@ -192,7 +192,7 @@ impl Born<Semaphore> {
 }
 
 impl Born<Barrier> {
-    /// As [`Barrier::wait`].
+    /// See [`Barrier::wait`].
     #[inline(always)]
     #[track_caller]
     pub fn wait(&self) -> Arrival {
@@ -206,7 +206,7 @@ impl Born<Barrier> {
 }
 
 impl Born<Once> {
-    /// As [`Once::enter`].
+    /// See [`Once::enter`].
     #[inline(always)]
     #[track_caller]
     pub fn enter(&self) -> Entry {
@@ -219,7 +219,7 @@ impl Born<Once> {
         self.get().enter()
     }
 
-    /// As [`Once::wait`].
+    /// See [`Once::wait`].
     #[inline(always)]
     #[track_caller]
     pub fn wait(&self) -> bool {
@@ -227,7 +227,7 @@ impl Born<Once> {
         self.get().wait()
     }
 
-    /// As [`Once::wait_force`].
+    /// See [`Once::wait_force`].
     #[inline(always)]
     #[track_caller]
     pub fn wait_force(&self) {
@@ -235,7 +235,7 @@ impl Born<Once> {
         self.get().wait_force();
     }
 
-    /// As [`Once::done`].
+    /// See [`Once::done`].
     #[inline(always)]
     #[track_caller]
     pub fn done(&self) {
@@ -243,7 +243,7 @@ impl Born<Once> {
         self.get().done();
     }
 
-    /// As [`Once::fail`].
+    /// See [`Once::fail`].
     #[inline(always)]
     #[track_caller]
     pub fn fail(&self) {
@@ -251,7 +251,7 @@ impl Born<Once> {
         self.get().fail();
     }
 
-    /// As [`Once::is_done`].
+    /// See [`Once::is_done`].
     #[inline(always)]
     #[track_caller]
     pub fn is_done(&self) -> bool {
@@ -261,7 +261,7 @@ impl Born<Once> {
 }
 
 impl Born<Notify> {
-    /// As [`Notify::wait`].
+    /// See [`Notify::wait`].
     #[inline(always)]
     #[track_caller]
     pub fn wait(&self) {
@@ -269,7 +269,7 @@ impl Born<Notify> {
         self.get().wait();
     }
 
-    /// As [`Notify::wait_at`].
+    /// See [`Notify::wait_at`].
     #[inline(always)]
     #[track_caller]
     pub fn wait_at(&self, location: &'static std::panic::Location<'static>) -> bool {
@@ -280,19 +280,19 @@ impl Born<Notify> {
         self.get().wait_at(location)
     }
 
-    /// As [`Notify::own`].
+    /// See [`Notify::own`].
     pub fn own(&self) {
         outside!();
         self.get().own();
     }
 
-    /// As [`Notify::is_own_gift`].
+    /// See [`Notify::is_own_gift`].
     pub fn is_own_gift(&self) -> bool {
         outside!(false);
         self.get().is_own_gift()
     }
 
-    /// As [`Notify::notify`].
+    /// See [`Notify::notify`].
     #[inline(always)]
     #[track_caller]
     pub fn notify(&self) {
@@ -300,7 +300,7 @@ impl Born<Notify> {
         self.get().notify();
     }
 
-    /// As [`Notify::notify_at`].
+    /// See [`Notify::notify_at`].
     #[inline(always)]
     #[track_caller]
     pub fn notify_at(&self, location: &'static std::panic::Location<'static>) {

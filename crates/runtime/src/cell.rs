@@ -5,14 +5,15 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::panic::Location;
 
-/// As `std::cell::Cell`. It is not shared between threads, unless somebody claims that it may be; then races are found.
+/// A `std::cell::Cell` whose accesses are checked for data races. It is not shared between threads,
+/// unless unsafe code claims that it may be.
 pub struct Cell<T> {
     plain: Plain,
     value: std::cell::Cell<T>,
 }
 
 impl<T> Cell<T> {
-    /// A new cell, written by its creator.
+    /// Creates a cell, which counts as written by its creator.
     #[track_caller]
     #[inline]
     pub fn new(value: T) -> Cell<T> {
@@ -29,7 +30,7 @@ impl<T> Cell<T> {
         drop(self.replace(value));
     }
 
-    /// Writes a value and gives the old one.
+    /// Writes a value and returns the old one.
     #[track_caller]
     #[inline]
     pub fn replace(&self, value: T) -> T {
@@ -37,7 +38,7 @@ impl<T> Cell<T> {
         self.value.replace(value)
     }
 
-    /// A copy of the value.
+    /// Returns a copy of the value.
     #[track_caller]
     #[inline]
     pub fn get(&self) -> T
@@ -48,7 +49,7 @@ impl<T> Cell<T> {
         self.value.get()
     }
 
-    /// The value; leaves the default.
+    /// Returns the value and leaves the default.
     #[track_caller]
     pub fn take(&self) -> T
     where
@@ -57,7 +58,7 @@ impl<T> Cell<T> {
         self.replace(T::default())
     }
 
-    /// Writes what the closure makes of the value.
+    /// Replaces the value by the result of the closure.
     #[track_caller]
     pub fn update(&self, change: impl FnOnce(T) -> T)
     where
@@ -76,14 +77,14 @@ impl<T> Cell<T> {
         }
     }
 
-    /// The value, which nobody else can touch.
+    /// Returns the value, to which the caller has exclusive access.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
         self.plain.take();
         self.value.get_mut()
     }
 
-    /// The value.
+    /// Returns the value.
     #[track_caller]
     pub fn into_inner(self) -> T {
         self.plain.take();

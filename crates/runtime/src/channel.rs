@@ -17,31 +17,32 @@ use std::fmt;
 use std::panic::Location;
 use std::time::Duration;
 
-/// What a value is in a trace.
+/// A function that shows a value in a trace.
 type Show<T> = fn(&T) -> String;
 
-/// A channel with its messages. Who may send and who may receive is the caller's business; there is
+/// A channel with its messages. The caller controls which threads may send and receive. There is
 /// one receiver at a time.
 pub struct Channel<T> {
     pub(crate) object: ObjectId,
     number: u32,
     capacity: Capacity,
-    /// Known to be used with try or timed operations.
+    /// Whether the channel is known to be used with try or timed operations.
     is_tried: bool,
-    /// What a message is in a trace, where the program says so.
+    /// How traces show a message, if the program defines that.
     show: Cell<Option<Show<T>>>,
-    /// `messages[i]` is that of the send with ticket i, until it is received.
+    /// The messages by ticket of their sends. A message is kept until it is received.
     messages: UnsafeCell<Vec<Option<(Ticket, T)>>>,
-    /// The real channel, if it was made outside of models.
+    /// The real channel, if it was created outside of models.
     #[cfg(feature = "enforce")]
     outside: Option<enforce::blocking::Channel<T>>,
 }
 
-// SAFETY: the function and the messages are touched only by `with_messages`, by the one thread of the operating system
-// that runs the model, and go from thread to thread; no reference to them is given away.
+// SAFETY: only the one thread of the operating system that runs the model accesses the function and
+// the messages (the latter in `with_messages`). Both move between threads of the model, and no
+// reference to them escapes.
 unsafe impl<T: Send> Sync for Channel<T> {}
 
-/// Why a message was not sent.
+/// The reason why a message was not sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendError<T> {
     /// There is no room (a try), or there was none in time (a timed send).
@@ -50,7 +51,7 @@ pub enum SendError<T> {
     Disconnected(T),
 }
 
-/// Why no message was received.
+/// The reason why no message was received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReceiveError {
     /// There is no message (a try), or there was none in time (a timed receive).
@@ -60,7 +61,7 @@ pub enum ReceiveError {
 }
 
 impl<T> Channel<T> {
-    /// A channel with one sender; `capacity` none is unbounded, 0 rendezvous.
+    /// Creates a channel with one sender. `capacity`: none is unbounded, 0 is a rendezvous.
     #[track_caller]
     pub fn new(capacity: Option<usize>) -> Channel<T> {
         outside!(Channel::outside(capacity));
@@ -85,12 +86,12 @@ impl<T> Channel<T> {
         })
     }
 
-    /// From now on messages are told in traces. The function performs no operations.
+    /// Makes traces show messages from now on. The function must not perform operations.
     pub fn show(&self, show: Show<T>) {
         self.show.set(Some(show));
     }
 
-    /// What a message is in the trace at hand; nothing in executions that are not recorded.
+    /// Returns the text of a message for traces. Empty in executions that are not recorded.
     fn text_of(&self, message: &T) -> String {
         match self.show.get() {
             Some(show) if perform::is_recorded() => show(message),
@@ -98,7 +99,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Sends a message, waits for room. Fails with `Disconnected` only.
+    /// Sends a message and waits for room. Fails with `Disconnected` only.
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         outside!(self.real().send(message).map_err(SendError::of));
@@ -137,7 +138,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Sends a message, waits for room for some time.
+    /// Sends a message and waits for room for some time.
     #[track_caller]
     pub fn send_timed(&self, message: T) -> Result<(), SendError<T>> {
         if self.capacity.is_rendezvous() {
@@ -150,7 +151,7 @@ impl<T> Channel<T> {
         result
     }
 
-    /// At a rendezvous: a try in one event.
+    /// Tries to send at a rendezvous, in one event.
     fn try_rendezvous(&self, message: T, location: Place) -> Result<(), SendError<T>> {
         self.note_try();
         let shown = self.text_of(&message);
@@ -180,8 +181,8 @@ impl<T> Channel<T> {
         }
     }
 
-    /// A try or timed send: takes a place, and leaves it again if there is no room.
-    // A place differs from round to round: it must not lie in a frame of the program (await rule).
+    /// Sends by a try or with a time limit: takes a place, and leaves it again if there is no room.
+    // Place numbers differ between rounds: keep them out of the program's frames (await rule).
     #[inline(never)]
     fn send_by_try(&self, message: T, location: Place) -> Result<(), SendError<T>> {
         let shown = self.text_of(&message);
@@ -267,7 +268,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Waits for a message for some time, which in a model is no matter. `Empty` is: none in time.
+    /// Waits for a message with a time limit, which a model ignores. `Empty`: none came in time.
     #[track_caller]
     #[cfg_attr(not(feature = "enforce"), allow(unused_variables))]
     pub fn receive_timed(&self, limit: Duration) -> Result<T, ReceiveError> {
@@ -285,7 +286,8 @@ impl<T> Channel<T> {
         result
     }
 
-    /// The look comes first, or a message that is sent before the drop could be missed.
+    /// Checks whether all senders are gone. This check comes first: otherwise the try could miss a
+    /// message that is sent before the last sender is dropped.
     fn look_for_senders(&self, location: Place) -> bool {
         self.note_try();
         perform(Order::CLOSED_CHECK.on(self.object), location, |engine| {
@@ -305,8 +307,8 @@ impl<T> Channel<T> {
         self.result(received)
     }
 
-    /// A try or timed receive: takes a place, and leaves it again if there is no message.
-    // A place differs from round to round: it must not lie in a frame of the program (await rule).
+    /// Receives by a try or with a time limit: takes a place, and leaves it if there is no message.
+    // Place numbers differ between rounds: keep them out of the program's frames (await rule).
     #[inline(never)]
     fn receive_by_try(&self, was_hung_up: bool, location: Place) -> Result<T, ReceiveError> {
         let place = Order::receive_try_place(self.capacity).on(self.object);
@@ -369,14 +371,14 @@ impl<T> Channel<T> {
         }
     }
 
-    /// One more sender; no event.
+    /// Adds a sender. This is no event.
     #[track_caller]
     pub fn add_sender(&self) {
         outside!(self.real().add_sender());
         silently(|engine| engine.objects.channels.get_mut(self.number).clone_sender());
     }
 
-    /// A sender is gone.
+    /// Removes a sender.
     #[track_caller]
     pub fn drop_sender(&self) {
         outside!(self.real().drop_sender());
@@ -394,7 +396,7 @@ impl<T> Channel<T> {
         });
     }
 
-    /// The receiver is gone. The messages that nobody will receive are dropped.
+    /// Removes the receiver. Drops the messages that can no longer be received.
     #[track_caller]
     pub fn drop_receiver(&self) {
         outside!(self.real().drop_receiver());
@@ -424,7 +426,8 @@ impl<T> Channel<T> {
         drop(left);
     }
 
-    /// From now on drops of senders must have an access, and a rendezvous one order.
+    /// Records that the channel is used by tries. From then on drops of senders must have an
+    /// access, and operations of a rendezvous have one order.
     fn note_try(&self) {
         if !self.is_tried {
             silently(|engine| engine.coarsen(self.object, Coarsening::Tried));

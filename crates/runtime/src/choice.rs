@@ -6,7 +6,7 @@ use crate::perform::{self, visible};
 use explore::{Access, Halt, ObjectId, Op, OpKind, Request};
 use std::panic::Location;
 
-/// Any number below `alternatives`: the exploration tries them all.
+/// Returns any number below `alternatives`. The exploration tries all of them.
 #[track_caller]
 pub fn choose(alternatives: u32) -> u32 {
     assert!(
@@ -40,8 +40,8 @@ pub fn choose(alternatives: u32) -> u32 {
     choice
 }
 
-/// Whether an operation that may fail or wake up for no reason does so here: a choice, as often per thread as the
-/// configuration says.
+/// Chooses whether an operation that may fail or wake up spuriously does so here. The configuration
+/// limits the number of times per thread.
 #[inline]
 #[track_caller]
 pub fn spurious() -> bool {
@@ -54,7 +54,7 @@ pub fn spurious() -> bool {
     happens
 }
 
-/// Ends the thread for good, without a bug, where the condition does not hold.
+/// Ends the thread for good if the condition does not hold. This is not a bug.
 #[inline]
 #[track_caller]
 pub fn assume(condition: bool) {

@@ -40,12 +40,12 @@ impl Inborn for Condvar {
     }
 }
 
-/// What a report of a native program says that waits for condition variables.
+/// The warning in reports of native programs that wait for condition variables.
 const NO_SPURIOUS_WAKEUPS: &str = "no wait for a condition variable ended without a signal, which POSIX and the standards of C \
      and C++ allow: check with --spurious 1, too";
 
 impl Engine {
-    /// A thread waits for a condition variable.
+    /// Warns that waits for condition variables are checked without spurious wakeups.
     fn warn_of_waits(&mut self) {
         if self.config.native.is_some() && self.config.spurious == 0 {
             let warnings = self.warnings.get_mut();
@@ -57,7 +57,7 @@ impl Engine {
 }
 
 impl Condvar {
-    /// The condition variable of a native program at this address.
+    /// Creates the condition variable of a native program at this address.
     pub(crate) fn at(engine: &mut Engine, address: usize) -> Condvar {
         let object = engine.names.object_at(address as u64, Order::PARTS);
         engine.name_object_at(object, address, 48);
@@ -65,7 +65,7 @@ impl Condvar {
         Condvar { object, number }
     }
 
-    /// A new condition variable of the execution.
+    /// Creates a condition variable of the execution.
     #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]
     pub fn new() -> Condvar {
@@ -76,14 +76,14 @@ impl Condvar {
         })
     }
 
-    /// One at an object that has its id already.
+    /// Creates a condition variable for an object that already has its id.
     fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Condvar {
         engine.name_object(object, "Condvar", location);
         let number = engine.objects.condvars.add(Order::clear, Order::default);
         Condvar { object, number }
     }
 
-    /// Gives up the mutex, which the thread holds, waits for a signal and locks the mutex again.
+    /// Releases the mutex, which the thread holds, waits for a signal and locks the mutex again.
     #[track_caller]
     pub fn wait(&self, mutex: &Mutex) {
         let location = Location::caller();
@@ -97,7 +97,7 @@ impl Condvar {
         mutex.lock();
     }
 
-    /// Like `wait`, for some time; whether it woke before the end of that.
+    /// Waits with a time limit. Returns whether the thread woke before the limit.
     #[track_caller]
     pub fn wait_timed(&self, mutex: &Mutex) -> bool {
         if spurious() {
@@ -113,7 +113,7 @@ impl Condvar {
         is_signalled
     }
 
-    /// Gives up the mutex and waits for some time; whether it was signalled.
+    /// Releases the mutex and waits with a time limit. Returns whether the thread was signalled.
     #[track_caller]
     fn wait_some_time(&self, mutex: &Mutex) -> bool {
         let location = Location::caller();
@@ -146,7 +146,7 @@ impl Condvar {
         ticket
     }
 
-    /// Wakes one waiter, any of them.
+    /// Wakes any one of the waiting threads.
     #[track_caller]
     pub fn signal(&self) {
         let location = Location::caller();
@@ -177,7 +177,7 @@ impl Condvar {
         });
     }
 
-    /// Wakes all waiters.
+    /// Wakes all waiting threads.
     #[track_caller]
     pub fn broadcast(&self) {
         perform(

@@ -1,7 +1,8 @@
-//! How a thread computes with floating-point numbers: rounding, exceptions. Each thread has its own; the processor has
-//! one at a time.
+//! The floating-point environment of a thread: rounding and exceptions. Each thread has its own,
+//! while the processor has one at a time.
 
-/// The control and status register of SSE, and of the x87 the control word and the exceptions that it has met.
+/// The control and status register of SSE, the control word of the x87, and the exceptions that the
+/// x87 has raised.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ControlWords {
     #[cfg(target_arch = "x86_64")]
@@ -12,13 +13,13 @@ pub struct ControlWords {
     met: u16,
 }
 
-/// The exceptions in the status of the x87. The rest of it belongs to the last comparison and to the stack of registers.
-/// The register of SSE has them in the same bits.
+/// The exception bits in the status of the x87. The rest of the status belongs to the last
+/// comparison and to the register stack. The register of SSE has the exceptions in the same bits.
 #[cfg(target_arch = "x86_64")]
 const EXCEPTIONS: u16 = 0x3f;
 
 impl ControlWords {
-    /// None yet.
+    /// Returns words that are not set yet.
     pub const fn new() -> ControlWords {
         ControlWords {
             #[cfg(target_arch = "x86_64")]
@@ -30,13 +31,13 @@ impl ControlWords {
         }
     }
 
-    /// Those of the processor.
+    /// Returns the control words of the processor.
     #[inline(always)]
     pub fn now() -> ControlWords {
         #[allow(unused_mut, reason = "other processors have none here")]
         let mut words = ControlWords::new();
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: stores to the fields.
+        // SAFETY: the instructions store to the fields.
         unsafe {
             std::arch::asm!(
                 "stmxcsr [{}]",
@@ -52,8 +53,8 @@ impl ControlWords {
         words
     }
 
-    /// The same, with no exception met. Programs begin like that, so that switches between them and a checker that
-    /// computes in this way have nothing to load.
+    /// Returns the words without raised exceptions. Programs begin in this state, so switches
+    /// between them and a checker in the same state have nothing to load.
     #[allow(unused_mut, reason = "other processors have none here")]
     pub(crate) fn without_exceptions(mut self) -> ControlWords {
         #[cfg(target_arch = "x86_64")]
@@ -64,7 +65,7 @@ impl ControlWords {
         self
     }
 
-    /// All of them.
+    /// Returns all words as bytes.
     pub(crate) fn bytes(self) -> [u8; 8] {
         #[allow(unused_mut, reason = "other processors have none here")]
         let mut bytes = [0; 8];
@@ -77,13 +78,13 @@ impl ControlWords {
         bytes
     }
 
-    /// The processor computes with these from here on.
+    /// Makes these the control words of the processor.
     #[inline(always)]
     pub fn set(self) {
         self.replace(ControlWords::now());
     }
 
-    /// The same for a caller that knows the processor's control words.
+    /// Makes these the control words of the processor in place of `now`, the current ones.
     #[inline(always)]
     pub(crate) fn replace(self, now: ControlWords) {
         if self != now {
@@ -91,12 +92,13 @@ impl ControlWords {
         }
     }
 
-    /// Most programs leave the x87 alone, and loading its environment takes longest.
+    /// Loads the words that differ. Most programs do not use the x87, and loading its environment
+    /// takes longest.
     #[cold]
     #[allow(unused_variables, reason = "other processors have none here")]
     fn load(self, now: ControlWords) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the words were stored by `now`, and the environment of the x87 has the size that it is given.
+        // SAFETY: `now` stored the words, and the array has the size of the x87 environment.
         unsafe {
             std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const self.sse, options(nostack, preserves_flags));
             if (self.x87, self.met) == (now.x87, now.met) {

@@ -1,6 +1,6 @@
-//! A thread of the model as a stackful coroutine on a stack of its own.
+//! A thread of the model as a stackful coroutine with its own stack.
 //!
-//! The coroutine lives as long as the model: when its thread has ended it is suspended at its root
+//! The coroutine lives as long as the model. When its thread has ended it is suspended at its root,
 //! and runs the thread of the same name in the next execution, at the same addresses.
 
 use crate::engine::Engine;
@@ -15,30 +15,30 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 type Coroutine = corosensei::Coroutine<(), (), (), Room>;
 
-/// What the code of a coroutine suspends itself with.
+/// The handle by which the code of a coroutine suspends itself.
 pub(crate) type Suspender = Yielder<(), ()>;
 
 /// A coroutine that runs one thread after the other.
 pub(crate) struct Fibre {
-    /// None only while it is made anew.
+    /// None only while the coroutine is recreated.
     coroutine: Option<Coroutine>,
     base: usize,
     /// The lowest address, that of the guard page.
     limit: usize,
-    /// The lowest address that the thread may write: what is below of the stack is guarded, too.
+    /// The lowest address that the thread may write. The stack below it is guarded, too.
     lowest: usize,
 }
 
-/// A coroutine as it was when it was suspended.
+/// A copy of a suspended coroutine.
 pub(crate) struct SavedFibre {
     /// The bytes of the coroutine itself.
     coroutine: Bytes,
-    /// What was on its stack, down from the base.
+    /// The content of its stack, down from the base.
     stack: Vec<u8>,
     lowest: usize,
 }
 
-/// Those of a coroutine.
+/// The bytes of a coroutine.
 type Bytes = [u8; size_of::<Option<Coroutine>>()];
 
 impl Default for SavedFibre {
@@ -51,7 +51,8 @@ impl Default for SavedFibre {
     }
 }
 
-/// Works on a stack of its own: that of the thread that runs may be small, and is compared afterwards.
+/// Runs `work` on a separate stack: that of the running thread may be small, and is compared
+/// afterwards.
 pub fn on_own_stack<R>(work: impl FnOnce() -> R) -> R {
     const SIZE: usize = 1 << 20;
     let stack = DefaultStack::new(SIZE)
@@ -59,19 +60,20 @@ pub fn on_own_stack<R>(work: impl FnOnce() -> R) -> R {
     corosensei::on_stack(stack, work)
 }
 
-/// Below the stack pointer of a suspended coroutine so much may be in use (the red zone of the ABI).
+/// The bytes below the stack pointer of a suspended coroutine that may be in use (the red zone of
+/// the ABI).
 const RED_ZONE: usize = 128;
 
-/// Whether programs may put code on their stacks, as they are linked.
+/// Whether the way in which programs are linked allows code on their stacks.
 static ARE_EXECUTABLE: AtomicBool = AtomicBool::new(false);
 
-/// The stacks that are made from now on may hold code.
+/// Makes all stacks that are created from now on executable.
 pub fn make_stacks_executable() {
     ARE_EXECUTABLE.store(true, Relaxed);
 }
 
 impl Fibre {
-    /// A coroutine that has not run yet. Its stack is at the place of the thread, if that is given.
+    /// Creates a coroutine that has not run yet. With a `thread`, the stack lies at its place.
     pub(crate) fn new(
         engine: NonNull<Engine>,
         stack_size: usize,
@@ -94,7 +96,7 @@ impl Fibre {
         fibre
     }
 
-    /// The thread, which has not begun, has so many bytes of the stack.
+    /// Limits the stack to the given number of bytes. The thread has not begun.
     pub(crate) fn narrow(&mut self, bytes: usize) {
         let lowest = self.base.saturating_sub(bytes) & !(GUARD - 1);
         self.guard_below(lowest.max(self.limit + GUARD));
@@ -109,7 +111,7 @@ impl Fibre {
         self.lowest = lowest;
     }
 
-    /// Runs on until the coroutine suspends itself; false if it came to its end by a trap.
+    /// Runs the coroutine until it suspends itself. Returns false if a trap ended it.
     #[inline(always)]
     pub(crate) fn resume(&mut self) -> bool {
         let coroutine = self.coroutine.as_mut().expect("a fibre has a coroutine");
@@ -119,29 +121,30 @@ impl Fibre {
         }
     }
 
-    /// Gives the stack back, so that another one can lie there.
+    /// Frees the stack, so that another stack can use its place.
     pub(crate) fn end(&mut self) {
         if let Some(mut coroutine) = self.coroutine.take() {
-            // SAFETY: the coroutine is suspended at its root, where it owns nothing, or was given up.
+            // SAFETY: the coroutine is suspended at its root, where it owns nothing, or was
+            // abandoned.
             unsafe { coroutine.force_reset() };
         }
     }
 
-    /// Forgets what is on the stack and begins at the root again. What is on the stack leaks.
+    /// Discards the content of the stack, which leaks, and begins at the root again.
     pub(crate) fn begin_again(&mut self, engine: NonNull<Engine>) {
         let mut coroutine = self.coroutine.take().expect("a fibre has a coroutine");
-        // SAFETY: nothing on the stack is used any more. What its frames own is leaked, which is
-        // sound; what other threads borrowed from it, they do not touch, since they end before it.
+        // SAFETY: nothing on the stack is used any more. Values that its frames own leak, which is
+        // sound. Other threads do not touch values borrowed from it, since they end before it.
         unsafe { coroutine.force_reset() };
         self.coroutine = Some(on(coroutine.into_stack(), engine));
     }
 
-    /// Copies the coroutine, and so many bytes below its stack.
+    /// Copies the coroutine, its stack, and the given number of bytes below the stack pointer.
     pub(crate) fn save(&self, copy: &mut SavedFibre, below: usize) {
         let pointer = self.stack_pointer() - RED_ZONE.max(below);
         let start = pointer.max(self.lowest());
-        // SAFETY: the coroutine is suspended, so that its stack is in use from there on and nobody writes to it; a
-        // coroutine and its stack are bytes for a copy that only `restore` looks at.
+        // SAFETY: the coroutine is suspended, so its stack is in use from there on and nothing
+        // writes to it. A copy treats coroutine and stack as bytes, which only `restore` reads.
         unsafe {
             copy.coroutine = *self.bytes();
             copy.lowest = self.lowest;
@@ -151,21 +154,22 @@ impl Fibre {
         }
     }
 
-    /// Suspends the coroutine where it was when it was copied. What is on its stack is forgotten.
+    /// Restores the coroutine to the point of the copy. Discards the current content of its stack.
     pub(crate) fn restore(&mut self, copy: &SavedFibre) {
         self.guard_below(copy.lowest);
         let start = self.base - copy.stack.len();
         let target = (&raw mut self.coroutine).cast();
-        // SAFETY: the bytes are those of this coroutine, which has had the same stack all along, when it was suspended
-        // there. Nothing that its frames own is used twice: all memory of the program is put back with them.
+        // SAFETY: the bytes are those of this coroutine when it was suspended at that point, and it
+        // has had the same stack ever since. Nothing that its frames own is used twice: all memory
+        // of the program is restored with them.
         unsafe {
             *target = copy.coroutine;
             (start as *mut u8).copy_from_nonoverlapping(copy.stack.as_ptr(), copy.stack.len());
         }
     }
 
-    /// The stack pointer of the suspended coroutine, which it keeps in itself: of all the addresses in there that are in
-    /// its stack it is the lowest.
+    /// Returns the stack pointer of the suspended coroutine. The coroutine stores it: of all
+    /// addresses there that are in its stack it is the lowest.
     fn stack_pointer(&self) -> usize {
         // SAFETY: as for `bytes`.
         let words = unsafe { self.bytes() }.chunks_exact(size_of::<usize>());
@@ -177,52 +181,55 @@ impl Fibre {
         in_stack.min().unwrap_or(self.base)
     }
 
+    /// Returns the bytes of the coroutine itself.
+    ///
     /// # Safety
     ///
-    /// Nobody changes the coroutine meanwhile.
+    /// Nothing changes the coroutine meanwhile.
     unsafe fn bytes(&self) -> &Bytes {
-        // SAFETY: as promised by the caller; it consists of pointers and has no padding.
+        // SAFETY: as promised by the caller. The coroutine consists of pointers and has no padding.
         unsafe { &*(&raw const self.coroutine).cast() }
     }
 
-    /// The part of the stack that is in use.
+    /// Returns the part of the stack that is in use.
     ///
     /// # Safety
     ///
-    /// The coroutine is suspended, and not resumed while the slice is used.
+    /// The coroutine is suspended, and is not resumed while the slice is used.
     pub(crate) unsafe fn in_use(&self) -> &[u8] {
         let start = self.stack_pointer();
-        // SAFETY: nobody writes to the stack of a suspended coroutine.
+        // SAFETY: nothing writes to the stack of a suspended coroutine.
         unsafe { std::slice::from_raw_parts(start as *const u8, self.base - start) }
     }
 
-    /// The address above the first frame of the thread.
+    /// Returns the address above the first frame of the thread.
     pub(crate) fn base(&self) -> usize {
         self.base
     }
 
-    /// The lowest address that can be written.
+    /// Returns the lowest address that can be written.
     pub(crate) fn lowest(&self) -> usize {
         self.lowest
     }
 
-    /// Bytes of the stack.
+    /// Returns the number of bytes of the stack.
     pub(crate) fn room(&self) -> usize {
         self.base - self.lowest()
     }
 
-    /// Whether the address is below the stack, where nothing may be touched.
+    /// Checks whether the address is below the stack, where accesses are forbidden.
     pub(crate) fn is_guard(&self, address: usize) -> bool {
         (self.limit..self.lowest).contains(&address)
     }
 
-    /// Ends the coroutine in a signal handler. There is none while it is made anew, where a signal may come, too.
+    /// Returns the handler that ends the coroutine in a signal handler. None while the coroutine is
+    /// recreated: a signal may come then, too.
     pub(crate) fn trap_handler(&self) -> Option<CoroutineTrapHandler<()>> {
         Some(self.coroutine.as_ref()?.trap_handler())
     }
 }
 
-/// A part of a stack can be used.
+/// Makes a part of a stack accessible.
 fn allow(start: usize, end: usize) {
     let execution = match ARE_EXECUTABLE.load(Relaxed) {
         true => libc::PROT_EXEC,
@@ -232,7 +239,7 @@ fn allow(start: usize, end: usize) {
 }
 
 fn protect(start: usize, end: usize, access: libc::c_int) {
-    // SAFETY: whole pages of the stack of a coroutine, which are not in use.
+    // SAFETY: these are whole pages of a coroutine's stack that are not in use.
     let result = unsafe { libc::mprotect(start as *mut libc::c_void, end - start, access) };
     assert_eq!(result, 0, "the system changes how a stack may be accessed");
 }

@@ -1,8 +1,9 @@
-//! The engine whose program runs on the calling thread of the operating system; null while the checker runs there.
+//! The engine whose program runs on the calling thread of the operating system. Null while the
+//! checker runs there.
 //!
-//! Every operation asks for it. The library for programs in machine code is a shared one, where a `thread_local!`
-//! is found by a call; these variables are found by one load there, since the library is loaded with the program
-//! (initial-exec model of thread-local storage, ELF).
+//! Every operation loads it. The library for programs in machine code is a shared library, in which
+//! access to a `thread_local!` takes a call. These variables take one load there, since the library
+//! is loaded with the program (initial-exec model of thread-local storage, ELF).
 
 use crate::engine::Engine;
 
@@ -26,7 +27,7 @@ mod variable {
     #[inline(always)]
     pub(super) fn load<const NUMBER: usize>() -> *mut Engine {
         let engine;
-        // SAFETY: reads the variable above, of this thread.
+        // SAFETY: reads the variable above of this thread.
         unsafe {
             asm!(
                 "mov {place}, qword ptr [rip + mazurka_runtime_current@gottpoff]",
@@ -42,7 +43,7 @@ mod variable {
 
     #[inline(always)]
     pub(super) fn store<const NUMBER: usize>(engine: *mut Engine) {
-        // SAFETY: writes the variable above, of this thread.
+        // SAFETY: writes the variable above of this thread.
         unsafe {
             asm!(
                 "mov {place}, qword ptr [rip + mazurka_runtime_current@gottpoff]",
@@ -76,24 +77,24 @@ mod variable {
     }
 }
 
-/// The engine.
+/// Returns the current engine.
 #[inline(always)]
 pub(crate) fn load() -> *mut Engine {
     variable::load::<0>()
 }
 
-/// From now on it is this one.
+/// Sets the current engine.
 #[inline(always)]
 pub(crate) fn store(engine: *mut Engine) {
     variable::store::<0>(engine);
 }
 
-/// The engine of the coroutine that runs, or that ran last.
+/// Returns the engine of the coroutine that runs or last ran.
 pub(crate) fn load_last() -> *mut Engine {
     variable::load::<1>()
 }
 
-/// From now on it is this one.
+/// Sets the engine of the coroutine that runs or last ran.
 #[inline(always)]
 pub(crate) fn store_last(engine: *mut Engine) {
     variable::store::<1>(engine);

@@ -1,13 +1,14 @@
-//! Which of the races of an execution decide that it fails: what a person should look at first.
+//! Determines which races of an execution decide its failure, so that a user sees them first.
 //!
-//! A race decides if its first event happens before the failure: turned round, it changes what the failing
-//! thread saw. Of these, those at the object that the failing check read weigh most, then the nearest ones.
+//! A race decides the failure if its first event happens before it: reversing the race changes the
+//! values that the failing thread reads. Of these races, those at the object that the failing check
+//! read weigh most, then the nearest ones.
 
 use explore::{Access, EventId, Execution, ObjectId, Race};
 use std::cmp::Reverse;
 
-/// The event in which a failure began that showed in `event`: a panic may have come by a join. `failed` are
-/// the events in which panics began.
+/// Returns the event in which a failure began that appeared in `event`: a join may have propagated
+/// a panic. `failed` are the events in which panics began.
 pub(crate) fn cause(
     event: EventId,
     execution: &Execution,
@@ -17,7 +18,8 @@ pub(crate) fn cause(
     cause.unwrap_or(event)
 }
 
-/// The races, those that decide the failure first. Without a failing event, those near the end first.
+/// Returns the races, those that decide the failure first. Without a failing event, races near the
+/// end come first.
 pub(crate) fn by_weight(execution: &Execution, failed: Option<EventId>) -> Vec<Race> {
     let failed = failed.filter(|event| event.index() < execution.len());
     let checked = failed.and_then(|event| checked_by(execution, event));
@@ -38,7 +40,7 @@ pub(crate) fn by_weight(execution: &Execution, failed: Option<EventId>) -> Vec<R
     races
 }
 
-/// The object of the last access of the thread up to this event of it.
+/// Returns the object of the last access of the event's thread, up to this event.
 fn checked_by(execution: &Execution, event: EventId) -> Option<ObjectId> {
     let thread = execution.event(event).thread();
     let mut own = execution.events().rev();
@@ -46,7 +48,7 @@ fn checked_by(execution: &Execution, event: EventId) -> Option<ObjectId> {
         .map(|(_, access)| access.op.object)
 }
 
-/// Whether `past` is `event` or happens before it.
+/// Checks whether `past` is `event` or happens before it.
 fn is_past(execution: &Execution, past: EventId, event: EventId) -> bool {
     past <= event && event.index() < execution.len() && execution.happens_before(past, event)
 }
@@ -56,7 +58,7 @@ mod tests {
     use super::*;
     use explore::{Op, OpKind, Performed, Request, Step, ThreadId};
 
-    /// Events as (thread, object, whether it writes).
+    /// Creates an execution of events given as (thread, object, whether it writes).
     fn execution(events: &[(u16, u32, bool)]) -> Execution {
         let mut execution = Execution::default();
         for &(thread, object, writes) in events {

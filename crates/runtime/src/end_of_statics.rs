@@ -1,9 +1,9 @@
-//! The end of statics: when the last thread of an execution has ended, what they own is dropped, so that what is left then is a
-//! leak.
+//! The end of statics. When the last thread of an execution has ended, the values that statics own
+//! are dropped, so that the remaining values are leaks.
 //!
-//! `std` never drops statics. So what their destructors do is no part of the execution: their operations take effect at once and are
-//! no events. A destructor that waits for what never comes is given up. Executions with threads that are left, or panics, forget
-//! their statics.
+//! `std` never drops statics. So the operations of their destructors belong to no execution: they
+//! take effect at once and are no events. A destructor that waits for something that never happens
+//! is abandoned. Executions with remaining threads or with panics do not drop their statics.
 
 use crate::engine::Engine;
 use crate::perform;
@@ -11,7 +11,7 @@ use explore::{Pending, Token};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
-/// What is put back when the statics are dropped: nothing of it belongs to the last event.
+/// The state to restore after the statics are dropped: the drops do not belong to the last event.
 pub(crate) struct Ending {
     before: Token,
     after: Token,
@@ -19,13 +19,13 @@ pub(crate) struct Ending {
     is_recorded: bool,
 }
 
-/// A thread ends: if it is the last one, what the statics own is dropped.
+/// Drops the values that the statics own, if the thread that ends is the last one.
 ///
 /// # Safety
 ///
 /// The engine is alive, the checker runs, and no reference to the engine is held.
 pub(crate) unsafe fn drop_statics(engine: NonNull<Engine>) {
-    // SAFETY: as promised by the caller. No reference is left while a destructor runs.
+    // SAFETY: as promised by the caller. No reference exists while a destructor runs.
     let owned = unsafe { &mut *engine.as_ptr() }.begin_end_of_statics();
     if owned.is_empty() {
         return;
@@ -41,8 +41,8 @@ pub(crate) unsafe fn drop_statics(engine: NonNull<Engine>) {
 }
 
 impl Engine {
-    /// What drops all that statics own, if the thread that runs is the last one. Until it has, a signal ends
-    /// nothing but the destructor.
+    /// Returns the destructors of all values that statics own, if the running thread is the last
+    /// one. Until [`drop_statics`] is done, a signal ends nothing but the destructor.
     #[inline]
     fn begin_end_of_statics(&mut self) -> Vec<Box<dyn FnOnce()>> {
         let is_last = self.live == 1 && !self.is_tearing_down;
@@ -52,7 +52,7 @@ impl Engine {
         }
     }
 
-    /// Whether there are statics that own something.
+    /// Checks whether any static owns a value.
     pub(crate) fn statics_own_values(&self) -> bool {
         self.residents.own_values() || self.statics.iter().any(|known| known.value.is_some())
     }
@@ -88,7 +88,7 @@ impl Engine {
         }
     }
 
-    /// The thread that runs does not come to its end: if it drops statics, the execution goes without it.
+    /// Gives up the running thread if it drops statics. The execution continues without it.
     pub(crate) fn lose_destructor(&mut self) {
         if self.ending.is_some() {
             self.end_ending(true);
@@ -98,12 +98,12 @@ impl Engine {
         }
     }
 
-    /// A signal ended a thread, perhaps in a destructor of a static.
+    /// Records that a signal ended a thread, perhaps in a destructor of a static.
     pub(crate) fn lost_destructor(&mut self) {
         self.end_ending(true);
     }
 
-    /// A destructor of a static came to no end. What it owns may be left.
+    /// Records that a destructor of a static did not finish. Values that it owns may remain.
     #[cold]
     fn has_lost_statics(&mut self) {
         let warning = "a static panics or waits when it is dropped, so leaks were not looked for";

@@ -1,8 +1,8 @@
-//! Notices that a thread of a model in Rust runs on without an operation: an endless loop, or a spin on a variable of the
-//! standard library, which no other thread can change meanwhile.
+//! Detects that a thread of a Rust model runs on without an operation: an endless loop, or a spin
+//! loop on a variable of the standard library, which no other thread can change meanwhile.
 //!
-//! This costs operations nothing. The watchdog sends a signal to a thread that has used some CPU time, and the handler
-//! compares the model's progress with that at the signal before.
+//! Detection adds no cost to operations. The watchdog sends a signal to a thread that has used some
+//! CPU time. The handler compares the model's progress with that at the previous signal.
 
 use crate::current;
 use crate::engine::Engine;
@@ -13,7 +13,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The progress of a model. It changes with every operation and with every switch to another thread.
+/// The progress of a model. It changes with every operation and with every switch to another
+/// thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Progress {
     engine: usize,
@@ -24,14 +25,14 @@ struct Progress {
 }
 
 thread_local! {
-    /// What was seen at a signal, and the CPU time of this thread when it was seen first.
+    /// The progress at a signal, and the CPU time of this thread when this progress was first seen.
     static SEEN: Cell<Option<(Progress, Duration)>> = const { Cell::new(None) };
 }
 
-/// Where the C library is in memory, unless it is linked statically.
+/// The address range of the C library, unless it is linked statically.
 static LIBRARY: OnceLock<Option<Range<usize>>> = OnceLock::new();
 
-/// Called before the first signal: finds what a signal handler cannot find.
+/// Finds the C library before the first signal, since a signal handler cannot find it.
 pub(crate) fn install() {
     LIBRARY.get_or_init(|| {
         let maps = fs::read_to_string("/proc/self/maps").ok()?;
@@ -41,7 +42,7 @@ pub(crate) fn install() {
     });
 }
 
-/// The mapping that contains an address.
+/// Returns the mapping that contains an address.
 fn mapping(maps: &str, address: usize) -> Option<Range<usize>> {
     let range = |line: &str| {
         let (start, end) = line.split_once(' ')?.0.split_once('-')?;
@@ -52,10 +53,11 @@ fn mapping(maps: &str, address: usize) -> Option<Range<usize>> {
     ranges.find(|range| range.contains(&address))
 }
 
-/// Whether the running thread has made no progress for as long as the model has patience. For the signal handler, which
-/// has interrupted the thread at `instruction`.
+/// Checks whether the running thread has made no progress for as long as the model's patience.
+/// Called by the signal handler, which has interrupted the thread at `instruction`.
 pub(crate) fn is_endless(engine: &Engine, instruction: usize) -> bool {
-    // The checker's own code runs, so the program has come back. Another model may count the same later.
+    // The checker's own code runs, so the program has returned. Another model may reach the same
+    // progress later.
     if current::load().is_null() {
         SEEN.set(None);
         return false;
@@ -78,7 +80,7 @@ pub(crate) fn is_endless(engine: &Engine, instruction: usize) -> bool {
             now
         }
     };
-    // The thread may hold a lock of the C library, as that of the heap.
+    // The thread may hold a lock of the C library, for example that of the heap.
     let is_in_library = LIBRARY
         .get()
         .and_then(Option::as_ref)
@@ -86,7 +88,7 @@ pub(crate) fn is_endless(engine: &Engine, instruction: usize) -> bool {
     now.saturating_sub(since) >= engine.config.patience && !is_in_library
 }
 
-/// CPU time of the calling thread.
+/// Returns the CPU time of the calling thread.
 fn cpu_time() -> Duration {
     let mut time = MaybeUninit::<libc::timespec>::zeroed();
     // SAFETY: the call fills the structure, for which zero is valid.

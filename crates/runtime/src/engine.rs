@@ -1,7 +1,8 @@
-//! The state of an execution, shared by the model, which schedules, and the code of its threads.
+//! The state of an execution, shared by the model, which is the scheduler, and the threads' code.
 //!
-//! The threads are coroutines of one thread of the operating system: there is always one who uses the
-//! engine, and each function that may switch to another ends all references to it first.
+//! The threads are coroutines of one thread of the operating system. So the engine always has
+//! exactly one user, and each function that may switch to another coroutine first ends all
+//! references to it.
 
 mod birth;
 mod thread;
@@ -44,56 +45,57 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ptr;
 
-/// The execution at hand, and what is kept from one execution to the next.
+/// The current execution, and the data kept from one execution to the next.
 pub(crate) struct Engine {
     /// Indexed by thread.
     pub(crate) pending: Vec<Pending>,
     pub(crate) threads: Vec<Thread>,
     /// Threads that were started in this execution, in that order.
     pub(crate) born: Vec<ThreadId>,
-    /// Born threads that have not come to the end of their code.
+    /// Number of started threads that have not reached the end of their code.
     pub(crate) live: usize,
-    /// Whose code runs.
+    /// The thread whose code runs.
     pub(crate) running: ThreadId,
-    /// How often a thread was made to run, in all executions.
+    /// Number of times that a thread was run, in all executions.
     pub(crate) resumes: u64,
     pub(crate) suspender: *const Suspender,
-    /// How the checker computes with floating-point numbers; none if the program computes likewise, as Rust does.
+    /// The checker's floating-point control words. None if the program has the same, as in Rust.
     pub(crate) control_words: Option<ControlWords>,
-    /// The heap of the thread that runs.
+    /// The heap of the running thread.
     pub(crate) heap: *mut Heap,
     pub(crate) heap_segment: HeapSegment,
     pub(crate) hidden: Hidden,
     pub(crate) history: History,
-    /// Whether it is known of the event at hand if it changed anything.
+    /// Set once it is recorded whether the current event changes anything.
     pub(crate) is_effect_noted: bool,
-    /// Which alternative of the operation at hand is performed.
+    /// The alternative of the current operation that is performed.
     pub(crate) choice: u32,
-    /// Number of events so far: the event at hand has this number.
+    /// Number of events so far, which is the number of the current event.
     pub(crate) events: u32,
-    /// The operation at hand as it is performed.
+    /// The current operation as it is performed.
     pub(crate) op: Op,
     pub(crate) before: Token,
     pub(crate) after: Token,
     pub(crate) edges: Vec<EventId>,
-    /// After edges of next events of threads that became known in the step at hand.
+    /// Synchronization edges to next events of threads that became known in the current step.
     pub(crate) next_edges: Vec<(ThreadId, EventId)>,
-    /// The after edges of the wait that ends.
+    /// The synchronization edges of the wait that ends.
     pub(crate) granting: Vec<EventId>,
-    /// Who waits for what object.
+    /// Pairs of (thread, object it is waiting for).
     pub(crate) waiting: Vec<(ThreadId, ObjectId)>,
-    /// Threads whose pending operation depends on the state of its object, and how.
+    /// Threads whose pending operation depends on the state of its object, and how it depends.
     pub(crate) conditional: Vec<(ThreadId, DependsOn)>,
-    /// Threads that run on before the step is over: they were started, or their wait has ended.
+    /// Threads that continue before the step is over: they were started, or their wait has ended.
     ready: VecDeque<ThreadId>,
-    /// Threads that were started and have not begun, while they begin as late as they can.
+    /// Threads that were started and have not begun, where they begin as late as possible.
     pub(crate) late: Option<Vec<ThreadId>>,
-    /// A thread that starts another one lets it run to its first operation.
+    /// Whether a thread that starts another one lets it run to its first operation.
     pub(crate) children_go_first: bool,
     pub(crate) grain: Grain,
-    /// Where every operation is a step: threads that would run on by accesses, in that order.
+    /// If every operation is a step: the threads that would continue within the step if only
+    /// accesses were steps, in that order.
     pub(crate) woken: VecDeque<ThreadId>,
-    /// The events to come, while an execution is repeated, and how many of them are.
+    /// The execution that is repeated, and the number of its events to repeat.
     pub(crate) script: *const Execution,
     pub(crate) script_end: usize,
     /// Whether an event has begun and not ended.
@@ -101,37 +103,37 @@ pub(crate) struct Engine {
     pub(crate) watch: Watch,
     /// Whether the threads are being unwound after the end of the execution.
     pub(crate) is_tearing_down: bool,
-    /// Whether the execution is over, and its threads are let run to their ends.
+    /// Whether the execution is over, and its threads are being run to their ends.
     pub(crate) is_run_out: bool,
-    /// The statics are being dropped.
+    /// Set while the statics are being dropped.
     pub(crate) ending: Option<Ending>,
-    /// Whether a destructor of a static was stopped, so that what it owns may be left.
+    /// Whether a destructor of a static was stopped, so that its possessions may be left.
     pub(crate) has_lost_statics: bool,
     /// Whether objects became coarser in this execution.
     pub(crate) is_coarsened: bool,
     pub(crate) objects: Objects,
     pub(crate) plain: Pool<PlainState>,
-    /// Accesses of plain memory.
+    /// Number of accesses of plain memory.
     pub(crate) touches: u64,
     pub(crate) statics: Vec<Static>,
-    /// Memory of values of statics that were forgotten, by the address of the static.
+    /// Memory of forgotten values of statics, with the address of the static.
     pub(crate) spare_statics: Vec<(usize, *mut ())>,
     pub(crate) residents: Residents,
-    /// What has to be dropped or freed before the end.
+    /// Values that must be dropped or freed before the end.
     pub(crate) owned: Pool<Owned>,
-    /// By address: the number of what a raw pointer may stand for a share of.
+    /// By address: the number of the value of which a raw pointer may represent a share.
     pub(crate) raw_arcs: BTreeMap<usize, u32>,
-    /// By address: the number of memory that was allocated.
+    /// By address: the number of allocated memory.
     pub(crate) raw_memory: BTreeMap<usize, u32>,
     pub(crate) failures: Failures,
     pub(crate) exploration: Exploration,
-    /// Whether something was left out for it, in any execution.
+    /// Whether alternatives were left out because of `exploration`, in any execution.
     pub(crate) has_left_out: bool,
-    /// What was noticed in any execution that is no failure.
+    /// Observations in any execution that are no failures.
     pub(crate) warnings: RefCell<BTreeSet<String>>,
-    /// What any execution is known to have left out.
+    /// Parts of the program's behaviour that any execution is known to have left out.
     pub(crate) left_out: RefCell<BTreeSet<LeftOut>>,
-    /// In the order in which they were met in any execution.
+    /// In the order in which they first occurred in any execution.
     pub(crate) goals: Vec<Goal>,
     pub(crate) names: Names,
     pub(crate) happens_before: HappensBefore,
@@ -146,62 +148,62 @@ pub(crate) struct Engine {
     body: Box<dyn Fn()>,
 }
 
-/// What else has to be told of each operation; rarely anything.
+/// Further data to record for each operation. Mostly there is nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Watch {
-    /// The execution is recorded for people.
+    /// The execution is recorded for users.
     pub(crate) records: bool,
-    /// It is noted where events stand.
+    /// The places of events are recorded.
     pub(crate) looks: bool,
-    /// One of the two above.
+    /// One of the two above is set.
     pub(crate) notes: bool,
-    /// It is audited.
+    /// The execution is audited.
     pub(crate) audits: bool,
-    /// Memory is compared, to find synchronisation that the model does not see.
+    /// Memory is compared, to find synchronization that the model does not see.
     pub(crate) compares: bool,
-    /// Data races are looked for.
+    /// Data races are searched for.
     pub(crate) races: bool,
-    /// Somebody goes by the await rule.
+    /// The await rule is in use.
     pub(crate) reads: bool,
-    /// The await rule compares the stacks of threads as they are at hints.
+    /// The await rule compares the stacks of threads at hints.
     pub(crate) stacks: bool,
-    /// Somebody tells its state.
+    /// Some thread or object reports its state.
     pub(crate) states: bool,
 }
 
 impl Watch {
-    /// Whether anything has to be told.
+    /// Returns whether anything has to be recorded.
     #[inline(always)]
     pub(crate) fn is_on(self) -> bool {
         self.records | self.races | self.reads | self.states
     }
 
-    /// Whether the end of an effect has to be told.
+    /// Returns whether the end of an effect has to be recorded.
     #[inline(always)]
     pub(crate) fn looks_at_effects(self) -> bool {
         self.reads | self.compares
     }
 
-    /// Whether all accesses are reported, also those that are usually left out as harmless.
+    /// Returns whether all accesses are reported, also those usually omitted as harmless.
     #[inline(always)]
     pub(crate) fn sees_all(self) -> bool {
         self.records | self.audits
     }
 
-    /// Begins or ends to record executions.
+    /// Begins or ends recording executions.
     pub(crate) fn record(&mut self, records: bool) {
         self.records = records;
         self.notes = records | self.looks;
     }
 
-    /// Begins or ends to look at executions.
+    /// Begins or ends recording the places of events.
     pub(crate) fn look(&mut self, looks: bool) {
         self.looks = looks;
         self.notes = looks | self.records;
     }
 }
 
-/// The synchronisation objects of the execution.
+/// The synchronization objects of the execution.
 #[derive(Default)]
 pub(crate) struct Objects {
     pub(crate) mutexes: Pool<MutexState>,
@@ -317,7 +319,7 @@ impl Engine {
         self.snapshots.clear();
         self.forget_look();
         let mut left = 0;
-        // The youngest first: a thread may have its name from the heap of an older one.
+        // Remove the youngest thread first: its name may be on the heap of an older one.
         while let Some(id) = self.born.pop() {
             self.pending[id.index()] = Pending::Unborn;
             let thread = &mut self.threads[id.index()];
@@ -362,15 +364,14 @@ impl Engine {
         }
     }
 
-    /// The next event of the thread comes after this one.
+    /// Orders the next event of the thread after this event.
     #[inline(always)]
     pub(crate) fn order_after(&mut self, thread: ThreadId, event: EventId) {
         self.threads[thread.index()].edges.push(event);
         self.next_edges.push((thread, event));
     }
 
-    /// From now on data races are looked for. If there may have been some already, the exploration
-    /// starts again.
+    /// Searches for data races from now on. The exploration restarts if some may have occurred.
     pub(crate) fn look_for_races(&mut self) {
         if self.watch.races {
             return;
@@ -384,7 +385,7 @@ impl Engine {
         self.is_coarsened |= self.born.len() > 1;
     }
 
-    /// The next object of the thread that runs.
+    /// Returns the next object of the running thread.
     pub(crate) fn create(&mut self, parts: u32) -> ObjectId {
         let thread = &mut self.threads[self.running.index()];
         if let Some(making) = thread.making {
@@ -395,7 +396,7 @@ impl Engine {
         self.names.object(self.running, number, parts)
     }
 
-    /// The object is coarser than announced so far: the exploration has to start again.
+    /// Makes the object coarser than announced so far. The exploration has to start again.
     pub(crate) fn coarsen(&mut self, object: ObjectId, coarsening: Coarsening) {
         if !self.names.is_coarse(object, coarsening) {
             self.names.coarsen(object, coarsening);
@@ -403,48 +404,48 @@ impl Engine {
         }
     }
 
-    /// The event at hand.
+    /// Returns the current event.
     #[inline(always)]
     pub(crate) fn event(&self) -> EventId {
         EventId(self.events)
     }
 
-    /// The thread that runs.
+    /// Returns the running thread.
     #[inline(always)]
     pub(crate) fn thread(&mut self) -> &mut Thread {
         &mut self.threads[self.running.index()]
     }
 
-    /// The value of the object before and after the event at hand.
+    /// Records the values of the object before and after the current event.
     #[inline(always)]
     pub(crate) fn note(&mut self, before: Token, after: Token) {
         self.before = before;
         self.after = after;
     }
 
-    /// Whether a thread runs on before the step is over.
+    /// Returns whether a thread continues before the step is over.
     #[inline(always)]
     pub(crate) fn has_ready(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// A thread that runs on before the step is over.
+    /// Removes and returns a thread that continues before the step is over.
     #[inline(always)]
     pub(crate) fn take_ready(&mut self) -> Option<ThreadId> {
         self.ready.pop_front()
     }
 
-    /// The thread runs on before the step is over.
+    /// Lets the thread continue before the step is over.
     pub(crate) fn is_ready(&mut self, thread: ThreadId) {
         self.ready.push_back(thread);
     }
 
-    /// Whether no thread is left on its stack.
+    /// Returns whether no thread has a stack in use.
     pub(crate) fn is_quiet(&self) -> bool {
         self.live == 0
     }
 
-    /// The threads of the execution, in the order of their birth.
+    /// Returns the threads of the execution, in the order in which they were started.
     pub(crate) fn born(&self) -> &[ThreadId] {
         &self.born
     }

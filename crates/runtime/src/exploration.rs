@@ -1,6 +1,6 @@
-//! Parts of an execution whose interleavings are left out, as loom's `stop_exploring` has it: where the program does not
-//! explore, nothing else is tried in the place of an operation. (An operation of such a part still comes before an
-//! earlier one of another thread with which it races.)
+//! Parts of an execution whose interleavings are left out, like those after loom's
+//! `stop_exploring`. In these parts no alternatives to an operation are tried. (An operation of
+//! such a part is still moved before an earlier operation of another thread with which it races.)
 
 use crate::engine::Engine;
 use crate::outside::outside;
@@ -12,25 +12,25 @@ use explore::Step;
 pub(crate) enum Exploration {
     #[default]
     On,
-    /// Until it is told to go on.
+    /// Off until the program calls [`explore()`].
     Off,
-    /// Up to the end of the execution.
+    /// Off until the end of the execution.
     OffForGood,
 }
 
-/// Nothing else is tried in the place of the operations from here on, whichever thread performs them.
+/// Stops trying alternatives to the operations from here on, whichever thread performs them.
 #[track_caller]
 pub fn stop_exploring() {
     change(Exploration::Off);
 }
 
-/// What [`stop_exploring`] began ends.
+/// Ends the effect of [`stop_exploring`].
 #[track_caller]
 pub fn explore() {
     change(Exploration::On);
 }
 
-/// As [`stop_exploring`], up to the end of the execution.
+/// Stops exploring like [`stop_exploring`], up to the end of the execution.
 #[track_caller]
 pub fn skip_branch() {
     change(Exploration::OffForGood);
@@ -47,7 +47,7 @@ fn change(to: Exploration) {
 }
 
 impl Engine {
-    /// Whether nothing else is to be tried in the place of a step that is about to be performed.
+    /// Checks whether alternatives to the step that is about to be performed are left out.
     #[inline(always)]
     pub(crate) fn leaves_out(&mut self, step: Step) -> bool {
         self.exploration != Exploration::On && self.leaves_out_others(step)

@@ -1,4 +1,4 @@
-//! What went wrong in an execution.
+//! The failures of an execution.
 
 use crate::engine::Engine;
 use crate::native::{Native, SPARE_STACK};
@@ -10,7 +10,7 @@ use report::{FailureKind, Suppressed, Suppression};
 use std::collections::BTreeSet;
 use std::ptr::NonNull;
 
-/// The failure of a thread that waits for another one in the operating system.
+/// The failure of a thread that waits for another thread in the operating system.
 const BLOCKED: &str = "is blocked in a lock or channel that is not of mazurka, probably because another thread of the \
     model holds it across an operation of mazurka: all threads of a model are run by one thread of the operating \
     system, so nobody can give it back. Use the types of mazurka::sync there, or give the lock back before the \
@@ -24,27 +24,27 @@ const ENDLESS: &str = "runs on without an operation of mazurka: it is in an endl
 const EXIT: &str = "calls std::process::exit, which would end the check with the process: return from the threads of \
     the model instead";
 
-/// The panic of a second call of `std::process::exit`, which happens when the execution is recorded.
+/// The panic of a second call of `std::process::exit`, which occurs when the execution is recorded.
 const EXIT_AGAIN: &str = "std::process::exit called re-entrantly";
 
-/// A panic as the hook saw it.
+/// A panic as the hook observed it.
 #[derive(Clone, Debug)]
 pub(crate) struct Noticed {
     pub(crate) message: String,
     pub(crate) location: String,
 }
 
-/// Addresses below this are null pointers with the offset of a field.
+/// Addresses below this are null pointers plus the offset of a field.
 const NULL_PAGE: usize = 4096;
 
-/// What tells a failure apart from others of the same execution.
+/// The properties that distinguish a failure from others of the same execution.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Its kind.
+    /// The kind of the failure.
     pub kind: FailureKind,
-    /// Its message, which may name objects in another way when the execution is recorded.
+    /// The message, which may name objects differently when the execution is recorded.
     pub message: String,
-    /// Where, if known.
+    /// The place of the failure, if known.
     pub location: Option<String>,
 }
 
@@ -52,10 +52,10 @@ pub struct Wanted {
 #[derive(Default)]
 pub(crate) struct Failures {
     shown: Vec<Shown>,
-    /// The one to tell, where there are several.
+    /// The failure to report if there are several.
     wanted: Option<Wanted>,
     pub(crate) suppressions: Vec<Suppression>,
-    /// What was suppressed, in all executions.
+    /// The failures that were suppressed in all executions.
     pub(crate) suppressed: BTreeSet<Suppressed>,
 }
 
@@ -64,17 +64,18 @@ impl Failures {
         self.shown.clear();
     }
 
-    /// Whether any failure may be suppressed.
+    /// Checks whether any suppressions exist.
     pub(crate) fn may_suppress(&self) -> bool {
         !self.suppressions.is_empty()
     }
 
-    /// Whether the user has turned off this failure, which has these places, functions and variables.
+    /// Checks whether the user has suppressed this failure. `names` are its places, functions and
+    /// variables.
     pub(crate) fn suppresses(&mut self, shown: &Shown, names: &[String]) -> bool {
         let place = shown.location.as_deref().unwrap_or_default();
         let mut texts = vec![place];
         texts.extend(names.iter().map(String::as_str));
-        // The message of a race has words that would match many patterns: write, main.
+        // The message of a race contains words that would match many patterns: write, main.
         if shown.kind != FailureKind::DataRace {
             texts.push(&shown.message);
         }
@@ -89,7 +90,7 @@ impl Failures {
         is_covered
     }
 
-    /// Adds a failure unless it is suppressed; returns whether it did.
+    /// Adds a failure unless it is suppressed. Returns whether it was added.
     pub(crate) fn push(&mut self, shown: Shown) -> bool {
         if self.may_suppress() && self.suppresses(&shown, &[]) {
             return false;
@@ -99,7 +100,7 @@ impl Failures {
         true
     }
 
-    /// The one that is wanted, or the first one.
+    /// Returns the wanted failure, or the first one.
     fn chosen(&self) -> Option<&Shown> {
         let likeness = |own: &Shown| match &self.wanted {
             Some(wanted) if own.kind == wanted.kind => {
@@ -108,7 +109,7 @@ impl Failures {
             }
             Some(_) | None => 0,
         };
-        // Of several that are alike the first one.
+        // The first of several that match equally well.
         self.shown.iter().rev().max_by_key(|own| likeness(own))
     }
 
@@ -118,7 +119,7 @@ impl Failures {
 }
 
 impl Engine {
-    /// A thread has been unwound by a panic: what it is from now on.
+    /// Handles a thread that a panic has unwound. Returns the thread's new state.
     pub(crate) fn unwound(&mut self, id: ThreadId, panic: Panic) -> Pending {
         let is_failure = id == ThreadId::MAIN || self.config.panics_fail;
         if !is_failure {
@@ -139,7 +140,7 @@ impl Engine {
         Pending::Finished
     }
 
-    /// The thread that runs used an object as it must not be used; it stops.
+    /// Records that the running thread misused an object. The thread stops.
     #[cold]
     pub(crate) fn misuse(&mut self, message: &str) {
         if self.is_tearing_down {
@@ -155,7 +156,7 @@ impl Engine {
         });
     }
 
-    /// The program does what cannot be enforced: a failure where that is to be possible.
+    /// Records a use that cannot be enforced as a failure, if the program must be enforceable.
     pub(crate) fn refuse_to_enforce(&mut self, what: &str) {
         if !self.config.is_enforceable || self.is_tearing_down {
             return;
@@ -169,7 +170,7 @@ impl Engine {
         });
     }
 
-    /// The panic of another thread that was joined and unwrapped, so that its message is lost.
+    /// Returns the panic of a thread whose join was unwrapped, so that the message is lost.
     fn cause_of(&self, shown: &Shown, id: ThreadId) -> Option<String> {
         let is_unwrapped = shown.message.ends_with("Any { .. }");
         let mut others = self
@@ -200,7 +201,7 @@ impl Engine {
         }
     }
 
-    /// The thread was ended by a signal.
+    /// Handles a thread that a signal ended.
     #[cold]
     pub(crate) fn trapped(&mut self, id: ThreadId, trap: Option<Trap>, engine: NonNull<Engine>) {
         let (kind, message) = match trap {
@@ -245,7 +246,7 @@ impl Engine {
         }
     }
 
-    /// A native program was ended by a signal.
+    /// Describes the failure of a native program that a signal ended.
     fn crashed(&mut self, id: ThreadId, crash: Crash) -> (FailureKind, String) {
         let is_known = |native: Native| native.source_map.place(crash.code).is_some();
         if self.config.native.is_some_and(is_known) {
@@ -288,26 +289,26 @@ impl Engine {
         }
     }
 
-    /// How the execution at hand ended.
+    /// Returns how the current execution ended.
     pub(crate) fn outcome(&self) -> Outcome {
         if self.failures.len() > 0 {
             return Outcome::Failed;
         }
         match self.outcome_but_for_panics() {
-            // In another execution a thread that polls here may go on, and join the one that panicked.
+            // In another execution a polling thread may continue and join the thread that panicked.
             Outcome::Halted if !self.is_cut() => Outcome::Halted,
             _ if self.is_panic_left() => Outcome::Failed,
             outcome => outcome,
         }
     }
 
-    /// How the execution at hand ended, if panics of threads that were not joined do not count.
+    /// Returns how the current execution ended, without panics of threads that were not joined.
     fn outcome_but_for_panics(&self) -> Outcome {
         if self.is_quiet() {
             return self.completed();
         }
         let outcome = match Outcome::of(&self.pending, |thread| self.goes_on(thread)) {
-            // Tasks whose conditions nobody makes true wait for each other, they do not spin.
+            // Tasks whose conditions never become true wait for each other; they do not spin.
             Outcome::Stuck if !self.spins() => Outcome::Deadlock,
             other => other,
         };
@@ -322,8 +323,8 @@ impl Engine {
         }
     }
 
-    /// Whether the program has ended, so that threads that still wait never matter. The main thread of a native program may end
-    /// before it.
+    /// Checks whether the program has ended, so that threads that still wait do not matter. The
+    /// main thread of a native program may end before the program does.
     pub(crate) fn has_program_ended(&self) -> bool {
         match self.config.native {
             Some(_) => self.native.has_exited,
@@ -331,7 +332,7 @@ impl Engine {
         }
     }
 
-    /// Whether a thread goes round a loop in vain.
+    /// Checks whether a thread is in a spin loop without progress.
     fn spins(&self) -> bool {
         let spins = |&thread: &ThreadId| {
             self.pending[thread.index()] == Pending::Halted(Halt::Await)
@@ -340,7 +341,7 @@ impl Engine {
         self.born().iter().any(spins)
     }
 
-    /// The outcome if letters may be left and are not.
+    /// Returns the outcome without other failures: completed, unless letters or values remain.
     fn completed(&self) -> Outcome {
         let goes_on = |pending: &Pending| pending.enabled().is_some();
         if (self.objects.mailboxes.is_empty() && self.owned.is_empty())
@@ -354,7 +355,7 @@ impl Engine {
         }
     }
 
-    /// What is left of the execution that should not be: letters, and what nobody dropped.
+    /// Returns the failure for letters and undropped values that remain, if there are any.
     fn left_behind(&self) -> Option<Shown> {
         let letters = || self.left_letters();
         self.is_quiet()
@@ -363,7 +364,7 @@ impl Engine {
             .or_else(letters)
     }
 
-    /// Whether all that wait are servers that wait for letters.
+    /// Checks whether all waiting threads are servers that wait for letters.
     fn only_servers_wait(&self) -> bool {
         self.born()
             .iter()
@@ -376,13 +377,13 @@ impl Engine {
             })
     }
 
-    /// Whether a thread of a native program waits that ends its wait in another execution.
+    /// Checks whether a thread of a native program waits whose wait ends in another execution.
     fn is_excused(&self) -> bool {
         let waits = |thread: &ThreadId| matches!(self.pending[thread.index()], Pending::Waiting(_));
         self.native.excused.iter().any(waits)
     }
 
-    /// Whether a thread was halted by a bound or an assumption.
+    /// Checks whether a bound or an assumption halted a thread.
     fn is_cut(&self) -> bool {
         self.pending.iter().any(|pending| match pending {
             Pending::Halted(Halt::Bound(_) | Halt::Assume) => true,
@@ -395,26 +396,26 @@ impl Engine {
         })
     }
 
-    /// Whether a thread panicked that no other thread has joined.
+    /// Checks whether a thread panicked that no other thread has joined.
     fn is_panic_left(&self) -> bool {
         let panicked = |thread: &ThreadId| self.threads[thread.index()].panic.is_some();
         self.born().iter().any(panicked)
     }
 
-    /// The threads in the order of their spawn paths, which does not depend on the schedule.
+    /// Returns the threads in the order of their spawn paths, which is the same in all schedules.
     fn by_name(&self) -> Vec<ThreadId> {
         let mut threads = self.born().to_vec();
         threads.sort_by_cached_key(|&thread| self.names.path(thread));
         threads
     }
 
-    /// A thread that panicked and that nobody joined.
+    /// Returns a thread that panicked and was not joined.
     fn unjoined_panic(&self) -> Option<ThreadId> {
         let panicked = |thread: &ThreadId| self.threads[thread.index()].panic.is_some();
         self.by_name().into_iter().find(panicked)
     }
 
-    /// What went wrong, if the outcome is a bug.
+    /// Returns the failure, if the outcome is a bug.
     pub(crate) fn failure(&self) -> Option<Shown> {
         match self.outcome() {
             Outcome::Failed => Some(self.first_failure()),
@@ -424,7 +425,7 @@ impl Engine {
         }
     }
 
-    /// All that went wrong, if the outcome is a bug: more than one thread may fail in an execution.
+    /// Returns all failures, if the outcome is a bug: several threads may fail in an execution.
     pub(crate) fn all_failures(&self) -> Vec<Shown> {
         match self.failures.shown.as_slice() {
             [] => self.failure().into_iter().collect(),
@@ -432,7 +433,7 @@ impl Engine {
         }
     }
 
-    /// From now on this one is told of executions that have several.
+    /// Selects the failure to report for executions that have several.
     pub(crate) fn want_failure(&mut self, wanted: Option<Wanted>) {
         self.failures.wanted = wanted;
     }
@@ -496,12 +497,12 @@ impl Engine {
         }
     }
 
-    /// The message of a panic whose thread was not joined.
+    /// Returns the message of a panic whose thread was not joined.
     pub(crate) fn panic_text(&self, id: ThreadId) -> Option<String> {
         self.threads[id.index()].panic.as_ref().map(payload_text)
     }
 
-    /// The name of a thread, for people.
+    /// Returns the name of a thread for users.
     pub(crate) fn thread_name(&self, id: ThreadId) -> String {
         match &self.threads[id.index()].name {
             Some(name) => name.clone(),
@@ -514,7 +515,7 @@ impl Engine {
     }
 }
 
-/// The message of a panic that no hook saw.
+/// Returns the message of a panic that no hook observed.
 fn payload_text(panic: &Panic) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())

@@ -1,4 +1,4 @@
-//! What each thread does at the end of an execution, for people.
+//! Descriptions of the threads' states at the end of an execution, for users.
 
 use crate::engine::Engine;
 use crate::object::Condition;
@@ -6,12 +6,12 @@ use crate::waiting::Wait;
 use explore::{Access, Halt, OpKind, Pending, Request, ThreadId};
 
 impl Engine {
-    /// The name of a thread and what it does at the end.
+    /// Returns the name of a thread and its state at the end.
     pub(crate) fn named_end(&self, id: ThreadId) -> String {
         format!("{} {}", self.thread_name(id), self.end_of(id))
     }
 
-    /// What a thread does at the end of the execution, for people; nothing if it has ended.
+    /// Describes the state of a thread at the end of the execution. Empty if the thread has ended.
     pub(crate) fn end_of(&self, id: ThreadId) -> String {
         match &self.pending[id.index()] {
             Pending::Unborn => "was not started".to_owned(),

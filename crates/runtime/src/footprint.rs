@@ -1,8 +1,9 @@
-//! What one step depends on, for algorithms that compare states: the thread and the object that it
-//! accesses, and whoever goes on in the same step since what they wait for is there.
+//! The dependencies of a single step, for algorithms that compare states: the thread, the object
+//! that it accesses, and all threads that continue in the same step because their waits end.
 //!
-//! A process receives letters of its own mailbox without an event, so that its mailbox belongs to it. What a
-//! network does with a letter depends on the other letters, so that all that it has under way belongs to each.
+//! A process receives letters of its own mailbox without an event, so its mailbox belongs to it.
+//! How a network handles a letter depends on the other letters, so all letters in transit belong to
+//! each step.
 
 use crate::engine::Engine;
 use explore::{Fingerprint, Footprint, ObjectId, Op, Pending, ThreadId};
@@ -10,7 +11,7 @@ use objects::Network;
 use std::collections::BTreeSet;
 
 impl Engine {
-    /// What the pending operation of the thread depends on, if the model can tell.
+    /// Returns the dependencies of the thread's pending operation, if the model can determine them.
     pub(crate) fn footprint(&self, thread: ThreadId) -> Option<Footprint> {
         let Some(Pending::Enabled(request)) = self.pending.get(thread.index()) else {
             return None;
@@ -25,8 +26,9 @@ impl Engine {
         })
     }
 
-    /// Whether letters that others send can change what the step does: they have come in at the process, or the step
-    /// brings one to another, which may have begun to wait for it. (Other threads get nothing but by their events.)
+    /// Checks whether letters that others send can change the step. They can if letters have
+    /// arrived at the process, or if the step delivers one to another process that may be waiting
+    /// for it. (Other threads receive values only by their own events.)
     fn is_exposed(&self, thread: ThreadId, op: Op) -> bool {
         let mut mailboxes = self.objects.mailboxes.iter();
         mailboxes.any(|own| {
@@ -34,7 +36,7 @@ impl Engine {
         })
     }
 
-    /// The object with all that are accessed together with it, and those who wait for it.
+    /// Returns the state of the object, of those accessed with it, and of threads that wait for it.
     fn object_footprint(&self, op: Op) -> Option<Fingerprint> {
         if !op.is_access() {
             return Some(Fingerprint::of(()));
@@ -46,7 +48,7 @@ impl Engine {
         (!parts.is_empty()).then(|| Fingerprint::of((parts, waiting)))
     }
 
-    /// These threads, and those who wait for their ends.
+    /// Returns the states, with mailboxes, of these threads and of those that wait for their ends.
     fn closure(&self, mut threads: BTreeSet<ThreadId>) -> Fingerprint {
         let mut number = 0;
         while number != threads.len() {

@@ -1,7 +1,8 @@
-//! Goals: what some execution has to come to.
+//! Goals: states that at least one execution must reach.
 //!
-//! They are no part of an execution: a goal that was reached once stays so. Runs beside the exploration count,
-//! since they are executions of the program; what is run after the end of one does not.
+//! Goals do not belong to an execution: a goal that was reached once stays reached. Runs beside the
+//! exploration count, since they are executions of the program. Code that runs after the end of an
+//! execution does not count.
 
 use crate::engine::Engine;
 use crate::outside::outside;
@@ -9,7 +10,7 @@ use crate::perform::silently;
 use report::Goal;
 use std::panic::Location;
 
-/// There is a goal of this name.
+/// Declares a goal of this name.
 #[track_caller]
 pub fn goal(name: &str) {
     outside!();
@@ -17,7 +18,7 @@ pub fn goal(name: &str) {
     silently(|engine| engine.declare_goal(name, |_| report::place(location)));
 }
 
-/// The execution at hand has come to the goal.
+/// Records that the current execution has reached the goal.
 #[track_caller]
 pub fn reach(name: &str) {
     outside!();
@@ -25,7 +26,7 @@ pub fn reach(name: &str) {
 }
 
 impl Engine {
-    /// There is a goal of this name; `location` is asked for at the first time.
+    /// Declares a goal of this name. `location` is called at the first declaration.
     pub(crate) fn declare_goal(
         &mut self,
         name: &str,
@@ -41,7 +42,7 @@ impl Engine {
         }
     }
 
-    /// The execution at hand has come to the goal, unless it has ended already.
+    /// Records that the current execution, unless it has already ended, has reached the goal.
     pub(crate) fn reach(&mut self, name: &str) {
         if self.is_tearing_down || self.is_run_out {
             return;

@@ -1,8 +1,9 @@
-//! What is a step of a model.
+//! The definition of a step of a model.
 //!
-//! Spawns and waits have no access, so that they commute with every operation of other threads. In a search
-//! they happen as soon as they can, in the step before: that leaves fewer steps to explore and fewer events to
-//! keep. A person wants to see them: [`Model::refine`] turns a schedule of the one kind into the other.
+//! Spawns and waits have no access, so they commute with every operation of other threads. In a
+//! search they happen as early as possible, in the step before. That leaves fewer steps to explore
+//! and fewer events to store. Traces for users show them: [`Model::refine`] turns a schedule of
+//! accesses into one of all operations.
 
 use crate::engine::Engine;
 use crate::model::{Config, Model};
@@ -11,19 +12,19 @@ use crate::waiting::Wait;
 use explore::{Access, Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
 use report::{FailureKind, Shortcut};
 
-/// What is a step.
+/// The operations that count as a step.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Grain {
-    /// An operation with an access or with alternatives. Spawns and waits commute with everything and
-    /// happen as soon as they can, in the step before: that leaves fewer steps to explore.
+    /// Operations with an access or with alternatives. Spawns and waits commute with everything and
+    /// happen as early as possible, in the step before: that leaves fewer steps to explore.
     #[default]
     Accesses,
-    /// Every operation, for people.
+    /// Every operation, for users.
     Operations,
 }
 
 impl Grain {
-    /// What a step of a search is.
+    /// Returns the steps of a search.
     pub(crate) fn of_search(config: &Config) -> Grain {
         match config.without.contains(&Shortcut::FoldedSpawns) {
             true => Grain::Operations,
@@ -33,20 +34,22 @@ impl Grain {
 }
 
 impl Model {
-    /// From the next execution on every operation is a step, also those that commute with all others
-    /// and are performed with the step before otherwise.
+    /// Makes every operation a step from the next execution on. This includes those that commute
+    /// with all others, which are otherwise performed with the step before.
     pub fn step_by_operations(&mut self) {
         self.engine_mut().grain = Grain::Operations;
     }
 
-    /// From the next execution on an operation that commutes with all others is performed with the step before, as at first.
+    /// Restores the default from the next execution on: operations that commute with all others are
+    /// performed with the step before.
     pub fn step_by_accesses(&mut self) {
         let engine = self.engine_mut();
         engine.grain = Grain::of_search(&engine.config);
     }
 
-    /// The schedule of operations that is this schedule of accesses. From here on the model goes by
-    /// operations. Where a data race shows in another thread than before, the schedule ends with it.
+    /// Turns a schedule of accesses into the same schedule of operations. From here on the model
+    /// steps by operations. If a data race appears in another thread than before, the schedule ends
+    /// there.
     pub fn refine(&mut self, schedule: &Schedule) -> Result<Schedule, Interrupt> {
         if Grain::of_search(&self.engine().config) == Grain::Operations {
             return Ok(schedule.clone());
@@ -57,7 +60,7 @@ impl Model {
             let mut refined = Schedule::new();
             match self.refine_into(&mut refined, schedule) {
                 Err(Interrupt::Diverged(_)) if self.has_raced() => return Ok(refined),
-                // The objects are coarser than the search knew, which it has no use for any more.
+                // The objects are coarser than the search assumed, which no longer matters here.
                 Err(Interrupt::Coarsened) => {}
                 result => return result.map(|()| refined),
             }
@@ -78,14 +81,14 @@ impl Model {
         Ok(())
     }
 
-    /// Whether there was a data race in the execution at hand.
+    /// Checks whether the current execution had a data race.
     pub fn has_raced(&self) -> bool {
         let mut failures = self.failures().into_iter();
         failures.any(|shown| shown.kind == FailureKind::DataRace)
     }
 
-    /// Performs the operations that can be performed and commute with all others, in the order in which
-    /// they are parts of the step: first those of its thread, then those of threads that it started, then
+    /// Performs all possible operations that commute with all others, in the order in which they
+    /// belong to the step: first those of its thread, then those of threads that it started, then
     /// those of threads whose waits it has ended.
     fn step_through(&mut self, steps: &mut Schedule, thread: ThreadId) -> Result<(), Interrupt> {
         let mut granted = std::mem::take(&mut self.engine_mut().woken);
@@ -104,15 +107,15 @@ impl Model {
 }
 
 impl Engine {
-    /// Whether a thread may go on without a switch where it could have been suspended. Not where the await
-    /// rule compares registers: a switch leaves others behind.
+    /// Checks whether a thread may continue without a switch where it could be suspended. It must
+    /// not where the await rule compares registers, since a switch changes them.
     #[inline(always)]
     pub(crate) fn may_go_on(&self) -> bool {
         !self.watch.stacks
     }
 
-    /// The thread that runs performs an operation as part of the step at hand; false if that would be
-    /// one too many.
+    /// Begins an operation of the running thread as a part of the current step. Returns false if
+    /// the thread has reached its limit of operations.
     #[inline(always)]
     pub(crate) fn begin_part(&mut self) -> bool {
         let most = self.config.max_events;
@@ -125,7 +128,7 @@ impl Engine {
         true
     }
 
-    /// The same for a wait.
+    /// Begins a wait of the running thread as a part of the current step. False at the limit.
     pub(crate) fn begin_wait(&mut self, wait: Wait) -> bool {
         let had_effect = self.thread().round.has_effect();
         let begins = self.begin_part();
@@ -135,7 +138,7 @@ impl Engine {
         begins
     }
 
-    /// Whether the thread can perform an operation that commutes with all others.
+    /// Checks whether the thread can perform an operation that commutes with all others.
     fn can_commute(&self, thread: ThreadId) -> bool {
         let request = self.pending.get(thread.index()).and_then(Pending::enabled);
         request.is_some_and(|request| {

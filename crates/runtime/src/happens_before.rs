@@ -1,23 +1,24 @@
-//! Happens-before as C11 and C++20 define it, for data races (FastTrack, Flanagan and Freund, PLDI 2009).
+//! Happens-before of C11 and C++20, for data races (FastTrack, Flanagan and Freund, PLDI 2009).
 //!
-//! It has clocks of its own, which know less than those of the exploration: relaxed accesses, failed
-//! tries, requests and the capacity of channels order nothing here.
+//! It uses separate vector clocks with fewer edges than those of the exploration: relaxed accesses,
+//! failed tries, requests and the capacity of channels create no synchronization edges here.
 //!
-//! 1. A release store heads a release sequence. Read-modify-writes continue it. Later stores of the same
-//!    thread continue it, too, in C and in C++ before C++20 (`continues`). Any other store ends it.
-//!    Variables are objects where all accesses have one place and size (`Variable`), else the bytes that
-//!    are accessed: an access of one byte orders nothing for its neighbour.
-//! 2. Fences: a release fence makes later relaxed stores releases, an acquire fence makes earlier
-//!    relaxed loads acquires. A sequentially consistent fence is both.
-//! 3. Objects: an event that others come after (unlock, send, arrival, done, release of a permit)
-//!    leaves its clock behind; the wait that is granted by it takes it up. So does the drop of the
-//!    last sender, which the standard library does not promise but every implementation does.
+//! 1. A release store heads a release sequence. Read-modify-writes continue it. Later stores of the
+//!    same thread continue it, too, in C and in C++ before C++20 (`continues`). Any other store
+//!    ends it. Variables are objects where all accesses have one place and size (`Variable`).
+//!    Otherwise each accessed byte is a variable, so an access does not order neighbouring bytes.
+//! 2. Fences: a release fence makes later relaxed stores releases, and an acquire fence makes
+//!    earlier relaxed loads acquires. A sequentially consistent fence is both.
+//! 3. Objects: an event with synchronization edges to later events (unlock, send, arrival, done,
+//!    release of a permit) stores its clock, and the wait that it grants joins that clock. So does
+//!    the drop of the last sender, which the standard library does not promise but all
+//!    implementations do.
 
 use explore::{EventId, ObjectId, ThreadId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering;
 
-/// A clone that replaces another one uses its memory: savepoints copy all clocks.
+/// Implements `Clone`. A clone into a value reuses its memory, since savepoints copy all clocks.
 macro_rules! clone_in_place {
     ($name:ident { $($field:ident),* } $($fresh:ident)?) => {
         impl Clone for $name {
@@ -32,7 +33,7 @@ macro_rules! clone_in_place {
     };
 }
 
-/// An entry per thread; those beyond the end are 0.
+/// A vector clock with an entry per thread. Entries beyond the end are 0.
 #[derive(Default, Debug)]
 struct Clock {
     entries: Vec<u32>,
@@ -79,25 +80,26 @@ impl Clock {
     }
 }
 
-/// A point in the life of a thread.
+/// A point in the execution of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Epoch {
     pub(crate) thread: ThreadId,
     number: u32,
 }
 
-/// Who knows what of whom.
+/// The happens-before relation of an execution.
 #[derive(Default)]
 pub(crate) struct HappensBefore {
     /// Indexed by thread.
     threads: Vec<Known>,
     /// Indexed by atomic variable: the clock of the release sequence that its value belongs to.
     variables: Vec<Sequence>,
-    /// The same for memory that is accessed in several sizes: by granule, for disjoint sets of its bytes.
+    /// The same for memory that is accessed in several sizes, by granule, for disjoint sets of its
+    /// bytes.
     bytes: FxHashMap<usize, Vec<(u8, Sequence)>>,
-    /// Clocks that events left behind, sorted by event.
+    /// Clocks that events have stored, sorted by event.
     left: Vec<(EventId, Clock)>,
-    /// Clocks to be used again.
+    /// Clocks to be reused.
     spare: Vec<Clock>,
     execution: u64,
 }
@@ -105,15 +107,15 @@ pub(crate) struct HappensBefore {
 #[derive(Default)]
 struct Known {
     now: Clock,
-    /// What a relaxed store publishes: the clock of the last release fence.
+    /// The clock that a relaxed store publishes: that of the last release fence.
     released: Clock,
-    /// What the next acquire fence takes up: clocks that relaxed loads met.
+    /// The clock that the next acquire fence joins: the join of those that relaxed loads read.
     met: Clock,
-    /// What the unparks of the thread left behind.
+    /// The join of the clocks of the threads that unparked this thread.
     unparked: Clock,
 }
 
-/// What an atomic access is of.
+/// The variable of an atomic access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Variable {
     /// An object that is always accessed as a whole.
@@ -128,16 +130,16 @@ impl From<ObjectId> for Variable {
     }
 }
 
-/// Bytes of a granule.
+/// The number of bytes of a granule.
 const GRANULE: usize = 8;
 
 #[derive(Default)]
 struct Sequence {
-    /// What an acquire of the value takes up: the join of the heads.
+    /// The clock that an acquire of the value joins: the join of the heads.
     clock: Clock,
-    /// What each thread has published into the sequence.
+    /// The clock that each thread has published into the sequence.
     heads: Vec<(ThreadId, Clock)>,
-    /// The clock is of this execution.
+    /// The execution that the clock belongs to.
     execution: u64,
 }
 
@@ -147,7 +149,7 @@ impl Sequence {
         self.heads.clear();
     }
 
-    /// A store of the thread follows: its own part of the sequence stays if it continues that.
+    /// Prepares for a store of the thread, whose own part stays if the store continues it.
     fn store(&mut self, thread: ThreadId, continues: bool) {
         let heads = std::mem::take(&mut self.heads);
         self.clock.clear();
@@ -158,7 +160,7 @@ impl Sequence {
         }
     }
 
-    /// The thread publishes a clock.
+    /// Publishes a clock of the thread into the sequence.
     fn publish(&mut self, thread: ThreadId, published: &Clock) {
         if published.entries.is_empty() {
             return;
@@ -172,7 +174,7 @@ impl Sequence {
 }
 
 impl HappensBefore {
-    /// Forgets the execution.
+    /// Discards the state of the execution.
     pub(crate) fn clear(&mut self) {
         self.execution += 1;
         self.bytes.clear();
@@ -194,7 +196,7 @@ impl HappensBefore {
         &mut self.threads[thread.index()]
     }
 
-    /// A thread starts its life; `parent` is none for the main thread.
+    /// Starts a thread. `parent` is none for the main thread.
     pub(crate) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
         let mut clock = std::mem::take(&mut self.known(thread).now);
         if let Some(parent) = parent {
@@ -205,14 +207,14 @@ impl HappensBefore {
         self.known(thread).now = clock;
     }
 
-    /// `joiner` knows that `thread` has ended.
+    /// Orders the end of `thread` before the present of `joiner`.
     pub(crate) fn joined(&mut self, joiner: ThreadId, thread: ThreadId) {
         let ended = std::mem::take(&mut self.known(thread).now);
         self.known(joiner).now.join(&ended);
         self.known(thread).now = ended;
     }
 
-    /// The thread leaves its clock behind at its event.
+    /// Stores the thread's clock for its event.
     pub(crate) fn leave(&mut self, thread: ThreadId, event: EventId) {
         let mut clock = self.spare.pop().unwrap_or_default();
         clock.clone_from(&self.known(thread).now);
@@ -220,7 +222,7 @@ impl HappensBefore {
         self.known(thread).now.tick(thread);
     }
 
-    /// The thread takes up what these events left behind.
+    /// Joins the clocks stored for these events into the thread's clock.
     pub(crate) fn take_up(&mut self, thread: ThreadId, events: &[EventId]) {
         let left = std::mem::take(&mut self.left);
         for event in events {
@@ -231,7 +233,7 @@ impl HappensBefore {
         self.left = left;
     }
 
-    /// `by` unparks `thread`.
+    /// Records that `by` unparks `thread`.
     pub(crate) fn unparks(&mut self, by: ThreadId, thread: ThreadId) {
         let now = std::mem::take(&mut self.known(by).now);
         self.known(thread).unparked.join(&now);
@@ -239,13 +241,13 @@ impl HappensBefore {
         self.known(by).now.tick(by);
     }
 
-    /// The thread got its park token.
+    /// Records that the thread received its park token.
     pub(crate) fn parked(&mut self, thread: ThreadId) {
         let Known { now, unparked, .. } = self.known(thread);
         now.join(unparked);
     }
 
-    /// Does something with each sequence that a part of the variable belongs to.
+    /// Applies `does` to each sequence that a part of the variable belongs to.
     fn for_each(
         &mut self,
         thread: ThreadId,
@@ -279,7 +281,7 @@ impl HappensBefore {
         }
     }
 
-    /// An atomic load.
+    /// Performs an atomic load.
     pub(crate) fn load(
         &mut self,
         thread: ThreadId,
@@ -294,7 +296,8 @@ impl HappensBefore {
         });
     }
 
-    /// An atomic store that is no read-modify-write. `continues`: it continues the release sequence of its thread.
+    /// Performs an atomic store that is no read-modify-write. `continues`: the store continues the
+    /// release sequence of its thread.
     pub(crate) fn store(
         &mut self,
         thread: ThreadId,
@@ -309,7 +312,7 @@ impl HappensBefore {
         self.publish(thread, variable, order);
     }
 
-    /// The store of a read-modify-write, after its load.
+    /// Performs the store of a read-modify-write, after its load.
     pub(crate) fn publish(
         &mut self,
         thread: ThreadId,
@@ -328,7 +331,7 @@ impl HappensBefore {
         }
     }
 
-    /// A fence.
+    /// Performs a fence.
     pub(crate) fn fence(&mut self, thread: ThreadId, order: Ordering) {
         let Known {
             now, released, met, ..
@@ -342,7 +345,7 @@ impl HappensBefore {
         }
     }
 
-    /// The thread at this moment.
+    /// Returns the present point of the thread.
     pub(crate) fn now(&mut self, thread: ThreadId) -> Epoch {
         Epoch {
             thread,
@@ -350,13 +353,13 @@ impl HappensBefore {
         }
     }
 
-    /// Whether the thread knows of that moment.
+    /// Checks whether that point happens before the present of the thread.
     pub(crate) fn knows(&mut self, thread: ThreadId, epoch: Epoch) -> bool {
         self.known(thread).now.at(epoch.thread) >= epoch.number
     }
 }
 
-/// The granules of memory, each with the set of its bytes that belong to it.
+/// Returns the granules of a piece of memory, each with the set of its bytes that belong to it.
 fn granules(address: usize, length: usize) -> impl Iterator<Item = (usize, u8)> {
     let end = address + length;
     (address / GRANULE..end.div_ceil(GRANULE)).map(move |granule| {
@@ -369,7 +372,7 @@ fn granules(address: usize, length: usize) -> impl Iterator<Item = (usize, u8)> 
     })
 }
 
-/// Makes sequences for a set of bytes, so that each sequence has bytes of the set only, or none of it.
+/// Splits sequences so that each one has either only bytes of the set or none of it.
 fn split(parts: &mut Vec<(u8, Sequence)>, bytes: u8) {
     let mut rest = bytes;
     for index in 0..parts.len() {
@@ -386,13 +389,13 @@ fn split(parts: &mut Vec<(u8, Sequence)>, bytes: u8) {
     }
 }
 
-/// Whether a load with this ordering is an acquire. An ordering that is added to the language is the
-/// strongest.
+/// Checks whether a load with this ordering is an acquire. Orderings that may be added to the
+/// language count as the strongest.
 fn acquires(order: Ordering) -> bool {
     !matches!(order, Ordering::Relaxed | Ordering::Release)
 }
 
-/// Whether a store with this ordering is a release.
+/// Checks whether a store with this ordering is a release.
 fn releases(order: Ordering) -> bool {
     !matches!(order, Ordering::Relaxed | Ordering::Acquire)
 }
@@ -476,7 +479,7 @@ mod tests {
             clocks.born(third, Some(MAIN));
             let written = clocks.now(OTHER);
             clocks.store(OTHER, FLAG, Ordering::Release, continues);
-            // A read-modify-write of another thread heads a sequence of its own.
+            // A read-modify-write of another thread heads a separate sequence.
             let late = clocks.now(third);
             clocks.load(third, FLAG, Ordering::Relaxed);
             clocks.publish(third, FLAG, Ordering::Release);

@@ -1,4 +1,4 @@
-//! Memory and values that the program says it gives back: what it does not is a leak.
+//! Memory and values that the program must give back. Those that it does not give back are leaks.
 
 use crate::engine::Engine;
 use crate::outside::outside;
@@ -7,7 +7,7 @@ use std::alloc::Layout;
 use std::fmt;
 use std::panic::Location;
 
-/// As `std::alloc::alloc`, and notes that the memory has to be freed by [`dealloc`].
+/// Allocates like `std::alloc::alloc`. Records that [`dealloc`] must free the memory.
 ///
 /// # Safety
 ///
@@ -18,7 +18,7 @@ pub unsafe fn alloc(layout: Layout) -> *mut u8 {
     noted(unsafe { std::alloc::alloc(layout) })
 }
 
-/// As `std::alloc::alloc_zeroed`, and notes that the memory has to be freed by [`dealloc`].
+/// Allocates like `std::alloc::alloc_zeroed`. Records that [`dealloc`] must free the memory.
 ///
 /// # Safety
 ///
@@ -29,7 +29,8 @@ pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
     noted(unsafe { std::alloc::alloc_zeroed(layout) })
 }
 
-/// As `std::alloc::dealloc` for what [`alloc`] gave. Memory that is not of it, or was freed, is misuse and not freed.
+/// Frees memory of [`alloc`] like `std::alloc::dealloc`. It is misuse to free other memory or
+/// memory that was freed before, and then nothing is freed.
 ///
 /// # Safety
 ///
@@ -48,7 +49,8 @@ pub unsafe fn dealloc(pointer: *mut u8, layout: Layout) {
         }
     };
     if silently(end) {
-        // SAFETY: as promised by the caller; the memory is from `std::alloc` and was not freed before.
+        // SAFETY: as promised by the caller. The memory is from `std::alloc` and was not freed
+        // before.
         unsafe { std::alloc::dealloc(pointer, layout) };
     }
 }
@@ -64,13 +66,13 @@ fn noted(pointer: *mut u8) -> *mut u8 {
     pointer
 }
 
-/// As `loom::alloc::Track`: a value that has to be dropped.
+/// A value that has to be dropped, like `loom::alloc::Track`.
 pub struct Track<T> {
     value: T,
     _end: End,
 }
 
-/// Tells the model of the end of a value.
+/// Reports the end of a value to the model when dropped.
 struct End(u32);
 
 impl Drop for End {
@@ -83,7 +85,7 @@ impl Drop for End {
 }
 
 impl<T> Track<T> {
-    /// The value has to be dropped from here on.
+    /// Tracks a value, which has to be dropped from here on.
     #[track_caller]
     pub fn new(value: T) -> Track<T> {
         outside!(Track {
@@ -97,17 +99,17 @@ impl<T> Track<T> {
         }
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn get_ref(&self) -> &T {
         &self.value
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.value
     }
 
-    /// The value, which need not be dropped.
+    /// Returns the value, which need not be dropped any more.
     pub fn into_inner(self) -> T {
         self.value
     }

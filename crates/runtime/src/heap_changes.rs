@@ -1,27 +1,29 @@
-//! What a thread changes on the heap between two hints, found by comparing values.
+//! Finds the changes that a thread makes to the heap between two hints, by comparing values.
 //!
-//! Between two switches only one thread runs. So it has changed whatever differs at the end of such a segment from the
-//! beginning of the segment. This is done only for threads that have come to a hint and have had no effect since.
-//! Memory that a thread allocates and frees within a segment is no change. Memory from other allocators is not compared.
+//! Between two switches only one thread runs. So this thread has made all changes between the
+//! beginning and the end of such a segment. Segments are compared only for threads that have
+//! reached a hint and have had no effect since. Memory that a thread allocates and frees within a
+//! segment is no change. Memory from other allocators is not compared.
 
 use crate::arena::Span;
 use crate::engine::Engine;
 use std::slice;
 
-/// The heap at the beginning of the segment at hand.
+/// The heap at the beginning of the current segment.
 #[derive(Default)]
 pub(crate) struct HeapSegment {
     is_known: bool,
     spans: Vec<Span>,
     content: Vec<u8>,
-    /// How many of the spans are large objects. Others may free them, so they are not looked at again.
+    /// The number of spans that are large objects. Other threads may free them, so they are not
+    /// read again.
     large: usize,
-    /// Objects that have not been freed.
+    /// The number of objects that have not been freed.
     live: u32,
 }
 
 impl HeapSegment {
-    /// The segment is over.
+    /// Ends the segment.
     #[inline(always)]
     pub(crate) fn forget(&mut self) {
         self.is_known = false;
@@ -29,7 +31,7 @@ impl HeapSegment {
 }
 
 impl Engine {
-    /// The running thread returns to code of the program.
+    /// Begins a segment: the running thread returns to code of the program.
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_heap_segment(&mut self) {
@@ -50,7 +52,7 @@ impl Engine {
         self.heap_segment = segment;
     }
 
-    /// Another thread may run next, or a round is over.
+    /// Ends a segment: another thread may run next, or a round is over.
     #[cold]
     #[inline(never)]
     pub(crate) fn end_heap_segment(&mut self) {
@@ -63,7 +65,7 @@ impl Engine {
         segment.is_known = false;
         let large = segment.large;
         let round = &mut self.thread().round;
-        // A large object that is gone must not be read; its size is part of the list.
+        // A large object that is gone must not be read. Its size is part of the list.
         let is_there = |span: &Span| {
             let same = |now: &Span| now.0 == span.0 && now.1 >= span.1;
             spans.iter().any(same)
@@ -96,7 +98,7 @@ impl Engine {
         }
     }
 
-    /// Adds the parts of the heap that are in use; gives how many objects have not been freed.
+    /// Adds the parts of the heap in use. Returns the number of objects that are not freed.
     fn look_at_heap(&self, spans: &mut Vec<Span>) -> u32 {
         let large = self.residents.large_objects();
         spans.extend(large);

@@ -1,14 +1,16 @@
-//! Synchronisation that the model does not see: atomics and locks of `std`, of parking_lot, of `tokio::sync`.
+//! Synchronization outside the model: atomics and locks of `std`, parking_lot and `tokio::sync`.
 //!
-//! Programs in safe Rust have no data races. So where two threads write to the same memory, and nothing that the model knows orders the
-//! two ([`order`]), something synchronises them that is no operation of the model, and interleavings are left out.
-//! Between two switches only one thread runs: what differs afterwards ([`copy`]) it has written. This is done in some executions
-//! of a search, while they run. What is only read, and memory that is not compared, is left to [`reordered`].
+//! Programs in safe Rust have no data races. So if two threads write to the same memory, and no
+//! operation in the model orders the writes ([`order`]), something outside the model synchronizes
+//! the threads, and interleavings are left out. Between two switches only one thread runs, so every
+//! difference afterwards ([`copy`]) is one of its writes. Memory is compared in some executions of
+//! a search, while they run. Reads, and memory that is not compared, are left to [`reordered`].
 //!
-//! Memory is the heap of the model but for blocks above 63 KiB, the stacks of threads that are suspended, and copies of statics. Memory
-//! that is given out is fresh, since nothing is used again within an execution. Not noticed is what only reads, what is
-//! written and written back between two switches, and memory of bytes (text and buffers: who prints has them). Counts of a
-//! `std::sync::Arc` are known by their place at the beginning of a block and by their values.
+//! The compared memory is the heap of the model except blocks above 63 KiB, the stacks of suspended
+//! threads, and copies of statics. Allocated memory is fresh, since memory is not reused within an
+//! execution. Not detected are reads, writes that are undone between two switches, and memory of
+//! bytes (text and buffers, which all threads that print share). Counts of a `std::sync::Arc` are
+//! recognised by their position at the beginning of a block and by their values.
 
 mod copy;
 mod order;
@@ -28,31 +30,31 @@ use report::{LeftOut, Omission};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// The bytes that may be compared in one exploration.
+/// The number of bytes that may be compared in one exploration.
 const BUDGET: usize = 256 << 20;
 
-/// A comparison costs as much as that of so many bytes.
+/// The fixed cost of a comparison, in bytes.
 const COMPARISON: usize = 1024;
 
-/// No more blocks are told.
+/// The maximum number of blocks that are reported.
 const MOST_TOLD: usize = 3;
 
-/// Counts of owners are not larger.
+/// The upper bound of counts of owners.
 const LARGEST_COUNT: u64 = 1 << 20;
 
-/// What is known of the execution at hand, if it is compared.
+/// The data of the current execution, if it is compared.
 pub(crate) struct Hidden {
-    /// How many bytes may still be compared.
+    /// Number of bytes that may still be compared.
     budget: usize,
     order: Order,
     copy: Copy,
-    /// The last writes, by the number of the granule.
+    /// The last writes, by granule number.
     writes: FxHashMap<usize, Vec<Write>>,
-    /// The births in the run at hand.
+    /// Pairs of (thread, parent) started in the current run.
     born: Vec<(ThreadId, ThreadId)>,
     /// Blocks of the heap by address.
     blocks: BTreeMap<usize, Block>,
-    /// Where the thread that runs was when it began to.
+    /// The place of the running thread when it began to run.
     place: Option<Place>,
     told: Vec<usize>,
 }
@@ -64,16 +66,16 @@ struct Block {
     owner: ThreadId,
 }
 
-/// Some bytes of a granule were written.
+/// A write of some bytes of a granule.
 #[derive(Clone, Copy)]
 struct Write {
     by: By,
     period: u32,
-    /// Bit i: byte i.
+    /// Bit i stands for byte i.
     bytes: u8,
 }
 
-/// Who, and between which operations.
+/// The thread of a write, and the operations between which it wrote.
 #[derive(Clone, Copy)]
 struct By {
     thread: ThreadId,
@@ -81,7 +83,7 @@ struct By {
     before: Place,
 }
 
-/// Two writes that nothing orders.
+/// Two writes that are not ordered.
 struct Conflict {
     change: Change,
     writes: [By; 2],
@@ -103,7 +105,7 @@ impl Default for Hidden {
 }
 
 impl Hidden {
-    /// An execution begins.
+    /// Prepares for a new execution.
     pub(crate) fn clear(&mut self) {
         self.order.clear();
         self.copy.clear();
@@ -112,7 +114,7 @@ impl Hidden {
         self.blocks.clear();
     }
 
-    /// A thread is born, whose parent runs.
+    /// Records that a thread is started. Its parent is the running thread.
     pub(crate) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
         match parent {
             Some(parent) => self.born.push((thread, parent)),
@@ -120,17 +122,17 @@ impl Hidden {
         }
     }
 
-    /// `joiner` knows that `thread` has ended.
+    /// Records that `joiner` is ordered after the end of `thread`.
     pub(crate) fn joined(&mut self, joiner: ThreadId, thread: ThreadId) {
         self.order.joined(joiner, thread);
     }
 
-    /// The thread has allocated a block.
+    /// Records that the thread has allocated a block.
     pub(crate) fn allocated(&mut self, address: usize, size: usize, owner: ThreadId) {
         self.blocks.insert(address, Block { size, owner });
     }
 
-    /// The thread has written; returns where others did, and nothing orders the two.
+    /// Records writes of the thread. Returns those not ordered with writes of other threads.
     fn write_all(&mut self, by: By, changes: &[Change]) -> Vec<Conflict> {
         for &change in changes {
             self.end_owners(by.thread, change);
@@ -160,7 +162,8 @@ impl Hidden {
         writes.map(|writes| Conflict { change, writes })
     }
 
-    /// Whether the change looks like one of the counts of owners that an `Arc` of the standard library begins with.
+    /// Returns whether the change looks like a count of owners at the beginning of a standard
+    /// `Arc`.
     fn counts_owners(&self, change: Change) -> bool {
         let address = change.granule * GRANULE;
         let Some((start, block)) = self.block(address) else {
@@ -172,12 +175,14 @@ impl Hidden {
             return false;
         }
         let other = (start + (offset ^ GRANULE)) as *const u64;
-        // SAFETY: the word is in the same block as the one that was compared, beside it, and is not written meanwhile.
+        // SAFETY: the word is in the compared word's block, beside it, and is not written
+        // meanwhile.
         let other = unsafe { other.read() };
         are_counts(offset, change.values, other)
     }
 
-    /// The thread gives up the last share of an `Arc` of the standard library, perhaps: it knows what those have done who had the others.
+    /// If the change looks like the drop of the last share of a standard `Arc`, orders the thread
+    /// after the drops of all other shares.
     fn end_owners(&mut self, thread: ThreadId, change: Change) {
         if change.values[1] != 0 || !self.counts_owners(change) {
             return;
@@ -187,17 +192,18 @@ impl Hidden {
         }
     }
 
-    /// The block with this address.
+    /// Returns the block with this address.
     fn block(&self, address: usize) -> Option<(usize, Block)> {
         let (&start, &block) = self.blocks.range(..=address).next_back()?;
         (address < start + block.size).then_some((start, block))
     }
 }
 
-/// Whether these can be the values of one of two counts of owners before and after, where the other one is `other` now.
+/// Returns whether these can be the values of one of two counts of owners before and after, if the
+/// other count is `other` now.
 fn are_counts(offset: usize, [before, after]: [u64; 2], other: u64) -> bool {
     let is_count = |value: u64| value < LARGEST_COUNT;
-    // The count of weak shares is locked so.
+    // The maximum value locks the count of weak shares.
     let is_weak = |value: u64| (1..LARGEST_COUNT).contains(&value) || value == u64::MAX;
     let is_last = is_count(before) && [after, other] == [0, 0];
     match offset / GRANULE {
@@ -206,7 +212,7 @@ fn are_counts(offset: usize, [before, after]: [u64; 2], other: u64) -> bool {
     }
 }
 
-/// What `change` writes belongs to an object of the model, though it is no effect of an operation.
+/// Runs `change`, whose writes belong to an object of the model but are no effect of an operation.
 #[track_caller]
 pub fn in_object<R>(change: impl FnOnce() -> R) -> R {
     let compare = |compare: fn(&mut Engine)| {
@@ -225,8 +231,8 @@ pub fn in_object<R>(change: impl FnOnce() -> R) -> R {
 }
 
 impl Model {
-    /// From now on it is looked for synchronisation that the model does not see. What there is is left out of the
-    /// search ([`Model::left_out`]).
+    /// Starts to search for synchronization that the model does not see. It is reported as left out
+    /// of the search ([`Model::left_out`]).
     pub fn begin_comparing(&mut self) {
         let engine = self.engine_mut();
         let has_told = !engine.hidden.told.is_empty();
@@ -234,12 +240,13 @@ impl Model {
             engine.config.native.is_none() && engine.hidden.budget > 0 && !has_told;
     }
 
-    /// What the threads do tells that they synchronise by what the model does not see.
+    /// Records that the threads' behaviour `what` shows synchronization that the model does not
+    /// see.
     pub fn hides(&mut self, what: &str) {
         self.engine_mut().leave_out_hidden(what);
     }
 
-    /// Whether that is known of them.
+    /// Returns whether synchronization that the model does not see has been found.
     pub fn is_known_to_hide(&self) -> bool {
         let left_out = self.engine().left_out.borrow();
         left_out
@@ -247,20 +254,21 @@ impl Model {
             .any(|left_out| left_out.kind == Omission::Hidden)
     }
 
-    /// The next executions are not compared.
+    /// Ends comparing in the next executions.
     pub fn end_comparing(&mut self) {
         self.engine_mut().watch.compares = false;
     }
 }
 
 impl Engine {
-    /// The program has processes or concurrent objects, whose library changes what belongs to them after the event.
+    /// Ends comparing for good, because the program has processes or concurrent objects: their
+    /// library changes their data after the event.
     pub(crate) fn forgo_comparing(&mut self) {
         self.hidden.budget = 0;
         self.watch.compares = false;
     }
 
-    /// The thread is about to run.
+    /// Records that the thread is about to run.
     #[cold]
     pub(crate) fn begin_comparison(&mut self, thread: ThreadId) {
         let is_begun = self.threads[thread.index()].job.is_none();
@@ -268,28 +276,28 @@ impl Engine {
         self.hidden.place = is_begun.then_some(place);
     }
 
-    /// The thread has run: what differs it has written.
+    /// Records that the thread has run: all differences are its writes.
     #[cold]
     pub(crate) fn end_comparison(&mut self, thread: ThreadId) {
         self.order_event(thread);
         self.compare(thread, true, None);
     }
 
-    /// The thread that runs is about to perform an operation of the model, without a switch.
+    /// Records that the running thread is about to perform an operation without a switch.
     #[cold]
     pub(crate) fn compare_before_effect(&mut self) {
         let here = 0_u8;
         self.compare(self.running, true, Some((&raw const here).addr()));
     }
 
-    /// It has performed one: what that has changed are objects of the model.
+    /// Records that the running thread has performed an operation, which changed only objects.
     pub(crate) fn compare_after_effect(&mut self) {
         self.order_event(self.running);
         let here = 0_u8;
         self.compare(self.running, false, Some((&raw const here).addr()));
     }
 
-    /// The event at hand is one of the thread, and has had its effect.
+    /// Orders the current event, which belongs to the thread and has had its effect.
     fn order_event(&mut self, thread: ThreadId) {
         let has_event = self.is_in_event && !self.is_torn();
         if has_event && self.hidden.order.events() == self.events as usize {
@@ -297,12 +305,12 @@ impl Engine {
         }
     }
 
-    /// Whether the threads are not where they can come to.
+    /// Returns whether the threads are in states that the program cannot reach.
     fn is_torn(&self) -> bool {
         self.is_tearing_down || self.is_run_out || self.ending.is_some()
     }
 
-    /// `on_stack`: the stack of the thread is in use from there on, as the thread runs.
+    /// Compares memory. `on_stack` is the start of the used stack of a running thread.
     fn compare(&mut self, thread: ThreadId, tells: bool, on_stack: Option<usize>) {
         if self.is_torn() {
             return;
@@ -333,7 +341,7 @@ impl Engine {
         }
     }
 
-    /// Tells what of the memory that threads may share has changed.
+    /// Passes all changes in memory that threads may share to `tell`.
     fn look_for_changes(
         &self,
         copy: &mut Copy,
@@ -373,12 +381,12 @@ impl Engine {
         };
         if (thread.fibre.lowest()..base).contains(&in_use.start) {
             let length = in_use.len().saturating_sub(LINK);
-            // SAFETY: the thread is suspended, or runs in here, in frames below those that are in use.
+            // SAFETY: the thread is suspended, or runs in here, in frames below those in use.
             unsafe { copy.compare(base, (in_use.start, length), tell) };
         }
     }
 
-    /// Tells of two writes that nothing orders.
+    /// Reports two writes that are not ordered.
     fn tell_hidden(&mut self, conflict: &Conflict) {
         let change = conflict.change;
         let address = change.granule * GRANULE;
@@ -413,7 +421,7 @@ impl Engine {
         self.left_out.get_mut().insert(left_out);
     }
 
-    /// What is at an address that is in no block.
+    /// Returns a description of an address outside all blocks.
     fn hidden_place(&self, address: usize) -> String {
         let is_on_stack = |id: &&ThreadId| {
             let fibre = &self.threads[id.index()].fibre;
@@ -444,7 +452,7 @@ impl Engine {
 mod tests {
     use super::*;
 
-    /// The words of a block as it is when its shares and weak shares are given up one by one.
+    /// The words of a block while its shares and weak shares are given up one by one.
     #[test]
     fn counts_of_an_arc_are_known_by_their_values() {
         let strong = |values, weak| are_counts(0, values, weak);

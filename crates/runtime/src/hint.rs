@@ -1,4 +1,4 @@
-//! The hint of a loop that waits for others, and the look at the local state that it needs.
+//! The hint of a spin loop, and the capture of the local state that the await rule compares.
 
 use crate::await_rule::{HALT, Lap};
 use crate::outside::outside;
@@ -6,13 +6,14 @@ use crate::perform;
 use explore::{Bound, Halt};
 use std::time::Duration;
 
-/// How long one round lasts of a thread that has patience.
+/// The duration of one round of a thread that waits for time to pass.
 const PAUSE: Duration = Duration::from_micros(20);
 
-/// A round of a loop that waits for others is over (`spin_loop`, `yield_now`). No event.
+/// Ends a round of a spin loop (`spin_loop`, `yield_now`). This is no event.
 ///
-/// A thread that comes here twice with the same stack and registers, and has only read or failed a
-/// try in between, halts: it would do the same again until someone writes what it reads.
+/// A thread halts if it calls this twice with the same stack and registers and has only read or
+/// failed a try in between: it would do the same again until another thread writes a value that it
+/// reads.
 #[inline(always)]
 #[track_caller]
 pub fn hint() {
@@ -22,7 +23,8 @@ pub fn hint() {
     end_round();
 }
 
-/// Others may go first (`sched_yield`, a sleep): a switch to them at the next operation is no preemption. No event.
+/// Lets other threads go first (`sched_yield`, a sleep): a switch at the next operation is no
+/// preemption. This is no event.
 pub fn yields() {
     perform::silently(|engine| engine.thread().has_yielded = true);
 }
@@ -43,7 +45,7 @@ fn end_round() {
     }
 }
 
-/// As `std::hint::unreachable_unchecked`, but a panic.
+/// Panics where `std::hint::unreachable_unchecked` would be undefined behaviour.
 ///
 /// # Safety
 ///
@@ -51,13 +53,13 @@ fn end_round() {
 ///
 /// # Panics
 ///
-/// If it is reached.
+/// If this call is reached.
 #[track_caller]
 pub unsafe fn unreachable_unchecked() -> ! {
     unreachable!("unreachable_unchecked was reached");
 }
 
-/// Compares the registers that calls preserve, and the stack above, with those of the last hint.
+/// Compares the registers that calls preserve, and the stack above, with those of the last hints.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 extern "C" fn arrive() -> Lap {
@@ -75,7 +77,7 @@ extern "C" fn arrive() -> Lap {
 
 #[cfg(target_arch = "x86_64")]
 extern "C" fn compare(pointer: usize) -> Lap {
-    // SAFETY: the pointer is that of the stack of the thread that runs, in a frame of its caller.
+    // SAFETY: the pointer is in the stack of the running thread, in a frame of its caller.
     perform::silently(|engine| unsafe { engine.arrive(pointer) })
 }
 

@@ -1,4 +1,5 @@
-//! Which addresses are those of statics: the writable parts of the program and of its libraries, as they are loaded.
+//! The addresses of statics: the writable parts of the program and of its libraries, as they are
+//! loaded.
 
 #[cfg(target_os = "linux")]
 pub(crate) mod enclosing;
@@ -8,12 +9,12 @@ use explore::ThreadId;
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
 
-/// Addresses of statics are told by their distance from this one, which is the same in every process.
+/// The anchor for the addresses of statics: their distance from it is the same in every process.
 static ANCHOR: u8 = 0;
 
-/// The name of the address of a static.
+/// Returns the name of the address of a static.
 pub(crate) fn site_of(address: usize) -> Site {
-    // 44 bits: programs and libraries are loaded nearer to each other than that.
+    // 44 bits: programs and libraries are loaded closer to each other than that.
     const BITS: usize = (1 << 44) - 1;
     let distance = address.wrapping_sub((&raw const ANCHOR).addr()) & BITS;
     Site {
@@ -23,7 +24,8 @@ pub(crate) fn site_of(address: usize) -> Site {
     }
 }
 
-/// Whether a static can be at the address. Where that is not so it is asked what was loaded meanwhile.
+/// Checks whether the address can be that of a static. If it is unknown, the loaded parts are read
+/// again.
 pub(crate) fn contains(address: usize) -> bool {
     static PARTS: RwLock<Vec<Range<usize>>> = RwLock::new(Vec::new());
     let is_in = |parts: &[Range<usize>]| parts.iter().any(|part| part.contains(&address));
@@ -38,21 +40,24 @@ pub(crate) fn contains(address: usize) -> bool {
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 fn writable_parts() -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
-    // SAFETY: the callback gets the pointer to `parts`, which nobody else uses meanwhile.
+    // SAFETY: the callback gets the pointer to `parts`, which nothing else uses meanwhile.
     unsafe { libc::dl_iterate_phdr(Some(add_parts), (&raw mut parts).cast()) };
     parts
 }
 
+/// Adds the writable parts of an image to a list.
+///
 /// # Safety
 ///
-/// As `dl_iterate_phdr` calls it, with a pointer to the list as data.
+/// Called by `dl_iterate_phdr`, with a pointer to the list as data.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 unsafe extern "C" fn add_parts(
     image: *mut libc::dl_phdr_info,
     _size: usize,
     parts: *mut libc::c_void,
 ) -> libc::c_int {
-    // SAFETY: as promised: the description of an image, with as many headers as it says, and the list.
+    // SAFETY: as promised by the caller: the description of an image with its headers, and the
+    // list.
     let (image, parts) = unsafe { (&*image, &mut *parts.cast::<Vec<Range<usize>>>()) };
     // SAFETY: as above.
     let headers =
@@ -66,30 +71,30 @@ unsafe extern "C" fn add_parts(
     0
 }
 
-/// By how much the addresses of the program are larger than those in its file.
+/// Returns the difference between the addresses of the program in memory and those in its file.
 #[cfg(target_os = "linux")]
 fn base() -> usize {
-    /// Stops at the first image, which is the program.
+    /// Reads the base address of the first image, which is the program, and stops.
     ///
     /// # Safety
     ///
-    /// As `dl_iterate_phdr` calls it, with a pointer to a number as data.
+    /// Called by `dl_iterate_phdr`, with a pointer to a number as data.
     unsafe extern "C" fn take(
         image: *mut libc::dl_phdr_info,
         _size: usize,
         base: *mut libc::c_void,
     ) -> libc::c_int {
-        // SAFETY: as promised.
+        // SAFETY: as promised by the caller.
         unsafe { *base.cast::<usize>() = (*image).dlpi_addr as usize };
         1
     }
     let mut base = 0_usize;
-    // SAFETY: the callback gets the pointer to `base`, which nobody else uses meanwhile.
+    // SAFETY: the callback gets the pointer to `base`, which nothing else uses meanwhile.
     unsafe { libc::dl_iterate_phdr(Some(take), (&raw mut base).cast()) };
     base
 }
 
-/// Where it is not known, what is in no memory of a model is taken for a static.
+/// Returns all addresses: without this information, all memory outside of models counts as statics.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
 fn writable_parts() -> Vec<Range<usize>> {
     vec![0..usize::MAX]
@@ -115,7 +120,7 @@ mod tests {
     fn statics_of_a_library_that_is_loaded_later_are_known() {
         let before = writable_parts();
         assert!(before.iter().all(|part| contains(part.start)));
-        // SAFETY: a library of the C library, whose constructors do nothing.
+        // SAFETY: this belongs to the C library, and its constructors do nothing.
         let library = unsafe { libc::dlopen(c"libresolv.so.2".as_ptr(), libc::RTLD_NOW) };
         assert!(!library.is_null());
         let after = writable_parts();

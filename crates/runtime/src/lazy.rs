@@ -1,8 +1,8 @@
-//! Statics that begin anew in each execution.
+//! Lazy statics that are initialised anew in each execution.
 //!
-//! The value belongs to the execution: it is made by the first thread that asks for it, and dropped when all threads have ended.
-//! Which thread that is depends on the schedule. So the objects that are made with it have their names from the static, not
-//! from the thread.
+//! The value belongs to the execution: the first thread that needs it creates it, and it is dropped
+//! when all threads have ended. Which thread is first depends on the schedule. So objects that are
+//! created with the value get their names from the static, not from the thread.
 
 #[cfg(feature = "enforce")]
 mod outside;
@@ -19,7 +19,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::rc::Rc;
 
-/// A static that is made by the first who needs it, in each execution anew; what `lazy_static!` expands to.
+/// A static that its first user initialises, anew in each execution. `lazy_static!` expands to it.
 ///
 /// ```
 /// use runtime::{Atomic, Config, Lazy, Model};
@@ -47,11 +47,11 @@ pub struct Lazy<T: 'static> {
 pub(crate) struct Static {
     address: usize,
     once: Rc<Once>,
-    /// None before it is made, and when it was dropped.
+    /// None before it is created and after it was dropped.
     pub(crate) value: Option<Box<dyn Any>>,
 }
 
-/// The static that a thread makes, and how many objects it has made for it.
+/// The static that a thread initialises, and the number of objects created for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Making {
     address: usize,
@@ -59,7 +59,7 @@ pub(crate) struct Making {
 }
 
 impl<T: 'static> Lazy<T> {
-    /// Not yet made.
+    /// Creates a static that is not initialised.
     pub const fn new(make: fn() -> T) -> Lazy<T> {
         Lazy {
             make,
@@ -68,14 +68,16 @@ impl<T: 'static> Lazy<T> {
         }
     }
 
-    /// The value; makes it, or waits for the one who does. It must not be used when the execution is over.
+    /// Returns the value. Creates it, or waits for the thread that does. It must not be used after
+    /// the execution.
     #[track_caller]
     pub fn get(&'static self) -> &'static T {
         outside!(outside::at((&raw const *self).addr(), self.make));
         Lazy::at((&raw const *self).addr(), self.make)
     }
 
-    /// The value of a static at this address, which has this type each time that it is asked for. In models only.
+    /// Returns the value of a static at this address, which must have the same type each time. In
+    /// models only.
     #[track_caller]
     pub fn at(address: usize, make: fn() -> T) -> &'static T {
         let location = Location::caller();
@@ -95,13 +97,14 @@ impl<T: 'static> Lazy<T> {
             value.map(|value| &raw const *value)
         })
         .unwrap_or_else(|| torn());
-        // SAFETY: the value is in a box that is dropped when the threads of the execution have ended; statics and
-        // threads of other executions have no access to it by safe means but to keep this reference, which is forbidden.
+        // SAFETY: the value is in a box that is dropped when the threads of the execution have
+        // ended. Statics and threads of other executions could reach it by safe code only if they
+        // kept this reference, which is forbidden.
         unsafe { &*value }
     }
 }
 
-/// Tells the model that the initialiser panicked.
+/// Reports to the model that the initialiser panicked.
 struct Fails<'o>(&'o Once);
 
 impl Drop for Fails<'_> {
@@ -110,14 +113,15 @@ impl Drop for Fails<'_> {
     }
 }
 
-/// While the execution is torn down, nobody makes what the thread would need.
+/// Never returns. While the execution is torn down, no other thread creates the value that the
+/// thread needs.
 fn torn() -> ! {
     loop {
         crate::assume(false);
     }
 }
 
-/// Runs the initialiser; what it creates is named after the static.
+/// Runs the initialiser. Objects that it creates are named after the static.
 fn making<T>(address: usize, make: fn() -> T) -> T {
     let own = Making {
         address,
@@ -150,7 +154,7 @@ impl Engine {
         once
     }
 
-    /// Where an address is in the value of a static.
+    /// Returns the position of an address in the value of a static.
     pub(crate) fn site_in_static(&self, address: usize) -> Option<Site> {
         let mut statics = self.statics.iter();
         statics.find_map(|known| {
@@ -173,7 +177,7 @@ impl Engine {
         })
     }
 
-    /// The next object of the static that the thread that runs makes, if it makes one.
+    /// Creates the next object of the static that the running thread initialises.
     #[cold]
     pub(crate) fn create_for_making(&mut self, making: Making, parts: u32) -> explore::ObjectId {
         self.thread().making = Some(Making {
@@ -183,14 +187,14 @@ impl Engine {
         self.create_for_static(making.address, making.created, parts)
     }
 
-    /// The static has a value from now on.
+    /// Stores the value of the static.
     fn own_by_static<T: 'static>(&mut self, address: usize, value: T) {
         let mut spare = self.spare_statics.iter();
         let value: Box<dyn Any> = match spare.position(|&(owner, _)| owner == address) {
             Some(index) => {
                 let (_, memory) = self.spare_statics.swap_remove(index);
                 let memory: *mut T = memory.cast();
-                // SAFETY: a box of this type was forgotten here, whose static has this address alone.
+                // SAFETY: a box of this type was leaked here, and only this static has the address.
                 unsafe {
                     memory.write(value);
                     Box::from_raw(memory)
@@ -201,7 +205,8 @@ impl Engine {
         self.static_at(address).value = Some(value);
     }
 
-    /// The execution is over. Values that it has not dropped leak; values of executions to come take their places.
+    /// Ends the execution. Values that were not dropped leak. Values of later executions reuse
+    /// their places.
     #[inline]
     pub(crate) fn forget_statics(&mut self) {
         self.residents.clear();

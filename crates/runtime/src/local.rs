@@ -1,4 +1,4 @@
-//! Values of which each thread of a model has its own.
+//! Thread-local values of the threads of a model.
 
 use crate::engine::Engine;
 use crate::outside::outside;
@@ -8,16 +8,17 @@ use std::cell::{Cell, RefCell};
 use std::error::Error;
 use std::fmt;
 
-/// As `std::thread::LocalKey`. Values are dropped at the end of their thread, before others can join it.
+/// A key of a thread-local value, like `std::thread::LocalKey`. Values are dropped at the end of
+/// their thread, before other threads can join it.
 pub struct LocalKey<T: 'static> {
     make: fn() -> T,
 }
 
-/// As `std::thread::AccessError`: the value was dropped, or is being dropped.
+/// The error if the value was dropped or is being dropped, like `std::thread::AccessError`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AccessError;
 
-/// The values of a thread, in the order in which they were made.
+/// The thread-local values of a thread, in the order of their creation.
 #[derive(Default)]
 pub(crate) struct Locals {
     values: Vec<Local>,
@@ -31,12 +32,12 @@ struct Local {
 }
 
 impl<T: 'static> LocalKey<T> {
-    /// What `thread_local!` expands to.
+    /// Creates a key. `thread_local!` expands to this.
     pub const fn new(make: fn() -> T) -> LocalKey<T> {
         LocalKey { make }
     }
 
-    /// Gives the thread's own value, which is made the first time.
+    /// Passes the thread's own value, which is created the first time, to `access`.
     ///
     /// # Panics
     ///
@@ -50,7 +51,7 @@ impl<T: 'static> LocalKey<T> {
             .expect("cannot access a Thread Local Storage value during or after destruction")
     }
 
-    /// The same.
+    /// Passes the thread's own value, which is created the first time, to `access`.
     ///
     /// # Errors
     ///
@@ -69,7 +70,8 @@ impl<T: 'static> LocalKey<T> {
                 self.find().ok_or(AccessError)??
             }
         };
-        // SAFETY: the value is in a box that is dropped at the end of this thread, after the closure has returned.
+        // SAFETY: the value is in a box that is dropped at the end of this thread, after the
+        // closure has returned.
         Ok(access(unsafe { &*value }))
     }
 
@@ -99,7 +101,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
         self.with(|cell| cell.set(value));
     }
 
-    /// A copy of the thread's own value.
+    /// Returns a copy of the thread's own value.
     #[track_caller]
     pub fn get(&'static self) -> T
     where
@@ -108,7 +110,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
         self.with(Cell::get)
     }
 
-    /// The thread's own value; leaves the default.
+    /// Returns the thread's own value and leaves the default.
     #[track_caller]
     pub fn take(&'static self) -> T
     where
@@ -117,7 +119,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
         self.with(Cell::take)
     }
 
-    /// Writes the thread's own value and gives the old one.
+    /// Writes the thread's own value and returns the old one.
     #[track_caller]
     pub fn replace(&'static self, value: T) -> T {
         self.with(|cell| cell.replace(value))
@@ -134,7 +136,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
         self.with(|cell| access(&cell.borrow()))
     }
 
-    /// Borrows the thread's own value to change it.
+    /// Borrows the thread's own value mutably.
     #[track_caller]
     pub fn with_borrow_mut<F, R>(&'static self, access: F) -> R
     where
@@ -149,7 +151,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
         self.with(|cell| *cell.borrow_mut() = value);
     }
 
-    /// The thread's own value; leaves the default.
+    /// Returns the thread's own value and leaves the default.
     #[track_caller]
     pub fn take(&'static self) -> T
     where
@@ -158,7 +160,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
         self.with(RefCell::take)
     }
 
-    /// Writes the thread's own value and gives the old one.
+    /// Writes the thread's own value and returns the old one.
     #[track_caller]
     pub fn replace(&'static self, value: T) -> T {
         self.with(|cell| cell.replace(value))
@@ -171,17 +173,18 @@ impl Locals {
         self.values.push(Local { key, value });
     }
 
-    /// The next one to be dropped.
+    /// Returns the next value to drop.
     fn take_next(&mut self) -> Option<Box<dyn Any>> {
         self.values.iter_mut().find_map(|local| local.value.take())
     }
 
-    /// Whether there is nothing to be dropped.
+    /// Checks whether there is nothing to drop.
     pub(crate) fn is_empty(&self) -> bool {
         self.values.iter().all(|local| local.value.is_none())
     }
 
-    /// A thread begins, or was given up: the values leak, as its stack does.
+    /// Leaks the values. Called when a thread begins, or when it was abandoned and its stack leaks,
+    /// too.
     pub(crate) fn forget(&mut self) {
         self.values
             .drain(..)
@@ -190,7 +193,7 @@ impl Locals {
 }
 
 impl Engine {
-    /// Whether the thread that runs has values of its own.
+    /// Checks whether the running thread has thread-local values.
     #[inline]
     pub(crate) fn has_locals(&mut self) -> bool {
         !self.thread().locals.is_empty()
@@ -199,18 +202,18 @@ impl Engine {
 
 #[cfg(feature = "enforce")]
 std::thread_local! {
-    /// Those of a thread outside of models.
+    /// The values of a thread outside of models.
     static OUTSIDE: RefCell<Locals> = const { RefCell::new(Locals { values: Vec::new() }) };
 }
 
-/// Does something with the values of the thread at hand that runs no code of the program.
+/// Applies `does`, which runs no code of the program, to the values of the current thread.
 #[track_caller]
 fn with_locals<R>(does: impl FnOnce(&mut Locals) -> R) -> R {
     outside!(OUTSIDE.with_borrow_mut(does));
     silently(|engine| does(&mut engine.thread().locals))
 }
 
-/// The thread at hand ends: its own values are dropped.
+/// Drops the values of the current thread, which ends.
 pub(crate) fn drop_locals() {
     while let Some(value) = with_locals(Locals::take_next) {
         drop(value);

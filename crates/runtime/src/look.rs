@@ -1,12 +1,12 @@
-//! A quick look at an execution of a search: where its events stand, and where its objects were made. Cheaper than
-//! to record it, and without effect on what is explored.
+//! The places of an execution's events and of its objects' creations. Collecting them is cheaper
+//! than recording the execution, and does not affect the exploration.
 
 use crate::engine::Engine;
 use crate::model::Model;
 use crate::source::{Place, Spot};
 use explore::{EventId, ObjectId};
 
-/// What is noted of an execution that is looked at.
+/// The places noted for an execution.
 #[derive(Default)]
 pub(crate) struct Noted {
     /// Indexed by event.
@@ -14,42 +14,42 @@ pub(crate) struct Noted {
     made: Vec<(ObjectId, Place)>,
 }
 
-/// An execution that was looked at.
+/// The places of an execution.
 pub struct Look<'m> {
     engine: &'m Engine,
 }
 
 impl Model {
-    /// The next execution is looked at.
+    /// Starts to note places, from the next execution on.
     pub fn begin_look(&mut self) {
         self.engine_mut().watch.look(true);
     }
 
-    /// The next one is not.
+    /// Stops noting places, from the next execution on.
     pub fn end_look(&mut self) {
         self.engine_mut().watch.look(false);
     }
 
-    /// What is known of the execution at hand, if it was looked at.
+    /// Returns the places noted for the current execution, if there are any.
     pub fn look(&self) -> Look<'_> {
         Look {
             engine: self.engine(),
         }
     }
 
-    /// `file:line:column`; none in a library, or if it is not known.
+    /// Returns `file:line:column`. None in a library, or if the place is unknown.
     pub fn place(&self, spot: Spot) -> Option<String> {
         self.engine().shown_spot(spot)
     }
 }
 
 impl Look<'_> {
-    /// Where an event stands.
+    /// Returns the place of an event.
     pub fn spot(&self, event: EventId) -> Option<Spot> {
         self.engine.noted.spots.get(event.index()).copied()
     }
 
-    /// The objects with the places where they were made.
+    /// Returns the objects with the places where they were created.
     pub fn objects(&self) -> impl Iterator<Item = (ObjectId, Spot)> {
         let made = self.engine.noted.made.iter();
         made.map(|&(object, place)| (object, Spot::Source(place)))
@@ -67,7 +67,7 @@ impl Engine {
         self.noted.made.push((object, place));
     }
 
-    /// The execution begins anew.
+    /// Discards the noted places at the beginning of an execution.
     pub(crate) fn forget_look(&mut self) {
         self.noted.spots.clear();
         self.noted.made.clear();

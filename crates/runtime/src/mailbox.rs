@@ -1,7 +1,7 @@
-//! Mailboxes of processes, and the network that brings letters to them.
+//! Mailboxes of processes, and the network that delivers letters to them.
 //!
-//! Only the order of the letters is here. Whoever sends and receives keeps the letters by their
-//! position, and says what they are where an execution is shown to people.
+//! Only the order of the letters is here. The front-end stores the letters by their positions, and
+//! describes them where an execution is shown to users.
 
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
@@ -14,7 +14,7 @@ use objects::{Delivery, Form, Mailbox as Order, Network as Letters, Ticket};
 use report::FailureKind;
 use std::panic::Location;
 
-/// What is to happen where something is noticed that may be a mistake.
+/// The reaction to a possible mistake.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Policy {
     /// Nothing.
@@ -26,7 +26,7 @@ pub enum Policy {
     Fail,
 }
 
-/// A mailbox as the model has it.
+/// The model's state of a mailbox.
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) order: Order,
@@ -35,7 +35,7 @@ pub(crate) struct State {
     owner: String,
     /// The process, once it runs.
     pub(crate) thread: Option<ThreadId>,
-    /// What is to happen if a letter is left.
+    /// The reaction to letters that remain.
     left: Policy,
 }
 
@@ -48,7 +48,7 @@ impl State {
 }
 
 impl Engine {
-    /// A thread noticed something that may be a mistake.
+    /// Handles a possible mistake of a thread by the policy.
     fn notice(&mut self, policy: Policy, kind: FailureKind, message: String) {
         match policy {
             Policy::Allow => {}
@@ -70,7 +70,7 @@ impl Engine {
         self.warnings.borrow_mut().insert(message);
     }
 
-    /// The execution is over: letters that nobody received.
+    /// Returns the failure for letters that were not received by the end of the execution.
     pub(crate) fn left_letters(&self) -> Option<Shown> {
         let mailboxes = || self.objects.mailboxes.iter();
         let left = |policy: Policy| mailboxes().filter(move |mailbox| mailbox.left == policy);
@@ -106,8 +106,8 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// The empty mailbox of a process with this name, and what is to happen if a letter is left in it at
-    /// the end.
+    /// Creates the empty mailbox of a process with this name. `left` is the reaction to letters
+    /// that remain in it at the end.
     #[track_caller]
     pub fn new(name: &str, left: Policy) -> Mailbox {
         let location = Location::caller();
@@ -125,13 +125,14 @@ impl Mailbox {
         })
     }
 
-    /// The name of the object, the same in all executions.
+    /// Returns the id of the object, which is the same in all executions.
     pub fn object(&self) -> ObjectId {
         self.object
     }
 
-    /// Who made the mailbox, as a spawn path, and after how many objects: asked where it was made. The same in
-    /// all processes of the system that checks, so that mailboxes have an order which no schedule decides.
+    /// Returns the spawn path of the running thread, and how many objects it has created. Called
+    /// where a mailbox is created. The result is the same in all processes of a check, so it gives
+    /// mailboxes an order that does not depend on the schedule.
     pub fn birth() -> (Vec<u32>, u32) {
         silently(|engine| {
             let path = engine.names.path(engine.running);
@@ -139,7 +140,7 @@ impl Mailbox {
         })
     }
 
-    /// The thread at hand is the process with this mailbox.
+    /// Makes the current thread the process with this mailbox.
     pub fn belongs_here(&self) {
         silently(|engine| {
             let thread = engine.running;
@@ -147,12 +148,12 @@ impl Mailbox {
         });
     }
 
-    /// The letter that the event at hand brought came too late.
+    /// Handles by the policy that the letter delivered by the current event came too late.
     pub fn came_too_late(&self, policy: Policy, message: impl FnOnce() -> String) {
         silently(|engine| engine.notice(policy, FailureKind::DeadLetter, message()));
     }
 
-    /// Sends a letter that is there at once; gives its position, none if it comes too late.
+    /// Sends a letter that arrives at once. Returns its position, or none if it comes too late.
     #[track_caller]
     pub fn send(&self, text: impl FnOnce() -> String) -> Option<usize> {
         self.arrive(Order::SEND, text)
@@ -183,7 +184,7 @@ impl Mailbox {
         perform::wait(op, wait, place(Location::caller()), |_| ());
     }
 
-    /// Looks how many letters there are.
+    /// Returns the number of letters.
     #[track_caller]
     pub fn look(&self) -> usize {
         perform(Order::LOOK.on(self.object), Location::caller(), |engine| {
@@ -193,7 +194,7 @@ impl Mailbox {
         })
     }
 
-    /// The process at hand receives the letter at this position, which it has waited for or seen.
+    /// Receives the letter at this position, which the current process has waited for or observed.
     pub fn receive(&self, position: usize) {
         silently(|engine| {
             let mut edges = Vec::new();
@@ -210,7 +211,7 @@ impl Mailbox {
         });
     }
 
-    /// The letter at this position, which the event at hand brought, need not be received.
+    /// Excuses the letter that the current event delivered at this position from being received.
     pub fn excuse(&self, position: usize) {
         silently(|engine| {
             engine
@@ -222,7 +223,7 @@ impl Mailbox {
         });
     }
 
-    /// Letters come too late from now on.
+    /// Closes the mailbox: letters come too late from now on.
     #[track_caller]
     pub fn close(&self) {
         let location = place(Location::caller());
@@ -232,12 +233,13 @@ impl Mailbox {
     }
 }
 
-/// Says what the event at hand does, for people. No event.
+/// Describes the current event for users. This is no event.
 pub fn tell(text: impl FnOnce() -> String) {
     silently(|engine| engine.record(|_| text()));
 }
 
-/// Says what an object has in it after the event at hand, for people. Only if the event is at `part` of the object. No event.
+/// Describes for users the contents of an object after the current event. Does so only if the event
+/// is at `part` of the object. This is no event.
 pub fn tell_contents(whole: ObjectId, part: ObjectId, text: impl FnOnce() -> String) {
     silently(|engine| {
         if engine.watch.records && engine.op.object == part {
@@ -253,7 +255,7 @@ pub struct Network {
     number: u32,
 }
 
-/// A letter under way.
+/// A letter in transit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Posted {
     network: Network,
@@ -261,7 +263,7 @@ pub struct Posted {
 }
 
 impl Network {
-    /// A network without letters.
+    /// Creates a network without letters.
     pub fn new(delivery: Delivery) -> Network {
         silently(|engine| {
             engine.forgo_comparing();
@@ -273,12 +275,12 @@ impl Network {
         })
     }
 
-    /// The network tells its state, as a part of that of the execution: see [`crate::tell_state_of`].
+    /// Makes the network's state a part of that of the execution: see [`crate::tell_state_of`].
     pub fn tell_state(&self) {
         crate::tell_state_of(self.object, || ());
     }
 
-    /// The thread at hand sends a letter to the process with this mailbox. No event.
+    /// Sends a letter of the current thread to the process with this mailbox. This is no event.
     pub fn post(&self, to: &Mailbox) -> Posted {
         let ticket = self.with(|letters, thread| letters.post(thread, to.object));
         Posted {
@@ -287,7 +289,8 @@ impl Network {
         }
     }
 
-    /// The thread at hand has started another, which knows what it knows. No event.
+    /// Records that the current thread has started another. With causal delivery the child inherits
+    /// the causal past of its letters. This is no event.
     pub fn spawned(&self, child: ThreadId) {
         self.with(|letters, parent| letters.spawn(parent, child));
     }
@@ -301,7 +304,7 @@ impl Network {
 }
 
 impl Posted {
-    /// The event at hand is the one that sends the letter: says what it does, for people. No event.
+    /// Describes the current event, which sends the letter, for users. This is no event.
     pub fn sent(&self, text: impl FnOnce() -> String) {
         silently(|engine| {
             engine.record(|_| text());
@@ -312,7 +315,7 @@ impl Posted {
         });
     }
 
-    /// Waits until the letter may come in.
+    /// Waits until the letter may arrive.
     #[track_caller]
     pub fn wait(&self) {
         if self
@@ -325,7 +328,7 @@ impl Posted {
         }
     }
 
-    /// Brings the letter in: the step of the network. Gives its position as [`Mailbox::send`] does.
+    /// Delivers the letter: the step of the network. Returns its position like [`Mailbox::send`].
     #[track_caller]
     pub fn deliver(&self, to: &Mailbox, text: impl FnOnce() -> String) -> Option<usize> {
         let position = to.arrive(Order::DELIVER, text);
@@ -334,7 +337,7 @@ impl Posted {
         position
     }
 
-    /// The letter has come in, or to nothing, by the event at hand.
+    /// Records that the current event delivered the letter, or discarded it.
     pub fn arrived(&self) {
         silently(|engine| {
             let event = engine.event();
@@ -344,14 +347,15 @@ impl Posted {
         });
     }
 
-    /// The process at hand received the letter: it knows now what the sender knew. No event.
+    /// Records that the current process received the letter. With causal delivery it gets the
+    /// letter's causal past. This is no event.
     pub fn received(&self) {
         self.network
             .with(|letters, process| letters.receive(process, self.ticket));
         silently(|engine| engine.recorder.note_origin(self.key()));
     }
 
-    /// Which letter it is, where that matters once it has come in: see [`Letters::name`].
+    /// Returns the identity of the letter, if it matters after the arrival: see [`Letters::name`].
     pub fn name(&self) -> Option<(ThreadId, u32)> {
         self.network.with(|letters, _| letters.name(self.ticket))
     }

@@ -1,4 +1,4 @@
-//! The program: a closure that is run again and again.
+//! The program under test: a closure that is run repeatedly.
 
 use crate::coroutine::Fibre;
 use crate::engine::Engine;
@@ -19,48 +19,51 @@ use report::{FailureKind, Goal, LeftOut, Shortcut, Suppressed, Suppression};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// How a closure is run.
+/// The configuration under which a closure is run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// A thread that would perform more events than this stops (`Halt::Bound(Bound::Events)`).
+    /// The maximum number of events of a thread, which then stops (`Halt::Bound(Bound::Events)`).
     pub max_events: u32,
-    /// A thread that would expire more often than this in timed operations stops.
+    /// The maximum number of expired timed operations of a thread, which stops after these.
     pub timeouts: u32,
-    /// How often operations of a thread may fail, or wake up, for no reason.
+    /// The number of times that operations of a thread may fail, or wake up, spuriously.
     pub spurious: u32,
-    /// How many allocations of a thread may get a block of the heap that was freed.
+    /// The number of allocations of a thread that may get a freed block of the heap.
     pub reuse: u32,
-    /// Whether a panic that somebody observes (by join, or as poison) is a failure, too.
+    /// Whether a panic is a failure even if another thread observes it (by join, or as poison).
     pub panics_fail: bool,
-    /// An execution with more threads, the main thread among them, is a failure.
+    /// The maximum number of threads, with the main thread. More are a failure.
     pub max_threads: usize,
-    /// Whether an execution that is shown tells where its operations stand.
+    /// Whether executions that are shown include the places of their operations.
     pub locations: bool,
-    /// Whether interleavings are explored from the beginning on, and not only once the program asks for it ([`crate::explore`]).
+    /// Whether interleavings are explored from the beginning, and not only once the program
+    /// requests it ([`crate::explore`]).
     pub explores: bool,
-    /// Whether threads may be left waiting when the main thread has returned.
+    /// Whether threads may still wait when the main thread has returned.
     pub waiting_after_main: bool,
-    /// Whether what is counted or tracked has to be dropped.
+    /// Whether counted or tracked values must be dropped.
     pub leaks_fail: bool,
-    /// How many rounds of a loop in vain a thread goes on that is alone: it may look at the clock. Then runs are not
-    /// repeatable.
+    /// The number of rounds without progress that a spin loop may make in the only remaining
+    /// thread, which may read the clock. With more than 0, runs are not repeatable.
     pub waits_alone: u32,
-    /// How often a thread goes round a spin loop without progress whose effects others notice before it undoes them
-    /// (`Halt::Bound(Bound::Unroll)`): two threads may do so for ever.
+    /// How often a thread may repeat a spin loop without progress if others observe its effects
+    /// before they are undone (`Halt::Bound(Bound::Unroll)`): two threads could do so forever.
     pub noticed_rounds: u32,
-    /// Whether what was verified is to be enforced outside of the model: then it must not depend on what was learnt which
-    /// operations are events (taking and giving up shares of an `Arc` always are), and what cannot be enforced is a failure.
+    /// Whether the verified schedules are to be enforced outside of the model. Then the set of
+    /// events must not depend on what the search has learnt (changes of the shares of an `Arc`
+    /// always are events), and everything that cannot be enforced is a failure.
     pub is_enforceable: bool,
-    /// Bytes of the stack of a thread.
+    /// The number of bytes of a thread's stack.
     pub stack_size: usize,
-    /// How long the thread of the operating system that runs the model may be blocked before that is a failure.
+    /// How long the thread of the operating system that runs the model may be blocked before that
+    /// is a failure.
     pub patience: Duration,
-    /// The directory of the sources of a library on top of this one, with the last slash: places in them are not
-    /// shown, since they tell nothing of the program.
+    /// The directory of the sources of a library on top of this one, including the last slash.
+    /// Places in it are not shown, since they do not belong to the program.
     pub library: Option<&'static str>,
-    /// Set for programs in machine code.
+    /// The configuration of programs in machine code. None for Rust programs.
     pub native: Option<Native>,
-    /// Shortcuts that a search does without.
+    /// The shortcuts that the search does not use.
     pub without: Vec<Shortcut>,
 }
 
@@ -89,31 +92,33 @@ impl Default for Config {
     }
 }
 
-/// Executions with more of these rounds are many, and seldom show anything else.
+/// There are many executions with more of these rounds, and they seldom show anything else.
 const NOTICED_ROUNDS: u32 = 1;
 
-/// The patience with a model that has blocked or run on before: it does so again when the execution is recorded.
+/// The patience with a model that has blocked or run on before. It does so again when the execution
+/// is recorded.
 const HURRIED: Duration = Duration::from_millis(150);
 
 /// A closure and the threads that it starts, as a program that can be explored.
 ///
-/// Panics where it is reset inside a model: models do not nest.
+/// Panics if it is reset inside a model: models do not nest.
 pub struct Model {
     engine: NonNull<Engine>,
     watch: Watch,
-    /// Whether the model was made while a panic unwound its thread.
+    /// Whether the model was created while a panic unwound its thread.
     is_within_panic: bool,
     /// None until a thread of the model is suspended while a panic unwinds it.
     panics: Option<PanicCount>,
 }
 
 impl Model {
-    /// The program that runs `body` in its main thread.
+    /// Creates the program that runs `body` in its main thread.
     pub fn new(config: Config, body: impl Fn() + 'static) -> Model {
         Model::with_names(config, Names::default(), body)
     }
 
-    /// The same with names that another process interned: schedules and searches saved there fit.
+    /// Creates the program with names of another process, so that schedules and searches saved
+    /// there fit.
     pub fn with_names(config: Config, names: Names, body: impl Fn() + 'static) -> Model {
         assert!(perform::current().is_none(), "{NESTED}");
         panic_hook::install();
@@ -128,27 +133,28 @@ impl Model {
         }
     }
 
-    /// The names of threads and objects interned so far, and what is known to be coarse.
+    /// Returns the names of threads and objects interned so far, and the known coarsenings.
     pub fn names(&self) -> &Names {
         &self.engine().names
     }
 
-    /// To name the threads of a schedule that comes from a file.
+    /// Returns the names mutably, for naming the threads of a schedule from a file.
     pub fn names_mut(&mut self) -> &mut Names {
         &mut self.engine_mut().names
     }
 
-    /// What a thread of the execution at hand is called, for people.
+    /// Returns the name of a thread of the current execution for users.
     pub fn thread_name(&self, thread: ThreadId) -> String {
         self.engine().thread_name(thread)
     }
 
-    /// What went wrong in the execution at hand, where its outcome is a bug.
+    /// Returns the failure of the current execution, if its outcome is a bug.
     pub fn failure(&self) -> Option<Shown> {
         self.engine().failure()
     }
 
-    /// A thread that has reached the limit of operations, and the place of its last one, for people.
+    /// Returns, for users, a thread that has reached the limit of operations, and the place of its
+    /// last operation.
     pub fn thread_at_limit(&self) -> Option<String> {
         let engine = self.engine();
         let is_there = |thread: &&ThreadId| {
@@ -162,81 +168,84 @@ impl Model {
         })
     }
 
-    /// All that went wrong in the execution at hand, where its outcome is a bug.
+    /// Returns all failures of the current execution, if its outcome is a bug.
     pub fn failures(&self) -> Vec<Shown> {
         self.engine().all_failures()
     }
 
-    /// Of executions in which several things go wrong [`failure`](Model::failure) and traces tell this one.
+    /// Selects the failure that [`failure`](Model::failure) and traces report for executions with
+    /// several.
     pub fn want_failure(&mut self, wanted: Option<Wanted>) {
         self.engine_mut().want_failure(wanted);
     }
 
-    /// From now on these failures are not reported.
+    /// Suppresses these failures from now on.
     pub fn suppress(&mut self, suppressions: Vec<Suppression>) {
         self.engine_mut().failures.suppressions = suppressions;
     }
 
-    /// Whether the user has suppressed this failure; then it is counted.
+    /// Checks whether the user has suppressed this failure. If so, it is counted.
     pub fn suppresses(&mut self, shown: &Shown) -> bool {
         let failures = &mut self.engine_mut().failures;
         failures.may_suppress() && failures.suppresses(shown, &[])
     }
 
-    /// The distinct failures that were suppressed.
+    /// Returns the distinct failures that were suppressed.
     pub fn suppressed(&self) -> Vec<Suppressed> {
         self.engine().failures.suppressed.iter().cloned().collect()
     }
 
-    /// What was suppressed in executions before, which another model ran.
+    /// Adds the suppressed failures of earlier executions of another model.
     pub fn add_suppressed(&mut self, suppressed: Vec<Suppressed>) {
         self.engine_mut().failures.suppressed.extend(suppressed);
     }
 
-    /// Whether a data race is among them.
+    /// Checks whether a data race was suppressed.
     pub fn has_suppressed_a_race(&self) -> bool {
         let mut all = self.engine().failures.suppressed.iter();
         all.any(|own| own.kind == FailureKind::DataRace)
     }
 
-    /// Whether interleavings were left out because the program asked for that ([`crate::stop_exploring`]).
+    /// Checks whether interleavings were left out at the program's request
+    /// ([`crate::stop_exploring`]).
     pub fn has_left_out(&self) -> bool {
         self.engine().has_left_out
     }
 
-    /// What was noticed in the executions so far that is no failure.
+    /// Returns the observations in the executions so far that are no failures.
     pub fn warnings(&self) -> Vec<String> {
         self.engine().warnings.borrow().iter().cloned().collect()
     }
 
-    /// What was noticed in executions before, which another model ran.
+    /// Adds the warnings of earlier executions of another model.
     pub fn warned(&mut self, warnings: Vec<String>) {
         self.engine_mut().warnings.get_mut().extend(warnings);
     }
 
-    /// What the executions so far are known to have left out of the program.
+    /// Returns the known parts of the program that the executions so far have left out.
     pub fn left_out(&self) -> Vec<LeftOut> {
         self.engine().left_out.borrow().iter().cloned().collect()
     }
 
-    /// What was left out in executions before, which another model ran.
+    /// Adds the parts left out in earlier executions of another model.
     pub fn leave_out(&mut self, left_out: Vec<LeftOut>) {
         self.engine_mut().left_out.get_mut().extend(left_out);
     }
 
-    /// Why the execution at hand has no fingerprint, if it has none.
+    /// Returns why the current execution has no fingerprint, if it has none.
     pub fn opaque(&self) -> Option<Opaque> {
         self.engine().opaque()
     }
 
-    /// Runs one schedule of operations, up to its end or the first step that does not fit, and records
-    /// it for people.
+    /// Runs and records one schedule of operations, up to its end or the first step that does not
+    /// fit.
     pub fn trace(&mut self, schedule: &Schedule) -> Result<Trace, Interrupt> {
         let execution = self.record(schedule)?;
         Ok(self.engine_mut().take_trace(&execution))
     }
 
-    /// What the events of an execution of accesses are, for people. Those that have no description are left out.
+    /// Describes the events of an execution of accesses for users. Events without a description are
+    /// left out.
     pub fn describe(&mut self, execution: &Execution) -> Result<Vec<Described>, Interrupt> {
         let operations = self.refine(&execution.schedule())?;
         let operations = self.record(&operations)?;
@@ -245,8 +254,8 @@ impl Model {
         Ok(described)
     }
 
-    /// Runs a schedule of operations and records it. Watched as a whole, the program may turn out to have coarser objects than in
-    /// the search; the steps are the same.
+    /// Runs a schedule of operations and records it. All memory is watched, so the program may turn
+    /// out to have coarser objects than in the search. The steps are the same.
     fn record(&mut self, schedule: &Schedule) -> Result<Execution, Interrupt> {
         self.step_by_operations();
         let engine = self.engine_mut();
@@ -265,12 +274,12 @@ impl Model {
         result
     }
 
-    /// What some execution has to come to, and whether one of those so far has.
+    /// Returns the goals, each with whether an execution so far has reached it.
     pub fn goals(&self) -> &[Goal] {
         &self.engine().goals
     }
 
-    /// What is known of goals from executions before, which another model ran.
+    /// Replaces the goals by those known from earlier executions of another model.
     pub fn met(&mut self, goals: Vec<Goal>) {
         self.engine_mut().goals = goals;
     }
@@ -296,8 +305,8 @@ impl Model {
         for &step in schedule {
             let request = match self.pending().get(step.thread.index()) {
                 Some(Pending::Enabled(request)) => *request,
-                // Where the schedule was found somebody polls for the end of the thread, so that it
-                // is an event there.
+                // Where the schedule was found a thread polls for the end of this thread, so its
+                // end is an event there.
                 Some(Pending::Finished) => continue,
                 _ => break,
             };
@@ -306,13 +315,13 @@ impl Model {
         Ok(execution)
     }
 
-    /// Runs a thread on to its next operation.
+    /// Runs a thread to its next operation.
     pub(crate) fn resume(&mut self, thread: ThreadId) {
         let fibre = self.engine_mut().begin_run(thread);
         self.run(thread, fibre);
     }
 
-    /// Runs the thread, whose coroutine this is, until it suspends itself.
+    /// Runs the thread with this coroutine until the coroutine suspends itself.
     #[inline(always)]
     fn run(&mut self, thread: ThreadId, fibre: *mut Fibre) {
         trap::enter(self.engine);
@@ -323,8 +332,8 @@ impl Model {
         if let (1.., Some(count)) = (panics, &self.panics) {
             count.put(panics);
         }
-        // SAFETY: the fibre stays where it is until the model is dropped. No reference to the engine
-        // is left while the coroutine uses it.
+        // SAFETY: the fibre stays at its address until the model is dropped. No reference to the
+        // engine exists while the coroutine uses it.
         let is_suspended = unsafe { (*fibre).resume() };
         if panics > 0 || std::thread::panicking() {
             self.keep_panics(thread);
@@ -336,7 +345,7 @@ impl Model {
         }
     }
 
-    /// Keeps the panics under way of a thread that was suspended, so that no other thread has them.
+    /// Stores the panics in progress of a suspended thread, which must not affect other threads.
     #[cold]
     fn keep_panics(&mut self, thread: ThreadId) {
         let is_within_panic = self.is_within_panic;
@@ -345,7 +354,7 @@ impl Model {
         self.engine_mut().threads[thread.index()].panics = panics;
     }
 
-    /// The coroutine of the thread was ended by a signal.
+    /// Handles the end of the thread's coroutine by a signal.
     #[cold]
     fn trapped(&mut self, thread: ThreadId) {
         perform::enter_root();
@@ -358,14 +367,15 @@ impl Model {
             let patience = &mut self.engine_mut().config.patience;
             *patience = (*patience).min(HURRIED);
             self.watch.hurry(HURRIED);
-            // Where it waited by `park` its token stands for a thread that waits.
+            // If the thread waited in `park`, its token indicates a waiting thread.
             std::thread::current().unpark();
             std::thread::park();
         }
         self.engine_mut().trapped(thread, trap, engine);
     }
 
-    /// Performs an operation; where the steps to come are known, also the next ones of the same thread.
+    /// Performs a step. If the following steps are known, also performs those that belong to the
+    /// same thread.
     #[inline(always)]
     pub(crate) fn move_on(&mut self, step: Step) -> Result<(), Interrupt> {
         let Some(fibre) = self.engine_mut().begin_step(step) else {
@@ -383,7 +393,7 @@ impl Model {
         Ok(())
     }
 
-    /// Runs the threads that were started, or whose waits have ended, to their next step.
+    /// Runs threads that were started, or whose waits have ended, to their next step.
     #[inline(always)]
     pub(crate) fn settle(&mut self) {
         while let Some(ready) = self.engine_mut().take_ready() {
@@ -392,7 +402,7 @@ impl Model {
         }
     }
 
-    /// Ends an execution in which threads are left. Returns whether objects became coarser meanwhile.
+    /// Ends an execution in which threads remain. Returns whether objects became coarser meanwhile.
     #[cold]
     fn end(&mut self) -> bool {
         self.engine_mut().is_run_out = true;
@@ -404,7 +414,7 @@ impl Model {
         is_coarsened
     }
 
-    /// A step that cannot be performed here.
+    /// Returns the interrupt for a step that cannot be performed here.
     #[cold]
     fn diverged(&self, step: Step) -> Interrupt {
         Interrupt::Diverged(Divergence {
@@ -479,7 +489,7 @@ impl Drop for Model {
             self.engine_mut().clear();
         }
         trap::exit(self.engine);
-        // SAFETY: the engine was leaked by `with_names`, and no thread of it is left on its stack.
+        // SAFETY: `with_names` leaked the engine, and no thread of it is left on its stack.
         drop(unsafe { Box::from_raw(self.engine.as_ptr()) });
     }
 }

@@ -1,4 +1,4 @@
-//! Mutexes, without data and without poison.
+//! Mutexes without data and without poison.
 
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
@@ -11,18 +11,19 @@ use explore::{Bound, EventId, Halt, ObjectId, ThreadId};
 use objects::{Condition, Ticket};
 use std::panic::Location;
 
-/// Who holds a mutex is known; what it guards and whether it is poisoned is the mirror's business.
+/// A mutex whose holder the model tracks. The mirror handles the data that it guards and the
+/// poison.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutex {
     pub(crate) object: ObjectId,
     pub(crate) number: u32,
 }
 
-/// A mutex of the execution.
+/// The model's state of a mutex.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) order: objects::Mutex,
-    /// The thread that has come through its wait, and its place.
+    /// The thread that has finished its wait, and its place.
     held: Option<(ThreadId, Ticket)>,
 }
 
@@ -76,7 +77,7 @@ impl Inborn for Mutex {
 }
 
 impl Mutex {
-    /// The mutex of a native program at this address.
+    /// Creates the mutex of a native program at this address.
     pub(crate) fn at(engine: &mut Engine, address: usize) -> Mutex {
         let object = engine
             .names
@@ -86,7 +87,7 @@ impl Mutex {
         Mutex { object, number }
     }
 
-    /// A new mutex of the execution.
+    /// Creates a mutex of the execution.
     #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]
     pub fn new() -> Mutex {
@@ -97,7 +98,7 @@ impl Mutex {
         })
     }
 
-    /// One at an object that has its id already.
+    /// Creates a mutex for an object that already has its id.
     fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Mutex {
         engine.name_object(object, "Mutex", location);
         let number = engine.objects.mutexes.add(State::clear, State::default);
@@ -105,7 +106,8 @@ impl Mutex {
     }
 
     /// Waits for the mutex.
-    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    // Numbers of places and events differ from round to round, so they must not lie in a frame of
+    // the program (await rule).
     #[inline(never)]
     #[track_caller]
     pub fn lock(&self) {
@@ -134,8 +136,8 @@ impl Mutex {
         );
     }
 
-    /// Takes the mutex if nobody holds it.
-    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    /// Takes the mutex if no thread holds it.
+    // Numbers of places and events must not lie in a frame of the program; see `lock`.
     #[inline(never)]
     #[track_caller]
     pub fn try_lock(&self) -> bool {
@@ -174,7 +176,7 @@ impl Mutex {
         )
     }
 
-    /// Waits for the mutex for some time; whether it was got.
+    /// Waits for the mutex with a time limit. Returns whether the thread got it.
     #[track_caller]
     pub fn lock_timed(&self) -> bool {
         let is_granted = self.try_lock();
@@ -184,8 +186,8 @@ impl Mutex {
         is_granted
     }
 
-    /// Gives up the mutex, which the thread holds.
-    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    /// Releases the mutex, which the thread holds.
+    // Numbers of places and events must not lie in a frame of the program; see `lock`.
     #[inline(never)]
     #[track_caller]
     pub fn unlock(&self) {
@@ -198,7 +200,7 @@ impl Mutex {
         );
     }
 
-    /// The thread, which holds the mutex, ends: whoever is next learns of that.
+    /// Abandons the mutex, since the thread that holds it ends. The next holder observes this.
     #[track_caller]
     pub fn abandon(&self) {
         perform(
@@ -211,12 +213,13 @@ impl Mutex {
         );
     }
 
-    /// What the thread that has taken the mutex finds, or one that has just failed to.
+    /// Returns the condition of the mutex for a thread that has just taken it or failed to.
     pub fn condition(&self) -> Condition {
         silently(|engine| engine.objects.mutexes.get(self.number).order.condition())
     }
 
-    /// The thread, which holds the mutex, has repaired what it guards; false if there was nothing to repair.
+    /// Marks the data that the mutex guards as repaired by the holder. Returns false if there was
+    /// nothing to repair.
     pub fn repair(&self) -> bool {
         silently(|engine| {
             let mutex = engine.objects.mutexes.get_mut(self.number);
@@ -226,7 +229,7 @@ impl Mutex {
 }
 
 impl Engine {
-    /// The thread that runs gives up the mutex.
+    /// Releases the mutex for the running thread.
     pub(crate) fn unlock(&mut self, mutex: u32) {
         self.leave_mutex(mutex, objects::Mutex::unlock);
     }
@@ -246,7 +249,7 @@ impl Engine {
     }
 }
 
-/// A timed operation of the thread expired; one time too many, and the thread halts.
+/// Counts an expired timed operation of the thread. Halts the thread if it exceeds the limit.
 pub fn expire() {
     if silently(Engine::expire) {
         perform::halt(Halt::Bound(Bound::Timeouts));

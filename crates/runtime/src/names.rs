@@ -1,7 +1,8 @@
-//! The names of threads and objects, the same in all executions.
+//! The names of threads and objects, which are the same in all executions.
 //!
-//! A thread is named by its spawn path, an object by the thread that created it and its number there, or by the
-//! memory in which it was used first. None of these depends on the schedule. Ids are dense and given as names are first met.
+//! A thread is named by its spawn path. An object is named by its creating thread and its number
+//! there, or by the memory in which it was first used. None of these depends on the schedule. Ids
+//! are dense, and are assigned in the order in which names first occur.
 
 mod addresses;
 mod coarse;
@@ -19,13 +20,14 @@ pub(crate) use sites::{Region, Resident, Site};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A file that names more threads is of no program.
+/// The maximum number of threads. A file that names more does not come from a program.
 const MOST_THREADS: usize = 1 << 14;
-/// A file that knows more objects is of no program.
+/// The maximum number of objects. A file with more does not come from a program.
 const MOST_OBJECTS: u32 = 1 << 24;
 
-/// Dense ids for spawn paths and for objects, interned as they are met and never forgotten, and what
-/// was learnt of the objects (coarsenings). A resumed search needs the names of the one it resumes.
+/// Dense ids for spawn paths and objects, together with what is known of the objects (coarsenings).
+/// Names are interned when they first occur, and are never forgotten. A resumed search needs the
+/// names of the search that it resumes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Names {
     /// Indexed by thread.
@@ -37,44 +39,44 @@ pub struct Names {
     ordered: BTreeSet<ObjectId>,
     /// Ends of threads, and poison of locks, that are polled.
     polled: BTreeSet<ObjectId>,
-    /// Signals and relations of processes that others use.
+    /// Signals and relations of processes that other processes use.
     shared: BTreeSet<ObjectId>,
     /// Relations of processes that have had a name.
     registered: BTreeSet<ObjectId>,
     /// Tables that are scanned.
     scanned: BTreeSet<ObjectId>,
-    /// Objects that are parts of another, named by a key.
+    /// Objects that are parts of another object, named by a key.
     parts: BTreeMap<(ObjectId, u64), ObjectId>,
-    /// Objects that are accessed as one with a smaller one, which perhaps is so itself.
+    /// For each object merged into one with a smaller id: that object, which may be merged itself.
     merged: BTreeMap<ObjectId, ObjectId>,
-    /// Objects that are named by where they are.
+    /// Objects that are named by their location in memory.
     residents: BTreeMap<Resident, ObjectId>,
-    /// What native programs access.
+    /// The memory and objects that native programs access.
     addresses: Addresses,
     /// Whether there is plain memory, so that happens-before must be known.
     has_plain_memory: bool,
-    /// Whether that includes what atomic accesses of native programs order.
+    /// Whether happens-before includes synchronization by atomic accesses of native programs.
     orders_atomics: bool,
     /// Whether there are hints, so that the await rule applies.
     has_hints: bool,
 }
 
-/// A thread with what is named after it.
+/// A thread, with its children and objects.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Named {
-    /// Itself for the main thread.
+    /// For the main thread, this is the main thread.
     parent: ThreadId,
     number: u32,
     children: Vec<ThreadId>,
     /// `objects[n]` is the n-th object that the thread created.
     objects: Vec<Created>,
-    /// Its park token.
+    /// The thread's park token.
     park: ObjectId,
-    /// Its end.
+    /// The thread's end.
     end: ObjectId,
 }
 
-/// The n-th object of a thread: one id for each number of parts that it was met with.
+/// The n-th object of a thread. It has one id for each number of parts with which it has occurred.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Created {
     parts: u32,
@@ -88,7 +90,7 @@ impl Created {
     }
 }
 
-/// A spawn path that cannot be read.
+/// The error for a spawn path that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} is no spawn path; one looks like 0.2.1")]
 pub struct UnknownThread(pub String);
@@ -118,7 +120,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// A hash of what is known to be coarse. A search saved under another one does not fit.
+    /// Returns a hash of the known coarsenings. A search saved under another hash does not fit.
     pub fn coarsenings(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (&self.shared, &self.registered, &self.scanned).hash(&mut hasher);
@@ -126,8 +128,8 @@ impl Names {
         hasher.finish()
     }
 
-    /// Whether names that were read from a file are such as could have been written: ids lie among those that were given, and
-    /// nothing is its own ancestor.
+    /// Checks names that were read from a file: all ids must have been assigned, and no thread or
+    /// object may be its own ancestor.
     pub fn is_consistent(&self) -> bool {
         let is_object = |object: ObjectId| object == ObjectId::NONE || object.0 < self.objects;
         let is_thread = |(index, named): (usize, &Named)| {
@@ -165,7 +167,7 @@ impl Names {
             && self.addresses.is_consistent(is_object)
     }
 
-    /// The spawn path of a thread: `0` is the main thread, `0.2` its third child.
+    /// Returns the spawn path of a thread. `0` is the main thread, `0.2` its third child.
     pub fn spawn_path(&self, thread: ThreadId) -> String {
         match thread {
             ThreadId::MAIN => "0".to_owned(),
@@ -176,7 +178,7 @@ impl Names {
         }
     }
 
-    /// The numbers of a spawn path; they order threads in the same way in every process.
+    /// Returns the numbers of a spawn path. They order threads in the same way in every process.
     pub(crate) fn path(&self, thread: ThreadId) -> Vec<u32> {
         if thread == ThreadId::MAIN {
             return Vec::new();
@@ -187,7 +189,7 @@ impl Names {
         path
     }
 
-    /// The schedule in names that do not depend on the process.
+    /// Converts a schedule to names that do not depend on the process.
     pub fn save(&self, schedule: &Schedule) -> Vec<SavedStep> {
         schedule
             .chunk_by(|a, b| a.thread == b.thread)
@@ -198,7 +200,7 @@ impl Names {
             .collect()
     }
 
-    /// The schedule in the names of this process.
+    /// Converts a saved schedule to the ids of this process.
     pub fn load(&mut self, steps: &[SavedStep]) -> Result<Schedule, UnknownThread> {
         let mut schedule = Schedule::new();
         for saved in steps {
@@ -229,7 +231,7 @@ impl Names {
         Ok(thread)
     }
 
-    /// The child of `parent` with this number; all with smaller ones were met.
+    /// Returns the child of `parent` with this number. All smaller numbers must have occurred.
     #[inline]
     pub(crate) fn child(&mut self, parent: ThreadId, number: u32) -> ThreadId {
         match self.threads[parent.index()].children.get(number as usize) {
@@ -245,7 +247,8 @@ impl Names {
     fn add_thread(&mut self, parent: ThreadId, number: u32) -> ThreadId {
         let thread = ThreadId::from_index(self.threads.len());
         let park = self.add_object(objects::Park::PARTS);
-        // With room behind it: who waits for an object is asked again when one with an id near behind is accessed.
+        // Leave room behind the id: threads that wait for an object are checked again when an
+        // object with one of the next ids is accessed.
         let end = self.add_object(MOST_PARTS);
         self.threads.push(Named {
             parent,
@@ -268,7 +271,7 @@ impl Names {
         object
     }
 
-    /// The object that `thread` created as its n-th one; those before were met.
+    /// Returns the n-th object that `thread` created. All smaller numbers must have occurred.
     pub(crate) fn object(&mut self, thread: ThreadId, number: u32, parts: u32) -> ObjectId {
         match self.threads[thread.index()].objects.get(number as usize) {
             Some(created) if created.parts == parts => created.object,
@@ -286,14 +289,15 @@ impl Names {
         }
     }
 
-    /// Whether `object` was created by a thread, most likely by `likely` and not long ago.
+    /// Returns whether a thread created `object`. Tries recent objects of `likely` first.
     pub(crate) fn is_created(&self, likely: ThreadId, object: ObjectId) -> bool {
         let own = self.threads[likely.index()].objects.iter().rev();
         let all = self.threads.iter().flat_map(|thread| &thread.objects);
         own.chain(all).any(|created| created.is(object))
     }
 
-    /// By object: the spawn path of the thread that creates it, and its number there. Some objects are named otherwise.
+    /// Returns for each object the spawn path of its creating thread and its number there. Objects
+    /// that are named otherwise are missing.
     pub fn creators(&self) -> BTreeMap<ObjectId, (String, u32)> {
         let mut creators = BTreeMap::new();
         for (index, thread) in self.threads.iter().enumerate() {
@@ -307,7 +311,7 @@ impl Names {
         creators
     }
 
-    /// The same number names something else than where it was first met.
+    /// Handles a number that now names another kind of object than where it first occurred.
     #[cold]
     fn other_object(&mut self, thread: ThreadId, number: u32, parts: u32) -> ObjectId {
         let others = &self.threads[thread.index()].objects[number as usize].others;
@@ -321,7 +325,7 @@ impl Names {
         object
     }
 
-    /// The part of `whole` that this key names.
+    /// Returns the part of `whole` that this key names.
     pub(crate) fn part(&mut self, whole: ObjectId, key: u64) -> ObjectId {
         if let Some(&part) = self.parts.get(&(whole, key)) {
             return part;
@@ -331,22 +335,22 @@ impl Names {
         part
     }
 
-    /// The park token of a thread.
+    /// Returns the park token of a thread.
     pub(crate) fn park(&self, thread: ThreadId) -> ObjectId {
         self.threads[thread.index()].park
     }
 
-    /// The end of a thread.
+    /// Returns the end of a thread.
     pub(crate) fn end(&self, thread: ThreadId) -> ObjectId {
         self.threads[thread.index()].end
     }
 
-    /// Who starts the thread; the main thread itself for that.
+    /// Returns the thread that starts this thread. For the main thread, this is the main thread.
     pub(crate) fn parent(&self, thread: ThreadId) -> ThreadId {
         self.threads[thread.index()].parent
     }
 
-    /// Whether an object is known to be this coarse.
+    /// Returns whether an object is known to be this coarse.
     pub(crate) fn is_coarse(&self, object: ObjectId, coarsening: Coarsening) -> bool {
         let known = match coarsening {
             Coarsening::Tried => &self.tried,
@@ -359,7 +363,7 @@ impl Names {
         !known.is_empty() && known.contains(&object)
     }
 
-    /// From now on the object is this coarse.
+    /// Makes the object this coarse from now on.
     pub(crate) fn coarsen(&mut self, object: ObjectId, coarsening: Coarsening) {
         let known = match coarsening {
             Coarsening::Tried => &mut self.tried,
@@ -372,32 +376,33 @@ impl Names {
         known.insert(object);
     }
 
-    /// Whether data races are looked for.
+    /// Returns whether data races are searched for.
     pub(crate) fn has_plain_memory(&self) -> bool {
         self.has_plain_memory
     }
 
-    /// Whether the await rule applies.
+    /// Returns whether the await rule applies.
     pub(crate) fn has_hints(&self) -> bool {
         self.has_hints
     }
 
-    /// From now on the await rule applies.
+    /// Applies the await rule from now on.
     pub(crate) fn meet_hint(&mut self) {
         self.has_hints = true;
     }
 
-    /// From now on data races are looked for.
+    /// Searches for data races from now on.
     pub(crate) fn meet_plain_memory(&mut self) {
         self.has_plain_memory = true;
     }
 
-    /// Whether what atomic accesses of native programs order must be known.
+    /// Returns whether synchronization by atomic accesses of native programs must be known.
     pub(crate) fn orders_atomics(&self) -> bool {
         self.orders_atomics
     }
 
-    /// What atomic accesses of native programs order is known from the beginning: a search does not begin anew to get to know it.
+    /// Tracks synchronization by atomic accesses of native programs from the beginning, so that a
+    /// search does not restart to do so.
     pub fn order_atomics(&mut self) {
         self.orders_atomics = true;
     }

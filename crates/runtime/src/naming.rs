@@ -1,4 +1,4 @@
-//! What the program itself has to say in traces: names of its objects and threads, and notes.
+//! Names of objects and threads, and notes, that the program itself adds to traces.
 
 use crate::atomic::{Atomic, Value};
 use crate::outside::outside;
@@ -7,7 +7,8 @@ use crate::{Barrier, Channel, Condvar, Mutex, Notify, Once, Plain, RwLock, Semap
 use explore::ThreadId;
 use std::panic::Location;
 
-/// Says something in the trace at hand, if the execution is recorded for people. `text` performs no operations.
+/// Adds a note to the current trace, if the execution is recorded. `text` must not perform
+/// operations.
 #[track_caller]
 pub fn note(text: impl FnOnce() -> String) {
     if is_recorded() {
@@ -16,7 +17,7 @@ pub fn note(text: impl FnOnce() -> String) {
     }
 }
 
-/// What a thread is called in a trace.
+/// Sets the name of a thread in traces.
 #[track_caller]
 pub fn call_thread(thread: ThreadId, name: &str) {
     outside!();
@@ -28,7 +29,7 @@ pub fn call_thread(thread: ThreadId, name: &str) {
 }
 
 impl<V: Value> Atomic<V> {
-    /// What the variable is called in a trace.
+    /// Sets the name of the variable in traces.
     #[track_caller]
     pub fn call(&self, name: &str) {
         outside!();
@@ -40,7 +41,7 @@ impl<V: Value> Atomic<V> {
 macro_rules! named {
     ($($Object:ident),*) => {
         $(impl $Object {
-            /// What the object is called in a trace.
+            /// Sets the name of the object in traces.
             #[track_caller]
             pub fn call(&self, name: &str) {
                 silently(|engine| engine.rename(self.object, name));
@@ -52,7 +53,7 @@ macro_rules! named {
 named!(Mutex, RwLock, Condvar, Semaphore, Barrier, Once, Notify);
 
 impl<T> Channel<T> {
-    /// What the channel is called in a trace.
+    /// Sets the name of the channel in traces.
     #[track_caller]
     pub fn call(&self, name: &str) {
         outside!();
@@ -61,7 +62,7 @@ impl<T> Channel<T> {
 }
 
 impl Plain {
-    /// What the memory is called in a trace.
+    /// Sets the name of the memory in traces.
     #[track_caller]
     pub fn call(&self, name: &str) {
         outside!();

@@ -1,8 +1,8 @@
-//! Programs in machine code: their memory is named by address, and a place in them is an address of code.
+//! Programs in machine code. Memory is named by address, and a place is an address of code.
 //!
-//! A front-end calls these from the hooks that a compiler puts in front of accesses, and from the functions
-//! that it provides in the place of a library's. Everything here is called by threads of a [`Model`](crate::Model) whose
-//! [`Config`](crate::Config) says [`Native`].
+//! A front-end calls these functions from the hooks that a compiler inserts before accesses, and
+//! from its replacements of library functions. Only threads of a [`Model`](crate::Model) whose
+//! [`Config`](crate::Config) has a [`Native`] call them.
 
 mod annotations;
 mod atomics;
@@ -82,26 +82,27 @@ use rustc_hash::FxHashMap;
 use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How a program in machine code is run.
+/// Settings for running a program in machine code.
 #[derive(Clone, Copy)]
 pub struct Native {
-    /// What plain accesses are.
+    /// The treatment of plain accesses.
     pub plain: PlainAccesses,
-    /// How often a thread may come by one place that reads; it stops at the next time.
+    /// The number of times that a thread may pass one reading place before it stops.
     pub unroll: Option<u32>,
-    /// Names for addresses.
+    /// Resolves addresses to names.
     pub source_map: &'static dyn SourceMap,
-    /// Its memory.
+    /// The memory of the program.
     pub memory: &'static dyn Memory,
 }
 
-/// What accesses are that are not atomic.
+/// The treatment of non-atomic accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum PlainAccesses {
-    /// No events. Two that are not ordered and not both reads are a data race, which is a bug (C11, C++11).
+    /// They are no events. Two unordered ones, not both reads, are a data race, which is a bug
+    /// (C11, C++11).
     #[default]
     Raced,
-    /// Events, as if they were atomic and sequentially consistent.
+    /// They are events, treated like sequentially consistent atomic accesses.
     Interleaved,
 }
 
@@ -122,40 +123,40 @@ impl fmt::Debug for Native {
     }
 }
 
-/// Starts the thread that notices blocked threads, which else the first model starts.
+/// Starts the thread that detects blocked threads. Without this call the first model starts it.
 pub fn start_watchdog() {
     crate::watchdog::start();
 }
 
-/// Makes every crash of the program a failure of the thread that runs.
+/// Turns each crash of the program into a failure of the running thread.
 pub fn catch_crashes(prologue: Prologue, epilogue: Epilogue) {
     crate::trap::install_for_native(prologue, epilogue);
 }
 
-/// What the engine knows of a native program in the execution at hand.
+/// The engine's data about a native program in the current execution.
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) ranges: Ranges,
-    /// Plain accesses are no events, but may race.
+    /// Plain accesses are no events, and may be data races.
     pub(crate) is_raced: bool,
-    /// Rounds are not counted.
+    /// There is no bound on loop rounds, so rounds are not counted.
     pub(crate) is_simple: bool,
     pub(crate) shadow: Shadow,
     pub(crate) ownership: Ownership,
-    /// A slice met shared memory that was not known when it began.
+    /// A slice has accessed shared memory that was not known to be shared when the slice began.
     pub(crate) has_met_more_shared: bool,
     pub(crate) reuse: reuse::Met,
-    /// Data races are looked for, and what is known of the order of threads by starts, ends and locks does not
-    /// suffice: what atomic accesses order counts, too.
+    /// Data races are searched for, and the order of threads by starts, ends and locks does not
+    /// suffice for that: synchronization by atomic accesses counts, too.
     pub(crate) is_ordering: bool,
-    /// Whether a store at a place in the code continues the release sequence of its thread.
+    /// For each place of a store: whether the store continues its thread's release sequence.
     pub(crate) continuing: FxHashMap<usize, bool>,
-    /// How many threads have been joined.
+    /// Number of threads that have been joined.
     pub(crate) joined: usize,
     pub(crate) objects: Objects,
-    /// The range that the plain write of the event at hand changes after its hook.
+    /// The range that the plain write of the current event changes after its hook.
     pub(crate) written: Option<Written>,
-    /// Threads whose waits are no deadlock: another execution has them end otherwise.
+    /// Threads whose waiting is no deadlock, because they end differently in another execution.
     pub(crate) excused: Vec<ThreadId>,
     /// All stacks count as accessed by several threads.
     pub(crate) are_stacks_shared: bool,
@@ -163,12 +164,12 @@ pub(crate) struct State {
     pub(crate) has_exited: bool,
     pub(crate) segment: Segment,
     pub(crate) audit: Audit,
-    /// The state of a thread is built here.
+    /// Buffer in which the state of a thread is assembled.
     pub(crate) state: Vec<u8>,
 }
 
 impl State {
-    /// Of a model without threads.
+    /// Returns the state before any thread has started.
     pub(crate) fn new(config: Option<Native>) -> State {
         let raced = config.filter(|native| native.plain == PlainAccesses::Raced);
         let is_bounded = config.is_some_and(|native| native.unroll.is_some());
@@ -180,7 +181,7 @@ impl State {
         }
     }
 
-    /// Forgets the execution.
+    /// Resets what belongs to one execution.
     pub(crate) fn clear(&mut self) {
         self.shadow.clear();
         self.objects.clear();

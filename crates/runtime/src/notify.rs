@@ -1,4 +1,4 @@
-//! A token that one thread waits for: like the park token, but of no thread.
+//! A token that one thread waits for, like the park token but not bound to a thread.
 
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
@@ -11,7 +11,7 @@ use objects::Park;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// A token that anybody gives and one thread takes. What is given before it is taken is one token.
+/// A token that any thread gives and one thread takes. Until it is taken there is only one.
 #[derive(Clone, Copy, Debug)]
 pub struct Notify {
     pub(crate) object: ObjectId,
@@ -39,7 +39,7 @@ impl Inborn for Notify {
 }
 
 impl Notify {
-    /// Without a token.
+    /// Creates the object without a token.
     #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]
     pub fn new() -> Notify {
@@ -50,22 +50,23 @@ impl Notify {
         })
     }
 
-    /// One at an object that has its id already.
+    /// Creates a token for an object that already has its id.
     fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Notify {
         engine.name_object(object, "Notify", location);
         let number = engine.objects.notifies.add(Park::clear, Park::default);
         Notify { object, number }
     }
 
-    /// Waits for the token and takes it. One thread at a time.
+    /// Waits for the token and takes it. Only one thread may wait at a time.
     #[track_caller]
     pub fn wait(&self) {
         self.wait_at(Location::caller());
     }
 
-    /// The same for a caller that knows where the program does it. Whether the thread had given the token to itself since it
-    /// waited for it last.
-    // Numbers of events differ from round to round: they must not lie in a frame of the program (await rule).
+    /// Waits for the token at the given place of the program. Returns whether the thread had given
+    /// the token to itself since it last waited for it.
+    // Numbers of events differ from round to round, so they must not lie in a frame of the program
+    // (await rule).
     #[inline(never)]
     pub fn wait_at(&self, location: &'static Location<'static>) -> bool {
         let own_round = perform(Park::REQUEST.on(self.object), location, |engine| {
@@ -85,7 +86,7 @@ impl Notify {
                     .happens_before
                     .load(engine.running, self.object, Acquire);
             }
-            // A wait is an effect, but not this one.
+            // In general a wait is an effect, but this one is not.
             if let Some(had_effect) = own_round {
                 engine.thread().round.set_effect(had_effect);
             }
@@ -94,12 +95,12 @@ impl Notify {
         own_round.is_some()
     }
 
-    /// The thread that runs is the one that is going to wait.
+    /// Makes the running thread the one that waits for the token.
     pub fn own(&self) {
         silently(|engine| engine.thread().round.owns(self.object));
     }
 
-    /// Whether the thread that runs has given the token to itself since it waited for it last.
+    /// Checks whether the running thread has given the token to itself since it last waited for it.
     pub fn is_own_gift(&self) -> bool {
         silently(|engine| engine.thread().round.has_gift())
     }
@@ -110,8 +111,9 @@ impl Notify {
         self.notify_at(Location::caller());
     }
 
-    /// The same for a caller that knows where the program does it.
-    // Numbers of events differ from round to round: they must not lie in a frame of the program (await rule).
+    /// Gives the token at the given place of the program.
+    // Numbers of events differ from round to round, so they must not lie in a frame of the program
+    // (await rule).
     #[inline(never)]
     pub fn notify_at(&self, location: &'static Location<'static>) {
         perform(Park::UNPARK.on(self.object), location, |engine| {

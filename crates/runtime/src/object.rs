@@ -1,8 +1,8 @@
-//! Concurrent objects: what a task does between two release points is one event.
+//! Concurrent objects, whose tasks run as one event from one release point to the next.
 //!
-//! The state of an object is with the front-end; here is only when its tasks may touch it. A segment that
-//! touches several objects accesses them as one from then on: they are merged for good, and the
-//! exploration starts again.
+//! The front-end holds the state of an object. This module only controls when its tasks may access
+//! it. A segment that touches several objects merges them for good: they are accessed as one object
+//! from then on, and the exploration starts again.
 
 use crate::engine::Engine;
 use crate::perform::{self, silently, visible};
@@ -11,7 +11,7 @@ use std::hash::Hash;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-/// An object whose tasks touch it in turn.
+/// An object whose tasks access it in turn.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Object {
     object: ObjectId,
@@ -20,14 +20,14 @@ pub struct Object {
 /// A condition that did not hold where a thread awaited it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Condition {
-    /// What it is about.
+    /// The object of the condition.
     pub(crate) object: ObjectId,
-    /// Whether it holds by now.
+    /// Whether the condition holds by now.
     pub(crate) holds: bool,
 }
 
 impl Object {
-    /// A new object of the execution; `kind` gives the name of its type, for people.
+    /// Creates an object of the execution. `kind` returns the name of its type for users.
     #[track_caller]
     pub fn new(kind: impl FnOnce() -> String) -> Object {
         let location = Location::caller();
@@ -41,15 +41,17 @@ impl Object {
         })
     }
 
-    /// `tell` gives the state of the object: see [`crate::tell_state_of`].
+    /// Registers `tell`, which returns the state of the object: see [`crate::tell_state_of`].
     pub fn tell_state<S: Eq + Hash + 'static>(self, tell: impl Fn() -> S + 'static) {
         crate::tell_state_of(self.object, tell);
     }
 
-    /// The thread at hand awaited a condition of the object, which does not hold: it stops for good.
+    /// Stops the current thread for good, since a condition of the object that it awaits does not
+    /// hold.
     ///
-    /// Nothing is lost: in other executions its segment comes when the condition holds. The
-    /// execution is a deadlock only if no awaited condition [`holds`](Object::now_holds) at its end.
+    /// No behaviour is lost: in other executions its segment runs when the condition holds. The
+    /// execution is a deadlock only if no awaited condition [`holds`](Object::now_holds) at its
+    /// end.
     #[cold]
     pub fn halt_at_condition(self) {
         let condition = Condition {
@@ -65,7 +67,7 @@ impl Object {
         perform::halt(Halt::Await);
     }
 
-    /// Whether the condition for which a thread stopped holds after the segment at hand.
+    /// Records whether the condition for which a thread stopped holds after the current segment.
     pub fn now_holds(thread: ThreadId, holds: bool) {
         silently(|engine| {
             if let Some(condition) = &mut engine.threads[thread.index()].condition {
@@ -75,8 +77,8 @@ impl Object {
     }
 }
 
-/// A task goes on, up to its next operation, with these objects for itself. `name` is what a trace
-/// calls it.
+/// Continues a task, with exclusive use of these objects, up to its next operation. `name` is the
+/// task's name in traces.
 ///
 /// # Panics
 ///
@@ -86,7 +88,7 @@ pub fn segment(objects: &[Object], access: Access, name: &'static str) {
     segment_at(Location::caller(), objects, access, name);
 }
 
-/// The same for a caller that knows where the program does it.
+/// Continues a task at the given place of the program; see [`segment`].
 pub fn segment_at(
     location: &'static Location<'static>,
     objects: &[Object],
@@ -111,7 +113,7 @@ pub fn segment_at(
 }
 
 impl Engine {
-    /// What stands for all the objects.
+    /// Merges the objects. Returns the object that represents them.
     fn merged(&mut self, objects: &[Object], first: ObjectId) -> ObjectId {
         for other in &objects[1..] {
             self.is_coarsened |= self.names.merge(first, other.object);
@@ -119,8 +121,8 @@ impl Engine {
         self.names.representative(first)
     }
 
-    /// A segment happens after those before it that wrote. (The reads before a write are no edges: who
-    /// only reads an object publishes nothing by it.)
+    /// Orders a segment after all earlier segments that wrote. (Reads create no edges to later
+    /// writes: a thread that only reads an object publishes nothing by it.)
     fn order_segment(&mut self, access: Access) {
         let (thread, object) = (self.running, self.op.object);
         self.happens_before.load(thread, object, Ordering::Acquire);

@@ -10,14 +10,14 @@ use explore::{EventId, ObjectId};
 use objects::Once as Order;
 use std::panic::Location;
 
-/// Who comes first initialises, the others wait for it.
+/// A one-time initialisation: the first thread initialises, the others wait for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Once {
     pub(crate) object: ObjectId,
     number: u32,
 }
 
-/// A once of the execution.
+/// The model's state of a once.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) order: Order,
@@ -31,15 +31,15 @@ impl State {
     }
 }
 
-/// What a thread that entered has to do.
+/// The task of a thread that entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
     /// Initialise, and then call `done` or `fail`.
     Initialise {
-        /// Whether an initialiser failed before.
+        /// Whether an earlier initialiser failed.
         after_failure: bool,
     },
-    /// Nothing: it is done.
+    /// Nothing: the initialisation is done.
     Done,
 }
 
@@ -64,7 +64,7 @@ impl Inborn for Once {
 }
 
 impl Once {
-    /// The once of a native program at this address.
+    /// Creates the once of a native program at this address.
     pub(crate) fn at(engine: &mut Engine, address: usize) -> Once {
         let object = engine.names.object_at(address as u64, Order::PARTS);
         engine.name_object_at(object, address, 4);
@@ -72,7 +72,7 @@ impl Once {
         Once { object, number }
     }
 
-    /// A new once of the execution.
+    /// Creates a once of the execution.
     #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]
     pub fn new() -> Once {
@@ -83,14 +83,14 @@ impl Once {
         })
     }
 
-    /// A once at an object that has its name already.
+    /// Creates a once for an object that already has its name.
     pub(crate) fn named(engine: &mut Engine, object: ObjectId, location: Place) -> Once {
         engine.name_object(object, "Once", location);
         let number = engine.objects.onces.add(State::clear, State::default);
         Once { object, number }
     }
 
-    /// Enters; waits for the initialiser if there is one.
+    /// Enters the once. Waits for the initialiser if there is one.
     #[track_caller]
     pub fn enter(&self) -> Entry {
         let location = Location::caller();
@@ -116,7 +116,7 @@ impl Once {
         })
     }
 
-    /// Waits until another thread has initialised; false if that failed.
+    /// Waits until another thread has initialised. Returns false if that failed.
     #[track_caller]
     pub fn wait(&self) -> bool {
         let location = Location::caller();
@@ -138,7 +138,7 @@ impl Once {
         })
     }
 
-    /// Waits until another thread has initialised, whoever fails before.
+    /// Waits until another thread has initialised, even if others fail before.
     #[track_caller]
     pub fn wait_force(&self) {
         self.wait_for(usize::MAX, Location::caller());
@@ -149,7 +149,7 @@ impl Once {
         perform::wait(Order::WAIT.on(self.object), wait, location, |_| ());
     }
 
-    /// The initialisation that this thread has to do is done.
+    /// Ends the initialisation that this thread performed.
     #[track_caller]
     pub fn done(&self) {
         perform(Order::DONE.on(self.object), Location::caller(), |engine| {
@@ -163,7 +163,7 @@ impl Once {
         });
     }
 
-    /// The initialisation failed: the next who enters, or waits, has to do it.
+    /// Records that the initialisation failed. The next thread to enter or wait has to do it.
     #[track_caller]
     pub fn fail(&self) {
         perform(Order::DONE.on(self.object), Location::caller(), |engine| {
@@ -176,7 +176,7 @@ impl Once {
         });
     }
 
-    /// Whether it is done, without waiting.
+    /// Checks whether the initialisation is done, without waiting.
     #[track_caller]
     pub fn is_done(&self) -> bool {
         perform(Order::GET.on(self.object), Location::caller(), |engine| {

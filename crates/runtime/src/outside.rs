@@ -1,10 +1,11 @@
-//! Objects outside of models. Without the feature `enforce` their use there is an error; with it they are real: atomics
-//! of the processor, threads of the system, objects that block with the policy of the model (`enforce::blocking`).
+//! Objects outside of models. Without the feature `enforce` their use there is an error. With it
+//! they are real: atomics of the processor, threads of the system, and objects that block with the
+//! policy of the model (`enforce::blocking`).
 //!
-//! Each operation performs the events that it is in a model, in their order, so that what was verified in a model is
-//! enforced outside.
+//! Each operation performs the same events as in a model, in the same order, so that verified
+//! schedules can be enforced outside.
 
-/// Outside of a model returns this. Nothing without the feature `enforce`.
+/// Returns this value if no model runs here. Expands to nothing without the feature `enforce`.
 macro_rules! outside {
     () => {
         #[cfg(feature = "enforce")]
@@ -22,13 +23,13 @@ macro_rules! outside {
 
 pub(crate) use outside;
 
-/// Whether the calling code is a program outside of a model; never without the feature `enforce`.
+/// Checks whether a program outside of a model calls this. False without the feature `enforce`.
 #[inline(always)]
 pub fn is_outside() -> bool {
     cfg!(feature = "enforce") && crate::perform::current().is_none()
 }
 
-/// Something that is an event of this kind, outside of models.
+/// Runs `does` as an event of this kind, outside of models.
 #[cfg(feature = "enforce")]
 #[inline(always)]
 pub(crate) fn event<R>(kind: explore::OpKind, does: impl FnOnce() -> R) -> R {
@@ -38,7 +39,7 @@ pub(crate) fn event<R>(kind: explore::OpKind, does: impl FnOnce() -> R) -> R {
     result
 }
 
-/// What cannot be enforced ends an enforced program before it goes wrong.
+/// Ends an enforced program before it does something that cannot be enforced.
 #[cfg(feature = "enforce")]
 pub(crate) fn refuse(what: &str) {
     if enforce::is_enforced() {
@@ -48,14 +49,14 @@ pub(crate) fn refuse(what: &str) {
     }
 }
 
-/// Sleeps, when others know what the thread has performed; outside of models only.
+/// Publishes the thread's events, then sleeps. Outside of models only.
 pub fn pause(time: std::time::Duration) {
     #[cfg(feature = "enforce")]
     enforce::publish();
     std::thread::sleep(time);
 }
 
-/// Something that is a read-modify-write of the program; outside of models only.
+/// Runs `does` as a read-modify-write of the program. Outside of models only.
 pub fn modify_outside<R>(does: impl FnOnce() -> R) -> R {
     #[cfg(feature = "enforce")]
     enforce::begin(explore::OpKind::ReadModifyWrite);

@@ -1,21 +1,21 @@
-//! The stack of the thread that runs.
+//! The stack of the running thread.
 
 use crate::coroutine::Fibre;
 use crate::engine::Engine;
 
-/// The link of a coroutine to who resumed it is above its stack.
+/// The bytes above a coroutine's stack that hold its link to the resuming code.
 pub(crate) const LINK: usize = 16;
 
-/// Bytes at the low end of a stack that are left alone.
+/// The number of bytes at the low end of a stack that are not touched.
 const RESERVE: usize = 1024;
 
 impl Engine {
-    /// The coroutine of the thread that runs.
+    /// Returns the coroutine of the running thread.
     pub(crate) fn running_fibre(&self) -> Option<&Fibre> {
         Some(&self.threads.get(self.running.index())?.fibre)
     }
 
-    /// Bytes of the stack of the thread that runs below this address that can be written.
+    /// Returns how many bytes of the running thread's stack below this address can be written.
     pub(crate) fn room_on_stack(&self, address: usize) -> usize {
         let fibre = self
             .running_fibre()
@@ -23,7 +23,7 @@ impl Engine {
         address.saturating_sub(fibre.lowest() + RESERVE)
     }
 
-    /// The address above the stack of the thread that runs, as far as the thread has it to itself.
+    /// Returns the address above the part of the stack that belongs to the running thread alone.
     pub(crate) fn stack_top(&self) -> usize {
         self.running_fibre()
             .expect("the thread that runs has a coroutine")

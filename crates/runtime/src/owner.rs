@@ -1,4 +1,4 @@
-//! What has to be given back before an execution ends: memory whose owners are counted or told.
+//! Memory that must be given back before an execution ends: its owners are counted or recorded.
 
 use crate::engine::Engine;
 use crate::source::Place;
@@ -6,20 +6,21 @@ use crate::trace::Shown;
 use explore::{ObjectId, ThreadId};
 use report::FailureKind;
 
-/// Something that somebody has to drop or free.
+/// A value that must be dropped or freed.
 pub(crate) struct Owned {
-    /// What it is, for people.
+    /// The kind of the value, for users.
     what: &'static str,
     location: Place,
-    /// How many owners there are.
+    /// The number of owners.
     pub(crate) shares: usize,
-    /// How many weak shares came since it was made, without those that are gone; counted where they are events.
+    /// The number of weak shares added since creation minus those removed. Counted only where these
+    /// changes are events.
     pub(crate) weak_shares: usize,
-    /// Who gave up a share of it; two different ones may do so in either order.
+    /// The threads that gave up shares. Two different threads may do so in either order.
     droppers: Droppers,
     /// The object of its counter, if it has one.
     pub(crate) counter: ObjectId,
-    /// Which operations at the counter are events.
+    /// The operations at the counter that are events.
     pub(crate) events: CounterEvents,
 }
 
@@ -30,26 +31,28 @@ enum Droppers {
     Many,
 }
 
-/// Which operations at a counter of owners are events, as far as it is known that somebody can tell.
+/// The operations at a counter of owners that are events, as far as they are known to be
+/// observable.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct CounterEvents {
-    /// Giving up a share is a write: the last one does something that others notice.
+    /// Giving up a share is a write, since the last owner has an effect that other threads observe.
     pub(crate) drops: bool,
-    /// Giving up and taking shares are reads, which commute: somebody looks at their number, which is a write.
+    /// Giving up and taking shares are reads, which commute, since a thread reads their number,
+    /// which is a write.
     pub(crate) counts: bool,
-    /// The same for weak shares.
+    /// Changes of weak shares are reads, for the same reason.
     pub(crate) weak: bool,
 }
 
 impl Owned {
-    /// Whether different threads gave up shares.
+    /// Checks whether different threads gave up shares.
     pub(crate) fn has_several_droppers(&self) -> bool {
         self.droppers == Droppers::Many
     }
 }
 
 impl Engine {
-    /// The execution is over.
+    /// Discards all owned values at the end of the execution.
     #[inline]
     pub(crate) fn clear_owned(&mut self) {
         if !self.owned.is_empty() {
@@ -59,7 +62,7 @@ impl Engine {
         }
     }
 
-    /// Something was made that has to be dropped; gives its number.
+    /// Registers a value that must be dropped. Returns its number.
     pub(crate) fn own(&mut self, what: &'static str, location: Place) -> u32 {
         let owned = || Owned {
             what,
@@ -73,12 +76,12 @@ impl Engine {
         self.owned.add(|old| *old = owned(), owned)
     }
 
-    /// It was dropped. False if that was so before.
+    /// Records that the value was dropped. Returns false if it had been dropped before.
     pub(crate) fn disown(&mut self, number: u32) -> bool {
         std::mem::take(&mut self.owned.get_mut(number).shares) > 0
     }
 
-    /// The thread that runs gives up a share; whether it was the last.
+    /// Gives up a share for the running thread. Returns whether it was the last.
     pub(crate) fn give_up_share(&mut self, number: u32) -> bool {
         let own = Droppers::One(self.running);
         let owned = self.owned.get_mut(number);
@@ -91,9 +94,9 @@ impl Engine {
         owned.shares == 0
     }
 
-    /// What is left of a completed execution that should have been dropped.
+    /// Returns the failure for values of a completed execution that were not dropped.
     pub(crate) fn leak(&self) -> Option<Shown> {
-        // What statics own was dropped when the last thread ended.
+        // Values that statics own were dropped when the last thread ended.
         if !self.config.leaks_fail || self.has_lost_statics || self.statics_own_values() {
             return None;
         }

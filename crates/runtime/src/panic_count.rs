@@ -1,17 +1,19 @@
-//! The count of panics under way, which belongs to a thread of the operating system and not to one of a model.
+//! The count of panics in progress, which belongs to a thread of the operating system and not to a
+//! thread of a model.
 //!
-//! A thread of a model may be suspended while a panic unwinds it: a destructor takes a lock. Then `std::thread::panicking` would be
-//! true in the other threads, too, and for ever if the thread is abandoned. So each thread of a model keeps its own count while it
-//! is suspended. The standard library has no function that sets the count, so it is found here by the values that it takes during
-//! a panic and after it.
+//! A thread of a model may be suspended while a panic unwinds it: a destructor takes a lock. Then
+//! `std::thread::panicking` would be true in the other threads, too, and forever if the thread is
+//! abandoned. So each thread of a model keeps a separate count while it is suspended. The standard
+//! library has no function that sets the count. This module finds the count's word by the values
+//! that it takes during and after a panic.
 
 use std::ptr::NonNull;
 
-/// Where the count of this thread of the operating system is.
+/// The location of the count of this thread of the operating system.
 pub(crate) struct PanicCount {
-    /// None where it cannot be found.
+    /// None if it cannot be found.
     word: Option<NonNull<usize>>,
-    /// Panics under way outside of the model.
+    /// The number of panics in progress outside of the model.
     outer: usize,
 }
 
@@ -20,12 +22,13 @@ impl PanicCount {
     pub(crate) fn find(is_panicking_outside: bool) -> PanicCount {
         PanicCount {
             word: find(),
-            // While a panic unwinds a thread, a second one ends the process.
+            // A second panic while the first one unwinds the thread ends the process.
             outer: usize::from(is_panicking_outside),
         }
     }
 
-    /// Takes the panics of the thread of the model that was suspended from the count.
+    /// Removes the panics of the suspended thread of the model from the count. Returns their
+    /// number.
     pub(crate) fn take(&self) -> usize {
         let Some(word) = self.word else { return 0 };
         // SAFETY: the word is the count of this thread, which nothing else uses meanwhile.
@@ -36,7 +39,7 @@ impl PanicCount {
         }
     }
 
-    /// Puts the panics of a thread of the model back that is to go on.
+    /// Adds the panics of a thread of the model that is about to continue to the count.
     pub(crate) fn put(&self, panics: usize) {
         if let Some(word) = self.word {
             // SAFETY: as in `take`.
@@ -45,7 +48,7 @@ impl PanicCount {
     }
 }
 
-/// Whether each thread of a model has a count of its own.
+/// Whether each thread of a model has a separate count.
 pub(crate) const IS_OWN: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
@@ -62,7 +65,8 @@ mod linux {
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
     use std::ptr::{self, NonNull};
 
-    /// The only thread-local word that is greater by one during a panic than before it and after it.
+    /// Returns the only thread-local word that is greater by one during a panic than before and
+    /// after it.
     pub(super) fn find() -> Option<NonNull<usize>> {
         let words = thread_local_words();
         // SAFETY: the words are thread-local memory of this thread.
@@ -97,10 +101,10 @@ mod linux {
         }
     }
 
-    /// The thread-local variables of this thread.
+    /// Returns the words of this thread's thread-local variables.
     fn thread_local_words() -> Vec<*mut usize> {
         let mut words = Vec::new();
-        // SAFETY: the function adds to the list that it is given, which outlives the call.
+        // SAFETY: the function adds to the list that it gets, which outlives the call.
         unsafe { libc::dl_iterate_phdr(Some(add_words), (&raw mut words).cast()) };
         words
     }
@@ -110,12 +114,12 @@ mod linux {
         _: usize,
         words: *mut c_void,
     ) -> i32 {
-        // SAFETY: the linker passes a valid structure, and the list that it was given.
+        // SAFETY: the linker passes a valid structure and the list.
         let (info, words) = unsafe { (&*info, &mut *words.cast::<Vec<*mut usize>>()) };
         if info.dlpi_tls_data.is_null() {
             return 0;
         }
-        // SAFETY: the headers are as many as the linker says.
+        // SAFETY: the linker states the number of headers.
         let headers =
             unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
         let size = headers.iter().find(|header| header.p_type == libc::PT_TLS);

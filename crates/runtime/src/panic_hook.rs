@@ -1,4 +1,4 @@
-//! Panics inside a model are noted and printed by nobody but the report.
+//! The panic hook, which records panics inside a model. Only the report prints them.
 
 use crate::engine::Engine;
 use crate::failure::Noticed;
@@ -9,27 +9,28 @@ use std::ptr::NonNull;
 use std::sync::Once;
 
 thread_local! {
-    /// A panic outside of the program is the fault of a file, and is caught.
+    /// Whether a panic outside of the program is caused by a file, and is caught.
     static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `work` gives; none if it panics, which it does only if a file that it relies on contradicts itself.
+/// Returns the result of `work`, or none if it panics. It panics only if a file that it relies on
+/// is inconsistent.
 pub fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
     install();
     let before = IS_CONTAINED.replace(true);
-    // Nothing that the work has changed is used afterwards.
+    // Values that the work has changed are not used afterwards.
     let result = panic::catch_unwind(AssertUnwindSafe(work));
     IS_CONTAINED.set(before);
     result.ok()
 }
 
-/// Puts a hook before the one that is there, once for the process.
+/// Installs a hook in front of the existing one, once per process.
 pub(crate) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| match perform::current() {
-            // A program in machine code does not panic: the checker does.
+            // A program in machine code does not panic, so the panic is the checker's.
             Some(engine) if is_native(engine) => previous(info),
             Some(_) => notice(info),
             None if IS_CONTAINED.get() => {}

@@ -1,10 +1,10 @@
-//! How the code of a thread comes to the model and back: every visible operation goes through here.
+//! The transition from a thread's code to the model and back, which every visible operation takes.
 //!
 //! The code announces the operation, and its coroutine suspends itself until the model performs the
-//! operation. Then it runs the effect and goes on with the code.
+//! operation. Then the effect runs and the code continues.
 //!
-//! `current` points to the engine exactly while code of the program under test runs. So the allocator
-//! and the panic hook know whom they serve, and operations elsewhere are noticed.
+//! `current` points to the engine exactly while code of the program under test runs. So the
+//! allocator and the panic hook find the current engine, and operations elsewhere are detected.
 
 use crate::control_words::ControlWords;
 use crate::current::{load, store};
@@ -18,19 +18,19 @@ use std::alloc::Layout;
 use std::panic::{Location, resume_unwind};
 use std::ptr::{self, NonNull};
 
-/// What a thread is unwound with that is left when the execution has ended.
+/// The payload that unwinds the threads that remain when the execution has ended.
 pub(crate) struct TearDown;
 
-/// A thread that performs more operations than this while it is unwound is given up.
+/// The maximum number of operations while a thread is unwound. After more it is abandoned.
 const MOST_TORN: u32 = 10_000;
 
-/// The engine, if code of a program under test runs here.
+/// Returns the engine if code of a program under test runs here.
 #[inline(always)]
 pub(crate) fn current() -> Option<NonNull<Engine>> {
     NonNull::new(load())
 }
 
-/// Whether the execution at hand, if there is one, is recorded for people.
+/// Checks whether there is a current execution that is recorded for users.
 pub(crate) fn is_recorded() -> bool {
     // SAFETY: the engine is alive while its threads run.
     current().is_some_and(|engine| unsafe { (*engine.as_ptr()).watch.records })
@@ -47,13 +47,13 @@ fn enter() -> NonNull<Engine> {
     engine
 }
 
-/// Goes back to the code of the program under test.
+/// Returns to the code of the program under test.
 #[inline(always)]
 pub(crate) fn leave(engine: NonNull<Engine>) {
     store(engine.as_ptr());
 }
 
-/// The code of a thread is over, by whatever way.
+/// Ends the code of a thread, regardless of how it ended.
 pub(crate) fn enter_root() {
     store(ptr::null_mut());
 }
@@ -68,7 +68,7 @@ fn outside() -> ! {
     )
 }
 
-/// Performs an operation that any state permits.
+/// Performs an operation that is possible in any state.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn perform<R>(op: Op, location: Place, effect: impl FnOnce(&mut Engine) -> R) -> R {
@@ -80,7 +80,7 @@ pub(crate) fn perform<R>(op: Op, location: Place, effect: impl FnOnce(&mut Engin
 
 /// Announces and performs an operation.
 ///
-/// `effect` runs no code of the program under test.
+/// `effect` must not run code of the program under test.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn visible<R>(
@@ -94,8 +94,8 @@ pub(crate) fn visible<R>(
     perform_when(goes_on, effect)
 }
 
-/// Performs an operation that has no access, so that it commutes with every other: a step of its own
-/// only where every operation is one.
+/// Performs an operation without an access, which commutes with every other operation. It is a
+/// separate step only where every operation is a step.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn commuting<R>(
@@ -118,7 +118,7 @@ pub(crate) fn commuting<R>(
     perform_when(goes_on, effect)
 }
 
-/// Performs an operation at once, or when the model runs the thread again if it does not go on.
+/// Performs an operation at once if `goes_on` permits it, otherwise when the thread is resumed.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn perform_when<R>(
@@ -157,7 +157,7 @@ pub(crate) fn perform_when<R>(
     }
 }
 
-/// Waits until what the object is asked is true. `then` runs when the wait is performed.
+/// Waits until the object grants `wait`. `then` runs when the wait is performed.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn wait(op: Op, wait: Wait, location: Place, then: impl FnOnce(&mut Engine)) {
@@ -206,12 +206,12 @@ pub(crate) fn silently<R>(effect: impl FnOnce(&mut Engine) -> R) -> R {
     result
 }
 
-/// Memory from the heap of the thread that runs, if its code does.
+/// Returns memory from the heap of the running thread, if code of a program under test runs.
 #[inline]
 pub(crate) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     let engine = current()?;
-    // SAFETY: the engine is alive while its threads run, and so is the heap of the one that runs;
-    // nobody else uses it.
+    // SAFETY: the engine is alive while its threads run, and so is the heap of the running thread.
+    // Nothing else uses the heap.
     let arena = unsafe { (*(*engine.as_ptr()).heap).arena(layout) };
     let memory = match arena.allocate(layout) {
         Some(memory) => Some(memory),
@@ -230,9 +230,9 @@ fn note_allocation(engine: NonNull<Engine>, memory: Option<NonNull<u8>>, layout:
     let Some(memory) = memory else {
         return;
     };
-    // What is noted comes from the system.
+    // Memory for the record comes from the system.
     store(ptr::null_mut());
-    // SAFETY: the engine is alive while its threads run, and nobody else uses it.
+    // SAFETY: the engine is alive while its threads run, and nothing else uses it.
     let engine_at_hand = unsafe { &mut *engine.as_ptr() };
     let thread = engine_at_hand.running;
     let address = memory.addr().get();
@@ -245,7 +245,7 @@ fn note_allocation(engine: NonNull<Engine>, memory: Option<NonNull<u8>>, layout:
 #[cold]
 #[inline(never)]
 fn allocate_anew(engine: NonNull<Engine>, layout: Layout) -> Option<NonNull<u8>> {
-    // What the arena itself allocates comes from the system.
+    // Memory that the arena itself allocates comes from the system.
     store(ptr::null_mut());
     // SAFETY: as in `allocate`.
     let memory = unsafe {
@@ -258,7 +258,7 @@ fn allocate_anew(engine: NonNull<Engine>, layout: Layout) -> Option<NonNull<u8>>
     memory
 }
 
-/// Makes an object longer where it is, if that is possible.
+/// Extends an object in place, if possible.
 #[inline]
 pub(crate) fn extend(address: usize, layout: Layout, new: usize) -> bool {
     // SAFETY: as in `allocate`.
@@ -268,14 +268,14 @@ pub(crate) fn extend(address: usize, layout: Layout, new: usize) -> bool {
     })
 }
 
-/// Whether the model knows the address as that of memory which is too large for the arenas.
+/// Checks whether the address is that of recorded memory that is too large for the arenas.
 #[inline]
 pub(crate) fn is_large(address: usize) -> bool {
     // SAFETY: as in `allocate`.
     current().is_some_and(|engine| unsafe { (*engine.as_ptr()).residents.is_large(address) })
 }
 
-/// Memory that is in no arena is freed.
+/// Discards the record of memory outside of the arenas, which is freed.
 #[inline]
 pub(crate) fn forget_large(address: usize) {
     if let Some(engine) = current() {
@@ -307,7 +307,7 @@ pub(crate) fn halt(why: Halt) {
     leave(engine);
 }
 
-/// The thread stands still for good: the effect says what has become of it.
+/// Stops the thread for good. The effect sets the thread's final state.
 #[track_caller]
 pub(crate) fn stop(effect: impl FnOnce(&mut Engine)) -> ! {
     let engine = enter();
@@ -321,7 +321,7 @@ pub(crate) fn stop(effect: impl FnOnce(&mut Engine)) -> ! {
     }
 }
 
-/// The end of a thread, where it is an event.
+/// Performs the end of a thread, where that is an event.
 #[cold]
 #[track_caller]
 pub(crate) fn end() {
@@ -332,7 +332,7 @@ pub(crate) fn end() {
     });
 }
 
-/// Threads that were started run to their first operations before the one that runs goes on.
+/// Lets started threads run to their first operations before the running thread continues.
 #[cold]
 pub(crate) fn let_others_run() {
     let engine = enter();
@@ -347,11 +347,11 @@ pub(crate) fn let_others_run() {
     leave(engine);
 }
 
-/// Suspends the coroutine until the model runs it again.
+/// Suspends the coroutine until the model resumes it.
 ///
 /// # Safety
 ///
-/// The calling code runs in a coroutine of the engine, and holds no reference to the engine.
+/// The calling code runs in a coroutine of the engine and holds no reference to the engine.
 #[inline(always)]
 unsafe fn switch(engine: NonNull<Engine>) {
     // SAFETY: the engine is alive, and there is no reference to it.
@@ -360,8 +360,8 @@ unsafe fn switch(engine: NonNull<Engine>) {
             (*engine.as_ptr()).end_segment();
         }
     }
-    // SAFETY: the suspender is that of the running coroutine, which is suspended by nobody else. Only native programs have
-    // control words, and their process has one model.
+    // SAFETY: the suspender is that of the running coroutine, and only this code suspends it. Only
+    // native programs have control words, and their process has one model.
     unsafe {
         let suspender = (*engine.as_ptr()).suspender;
         if let Some(checkers) = (*engine.as_ptr()).control_words {
@@ -371,7 +371,7 @@ unsafe fn switch(engine: NonNull<Engine>) {
             let frame = native::FRAME;
             (*suspender).suspend(());
             native::FRAME = frame;
-            // What the checker has computed meanwhile has left its traces there.
+            // The checker's computations meanwhile may have raised exceptions in the control words.
             words.set();
         } else {
             (*suspender).suspend(());
@@ -380,27 +380,29 @@ unsafe fn switch(engine: NonNull<Engine>) {
     forget_registers();
 }
 
-/// Bytes of the stack that calls of the model's own leave undefined. Frames of code that is not optimised are larger.
+/// The number of stack bytes that the model's own calls leave undefined. Frames of unoptimised code
+/// are larger.
 pub(crate) const LEFT_BY_CALLS: usize = if cfg!(debug_assertions) {
     32 * 1024
 } else {
     4096
 };
 
-/// Bytes of the stack that the last execution leaves undefined, as far as a thread with hints uses them.
+/// The number of stack bytes that the last execution leaves undefined, as far as a thread with
+/// hints uses them.
 pub(crate) const LEFT_BY_THREADS: usize = 32 * 1024;
 
-/// Zeroes the stack below the frame of the caller, which nobody uses, and the registers that a call does not preserve: the program may
-/// copy what it finds there, as the payload of a `None`.
+/// Zeroes the unused stack below the caller's frame, and the registers that a call does not
+/// preserve: the program may copy their content, for example as the payload of a `None`.
 #[cold]
 #[inline(never)]
 pub(crate) fn clean(engine: NonNull<Engine>, bytes: usize) {
-    // SAFETY: the engine is alive and nobody else uses it.
+    // SAFETY: the engine is alive and nothing else uses it.
     let room = unsafe { (*engine.as_ptr()).room_on_stack((&raw const bytes) as usize) };
     zero_below(bytes.min(room));
 }
 
-/// Zeroes what calls of the model's own left on the stack below the frame of the caller.
+/// Zeroes the remains of the model's own calls on the stack below the caller's frame.
 #[inline(never)]
 pub(crate) fn clean_after_calls() {
     if let Some(engine) = current() {
@@ -408,8 +410,8 @@ pub(crate) fn clean_after_calls() {
     }
 }
 
-/// The same after the first use of an object in an execution: which thread has it depends on the schedule, and the others'
-/// stacks must look the same.
+/// Zeroes the remains of the model's calls after the first use of an object in an execution. The
+/// schedule decides which thread has this first use, and all stacks must look the same.
 #[cold]
 #[inline(never)]
 pub(crate) fn clean_after_first_use() {
@@ -421,7 +423,7 @@ pub(crate) fn clean_after_first_use() {
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 fn zero_below(bytes: usize) {
-    // SAFETY: what is below the stack pointer is nobody's, and so much of it belongs to the stack.
+    // SAFETY: memory below the stack pointer is unused, and the stack has this many bytes there.
     unsafe {
         std::arch::asm!(
             "mov rdi, rsp",
@@ -441,7 +443,7 @@ fn zero_below(bytes: usize) {
 #[cfg(not(target_arch = "x86_64"))]
 fn zero_below(_: usize) {}
 
-/// The registers that a switch leaves with whatever the model had in them get a fixed value, since the
+/// Sets the registers that a switch leaves with values of the model to a fixed value, since the
 /// await rule compares registers.
 #[inline(always)]
 fn forget_registers() {
@@ -456,9 +458,11 @@ fn forget_registers() {
     }
 }
 
-/// An operation of a thread that is unwound: the first one begins to unwind, those of destructors take
-/// effect without a switch. So do those of destructors of statics, which nothing unwinds. Whether the thread has caught what unwound it, so that it is to be unwound again after
-/// the operation. (A thread that catches while another one is being unwound, too, is not noticed.)
+/// Handles an operation of a thread that is unwound. The first operation begins to unwind it. Those
+/// of destructors take effect without a switch, also those of destructors of statics, where no
+/// thread is unwound. Returns whether the thread has caught the unwinding payload, so that it must
+/// be unwound again after the operation. (A catch while another payload unwinds the thread, too,
+/// goes undetected.)
 ///
 /// # Safety
 ///
@@ -466,7 +470,7 @@ fn forget_registers() {
 #[cold]
 #[inline(never)]
 unsafe fn torn(engine: NonNull<Engine>) -> bool {
-    // SAFETY: the engine is alive and nobody else uses it.
+    // SAFETY: the engine is alive and nothing else uses it.
     if unsafe { (*engine.as_ptr()).ending.is_some() } {
         return false;
     }
@@ -475,7 +479,7 @@ unsafe fn torn(engine: NonNull<Engine>) -> bool {
     thread.torn += 1;
     if thread.torn > MOST_TORN {
         loop {
-            // SAFETY: as promised by the caller; the model does not resume it any more.
+            // SAFETY: as promised by the caller. The model does not resume the thread any more.
             unsafe { switch(engine) };
         }
     }

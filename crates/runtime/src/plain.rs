@@ -1,4 +1,4 @@
-//! Plain memory: accesses that must not race.
+//! Plain memory, whose accesses must not race.
 
 use crate::engine::Engine;
 use crate::happens_before::Epoch;
@@ -11,28 +11,28 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::panic::Location;
 
-/// Finds data races at one piece of plain memory. No events: races are found by the order that C11
-/// promises, whatever the interleaving.
+/// A detector of data races at one piece of plain memory. Accesses are no events: races follow from
+/// the order that C11 guarantees, whatever the interleaving.
 #[derive(Debug)]
 pub struct Plain {
     pub(crate) number: u32,
 }
 
-/// The accesses of a piece of memory that later ones must come after.
+/// The accesses of a piece of memory that later ones must be ordered after.
 #[derive(Default)]
 pub(crate) struct State {
     write: Option<Touch>,
     /// Reads since the write, the last one of each thread.
     reads: Vec<Touch>,
-    /// Accesses that last.
+    /// Accesses in progress.
     lasting: Vec<Open>,
 }
 
-/// An access that lasts.
+/// An access with a duration.
 #[derive(Clone, Copy)]
 struct Open {
     number: u32,
-    /// How many operations the thread had performed when it began.
+    /// The number of operations that the thread had performed when the access began.
     operations: u32,
     touch: Touch,
 }
@@ -43,7 +43,7 @@ struct Touch {
     epoch: Epoch,
     location: Place,
     kind: Kind,
-    /// Its number where the execution is recorded.
+    /// The number of the access in a recorded execution.
     recorded: u32,
 }
 
@@ -72,8 +72,10 @@ impl State {
 
 /// An access that lasts until this is dropped.
 ///
-/// Other accesses meanwhile, one of them a write, race with it or, in the same thread, break what Rust says of references.
-// What differs from round to round of a loop must not lie in a frame of the program (await rule).
+/// Another access in this time, if one of the two is a write, races or, in the same thread,
+/// violates Rust's rules for references.
+// Values that differ from round to round of a loop must not lie in a frame of the program (await
+// rule).
 #[derive(Debug)]
 pub struct Lasting {
     memory: u32,
@@ -83,13 +85,13 @@ pub struct Lasting {
 }
 
 impl Lasting {
-    /// Its end is no access: who has it tells each of them.
+    /// Makes the end of the access no access. The owner reports each access instead.
     pub(crate) fn told(mut self) -> Lasting {
         self.is_access_at_end = false;
         self
     }
 
-    /// The memory is accessed now.
+    /// Records an access of the memory.
     #[track_caller]
     pub(crate) fn access(&self) {
         let location = Location::caller();
@@ -102,7 +104,7 @@ impl Lasting {
 impl Drop for Lasting {
     #[inline]
     fn drop(&mut self) {
-        // A guard that outlives its execution has nothing to tell.
+        // A guard that outlives its execution has nothing to report.
         if perform::current().is_some() {
             silently(|engine| engine.end_lasting(self));
         }
@@ -111,7 +113,7 @@ impl Drop for Lasting {
 
 #[cfg(feature = "enforce")]
 impl Lasting {
-    /// One that nobody looks at.
+    /// Creates an access that is not checked.
     fn outside() -> Lasting {
         Lasting {
             memory: u32::MAX,
@@ -122,13 +124,13 @@ impl Lasting {
 }
 
 impl Plain {
-    /// Memory that nobody looks at: a program with data races is not verified.
+    /// Creates memory that is not checked: a program with data races is not verified.
     #[cfg(feature = "enforce")]
     fn outside() -> Plain {
         Plain { number: u32::MAX }
     }
 
-    /// New memory of the execution, written by its creator.
+    /// Creates memory of the execution, which counts as written by its creator.
     #[inline]
     #[track_caller]
     #[allow(clippy::new_without_default, reason = "it needs a model")]
@@ -136,7 +138,7 @@ impl Plain {
         Plain::called("UnsafeCell", Location::caller())
     }
 
-    /// The same with the name of its type.
+    /// Creates memory with the name of its type.
     #[inline]
     #[track_caller]
     pub(crate) fn called(kind: &str, location: Place) -> Plain {
@@ -150,7 +152,7 @@ impl Plain {
         })
     }
 
-    /// It is read.
+    /// Records a read.
     #[track_caller]
     #[inline]
     pub fn read(&self) {
@@ -159,7 +161,7 @@ impl Plain {
         silently(|engine| engine.read_plain(self.number, location));
     }
 
-    /// It is written.
+    /// Records a write.
     #[track_caller]
     #[inline]
     pub fn write(&self) {
@@ -168,7 +170,8 @@ impl Plain {
         silently(|engine| engine.write_plain(self.number, location));
     }
 
-    /// It is taken by its owner, which no other reference can stop: only other threads race with that.
+    /// Records that the owner takes the memory. Other references of the thread do not conflict with
+    /// that, so only other threads race with it.
     #[track_caller]
     #[inline]
     pub fn take(&self) {
@@ -180,7 +183,7 @@ impl Plain {
         });
     }
 
-    /// It is read from here until the result is dropped.
+    /// Begins a read that lasts until the result is dropped.
     #[track_caller]
     #[inline]
     pub fn begin_read(&self) -> Lasting {
@@ -189,7 +192,7 @@ impl Plain {
         silently(|engine| engine.begin_lasting(self.number, location, Kind::Read))
     }
 
-    /// It is written from here until the result is dropped.
+    /// Begins a write that lasts until the result is dropped.
     #[track_caller]
     #[inline]
     pub fn begin_write(&self) -> Lasting {
@@ -199,22 +202,23 @@ impl Plain {
     }
 }
 
-/// A plain variable, as C has them, that threads share although nothing orders its accesses: two of them
-/// that are unordered and not both reads are a data race, which is reported and not performed, since the
+/// A plain variable, as in C, that threads share without synchronization. Two accesses that are
+/// unordered and not both reads are a data race. It is reported but not performed, since the
 /// threads of a model take turns.
 ///
-/// Like everything here it belongs to the execution that created it, and panics when it is used elsewhere.
+/// A variable belongs to the execution that created it, and panics when it is used elsewhere.
 pub struct PlainCell<T> {
     plain: Plain,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: values are copied in and out, never borrowed, within a turn of a thread, by the one thread of the
-// operating system that runs the model; accesses elsewhere panic before they touch the value.
+// SAFETY: the one thread of the operating system that runs the model copies values in and out,
+// within a turn of a thread. They are never borrowed. Accesses elsewhere panic before they touch
+// the value.
 unsafe impl<T: Copy + Send> Sync for PlainCell<T> {}
 
 impl<T: Copy> PlainCell<T> {
-    /// A new variable of the execution, written by its creator.
+    /// Creates a variable of the execution, which counts as written by its creator.
     #[inline]
     #[track_caller]
     pub fn new(value: T) -> PlainCell<T> {
@@ -229,7 +233,7 @@ impl<T: Copy> PlainCell<T> {
     #[track_caller]
     pub fn get(&self) -> T {
         self.plain.read();
-        // SAFETY: a copy within a turn, during which nobody writes.
+        // SAFETY: a copy within a turn, during which no other thread writes.
         unsafe { *self.value.get() }
     }
 
@@ -238,7 +242,7 @@ impl<T: Copy> PlainCell<T> {
     #[track_caller]
     pub fn set(&self, value: T) {
         self.plain.write();
-        // SAFETY: a copy within a turn, during which nobody else has access.
+        // SAFETY: a copy within a turn, during which no other thread has access.
         unsafe { *self.value.get() = value };
     }
 }
@@ -311,7 +315,7 @@ impl Engine {
         }
     }
 
-    /// An access by who has the access that lasts.
+    /// Records another access by the owner of an access in progress.
     fn access_again(&mut self, access: &Lasting, location: Place) {
         if let Some(open) = self.take_lasting(access) {
             self.access_plain(access.memory, location, open.touch.kind);
@@ -327,7 +331,8 @@ impl Engine {
         Some(lasting.remove(position))
     }
 
-    /// The end of an access that lasted may be one more access, unless nothing happened in between.
+    /// Ends an access in progress. The end counts as another access, unless the thread has
+    /// performed no operation in between.
     fn end_lasting(&mut self, access: &Lasting) {
         let Some(Open {
             operations, touch, ..
@@ -340,7 +345,7 @@ impl Engine {
         }
     }
 
-    /// An access while another one lasts.
+    /// Checks an access against the accesses in progress.
     #[inline]
     fn look_at_lasting(&mut self, number: u32, touch: Touch) {
         let lasting = &self.plain.get_mut(number).lasting;
@@ -352,7 +357,7 @@ impl Engine {
         }
     }
 
-    /// An access by the thread that runs.
+    /// Records an access by the running thread.
     #[inline]
     fn touch(&mut self, number: u32, location: Place, kind: Kind) -> Touch {
         self.touches += 1;
@@ -375,7 +380,7 @@ impl Engine {
         }
     }
 
-    /// Two accesses that nothing orders: the same failure whichever of them came first.
+    /// Reports two unordered accesses. The failure is the same in whichever order they came.
     #[cold]
     fn race(&mut self, earlier: Touch, later: Touch) {
         if self.is_tearing_down {

@@ -1,23 +1,24 @@
-//! Pointers to plain memory that say when they are used: when they are made, and each time that somebody takes the value from them. A
-//! guard that gives back its lock and has such a pointer in a field drops the pointer afterwards, so its end is no access.
+//! Pointers to plain memory that report when they are used: when they are created, and each time
+//! that the value is accessed through them. A guard that releases its lock and has such a pointer
+//! in a field drops the pointer afterwards, so the end of a pointer is no access.
 
 use crate::{Lasting, Plain};
 use std::fmt;
 
-/// As `loom::cell::ConstPtr`: a pointer to memory that is read as long as this lives.
+/// A pointer to memory that is read as long as this lives, like `loom::cell::ConstPtr`.
 pub struct ConstPtr<T: ?Sized> {
     pointer: *const T,
     read: Lasting,
 }
 
-/// As `loom::cell::MutPtr`: a pointer to memory that is written as long as this lives.
+/// A pointer to memory that is written as long as this lives, like `loom::cell::MutPtr`.
 pub struct MutPtr<T: ?Sized> {
     pointer: *mut T,
     write: Lasting,
 }
 
 impl<T: ?Sized> ConstPtr<T> {
-    /// Reads begin.
+    /// Begins to read.
     #[track_caller]
     #[inline]
     pub fn new(plain: &Plain, pointer: *const T) -> ConstPtr<T> {
@@ -27,20 +28,20 @@ impl<T: ?Sized> ConstPtr<T> {
         }
     }
 
-    /// The value.
+    /// Returns the value.
     ///
     /// # Safety
     ///
-    /// As for a reference made of the raw pointer: the memory must still be there, and be a `T`.
+    /// As for a reference made of the raw pointer: the memory must still exist and be a `T`.
     #[allow(clippy::should_implement_trait, reason = "the signature is loom's")]
     #[track_caller]
     pub unsafe fn deref(&self) -> &T {
         self.read.access();
-        // SAFETY: as promised by the caller; that nobody writes is checked.
+        // SAFETY: as promised by the caller. The model checks that no thread writes.
         unsafe { &*self.pointer }
     }
 
-    /// The raw pointer for as long as the closure runs.
+    /// Passes the raw pointer to `read`.
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
         self.read.access();
@@ -49,7 +50,7 @@ impl<T: ?Sized> ConstPtr<T> {
 }
 
 impl<T: ?Sized> MutPtr<T> {
-    /// Writes begin.
+    /// Begins to write.
     #[track_caller]
     #[inline]
     pub fn new(plain: &Plain, pointer: *mut T) -> MutPtr<T> {
@@ -59,11 +60,12 @@ impl<T: ?Sized> MutPtr<T> {
         }
     }
 
-    /// The value.
+    /// Returns the value.
     ///
     /// # Safety
     ///
-    /// As for a reference made of the raw pointer: the memory must still be there, and be a `T`, and this is its only reference.
+    /// As for a reference made of the raw pointer: the memory must still exist and be a `T`, and
+    /// this is its only reference.
     #[allow(
         clippy::mut_from_ref,
         clippy::should_implement_trait,
@@ -72,11 +74,11 @@ impl<T: ?Sized> MutPtr<T> {
     #[track_caller]
     pub unsafe fn deref(&self) -> &mut T {
         self.write.access();
-        // SAFETY: as promised by the caller; that no other thread has access is checked.
+        // SAFETY: as promised by the caller. The model checks that no other thread has access.
         unsafe { &mut *self.pointer }
     }
 
-    /// The raw pointer for as long as the closure runs.
+    /// Passes the raw pointer to `write`.
     #[track_caller]
     pub fn with<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
         self.write.access();

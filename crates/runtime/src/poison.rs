@@ -1,8 +1,8 @@
-//! Whether a lock is poisoned: a flag beside the lock.
+//! The poison flag of a lock.
 //!
-//! Those who hold the lock look at the flag and set it in the order of the lock, so that these are no
-//! events. Where it is known that somebody asks or clears without holding the lock
-//! (`Coarsening::Polled`), the flag is an object of its own, and whatever is done with it is an event.
+//! Holders of the lock read and set the flag in the order of the lock, so these accesses are no
+//! events. If a thread is known to read or clear the flag without holding the lock
+//! (`Coarsening::Polled`), the flag is a separate object, and every access to it is an event.
 
 use crate::atomic::Atomic;
 use crate::mutex::Mutex;
@@ -19,9 +19,9 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The poison flag of a lock of the execution.
 #[derive(Debug)]
 pub struct Poison {
-    /// Known once the lock has settled.
+    /// The lock, once it has settled.
     lock: Cell<ObjectId>,
-    /// An object if it is known to be asked for without the lock.
+    /// An object if it is known to be accessed without the lock.
     flag: Atomic<bool>,
 }
 
@@ -30,15 +30,16 @@ unsafe impl Sync for Poison {}
 
 impl RefUnwindSafe for Poison {}
 
-/// What names the flag among the parts of the lock.
+/// The name of the flag among the parts of the lock.
 const FLAG: u64 = 0;
 
-/// Where it is asked, what holders of the lock do is more events, which nobody knows outside of models.
+/// The refused use. With it the holders of the lock perform additional events, which is unknown
+/// outside of models.
 const POLLED: &str = "asks for the poison of a lock that it does not hold, or clears it";
 
 #[allow(clippy::new_without_default, reason = "a lock makes it")]
 impl Poison {
-    /// Not set. One for each lock, with which it has to settle.
+    /// Creates a flag that is not set. Each lock has one, with which it has to settle.
     #[track_caller]
     pub const fn new() -> Poison {
         Poison {
@@ -47,12 +48,12 @@ impl Poison {
         }
     }
 
-    /// A mutex settles.
+    /// Settles the flag with its mutex.
     pub fn settle_with_mutex(&self, _settling: &Settling, mutex: Mutex) {
         self.settle_with(mutex.object);
     }
 
-    /// A reader-writer lock settles.
+    /// Settles the flag with its reader-writer lock.
     pub fn settle_with_rwlock(&self, _settling: &Settling, lock: RwLock) {
         self.settle_with(lock.object);
     }
@@ -74,7 +75,7 @@ impl Poison {
         self.flag.is_settled()
     }
 
-    /// Whether the lock is poisoned, asked by anybody.
+    /// Checks whether the lock is poisoned, for any thread.
     #[track_caller]
     pub fn look(&self) -> bool {
         outside!({
@@ -85,7 +86,7 @@ impl Poison {
         self.is_set()
     }
 
-    /// Forgets the poison, for anybody.
+    /// Clears the poison, for any thread.
     #[track_caller]
     pub fn clear(&self) {
         outside!({
@@ -96,7 +97,7 @@ impl Poison {
         self.change(false);
     }
 
-    /// Whether the lock is poisoned, asked by who holds it.
+    /// Checks whether the lock is poisoned, for its holder.
     #[inline(always)]
     #[track_caller]
     pub fn is_set(&self) -> bool {
@@ -114,13 +115,14 @@ impl Poison {
         self.flag.load(Relaxed)
     }
 
-    /// Poisons the lock, for who holds it.
+    /// Poisons the lock, for its holder.
     #[track_caller]
     pub fn set(&self) {
         self.change(true);
     }
 
-    /// Whether the lock is poisoned, without an event: for `Debug`, and where nobody else has the lock.
+    /// Checks whether the lock is poisoned without an event: for `Debug`, and for an exclusive
+    /// owner.
     pub fn peek(&self) -> bool {
         outside!(self.flag.peek());
         self.flag.own()
@@ -135,7 +137,8 @@ impl Poison {
         }
     }
 
-    /// Others than holders of the lock need the flag: the exploration starts again if that was not known.
+    /// Records that threads that do not hold the lock use the flag. The exploration starts again if
+    /// that was unknown.
     fn poll(&self) {
         silently(|engine| {
             engine.coarsen(self.lock.get(), Coarsening::Polled);

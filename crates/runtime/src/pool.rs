@@ -1,6 +1,6 @@
-//! Objects of one kind that are recycled from execution to execution.
+//! Objects of one kind that are recycled between executions.
 
-/// Items by their number in the execution at hand; those of earlier executions keep their memory.
+/// Items by their number in the current execution. Items of earlier executions keep their memory.
 pub(crate) struct Pool<T> {
     items: Vec<T>,
     used: usize,
@@ -16,7 +16,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// The number of one more item: an old one made new by `clear`, or a fresh one.
+    /// Adds an item: an old one that `clear` resets, or a fresh one. Returns its number.
     pub(crate) fn add(&mut self, clear: impl FnOnce(&mut T), fresh: impl FnOnce() -> T) -> u32 {
         match self.items.get_mut(self.used) {
             Some(item) => clear(item),
@@ -26,22 +26,22 @@ impl<T> Pool<T> {
         u32::try_from(self.used - 1).expect("an execution has less than 2^32 objects")
     }
 
-    /// The item with this number.
+    /// Returns the item with this number.
     pub(crate) fn get(&self, number: u32) -> &T {
         &self.items[number as usize]
     }
 
-    /// The item with this number.
+    /// Returns the item with this number.
     pub(crate) fn get_mut(&mut self, number: u32) -> &mut T {
         &mut self.items[number as usize]
     }
 
-    /// Whether the execution has no items.
+    /// Checks whether the execution has no items.
     pub(crate) fn is_empty(&self) -> bool {
         self.used == 0
     }
 
-    /// The items of the execution.
+    /// Returns the items of the execution.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.items[..self.used].iter()
     }
@@ -55,7 +55,7 @@ impl<T> Pool<T> {
         copy.extend_from_slice(&self.items[..self.used]);
     }
 
-    /// Puts the items back that were copied.
+    /// Restores the copied items.
     pub(crate) fn restore(&mut self, copy: &[T])
     where
         T: Clone,
@@ -64,7 +64,7 @@ impl<T> Pool<T> {
         self.items[..copy.len()].clone_from_slice(copy);
     }
 
-    /// Forgets the items of the execution.
+    /// Discards the items of the execution.
     pub(crate) fn clear(&mut self) {
         self.used = 0;
     }

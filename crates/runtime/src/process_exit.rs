@@ -1,11 +1,13 @@
-//! `std::process::exit` in a model is a failure of the model. It would end the check, whatever was found and whatever is
-//! left to explore.
+//! Makes `std::process::exit` in a model a failure of the model. Otherwise it would end the check,
+//! whatever it has found and whatever is left to explore.
 //!
-//! Handlers for the end of a process run too late: the thread-local variables of the thread are gone by then. So this
-//! library defines `exit`, which the standard library calls. The standard library lets only one thread of a process call
-//! `exit`, and others wait in `pause` for ever. If that thread was of a model, the others end the process here, as a failure.
+//! Handlers for the end of a process run too late: the thread-local variables of the thread no
+//! longer exist then. So this library defines `exit`, which the standard library calls. The
+//! standard library lets only one thread of a process call `exit`; others wait in `pause` forever.
+//! If that thread belonged to a model, the others end the process here, as a failure.
 //!
-//! The symbols are weak: a program may define its own. Programs that link the C library statically keep its definitions.
+//! The symbols are weak: a program may define its own. Programs that link the C library statically
+//! keep its definitions.
 
 use crate::{current, trap};
 use libc::c_int;
@@ -14,7 +16,7 @@ use std::ffi::CStr;
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-/// The status of a test process in which a test fails.
+/// The exit status of a test process with a failing test.
 const FAILED: c_int = 101;
 
 /// Whether a model has called `exit`.
@@ -55,7 +57,7 @@ extern "C" fn pause() -> c_int {
     real()
 }
 
-/// Ends the thread of the model that runs here, if one does.
+/// Ends the thread of the model that runs here, if there is one.
 fn end_model() {
     if !current::load().is_null() {
         HAS_EXITED.store(true, SeqCst);
@@ -70,12 +72,12 @@ fn real_exit(status: c_int) -> ! {
             let real: extern "C" fn(c_int) -> ! = unsafe { mem::transmute(real) };
             real(status)
         }
-        // SAFETY: the call has no conditions.
+        // SAFETY: the call has no preconditions.
         None => unsafe { libc::_exit(status) },
     }
 }
 
-/// The definition that this one hides.
+/// Returns the definition that this one hides.
 fn next(name: &CStr) -> Option<*mut libc::c_void> {
     // SAFETY: the name is a string that ends with 0.
     let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };

@@ -1,10 +1,12 @@
-//! Memory of abandoned executions, which nobody frees: it is used again where nothing refers to it.
+//! Reclaims memory of abandoned executions, which no code frees, where nothing refers to it.
 //!
-//! A test may keep what an execution made: in a static of `std`, say, or in what its closure has captured. So when executions have left
-//! much behind, all memory of the process that can be written is searched for words that are addresses in the spans in question, as a
-//! conservative garbage collector does. Spans that no word refers to are empty from then on. What a span owns that is kept is kept, too.
+//! A test may keep values of an execution, for example in a static of `std` or in the captures of
+//! its closure. So when executions have left much memory behind, all writable memory of the process
+//! is searched for words that are addresses in the spans in question, as in a conservative garbage
+//! collector. Spans that no word refers to are empty from then on. Spans that a kept span refers to
+//! are kept, too.
 //!
-//! Elsewhere than on Linux, and without the [allocator](crate::ModelAllocator), such memory leaks.
+//! On other systems than Linux, and without the [allocator](crate::ModelAllocator), memory leaks.
 
 use crate::arena::Span;
 use crate::engine::Engine;
@@ -14,31 +16,33 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// So many bytes left behind are worth a search.
+/// The number of bytes left behind that justify a search.
 const ENOUGH: usize = 32 << 20;
 
 /// A process with more memory than this is not searched.
 const MOST: usize = 16 << 30;
 
-/// What one call reads.
+/// The number of bytes that one call reads.
 const PIECE: usize = 1 << 20;
 
 const PAGE: usize = 4096;
 
-/// Bytes left behind since the last search.
+/// The number of bytes left behind since the last search.
 static LEFT: AtomicUsize = AtomicUsize::new(0);
 
-/// At so many there is a search: more than the last one found to be in use, so that searches do not become frequent.
+/// The number of bytes left behind that trigger a search. It exceeds the amount that the last
+/// search found in use, so that searches do not become frequent.
 static LIMIT: AtomicUsize = AtomicUsize::new(ENOUGH);
 
-/// An execution has left so many bytes behind. Whether it is time to reclaim.
+/// Adds bytes that an execution has left behind. Returns whether it is time to reclaim.
 #[inline]
 pub(crate) fn is_due(bytes: usize) -> bool {
     bytes > 0 && LEFT.fetch_add(bytes, Relaxed) + bytes >= LIMIT.load(Relaxed)
 }
 
 impl Engine {
-    /// Takes back what executions left behind in arenas of this model, and of models that are gone. No thread of the model is left.
+    /// Reclaims memory that executions left in arenas of this model and of models that no longer
+    /// exist. No thread of the model is left.
     #[cold]
     pub(crate) fn reclaim(&mut self) {
         let orphans = region::take_orphans();
@@ -47,7 +51,7 @@ impl Engine {
         let fibres = self.threads.iter().map(|thread| &thread.fibre);
         let stacks: Vec<Span> = fibres.map(|fibre| (fibre.lowest(), fibre.room())).collect();
         let mut search = Search::new(own.chain(orphans.iter().copied()));
-        // What cannot be searched refers to everything.
+        // If the memory cannot be searched, everything counts as referred to.
         let is_searched = search.run(&stacks).is_ok();
         let is_kept = |span: usize| !is_searched || search.is_kept(span);
         let mut kept = 0;
@@ -61,10 +65,10 @@ impl Engine {
     }
 }
 
-/// What is known of a span.
+/// The state of a span in a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mark {
-    /// It is in use by others.
+    /// Others use it.
     InUse,
     /// It holds no objects.
     Free,
@@ -76,9 +80,9 @@ enum Mark {
 /// A search for words that refer to spans.
 struct Search {
     spans: Spans,
-    /// Of all spans of the region that were ever used.
+    /// The marks of all spans of the region that were ever used.
     marks: Vec<Mark>,
-    /// Spans that are kept, whose words are not searched yet.
+    /// Spans that are kept and whose words are not searched yet.
     found: Vec<usize>,
     buffer: Vec<u8>,
 }
@@ -105,7 +109,7 @@ impl Search {
         self.marks[self.spans.number(span)] == Mark::Kept
     }
 
-    /// Searches all memory of the process, but for these pieces.
+    /// Searches all memory of the process except for these pieces.
     fn run(&mut self, without: &[Span]) -> io::Result<()> {
         let memory = File::open("/proc/self/mem")?;
         let own = (self.buffer.as_ptr().addr(), self.buffer.len());
@@ -144,13 +148,13 @@ impl Search {
         self.search(memory, start, start + SPAN);
     }
 
-    /// Marks what words in a piece of memory refer to.
+    /// Marks the spans that words in a piece of memory refer to.
     fn search(&mut self, memory: &File, mut start: usize, end: usize) {
         let mut buffer = std::mem::take(&mut self.buffer);
         while start < end {
             let length = PIECE.min(end - start);
             let read = memory.read_at(&mut buffer[..length], start as u64);
-            // What somebody unmaps meanwhile refers to nothing.
+            // Memory that is unmapped meanwhile refers to nothing.
             let read = read.unwrap_or(0);
             for word in buffer[..read].chunks_exact(size_of::<usize>()) {
                 let word = usize::from_ne_bytes(word.try_into().expect("a chunk is a word"));
@@ -166,7 +170,7 @@ impl Search {
         self.buffer = buffer;
     }
 
-    /// A word refers to an object, perhaps.
+    /// Marks the span of an address that a word may refer to.
     fn meet(&mut self, address: usize) {
         // Lists of spans refer to their headers.
         if address.is_multiple_of(SPAN) || address < self.spans.start {
@@ -180,7 +184,7 @@ impl Search {
     }
 }
 
-/// Where the memory is that can be written.
+/// Returns the ranges of writable memory.
 fn writable(maps: &str) -> impl Iterator<Item = (usize, usize)> {
     maps.lines().filter_map(|line| {
         let mut words = line.split(' ');

@@ -1,4 +1,4 @@
-//! What is written down of an execution that is shown to people.
+//! The record of an execution, as shown to users.
 
 pub(crate) mod states;
 mod wording;
@@ -19,50 +19,51 @@ pub(crate) struct Recorder {
     pub(crate) events: Vec<Recorded>,
     /// The accesses to plain memory, which are no events, each with the number of events before it.
     pub(crate) touches: Vec<(usize, Recorded)>,
-    /// The touches that are none, but what the program has to say.
+    /// Indices of entries in `touches` that are not accesses, but messages of the program.
     pub(crate) notes: Vec<u32>,
     /// The touches of the first data race, in order.
     pub(crate) race: Option<[u32; 2]>,
-    /// By the first id of the object.
+    /// The names of objects by their first ids.
     objects: BTreeMap<ObjectId, String>,
     /// Names of pieces of plain memory by their numbers.
     memory: BTreeMap<u32, String>,
     /// The tokens of the addresses that were shown, in order of appearance.
     pointers: Vec<Token>,
-    /// What the thread has touched that touched memory last, since the last event.
+    /// The touches since the last event of the thread that touched memory last.
     repeatable: FxHashMap<NativeTouch, u32>,
     thread: Option<(ThreadId, Spot)>,
     text: Option<String>,
-    /// The variable of the event at hand, and its value afterwards.
+    /// The variable of the current event, and its value afterwards.
     variable: Option<(String, String)>,
-    /// What its object, or the one that this is a part of, has in it afterwards.
+    /// The content afterwards of the current event's object, or of the object containing this one.
     stock: Option<(ObjectId, String)>,
     failed: bool,
     sent_to: Option<ThreadId>,
     sent_in: Option<EventId>,
     /// The events that sent the letters of the networks, by network and letter.
     sends: BTreeMap<(u32, Ticket), EventId>,
-    /// The events that called for threads which have done nothing yet.
+    /// The events of calls (`call_at`) whose threads have done nothing yet.
     calls: BTreeMap<ThreadId, EventId>,
-    /// Where a thread took a lock: what gives it back is mostly the end of a guard, which stands at no line.
+    /// The place where a thread took a lock. Most are released by the end of a guard, without a
+    /// line.
     taken: BTreeMap<(ThreadId, ObjectId), Spot>,
 }
 
-/// A touch of memory by address: the place in the code, the granule, its bytes, and what was done.
+/// A touch of memory by address: the place in the code, granule, bytes, and kind of access.
 type NativeTouch = (usize, usize, u8, &'static str);
 
 pub(crate) struct Recorded {
     pub(crate) thread: ThreadId,
     pub(crate) location: Spot,
     pub(crate) text: String,
-    /// The variable that it is about, and its value afterwards.
+    /// The variable that the event is about, and its value afterwards.
     pub(crate) variable: Option<(String, String)>,
-    /// What its object, or the one that this is a part of, has in it afterwards: `2 permits`.
+    /// The content afterwards of the event's object, or the one containing it, such as `2 permits`.
     pub(crate) stock: Option<(ObjectId, String)>,
     pub(crate) failed: bool,
-    /// Whom the message is for that it sent or brought in, or the result.
+    /// The receiver of the message or result that the event sent or delivered.
     pub(crate) sent_to: Option<ThreadId>,
-    /// Where the message was sent that it received, or the result, or where the thread was called for.
+    /// The event that sent the received message or result, or that called the thread.
     pub(crate) sent_in: Option<EventId>,
 }
 
@@ -72,13 +73,13 @@ impl Recorder {
         *self = Recorder::default();
     }
 
-    /// How many events have begun.
+    /// Returns the number of events that have begun.
     fn position(&self) -> usize {
         self.events.len() + usize::from(self.thread.is_some())
     }
 
-    /// The number of the same touch, if the thread does in a loop what it has done since the last event, and nobody touched
-    /// anything meanwhile.
+    /// Returns the number of an equal touch since the last event, if only this thread has touched
+    /// memory since. Loops repeat touches.
     fn repeated(&mut self, thread: ThreadId, touch: NativeTouch) -> Option<u32> {
         let (position, last) = self.touches.last()?;
         if *position != self.position() || last.thread != thread {
@@ -99,13 +100,14 @@ impl Recorder {
         self.sent_in = self.calls.remove(&thread);
     }
 
-    /// The event at hand, which is this one, calls for the thread.
+    /// Records that the current event, whose id is `call`, calls the thread `callee`.
     pub(crate) fn note_call(&mut self, callee: ThreadId, call: EventId) {
         self.note_arrival(callee);
         self.calls.insert(callee, call);
     }
 
-    /// The event at hand gets the result of a thread: what it did last leads here, if it was no message.
+    /// Records that the current event gets the result of `callee`, whose last event leads here if
+    /// it sent no message.
     pub(crate) fn note_return(&mut self, callee: ThreadId) {
         let awaiting = self.thread.map(|(thread, _)| thread);
         let last = self.events.iter().rposition(|own| own.thread == callee);
@@ -116,29 +118,29 @@ impl Recorder {
         }
     }
 
-    /// The event at hand brings a message to the thread.
+    /// Records that the current event delivers a message to the thread.
     pub(crate) fn note_arrival(&mut self, to: ThreadId) {
         self.sent_to = Some(to);
     }
 
-    /// The event at hand receives a message that this one brought.
+    /// Records that the current event receives a message that the event `arrival` delivered.
     pub(crate) fn note_receipt(&mut self, arrival: EventId) {
         self.sent_in = Some(arrival);
     }
 
-    /// The event sends a letter that a network is to bring.
+    /// Records that the event `send` sends a letter through a network.
     pub(crate) fn note_send(&mut self, letter: (u32, Ticket), send: EventId) {
         self.sends.insert(letter, send);
     }
 
-    /// The event at hand brings this letter.
+    /// Records that the current event delivers this letter.
     pub(crate) fn note_delivery(&mut self, letter: (u32, Ticket)) {
         if let Some(send) = self.sends.get(&letter) {
             self.events[send.index()].sent_to = self.sent_to;
         }
     }
 
-    /// The event at hand receives this letter, which a network brought.
+    /// Records that the current event receives this letter, which a network delivered.
     pub(crate) fn note_origin(&mut self, letter: (u32, Ticket)) {
         if let Some(&send) = self.sends.get(&letter) {
             self.sent_in = Some(send);
@@ -164,13 +166,13 @@ impl Recorder {
         });
     }
 
-    /// Where the lock was taken that the event gives back, as far as its text does not say so.
+    /// Returns the place where the lock that the event releases was taken, if that is known.
     fn taken_in(&mut self, op: Op, thread: ThreadId, location: Spot) -> String {
         use OpKind::{
             MutexRequest, MutexTryPlace, MutexUnlock, ReadRelease, ReadRequest, TryRead, TryWrite,
             WriteRelease, WriteRequest,
         };
-        // A lock is known by its first part.
+        // The first part of a lock identifies it.
         let Some((&lock, _)) = self.objects.range(..=op.object).next_back() else {
             return String::new();
         };
@@ -193,12 +195,12 @@ impl Recorder {
         }
     }
 
-    /// A failure shows in the event at hand.
+    /// Records that a failure shows in the current event.
     pub(crate) fn mark_failed(&mut self) {
         self.failed = true;
     }
 
-    /// Two touches race.
+    /// Records that two touches race.
     pub(crate) fn note_race(&mut self, earlier: u32, later: u32) {
         if let (None, Some((_, later_one))) = (self.race, self.touches.get_mut(later as usize)) {
             later_one.failed = true;
@@ -206,7 +208,7 @@ impl Recorder {
         }
     }
 
-    /// The events in which failures showed.
+    /// Returns the events in which failures showed.
     pub(crate) fn failed(&self) -> impl DoubleEndedIterator<Item = EventId> {
         let events = self.events.iter().enumerate();
         events
@@ -214,7 +216,7 @@ impl Recorder {
             .map(|(position, _)| EventId::at(position))
     }
 
-    /// A value for people. Addresses differ from process to process: they are numbered as they appear.
+    /// Formats a value for users. Addresses vary by process: they are numbered as they appear.
     fn shown<V: Value>(&mut self, value: V) -> String {
         let token = value.token();
         if !V::IS_POINTER {
@@ -231,13 +233,13 @@ impl Recorder {
         format!("ptr#{}", number + 1)
     }
 
-    /// The first id of the object that this id is a part of.
+    /// Returns the first id of the object that this id is a part of.
     pub(crate) fn first_part(&self, object: ObjectId) -> ObjectId {
         let known = self.objects.range(..=object).next_back();
         known.map_or(object, |(&first, _)| first)
     }
 
-    /// The name of an object for people: its type and where it was created.
+    /// Returns the name of an object for users: its type and the place of its creation.
     pub(crate) fn object_name(&self, object: ObjectId, kind: OpKind) -> String {
         if object == ObjectId::NONE {
             return String::new();
@@ -250,7 +252,7 @@ impl Recorder {
 }
 
 impl Engine {
-    /// Says more of the event at hand, given the name of its object.
+    /// Sets the text of the current event, given the name of its object.
     #[inline]
     pub(crate) fn record(&mut self, text: impl FnOnce(&str) -> String) {
         if self.watch.records {
@@ -259,7 +261,8 @@ impl Engine {
         }
     }
 
-    /// The same with values, one of which the variable has afterwards.
+    /// Sets the text of the current event, given its values. `afterwards` is the index of the value
+    /// that the variable has after the event.
     #[inline]
     pub(crate) fn record_values<V: Value, const N: usize>(
         &mut self,
@@ -275,12 +278,12 @@ impl Engine {
         }
     }
 
-    /// The object of the event at hand, or the one that this is a part of, has this in it afterwards.
+    /// Records the content of the current event's object, or the one containing it, afterwards.
     pub(crate) fn record_stock(&mut self, object: ObjectId, stock: String) {
         self.recorder.stock = Some((object, stock));
     }
 
-    /// The event at hand is no access of a variable, but a call that does this.
+    /// Records that the current event is no access of a variable, but a call that `text` describes.
     pub(crate) fn record_call(&mut self, text: impl FnOnce() -> String) {
         if self.watch.records {
             self.recorder.variable = None;
@@ -288,12 +291,12 @@ impl Engine {
         }
     }
 
-    /// The event at hand is about this variable, which has this value afterwards.
+    /// Records the variable of the current event, and its value after the event.
     pub(crate) fn record_variable(&mut self, name: String, value: String) {
         self.recorder.variable = Some((name, value));
     }
 
-    /// The thread that runs reads or writes plain memory; the number of the touch.
+    /// Records a plain access of memory by the running thread. Returns the number of the touch.
     #[cold]
     pub(crate) fn record_touch(&mut self, memory: u32, location: Place, kind: &str) -> u32 {
         let name = self.recorder.memory.get(&memory);
@@ -301,7 +304,7 @@ impl Engine {
         self.add_touch(Spot::Source(location), text)
     }
 
-    /// The same for memory that is named by address; `bytes` are those of the granule there that are touched.
+    /// Records a touch of memory named by address. `bytes` are the touched bytes of the granule.
     #[cold]
     pub(crate) fn record_native_touch(
         &mut self,
@@ -325,7 +328,7 @@ impl Engine {
         number
     }
 
-    /// The program has something to say here.
+    /// Records a message of the program.
     pub(crate) fn record_note(&mut self, location: Place, text: String) {
         let note = self.add_touch(Spot::Source(location), text);
         self.recorder.notes.push(note);
@@ -348,7 +351,7 @@ impl Engine {
         u32::try_from(recorder.touches.len() - 1).expect("an execution has less than 2^32 accesses")
     }
 
-    /// Says what came of the event at hand.
+    /// Appends the result of the current event to its text.
     pub(crate) fn record_result(&mut self, result: &str) {
         if let Some(text) = self.recorder.text.as_mut().filter(|_| self.watch.records) {
             text.push_str(" -> ");
@@ -356,7 +359,7 @@ impl Engine {
         }
     }
 
-    /// Says which thread the event at hand is about.
+    /// Sets the text of the current event, given the name of the thread that it is about.
     #[inline]
     pub(crate) fn record_thread(&mut self, thread: ThreadId, text: impl FnOnce(&str) -> String) {
         if self.watch.records {
@@ -364,7 +367,7 @@ impl Engine {
         }
     }
 
-    /// An object was created.
+    /// Names an object that was created.
     #[inline]
     pub(crate) fn name_object(&mut self, object: ObjectId, kind: &str, location: Place) {
         if self.watch.notes {
@@ -372,7 +375,7 @@ impl Engine {
         }
     }
 
-    /// An object of a library was created.
+    /// Names an object of a library that was created.
     pub(crate) fn name_internal(&mut self, object: ObjectId, name: &str) {
         if self.watch.records {
             let objects = &mut self.recorder.objects;
@@ -381,7 +384,7 @@ impl Engine {
         }
     }
 
-    /// The program gives an object a name; what belongs to it is called after it, too.
+    /// Gives an object the name that the program has chosen, and renames its parts accordingly.
     pub(crate) fn rename(&mut self, object: ObjectId, name: &str) {
         if !self.watch.records {
             return;
@@ -399,7 +402,7 @@ impl Engine {
         }
     }
 
-    /// An object that belongs to another one was created.
+    /// Names an object that belongs to another object.
     pub(crate) fn name_part(&mut self, part: ObjectId, whole: ObjectId, name: &str) {
         if self.watch.records {
             let objects = &mut self.recorder.objects;
@@ -409,7 +412,7 @@ impl Engine {
         }
     }
 
-    /// An object came to life at an address.
+    /// Names an object that was created at an address.
     pub(crate) fn name_object_at(&mut self, object: ObjectId, address: usize, length: usize) {
         if let (true, Some(native)) = (self.watch.records, self.config.native) {
             let name = native.source_map.variable(address, length);
@@ -430,7 +433,7 @@ impl Engine {
         objects.insert(object, name);
     }
 
-    /// Plain memory was created.
+    /// Names plain memory that was created.
     #[inline]
     pub(crate) fn name_memory(&mut self, number: u32, kind: &str, location: Place) {
         if self.watch.records {
@@ -440,7 +443,7 @@ impl Engine {
         }
     }
 
-    /// The program gives plain memory a name.
+    /// Gives plain memory the name that the program has chosen.
     pub(crate) fn rename_memory(&mut self, number: u32, name: &str) {
         if self.watch.records {
             let memory = &mut self.recorder.memory;
@@ -449,13 +452,13 @@ impl Engine {
         }
     }
 
-    /// A panic began in the thread that runs.
+    /// Records that a panic has begun in the running thread.
     pub(crate) fn panicked(&mut self) {
         self.recorder.mark_failed();
     }
 }
 
-/// `Mutex@a.rs:12`, with a number behind it if others were made there.
+/// Returns a name such as `Mutex@a.rs:12`, followed by a number if others were created there.
 fn distinct_name<'n>(
     others: impl Iterator<Item = &'n String>,
     kind: &str,
@@ -466,7 +469,7 @@ fn distinct_name<'n>(
     distinct(others, name)
 }
 
-/// The name, with a number behind it if others have it.
+/// Returns the name, followed by a number if others have it.
 pub(crate) fn distinct<'n>(others: impl Iterator<Item = &'n String>, name: String) -> String {
     let same = others.filter(|other| other.split('#').next() == Some(&name));
     match same.count() {

@@ -1,18 +1,19 @@
 //! The part of the address space that arenas take their spans from.
 //!
-//! Reserved once for the process, so that one comparison tells an arena's address from others; memory
-//! is used only where it is touched. Without it, models work as they do without the allocator.
+//! The process reserves it once, so that one comparison distinguishes an arena's address from
+//! others. Memory is used only where it is touched. If the reservation fails, models work as
+//! without the allocator.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a span, which begins at a multiple of it.
+/// The number of bytes of a span. Spans begin at multiples of it.
 pub(crate) const SPAN: usize = 64 * 1024;
 
 pub(crate) const SIZE: usize = 16 << 30;
 
-/// Where the region begins; before it is reserved an address that nothing has.
+/// The address at which the region begins. Before it is reserved this is an unused address.
 static START: AtomicUsize = AtomicUsize::new(NOWHERE);
 const NOWHERE: usize = 1 << 63;
 
@@ -27,25 +28,25 @@ static SPANS: Mutex<Spans> = Mutex::new(Spans {
 /// The spans of the region.
 #[derive(Clone)]
 pub(crate) struct Spans {
-    /// The address of the first one.
+    /// The address of the first span.
     pub(crate) start: usize,
     /// Addresses from here to `end` were never used.
     next: usize,
     end: usize,
-    /// Addresses of spans without live objects, which no arena has.
+    /// Addresses of spans without live objects that belong to no arena.
     pub(crate) free: Vec<usize>,
-    /// Addresses of spans whose arena is gone, with objects that are alive.
+    /// Addresses of spans with live objects whose arena no longer exists.
     left: Vec<usize>,
 }
 
-/// Whether the address is in the region.
+/// Checks whether the address is in the region.
 #[inline(always)]
 pub(crate) fn contains(address: usize) -> bool {
     address.wrapping_sub(START.load(Ordering::Relaxed)) < SIZE
 }
 
-/// Memory of one span, if there is any; `is_empty` tells of a span left behind whether it can be used
-/// again. Its content is what was left in it, zero if nothing was.
+/// Returns the memory of one span, if there is any. `is_empty` decides whether a span left behind
+/// can be reused. The memory keeps the content of its last use, and is zero if there was none.
 pub(crate) fn take(is_empty: impl Fn(NonNull<u8>) -> bool) -> Option<NonNull<u8>> {
     let mut spans = SPANS.lock().unwrap_or_else(PoisonError::into_inner);
     if spans.end == 0 {
@@ -72,7 +73,7 @@ pub(crate) fn take(is_empty: impl Fn(NonNull<u8>) -> bool) -> Option<NonNull<u8>
     NonNull::new(address as *mut u8)
 }
 
-/// Gives a span back that has no live objects.
+/// Returns a span without live objects to the region.
 pub(crate) fn give_back(span: NonNull<u8>) {
     SPANS
         .lock()
@@ -81,7 +82,7 @@ pub(crate) fn give_back(span: NonNull<u8>) {
         .push(span.as_ptr() as usize);
 }
 
-/// Leaves a span behind whose objects live longer than its arena.
+/// Leaves behind a span whose objects outlive its arena.
 pub(crate) fn leave_behind(span: NonNull<u8>) {
     SPANS
         .lock()
@@ -90,18 +91,19 @@ pub(crate) fn leave_behind(span: NonNull<u8>) {
         .push(span.as_ptr() as usize);
 }
 
-/// A copy of what is known of spans.
+/// Returns a copy of the list of spans.
 pub(crate) fn spans() -> Spans {
     SPANS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// The spans that were left behind: nobody else uses or frees them until they are given back.
+/// Takes the spans that were left behind. Nothing uses or frees them until they are given back.
 pub(crate) fn take_orphans() -> Vec<usize> {
     let mut spans = SPANS.lock().unwrap_or_else(PoisonError::into_inner);
     std::mem::take(&mut spans.left)
 }
 
-/// Gives spans back that were left behind; of some it is known that nothing refers to them. Gives how many are left.
+/// Gives back spans that were left behind. Nothing refers to those in `free`. Returns how many
+/// remain left behind.
 pub(crate) fn give_back_orphans(left: Vec<usize>, free: Vec<usize>) -> usize {
     let mut spans = SPANS.lock().unwrap_or_else(PoisonError::into_inner);
     spans.left.extend(left);
@@ -110,17 +112,17 @@ pub(crate) fn give_back_orphans(left: Vec<usize>, free: Vec<usize>) -> usize {
 }
 
 impl Spans {
-    /// How many were ever used.
+    /// Returns how many spans were ever used.
     pub(crate) fn count(&self) -> usize {
         (self.next - self.start) / SPAN
     }
 
-    /// The number of the span that an address from `start` on is in.
+    /// Returns the number of the span that contains an address from `start` on.
     pub(crate) fn number(&self, address: usize) -> usize {
         (address - self.start) / SPAN
     }
 
-    /// Where a span is.
+    /// Returns the address of a span.
     pub(crate) fn address(&self, number: usize) -> usize {
         self.start + number * SPAN
     }
@@ -128,7 +130,7 @@ impl Spans {
     fn reserve(&mut self) {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a fresh private mapping at an address of the system's choice.
+        // SAFETY: a fresh private mapping at an address chosen by the system.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, access, flags, -1, 0) };
         if start == libc::MAP_FAILED {
             (self.start, self.next) = (usize::MAX - SPAN, usize::MAX - SPAN);

@@ -1,5 +1,5 @@
-//! Repeating the events of an execution: the steps to come are known, so a thread whose step is next
-//! performs it without a switch to the model and back.
+//! Repetition of the events of an execution. The following steps are known, so a thread whose step
+//! is next performs it without a switch to the model and back.
 
 use crate::engine::Engine;
 use crate::grain::Grain;
@@ -8,7 +8,7 @@ use explore::{Divergence, EventId, Execution, Interrupt, Program};
 use std::ptr;
 
 impl Model {
-    /// Begins with these events. `returns`: more executions will.
+    /// Begins an execution with these events. `returns`: more executions will begin with them.
     pub(crate) fn begin_with(
         &mut self,
         execution: &Execution,
@@ -30,9 +30,9 @@ impl Model {
         self.follow(execution, execution.len())
     }
 
-    /// Performs the events of the execution, which has begun, up to this one.
+    /// Performs the events of the execution, which has begun, up to event `end`.
     fn follow(&mut self, execution: &Execution, end: usize) -> Result<(), Interrupt> {
-        // Who compares looks at each step.
+        // Comparisons need every step.
         let runs_on = !self.engine().watch.compares;
         if runs_on && self.engine().grain == Grain::Accesses {
             self.engine_mut().script = execution;
@@ -55,8 +55,8 @@ impl Model {
 }
 
 impl Engine {
-    /// Whether the thread that runs, which has announced its next operation, performs it at once: the
-    /// execution at hand is repeated, and that is what comes next.
+    /// Begins the step of the running thread, which has announced its operation, if the current
+    /// execution is repeated and this operation is next. Returns whether it did.
     #[inline(always)]
     pub(crate) fn runs_on(&mut self) -> bool {
         !self.script.is_null() && self.may_go_on() && self.runs_on_in_script()
@@ -68,7 +68,7 @@ impl Engine {
         let script = unsafe { &*self.script };
         let thread = self.running;
         let next = self.events as usize + 1;
-        // Others run on first that can, as they did when this was executed for the first time.
+        // Other threads that can run do so first, as in the first execution.
         if !self.is_in_event || self.has_ready() || next >= self.script_end {
             return false;
         }
@@ -83,7 +83,7 @@ impl Engine {
             && self.begin_step(next).is_some()
     }
 
-    /// Whether the last event is that of the script.
+    /// Checks whether the last event is that of the script.
     pub(crate) fn follows(&self, script: &Execution) -> Result<(), Divergence> {
         let last = EventId(self.events - 1);
         let event = script.event(last);

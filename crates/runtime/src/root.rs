@@ -1,4 +1,4 @@
-//! The root of a coroutine: runs threads one after the other, and catches what unwinds them.
+//! The root of a coroutine, which runs threads one after the other and catches their unwinding.
 
 use crate::coroutine::Suspender;
 use crate::end_of_statics;
@@ -10,9 +10,9 @@ use crate::thread::Panic;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
-/// Runs the threads that the engine wants to be run on this coroutine.
+/// Runs the threads that the engine assigns to this coroutine.
 pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
-    // SAFETY: the engine outlives its coroutines, and nobody else uses it while this one runs.
+    // SAFETY: the engine outlives its coroutines, and nothing else uses it while this one runs.
     let pointer = || unsafe { &mut *engine.as_ptr() };
     let set_control_words = || {
         if let Some(control_words) = pointer().control_words {
@@ -35,7 +35,7 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
         }
         perform::enter_root();
         if panic.is_none() {
-            // SAFETY: the engine outlives its coroutines; no reference to it is held here.
+            // SAFETY: the engine outlives its coroutines. No reference to it is held here.
             unsafe { end_of_statics::drop_statics(engine) };
         }
         set_control_words();
@@ -44,7 +44,7 @@ pub(crate) fn run(engine: NonNull<Engine>, suspender: &Suspender) {
     }
 }
 
-/// What the code panicked with, unless it was torn down.
+/// Returns the payload of a panic of the code, unless the code was torn down.
 #[inline(always)]
 fn catch(code: impl FnOnce()) -> Option<Panic> {
     let panic = catch_unwind(AssertUnwindSafe(code)).err()?;

@@ -1,4 +1,4 @@
-//! Reader-writer locks, without data and without poison.
+//! Reader-writer locks without data and without poison.
 
 use crate::engine::Engine;
 use crate::perform::{self, perform, silently};
@@ -11,25 +11,25 @@ use explore::{ObjectId, Pending, ThreadId};
 use objects::{Coarsening, RwLock as Order, Ticket};
 use std::panic::Location;
 
-/// Who holds a reader-writer lock.
+/// A reader-writer lock whose holders the model tracks.
 #[derive(Clone, Copy, Debug)]
 pub struct RwLock {
     pub(crate) object: ObjectId,
     number: u32,
-    /// Known to be used with tries.
+    /// Whether tries are known to be used.
     is_tried: bool,
-    /// Readers pass writers that wait.
+    /// Whether readers pass waiting writers.
     prefers_readers: bool,
 }
 
-/// What a holder may do: give it back by `release`. Which place it has is kept with the lock.
+/// The right of a holder, to be given back by `release`. The lock stores which place it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     is_writer: bool,
 }
 
 impl Place {
-    /// Whether it is a writer's.
+    /// Checks whether it is a writer's place.
     pub fn is_writer(&self) -> bool {
         self.is_writer
     }
@@ -40,8 +40,9 @@ impl Place {
 }
 
 impl Engine {
-    /// Whether a reader waits behind a writer that waits, too, at a lock that lets readers pass: the execution in which the reader
-    /// came first shows what happens then. Locks of enforced programs let no reader pass, so there it is a deadlock.
+    /// Checks whether a reader waits behind a waiting writer at a lock that lets readers pass. The
+    /// execution in which the reader came first covers the continuation. Locks of enforced programs
+    /// let no reader pass, so there the wait is a deadlock.
     pub(crate) fn is_passed_over(&self) -> bool {
         if self.config.is_enforceable {
             return false;
@@ -60,7 +61,7 @@ impl Engine {
             })
     }
 
-    /// The place of the thread that runs, if it has one.
+    /// Returns the place of the running thread, if it has one.
     fn held_place(&mut self, lock: u32) -> Option<Ticket> {
         let place = self.objects.rwlocks.get(lock).place_of(self.running);
         if place.is_none() {
@@ -69,7 +70,7 @@ impl Engine {
         place
     }
 
-    /// The thread that runs comes after those who gave up the lock before.
+    /// Orders the running thread after the earlier holders that released the lock.
     fn hold_place(&mut self, lock: u32, ticket: Ticket) {
         self.takes(Hold::RwLock(lock, ticket));
         if self.watch.races {
@@ -101,7 +102,7 @@ impl Inborn for RwLock {
 }
 
 impl RwLock {
-    /// The lock of a native program at this address.
+    /// Creates the lock of a native program at this address.
     pub(crate) fn at(engine: &mut Engine, address: usize, prefers_readers: bool) -> RwLock {
         let object = engine.names.object_at(address as u64, Order::PARTS);
         engine.name_object_at(object, address, 56);
@@ -117,7 +118,7 @@ impl RwLock {
         }
     }
 
-    /// A new reader-writer lock of the execution.
+    /// Creates a reader-writer lock of the execution.
     #[allow(clippy::new_without_default, reason = "it needs a model")]
     #[track_caller]
     pub fn new() -> RwLock {
@@ -128,7 +129,7 @@ impl RwLock {
         })
     }
 
-    /// One at an object that has its id already.
+    /// Creates a lock for an object that already has its id.
     fn named(engine: &mut Engine, object: ObjectId, location: source::Place) -> RwLock {
         engine.name_object(object, "RwLock", location);
         let number = engine.objects.rwlocks.add(Order::clear, Order::default);
@@ -142,7 +143,8 @@ impl RwLock {
     }
 
     /// Waits to read.
-    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    // Numbers of places and events differ from round to round, so they must not lie in a frame of
+    // the program (await rule).
     #[inline(never)]
     #[track_caller]
     pub fn read(&self) -> Place {
@@ -163,7 +165,7 @@ impl RwLock {
     }
 
     /// Waits to write.
-    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    // Numbers of places and events must not lie in a frame of the program; see `read`.
     #[inline(never)]
     #[track_caller]
     pub fn write(&self) -> Place {
@@ -188,8 +190,8 @@ impl RwLock {
         Place::of(true)
     }
 
-    /// Reads if nobody writes.
-    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    /// Takes a reader's place if no thread writes.
+    // Numbers of places and events must not lie in a frame of the program; see `read`.
     #[inline(never)]
     #[track_caller]
     pub fn try_read(&self) -> Option<Place> {
@@ -207,8 +209,8 @@ impl RwLock {
         Some(Place::of(false))
     }
 
-    /// Writes if nobody else reads or writes.
-    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    /// Takes the writer's place if no other thread reads or writes.
+    // Numbers of places and events must not lie in a frame of the program; see `read`.
     #[inline(never)]
     #[track_caller]
     pub fn try_write(&self) -> Option<Place> {
@@ -231,7 +233,7 @@ impl RwLock {
     }
 
     /// Gives up a place.
-    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    // Numbers of places and events must not lie in a frame of the program; see `read`.
     #[inline(never)]
     #[track_caller]
     pub fn release(&self, place: &Place) {
@@ -253,8 +255,8 @@ impl RwLock {
         });
     }
 
-    /// A writer goes on as a reader; no writer comes between.
-    // Numbers of places and events differ from round to round: they must not lie in a frame of the program (await rule).
+    /// Turns a writer into a reader without letting another writer in between.
+    // Numbers of places and events must not lie in a frame of the program; see `read`.
     #[inline(never)]
     #[track_caller]
     pub fn downgrade(&self, place: &mut Place) {
@@ -275,7 +277,7 @@ impl RwLock {
         place.is_writer = false;
     }
 
-    /// From now on releases must have an access.
+    /// Records that tries are used. From then on releases must have an access.
     fn note_try(&self) {
         if !self.is_tried {
             silently(|engine| engine.coarsen(self.object, Coarsening::Tried));

@@ -1,4 +1,4 @@
-//! Threads that borrow from the one that starts them.
+//! Threads that borrow from the thread that starts them.
 
 #[cfg(feature = "enforce")]
 mod outside;
@@ -15,8 +15,8 @@ use std::io;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
-/// Threads that may borrow whatever outlives `'scope`, as in `std::thread::scope`. They are started while
-/// [`scope`] runs for it.
+/// Threads that may borrow everything that outlives `'scope`, as in `std::thread::scope`. They are
+/// started while [`scope`] runs for it.
 ///
 /// ```
 /// use runtime::{Config, Model, Scope, scope};
@@ -35,19 +35,21 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 /// ```
 #[derive(Default)]
 pub struct Scope<'scope> {
-    /// Those that are not joined; none before and after [`scope`] runs.
+    /// The threads that are not joined. None before and after [`scope`] runs.
     threads: RefCell<Option<Vec<ThreadId>>>,
-    /// The same outside of models.
+    /// The threads that are not joined, outside of models.
     #[cfg(feature = "enforce")]
     outside: outside::Threads,
     scope: PhantomData<&'scope mut &'scope ()>,
 }
 
-// SAFETY: the threads of a model take turns, and no borrow of the list is held while another runs.
+// SAFETY: the threads of a model take turns, and no borrow of the list is held while another thread
+// runs.
 unsafe impl Sync for Scope<'_> {}
 
-/// Runs `body`, which may start threads in the scope, and joins those that it has not joined. Panics
-/// with "a scoped thread panicked" if one of these did, and if it runs for this scope already.
+/// Runs `body`, which may start threads in the scope, and joins those that it has not joined.
+/// Panics with "a scoped thread panicked" if one of these did, and if it already runs for this
+/// scope.
 #[track_caller]
 pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) -> R {
     outside!(scope.outside.scope(body));
@@ -55,14 +57,15 @@ pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) 
     assert!(before.is_none(), "a scope is opened inside itself");
     let result = catch_unwind(AssertUnwindSafe(body));
     let location = Location::caller();
-    // Threads of the scope may start more of them.
+    // Threads of the scope may start more threads.
     let mut ended = Vec::new();
     while let Some(thread) = scope.next_to_join() {
         await_scoped(thread, location);
         ended.push(thread);
         scope.join_ended(&mut ended);
     }
-    // Who panicked is noticed when all have ended, so that it does not depend on the order of the joins.
+    // Panics are checked when all threads have ended, so that the result does not depend on the
+    // order of the joins.
     let has_panicked = silently(|engine| {
         let panics = ended
             .iter()
@@ -77,7 +80,7 @@ pub fn scope<'scope, R>(scope: &'scope Scope<'scope>, body: impl FnOnce() -> R) 
     }
 }
 
-/// Waits for the end of a thread that was perhaps joined before.
+/// Waits for the end of a thread that may have been joined before.
 #[track_caller]
 fn await_scoped(thread: ThreadId, location: &'static Location<'static>) {
     let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
@@ -89,11 +92,11 @@ fn await_scoped(thread: ThreadId, location: &'static Location<'static>) {
 }
 
 impl<'scope> Scope<'scope> {
-    /// Starts a thread of the scope; see [`Scope::spawn`], also outside of a model.
+    /// Starts a thread of the scope like [`Scope::spawn`], also outside of a model.
     ///
     /// # Errors
     ///
-    /// Outside of a model, if the system has no thread.
+    /// Outside of a model, if the system cannot start a thread.
     ///
     /// # Panics
     ///
@@ -117,10 +120,11 @@ impl<'scope> Scope<'scope> {
     #[track_caller]
     pub fn spawn(&'scope self, name: Option<String>, body: impl FnOnce() + 'scope) -> ThreadId {
         let body: Box<dyn FnOnce() + 'scope> = Box::new(body);
-        // SAFETY: the body is run only if the scope is open when the thread starts. Then `scope`, for all of
-        // which `'scope` lasts, does not return or unwind before the thread has ended and has dropped what it
-        // captured. If the execution ends before, threads are unwound before those that started them, and what
-        // outlives `'scope` belongs to a thread that others of the scope come from.
+        // SAFETY: the body runs only if the scope is open when the thread starts. `'scope` lasts
+        // for all of `scope`, which does not return or unwind before the thread has ended and has
+        // dropped its captures. If the execution ends before, threads are unwound before those that
+        // started them. Everything that outlives `'scope` belongs to a thread that, directly or
+        // indirectly, started the others of the scope.
         let body: Body = unsafe { std::mem::transmute(body) };
         let mut refused = None;
         let thread = start(
@@ -160,8 +164,9 @@ impl<'scope> Scope<'scope> {
         });
     }
 
-    /// A thread of the scope that is not joined. Joins commute: people see them in the order of the
-    /// spawns, but it is quicker to begin with the youngest, which is mostly the last to end.
+    /// Returns a thread of the scope that is not joined. Joins commute. Traces for users have them
+    /// in the order of the spawns. A search begins with the youngest thread, which is usually the
+    /// last to end, since that is faster.
     #[track_caller]
     fn next_to_join(&self) -> Option<ThreadId> {
         let mut threads = self.threads.borrow_mut();

@@ -1,8 +1,8 @@
-//! What a thread can learn without changing anything, for the await rule.
+//! Observations that a thread can make without changing anything, for the await rule.
 
 use explore::{ObjectId, ThreadId, Token};
 
-/// What a thread learnt without changing anything.
+/// An observation that a thread made without changing anything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seen {
     /// The value of an atomic variable.
@@ -21,21 +21,21 @@ pub(crate) enum Seen {
     Written(u32),
     /// The semaphore with this number has no permit.
     NoPermit(u32),
-    /// The semaphore with this number has so many permits.
+    /// The semaphore with this number has this many permits.
     Permits(u32, usize),
     /// The channel with this number has no message.
     NoMessage(u32),
     /// The channel with this number has no room.
     NoRoom(u32),
-    /// The mailbox with this number has so many letters.
+    /// The mailbox with this number has this many letters.
     Letters(u32, usize),
     /// The once with this number is not done.
     NotDone(u32),
     /// The thread has not ended.
     Runs(ThreadId),
-    /// The value with this number has so many owners.
+    /// The value with this number has this many owners.
     Shares(u32, usize),
-    /// The value with this number has so many weak owners, but for those that it had from the beginning.
+    /// The value with this number has this many weak owners, not counting those from its creation.
     WeakShares(u32, usize),
     /// The thread has its park token.
     Unparked(ThreadId),
@@ -44,7 +44,7 @@ pub(crate) enum Seen {
 }
 
 impl Seen {
-    /// Whether both are about one object or place, whatever was learnt of it.
+    /// Checks whether both observations are about the same object or place, whatever was observed.
     pub(crate) fn is_about_the_same(self, other: Seen) -> bool {
         use Seen::{
             Held, Letters, Locked, Memory, NoMessage, NoPermit, NoRoom, NotDone, Notified, Permits,

@@ -12,20 +12,20 @@ use objects::{Coarsening, Form, Semaphore as Order, Ticket};
 use report::quantity::counted;
 use std::panic::Location;
 
-/// A semaphore of a native program with more permits than this at the beginning may come to its limit.
+/// A semaphore of a native program with more initial permits than this may reach its limit.
 const NEAR_LIMIT: usize = 1 << 30;
 
-/// A counting semaphore, one permit at a time.
+/// A counting semaphore that hands out one permit at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Semaphore {
     pub(crate) object: ObjectId,
     number: u32,
-    /// Known to be asked for its permits: then all its operations access one object.
+    /// Whether its permits are known to be read. Then all its operations access one object.
     is_counted: bool,
 }
 
 impl Engine {
-    /// The thread that runs comes after the release that it has its permit from.
+    /// Orders the running thread after the release that its permit comes from.
     fn hold_permit(&mut self, semaphore: u32, ticket: Ticket) {
         self.take_effect();
         if self.watch.races {
@@ -60,7 +60,7 @@ impl Inborn for Semaphore {
 }
 
 impl Semaphore {
-    /// The semaphore of a native program at this address.
+    /// Creates the semaphore of a native program at this address.
     pub(crate) fn at(engine: &mut Engine, address: usize, permits: usize) -> Semaphore {
         let object = engine.names.object_at(address as u64, Order::PARTS);
         engine.name_object_at(object, address, 32);
@@ -77,7 +77,7 @@ impl Semaphore {
         }
     }
 
-    /// A semaphore with this many permits.
+    /// Creates a semaphore with this many permits.
     #[track_caller]
     pub fn new(permits: usize) -> Semaphore {
         let location = Location::caller();
@@ -87,7 +87,7 @@ impl Semaphore {
         })
     }
 
-    /// One at an object that has its id already.
+    /// Creates a semaphore for an object that already has its id.
     fn named(engine: &mut Engine, object: ObjectId, permits: usize, location: Place) -> Semaphore {
         engine.name_object(object, "Semaphore", location);
         let semaphores = &mut engine.objects.semaphores;
@@ -113,7 +113,8 @@ impl Semaphore {
     }
 
     /// Takes a permit if there is one.
-    // A place differs from round to round: it must not lie in a frame of the program (await rule).
+    // The place number differs from round to round, so it must not lie in a frame of the program
+    // (await rule).
     #[inline(never)]
     #[track_caller]
     pub fn try_acquire(&self) -> bool {
@@ -147,7 +148,7 @@ impl Semaphore {
         })
     }
 
-    /// Waits for a permit for some time; whether it got one.
+    /// Waits for a permit with a time limit. Returns whether the thread got one.
     #[track_caller]
     pub fn acquire_timed(&self) -> bool {
         let is_granted = self.try_acquire();
@@ -163,13 +164,13 @@ impl Semaphore {
         self.release_below(usize::MAX);
     }
 
-    /// Adds a permit unless there are this many; whether it did.
+    /// Adds a permit unless there are this many. Returns whether it did.
     #[track_caller]
     pub fn release_below(&self, most: usize) -> bool {
         perform(self.op(Order::RELEASE), Location::caller(), |engine| {
             let event = engine.event();
             let semaphore = engine.objects.semaphores.get_mut(self.number);
-            // Far below the limit requests and releases are not ordered, so the number is not known.
+            // Far below the limit requests and releases are not ordered, so the number is unknown.
             let is_full = self.is_counted && semaphore.available() >= most;
             if !is_full {
                 semaphore.release(event);
@@ -182,8 +183,8 @@ impl Semaphore {
         })
     }
 
-    /// The number of permits that nobody asked for. From the first time on, requests and releases of the semaphore are one
-    /// object: a number says something about both.
+    /// Returns the number of permits that were not requested. After its first use all requests and
+    /// releases of the semaphore access one object, since the number depends on both.
     #[track_caller]
     pub fn permits(&self) -> usize {
         silently(|engine| engine.coarsen(self.object, Coarsening::Tried));
@@ -195,7 +196,7 @@ impl Semaphore {
         })
     }
 
-    /// How many permits nobody has asked for, for people.
+    /// Records the number of permits that were not requested, for users.
     fn tell(&self, engine: &mut Engine) {
         if engine.watch.records {
             let permits = engine.objects.semaphores.get(self.number).available();

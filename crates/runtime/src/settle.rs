@@ -1,9 +1,10 @@
-//! Objects whose `new` is `const`: they know of no model until they are used.
+//! Objects whose `new` is `const`, so that they have no part in a model until they are used.
 //!
-//! An object *settles* at its first use in an execution: it gets its name, after the memory in which it lies
-//! (see `names/sites.rs`), and its state in the model. In memory of the model it settles where it is. A static is
-//! used by many executions, and by models of other threads at the same time; it is never written: each execution has a
-//! copy of it as it was initialised, and uses that.
+//! An object *settles* at its first use in an execution: it gets its state in the model and its
+//! name, which comes from the memory in which it lies (see `names/sites.rs`). In memory of the
+//! model it settles in place. A static is used by many executions, and by models of other threads
+//! at the same time. It is never written: each execution copies it as it was initialised and uses
+//! the copy.
 
 use crate::engine::Engine;
 use crate::names::Site;
@@ -16,31 +17,31 @@ use std::cell::Cell;
 use std::panic::{Location, RefUnwindSafe};
 use std::ptr::NonNull;
 
-/// What settles at its first use.
+/// An object that settles at its first use.
 pub trait Settle {
-    /// Whether it has.
+    /// Checks whether the object has settled.
     fn is_settled(&self) -> bool;
 
-    /// Makes what it needs in the model.
+    /// Creates the object's parts in the model.
     fn settle(&self, settling: &Settling);
 }
 
-/// That something settles which is in the memory of the model, where only the model's own thread of the operating
-/// system has access.
+/// Proof that an object settles that is in the memory of the model, where only the model's thread
+/// of the operating system has access.
 #[derive(Debug)]
 pub struct Settling {
     start: usize,
     size: usize,
-    /// None if it is named by its creator and number, since it is not yet where it will be.
+    /// None if its creator and number name the object, which is not yet at its final address.
     site: Option<Site>,
 }
 
 impl Settling {
-    /// The id of the object at this address.
+    /// Returns the id of the object at this address.
     ///
     /// # Panics
     ///
-    /// If the object is not part of what settles.
+    /// If the object is not part of the settling object.
     #[inline]
     pub(crate) fn object(&self, engine: &mut Engine, address: usize, parts: u32) -> ObjectId {
         let offset = address.wrapping_sub(self.start);
@@ -52,28 +53,29 @@ impl Settling {
     }
 }
 
-/// A value that settles, and is a fresh one in each execution if it is in a static.
+/// A value that settles. In a static it is a fresh one in each execution.
 #[repr(transparent)]
 pub struct Placed<T: ?Sized>(T);
 
 impl<T> Placed<T> {
-    /// Not settled.
+    /// Creates a value that has not settled.
     pub const fn new(value: T) -> Placed<T> {
         Placed(value)
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0
     }
 }
 
 impl<T: Settle> Placed<T> {
-    /// Settles at once, in the execution at hand and named by the thread that runs and its number there.
+    /// Settles at once, in the current execution. The running thread and its number there give the
+    /// name.
     ///
     /// # Panics
     ///
-    /// Outside a model.
+    /// Outside of a model.
     #[must_use]
     #[track_caller]
     pub fn settled(self) -> Placed<T> {
@@ -89,7 +91,8 @@ impl<T: Settle> Placed<T> {
 }
 
 impl<T: Settle + ?Sized> Placed<T> {
-    /// The value of the execution at hand; with the feature `enforce` and outside a model the value itself.
+    /// Returns the value of the current execution. With the feature `enforce` and outside of a
+    /// model, returns the value itself.
     #[inline(always)]
     #[track_caller]
     pub fn get(&self) -> &T {
@@ -97,7 +100,8 @@ impl<T: Settle + ?Sized> Placed<T> {
         settled(&self.0)
     }
 
-    /// The value of the execution at hand; outside a model the one that each execution begins with.
+    /// Returns the value of the current execution, or outside of a model the value with which each
+    /// execution begins.
     #[track_caller]
     pub fn peek(&self) -> &T {
         match crate::is_in_model() {
@@ -106,33 +110,33 @@ impl<T: Settle + ?Sized> Placed<T> {
         }
     }
 
-    /// The value, which nobody else can touch.
+    /// Returns the value, to which the caller has exclusive access.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.0
     }
 }
 
-/// A part of the model that objects of this type have.
+/// A part of the model that belongs to a mirror object.
 pub trait Inborn: Copy {
-    /// What it is made with.
+    /// The parameters of its creation.
     type Size: Copy;
 
-    /// How many objects it is for the exploration.
+    /// The number of objects that it is for the exploration.
     const PARTS: u32;
 
-    /// What it is outside of models.
+    /// The real object outside of models.
     #[cfg(feature = "enforce")]
     type Real: Send + Sync;
 
-    /// One that begins, outside of models.
+    /// A new real object.
     #[cfg(feature = "enforce")]
     const REAL: Self::Real;
 
-    /// One that begins.
+    /// Creates a new object of the model.
     fn begin(object: ObjectId, size: Self::Size, location: &'static Location<'static>) -> Self;
 }
 
-/// A part of the model that is made when its owner settles.
+/// A part of the model that is created when its owner settles.
 pub struct Born<O: Inborn> {
     made: Cell<Option<O>>,
     #[cfg(feature = "enforce")]
@@ -141,14 +145,14 @@ pub struct Born<O: Inborn> {
     location: Place,
 }
 
-// SAFETY: what is in a static is never written (its copies are). Elsewhere it is written only when it settles,
-// by the one thread of the operating system that runs the model.
+// SAFETY: the content of a static is never written, only that of its copies. Elsewhere the cell is
+// written only when the object settles, by the operating-system thread that runs the model.
 unsafe impl<O: Inborn + Send> Sync for Born<O> where O::Size: Sync {}
 
 impl<O: Inborn> RefUnwindSafe for Born<O> {}
 
 impl<O: Inborn> Born<O> {
-    /// Not settled.
+    /// Creates a part that has not settled.
     #[track_caller]
     pub const fn new(size: O::Size) -> Born<O> {
         Born {
@@ -160,20 +164,20 @@ impl<O: Inborn> Born<O> {
         }
     }
 
-    /// The real object.
+    /// Returns the real object.
     #[cfg(feature = "enforce")]
     #[inline(always)]
     pub(crate) fn real(&self) -> &O::Real {
         &self.real
     }
 
-    /// What it is made with.
+    /// Returns the parameters of its creation.
     #[cfg(feature = "enforce")]
     pub(crate) fn size(&self) -> O::Size {
         self.size
     }
 
-    /// The part.
+    /// Returns the part of the model.
     ///
     /// # Panics
     ///
@@ -206,13 +210,13 @@ impl<O: Inborn> Settle for Born<O> {
     }
 }
 
-/// The value of the execution at hand.
+/// Returns the value of the current execution.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn settled<T: Settle + ?Sized>(value: &T) -> &T {
     let mut here = value;
-    // The code is inlined into the program, whose stack must look the same whichever thread settles the object: so it looks
-    // at the object again.
+    // This code is inlined into the program, whose stack must look the same whichever thread
+    // settles the object. So it checks the object again.
     while !here.is_settled() {
         here = settle(here);
         clean_after_first_use();
@@ -243,12 +247,12 @@ fn settle<T: Settle + ?Sized>(value: &T) -> &T {
     }
 }
 
-/// The copy of a value at this address.
+/// Returns the copy of a value at this address.
 fn at<T: ?Sized>(value: &T, copy: NonNull<u8>) -> &T {
     let mut pointer: *const T = value;
-    // SAFETY: a pointer begins with the address. There is a copy of the value, which lives until the threads of the
-    // execution have ended; statics and threads of other executions have no access to it by safe means but to keep
-    // this reference, which is forbidden.
+    // SAFETY: a pointer begins with the address. There is a copy of the value, which lives until
+    // the threads of the execution have ended. Statics and threads of other executions could reach
+    // it by safe code only if they kept this reference, which is forbidden.
     unsafe {
         (&raw mut pointer).cast::<NonNull<u8>>().write(copy);
         &*pointer

@@ -1,14 +1,14 @@
-//! Memory that another process reads.
+//! Memory shared with another process.
 
 use std::io;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
-/// The content of a file as memory, for as long as the process lives. Other processes see what is written at once, also
-/// when this process has died.
+/// Maps a file into memory for as long as the process lives. Other processes see writes at once,
+/// even after this process has died.
 ///
 /// # Errors
-/// If it cannot be opened or mapped.
+/// If the file cannot be opened or mapped.
 #[cfg(target_os = "linux")]
 pub fn shared_words(path: &Path) -> io::Result<&'static [AtomicU64]> {
     use std::fs::File;
@@ -34,11 +34,11 @@ pub fn shared_words(path: &Path) -> io::Result<&'static [AtomicU64]> {
     if start == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the mapping has these words, is never removed, and is accessed atomically only.
+    // SAFETY: the mapping has this many words, is never removed, and is only accessed atomically.
     Ok(unsafe { std::slice::from_raw_parts(start.cast(), words) })
 }
 
-/// As on Linux; not available here.
+/// Fails, since this is only available on Linux.
 ///
 /// # Errors
 /// Always.

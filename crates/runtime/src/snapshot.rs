@@ -1,8 +1,8 @@
 //! The full state of an execution, for algorithms that compare states.
 //!
-//! The stack of a coroutine cannot be compared. So a thread that wants to be comparable is written as a
-//! state machine and tells its local state, and so does each object. Where every thread and every object
-//! of an execution does, the model has a fingerprint.
+//! The stack of a coroutine cannot be compared. So a comparable thread is written as a state
+//! machine that reports its local state, and each object reports its state, too. If every thread
+//! and every object of an execution does, the model has a fingerprint.
 
 use crate::engine::Engine;
 use crate::perform::silently;
@@ -11,21 +11,21 @@ use objects::{Network, Routes};
 use std::collections::BTreeMap;
 use std::hash::Hash;
 
-/// Asks a thread or an object for its state.
+/// A function that returns the state of a thread or an object.
 type Tell = Box<dyn Fn() -> Fingerprint>;
 
-/// The thread at hand is a state machine, and `tell` gives all of its local state.
+/// Declares that the current thread is a state machine. `tell` returns all of its local state.
 ///
-/// Called at the start of the thread, before its first operation. From then on `tell` is asked while the
-/// thread waits at an operation. Two runs in which the thread waits at the same operation and told equal
-/// states must go on alike: whatever the code keeps from one operation to a later one belongs to the
-/// state, also how far it has come. It must not contain addresses, counters of steps of other threads,
-/// or whatever depends on the schedule otherwise.
+/// Call this at the start of the thread, before its first operation. From then on `tell` is called
+/// while the thread waits at an operation. Two runs in which the thread waits at the same operation
+/// and reported equal states must continue in the same way. So the state includes all values that
+/// the code keeps from one operation to a later one, and its position. It must not contain
+/// addresses, counters of steps of other threads, or anything else that depends on the schedule.
 ///
-/// `tell` is called outside the program: it performs no operation of a model.
+/// `tell` is called outside of the program: it must not perform operations of a model.
 ///
-/// The main thread needs no state while all it does is to start and to join threads; every other
-/// thread does, or the model has no fingerprint. So do all objects: see [`tell_state_of`].
+/// The main thread needs no state as long as it only starts and joins threads. Without the states
+/// of all other threads and of all objects (see [`tell_state_of`]) the model has no fingerprint.
 ///
 /// ```
 /// use explore::{Program, Step, ThreadId};
@@ -69,10 +69,11 @@ pub fn tell_state<S: Eq + Hash + 'static>(tell: impl Fn() -> S + 'static) {
     });
 }
 
-/// The same for an object of the execution: `tell` gives all that its operations depend on, but for who
-/// waits for it, which the model knows.
+/// Registers `tell`, which returns all state that an object's operations depend on, except for the
+/// threads that wait for it, which the model tracks.
 ///
-/// A model has a fingerprint only if every object that was created in the execution tells its state.
+/// A model has a fingerprint only if every object that was created in the execution reports its
+/// state.
 pub fn tell_state_of<S: Eq + Hash + 'static>(object: ObjectId, tell: impl Fn() -> S + 'static) {
     silently(|engine| {
         let tell: Tell = Box::new(move || Fingerprint::of(tell()));
@@ -84,7 +85,7 @@ pub fn tell_state_of<S: Eq + Hash + 'static>(object: ObjectId, tell: impl Fn() -
     });
 }
 
-/// The same for a part of an object, which is [named by a key](crate::State::part_of).
+/// Registers the state of a part of an object that is [named by a key](crate::State::part_of).
 pub fn tell_state_of_part<S: Eq + Hash + 'static>(part: ObjectId, tell: impl Fn() -> S + 'static) {
     silently(|engine| {
         let tell: Tell = Box::new(move || Fingerprint::of(tell()));
@@ -93,12 +94,12 @@ pub fn tell_state_of_part<S: Eq + Hash + 'static>(part: ObjectId, tell: impl Fn(
     });
 }
 
-/// The thread at hand learnt this from its operation at hand: a part of its local state until it
-/// [forgets](forget) it.
+/// Adds a result of the current operation to the local state of the current thread, until the
+/// thread [forgets](forget) it.
 ///
-/// The position of the main thread and all that it has learnt determine what it does, so that it has a
-/// state if its operations other than to start and to join threads say what it learns. A thread that
-/// [tells](tell_state) its state learns what is on its stack for a while.
+/// The position of the main thread and all its results determine its behaviour. So it has a state
+/// if its operations other than starting and joining threads call this. In a thread that
+/// [reports](tell_state) its state, results are values that are on its stack for a while.
 pub fn learn<V: Clone + Eq + Hash + 'static>(value: &V) {
     silently(|engine| {
         let thread = engine.running;
@@ -112,7 +113,7 @@ pub fn learn<V: Clone + Eq + Hash + 'static>(value: &V) {
     });
 }
 
-/// What the thread at hand has learnt is in the state that it tells, or of no use any more.
+/// Removes the current thread's results: its reported state has them, or they are not needed.
 pub fn forget() {
     silently(|engine| {
         let thread = engine.running;
@@ -122,38 +123,38 @@ pub fn forget() {
     });
 }
 
-/// How many operations the thread at hand has performed.
+/// Returns how many operations the current thread has performed.
 pub fn operations() -> u32 {
     silently(|engine| engine.thread().operations)
 }
 
-/// Who tells its state in the execution at hand.
+/// The reported states of the current execution.
 #[derive(Default)]
 pub(crate) struct Snapshots {
     threads: BTreeMap<ThreadId, Tell>,
     objects: BTreeMap<ObjectId, Tell>,
-    /// How many of these objects were created by threads; others belong to a thread from its birth.
+    /// The number of these objects that threads created. Others belong to a thread from its start.
     created: u32,
-    /// The main thread learnt something that it did not tell, so that its state is not known.
+    /// Whether the main thread's state is unknown, since it got a result that it did not report.
     main_has_learnt: bool,
-    /// What threads learnt, in order, and do not tell.
+    /// The digests of the results of threads, in order, that are not in their reported states.
     learnt: BTreeMap<ThreadId, Fingerprint>,
 }
 
 impl Snapshots {
-    /// What these objects tell.
+    /// Returns the reported states of these objects.
     pub(crate) fn told(&self, which: impl Fn(ObjectId) -> bool) -> Vec<(ObjectId, Fingerprint)> {
         let objects = self.objects.iter().filter(|(object, _)| which(**object));
         objects.map(|(&object, tell)| (object, tell())).collect()
     }
 
-    /// The execution is abandoned: what tells states leaks with what it owns of the program.
+    /// Abandons the execution. The closures that report states leak with the values that they own.
     pub(crate) fn forget(&mut self) {
         std::mem::forget(std::mem::take(&mut self.threads));
         std::mem::forget(std::mem::take(&mut self.objects));
     }
 
-    /// Forgets the execution. What its threads own is dropped, so their memory must be there still.
+    /// Discards the execution and drops values of its threads, whose memory must still exist.
     pub(crate) fn clear(&mut self) {
         self.threads.clear();
         self.objects.clear();
@@ -163,23 +164,23 @@ impl Snapshots {
     }
 }
 
-/// Why a state cannot be compared.
+/// The reason why a state cannot be compared.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Opaque {
-    /// A thread that does not tell its state.
+    /// A thread that does not report its state.
     #[error(
         "{0} is a closure, whose local state cannot be read: write it as a state machine (a network that carries what a closure has sent is one, too)"
     )]
     Thread(String),
-    /// The main thread, which does more than to start and to join threads.
+    /// The main thread, which does more than start and join threads.
     #[error("the main thread does more than to start and to join threads, and tells no state")]
     Main,
-    /// Objects that do not tell their state.
+    /// Objects that do not report their state.
     #[error(
         "it uses objects that tell no state: locks, atomic variables, park tokens, plain memory, mailboxes of processes that are closures…: write its parts as state machines (Behaviour, Task), or take another algorithm"
     )]
     Object,
-    /// The await rule looks at stacks.
+    /// The await rule compares stacks.
     #[error("a loop with a hint ends by its stack, which cannot be compared")]
     Hint,
 }
@@ -198,19 +199,19 @@ pub(crate) struct ThreadState {
     thread: ThreadId,
     pending: Pending,
     local: Option<Fingerprint>,
-    /// What it has learnt that is not in its local state.
+    /// Results of its operations that are not in its local state.
     learnt: Option<Fingerprint>,
-    /// What it panicked with, for who joins it.
+    /// The message of its panic, for the thread that joins it.
     panic: Option<String>,
-    /// Number of its operations, which has a bound; and the position of a thread without a state.
+    /// The number of its operations, which has a bound; the position of a thread without a state.
     operations: u32,
     expiries: u32,
-    /// What the names of its next child and of its next object depend on.
+    /// The numbers that the names of its next child and of its next object depend on.
     named: (u32, u32),
 }
 
 impl Engine {
-    /// Why there is no fingerprint, if there is none.
+    /// Returns why there is no fingerprint, if there is none.
     pub(crate) fn opaque(&self) -> Option<Opaque> {
         if !self.all_objects_tell() {
             return Some(Opaque::Object);
@@ -227,7 +228,7 @@ impl Engine {
         self.is_main_lost().then_some(Opaque::Main)
     }
 
-    /// The full state, if every thread and every object tells it.
+    /// Returns the full state, if every thread and every object reports it.
     pub(crate) fn fingerprint(&self) -> Option<Fingerprint> {
         if self.opaque().is_some() {
             return None;
@@ -257,7 +258,7 @@ impl Engine {
         }
     }
 
-    /// Whether all objects that were created tell their state, and nobody uses what cannot.
+    /// Checks whether all created objects report their state, and no others are in use.
     fn all_objects_tell(&self) -> bool {
         let threads = || self.born.iter().map(|thread| thread.index());
         let created: u32 = threads().map(|thread| self.threads[thread].named().1).sum();
@@ -267,17 +268,17 @@ impl Engine {
             && self.plain.is_empty()
     }
 
-    /// Whether the position of the main thread is not all of its state.
+    /// Checks whether the main thread has state besides its position.
     fn is_main_lost(&self) -> bool {
         self.snapshots.main_has_learnt
             && self.pending[ThreadId::MAIN.index()] != Pending::Finished
             && !self.snapshots.threads.contains_key(&ThreadId::MAIN)
     }
 
-    /// The main thread performed the operation at hand, or learnt how a thread ended.
+    /// Records whether the current operation of the main thread makes its state unknown.
     pub(crate) fn watch_main(&mut self) {
-        // Who awaits a future, performs a segment or uses what belongs to a process says what it learns; who
-        // sends a letter learns nothing.
+        // Operations that await a future, perform a segment or use parts of a process report their
+        // results. Sending a letter has no result.
         let is_position = matches!(
             self.op.kind,
             OpKind::Spawn
@@ -292,12 +293,12 @@ impl Engine {
         self.snapshots.main_has_learnt |= !is_position;
     }
 
-    /// The thread that runs learnt something by a wait.
+    /// Records that the running thread observed something by a wait.
     pub(crate) fn learns_by_wait(&mut self) {
         self.snapshots.main_has_learnt |= self.running == ThreadId::MAIN;
     }
 
-    /// A thread learnt that another one panicked.
+    /// Records that the running thread observed the panic of another thread.
     pub(crate) fn learns_of_panic(&mut self) {
         self.snapshots.main_has_learnt |= self.running == ThreadId::MAIN;
     }

@@ -7,17 +7,18 @@ use std::panic::Location;
 /// A place in the source of the program under test, or of a library that it calls.
 pub(crate) type Place = &'static Location<'static>;
 
-/// Where something of an execution stands. [`Model::place`](crate::Model::place) tells it to people.
+/// The place of something in an execution. [`Model::place`](crate::Model::place) formats it for
+/// users.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Spot {
-    /// A place in Rust.
+    /// A place in Rust source.
     Source(&'static Location<'static>),
     /// An address of code.
     Code(usize),
 }
 
 impl Thread {
-    /// Where the thread is.
+    /// Returns the current place of the thread.
     pub(crate) fn spot(&self) -> Spot {
         match self.code {
             0 => Spot::Source(self.location),
@@ -27,7 +28,8 @@ impl Thread {
 }
 
 impl Engine {
-    /// Where the thread that runs is, in the program's own source. Asked only where an execution is shown.
+    /// Returns the place of the running thread in the program's own source. Called only where an
+    /// execution is shown.
     #[cold]
     pub(crate) fn own_spot(&mut self) -> Spot {
         let spot = self.thread().spot();
@@ -39,7 +41,7 @@ impl Engine {
         }
     }
 
-    /// `file:line`, as far as that is known.
+    /// Returns `file:line`, as far as it is known.
     pub(crate) fn shown_spot(&self, spot: Spot) -> Option<String> {
         match (spot, self.config.native) {
             (Spot::Source(place), _) => self.shown_place(place),
@@ -48,18 +50,18 @@ impl Engine {
         }
     }
 
-    /// The same for an operation of a trace, if that is to tell places.
+    /// Returns the place for an operation of a trace, if the trace includes places.
     pub(crate) fn spot_in_trace(&self, spot: Spot) -> Option<String> {
         self.shown_spot(spot).filter(|_| self.config.locations)
     }
 
-    /// Where a thread is.
+    /// Returns the current place of a thread.
     pub(crate) fn shown_place_of(&self, thread: ThreadId) -> Option<String> {
         self.shown_spot(self.threads[thread.index()].spot())
     }
 
-    /// `file:line:column`. None where the place is in a library: what drops a guard, say, stands at no line
-    /// of the program.
+    /// Returns `file:line:column`. None if the place is in a library: for example, the drop of a
+    /// guard is at no line of the program.
     pub(crate) fn shown_place(&self, place: Place) -> Option<String> {
         let file = place.file();
         let own = file!().strip_suffix("source.rs");

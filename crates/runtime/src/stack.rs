@@ -1,7 +1,7 @@
 //! The stacks of threads.
 //!
-//! A native program has addresses of its stacks as names of objects, which other processes must understand: so each thread has a
-//! place for its stack that depends on nothing but its id.
+//! A native program uses addresses of its stacks as names of objects, which must mean the same in
+//! other processes. So each thread has a place for its stack that depends only on its id.
 
 use corosensei::stack::{Stack, StackPointer};
 use explore::ThreadId;
@@ -9,13 +9,13 @@ use std::io::{Error, Result};
 use std::num::NonZeroUsize;
 use std::ptr;
 
-/// Bytes of a guard page.
+/// The number of bytes of a guard page.
 pub(crate) const GUARD: usize = 4096;
 
-/// Where the places for stacks begin: far from what the system maps elsewhere.
+/// The address of the first place for a stack. It is far from the system's other mappings.
 const PLACES: usize = 1 << 44;
 
-/// Bytes of each of them. Larger stacks lie anywhere.
+/// The number of bytes of each place. Larger stacks lie anywhere.
 const PLACE: usize = 1 << 30;
 
 /// A stack with a guard page at its lowest address.
@@ -25,7 +25,8 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// A stack of so many bytes, at the place of the thread if that is given and nothing lies there.
+    /// Creates a stack of the given number of bytes. It lies at the place of the thread, if
+    /// `thread` is given and the place is free.
     ///
     /// # Errors
     ///
@@ -49,7 +50,7 @@ impl Room {
     }
 }
 
-/// Reserves addresses from `start` on, where nothing may lie yet, or anywhere for 0.
+/// Reserves addresses from `start` on, which must be free, or anywhere if `start` is 0.
 fn map(start: usize, length: usize) -> Result<usize> {
     #[cfg(target_os = "linux")]
     let exactly = libc::MAP_FIXED_NOREPLACE;
@@ -58,7 +59,7 @@ fn map(start: usize, length: usize) -> Result<usize> {
     let exactly = if start == 0 { 0 } else { exactly };
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | exactly;
     let address = ptr::without_provenance_mut(start);
-    // SAFETY: a fresh private mapping where nothing is.
+    // SAFETY: a fresh private mapping in a free range.
     let mapped = unsafe { libc::mmap(address, length, libc::PROT_NONE, flags, -1, 0) };
     match mapped == libc::MAP_FAILED {
         true => Err(Error::last_os_error()),
@@ -66,7 +67,8 @@ fn map(start: usize, length: usize) -> Result<usize> {
     }
 }
 
-// SAFETY: the range is mapped as long as this lives, and nobody else uses it; its ends are multiples of a page.
+// SAFETY: the range is mapped as long as this lives, and nothing else uses it. Its ends are
+// multiples of a page.
 unsafe impl Stack for Room {
     fn base(&self) -> StackPointer {
         NonZeroUsize::new(self.start + self.length).expect("a mapping has an end")
@@ -80,7 +82,7 @@ unsafe impl Stack for Room {
 impl Drop for Room {
     fn drop(&mut self) {
         let start = ptr::with_exposed_provenance_mut(self.start);
-        // SAFETY: the mapping is this one's, and no code runs there any more.
+        // SAFETY: this mapping belongs to the stack, and no code runs on it any more.
         let result = unsafe { libc::munmap(start, self.length) };
         debug_assert_eq!(result, 0, "a stack is given back");
     }

@@ -1,4 +1,4 @@
-//! Parts of the state of processes and tables that others read and write, one object each.
+//! Parts of the state of processes and tables that others read and write. Each part is one object.
 
 use crate::perform::{perform, silently};
 use crate::seen::Seen;
@@ -9,17 +9,17 @@ use std::panic::Location;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, PoisonError};
 
-/// A value that is an object: to read it is one event, to change it another.
+/// A value that is an object: reading it is one event, changing it is another.
 ///
-/// What is done to it runs no code of the program under test.
+/// Accesses of the value run no code of the program under test.
 pub struct State<T> {
     object: ObjectId,
-    /// The value, and how often it was written.
+    /// The value, and the number of times that it was written.
     value: Mutex<(T, u64)>,
 }
 
 impl<T> State<T> {
-    /// A state with this value, called `kind` where it is shown to people.
+    /// Creates a state with this value, which traces call `kind`.
     #[track_caller]
     pub fn new(kind: &str, value: T) -> State<T> {
         let location = Location::caller();
@@ -34,13 +34,13 @@ impl<T> State<T> {
         }
     }
 
-    /// The name of the object, the same in all executions.
+    /// Returns the id of the object, which is the same in all executions.
     pub fn object(&self) -> ObjectId {
         self.object
     }
 
-    /// A part of the object `whole` that is named by `key`, the same in all executions. Keys with the
-    /// same number are one object, which is only coarser.
+    /// Creates a part of the object `whole`. `key` names it in all executions. Keys with the same
+    /// number share one object, which is only coarser.
     pub fn part_of<U>(whole: &State<U>, key: u64, value: T) -> State<T> {
         State {
             object: silently(|engine| engine.names.part(whole.object, key)),
@@ -48,7 +48,7 @@ impl<T> State<T> {
         }
     }
 
-    /// Reads the value in one event; `text` says what was seen, for people.
+    /// Reads the value in one event. `text` describes the result for users.
     #[track_caller]
     pub fn read<R>(&self, look: impl FnOnce(&T) -> R, text: impl FnOnce(&R) -> String) -> R {
         let location = place(Location::caller());
@@ -67,7 +67,7 @@ impl<T> State<T> {
         })
     }
 
-    /// Changes the value in one event; `text` says what was done, for people.
+    /// Changes the value in one event. `text` describes the change for users.
     #[track_caller]
     pub fn write<R>(&self, change: impl FnOnce(&mut T) -> R, text: impl FnOnce(&R) -> String) -> R {
         let location = place(Location::caller());
@@ -98,14 +98,14 @@ impl<T> State<T> {
         }
     }
 
-    /// Uses the value without an event: only for what no schedule can turn round.
+    /// Uses the value without an event. For uses whose order no schedule can change.
     pub fn silently<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
         let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         act(&mut value.0)
     }
 
-    /// Whether it is known that others need this of the state. If `learn`, they do: the exploration
-    /// starts again if that was not known.
+    /// Checks whether this coarsening of the state is known to be needed. If `learn`, it is needed:
+    /// the exploration starts again if that was unknown.
     pub fn is_coarse(&self, coarsening: Coarsening, learn: bool) -> bool {
         silently(|engine| {
             let is_known = engine.names.is_coarse(self.object, coarsening);

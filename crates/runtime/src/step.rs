@@ -1,7 +1,8 @@
 //! One step: a thread performs the operation that it announced and announces its next one.
 //!
-//! What depends on the state of an object is asked again after each event at the object: whether a
-//! thread still waits, whether a compare-exchange would write, how many a signal can choose from.
+//! After each event at an object, everything that depends on its state is evaluated again: whether
+//! a thread still waits, whether a compare-exchange would write, how many threads a signal may
+//! wake.
 
 use crate::coroutine::{Fibre, Suspender};
 use crate::engine::{Engine, Job};
@@ -15,22 +16,22 @@ use explore::{
 };
 use objects::Coarsening;
 
-/// No object has more parts.
+/// The maximum number of parts of an object.
 pub(crate) const MOST_PARTS: u32 = 4;
 
-/// What a pending operation depends on at its object.
+/// The property of a pending operation that depends on the state of its object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum DependsOn {
-    /// Its access, on the value that is there.
+    /// The access depends on the current value.
     Value,
-    /// Its alternatives, on the waiters of the condition variable with this number.
+    /// The alternatives depend on the waiters of the condition variable with this number.
     Waiters(u32),
-    /// Its alternatives, on the freed blocks of this size.
+    /// The alternatives depend on the freed blocks of this size.
     Freed(usize),
 }
 
 impl Engine {
-    /// The thread that runs is about to perform this.
+    /// Announces the next operation of the running thread.
     #[inline(always)]
     pub(crate) fn announce(&mut self, request: Request, location: Place) {
         let index = self.running.index();
@@ -38,14 +39,14 @@ impl Engine {
         self.threads[index].location = location;
     }
 
-    /// The request of the thread that runs, which may have yielded before it.
+    /// Returns the request of the running thread, marked if the thread has yielded before it.
     #[inline(always)]
     pub(crate) fn after_yield(&self, request: Request) -> Request {
         let yields = self.threads[self.running.index()].has_yielded;
         Request { yields, ..request }
     }
 
-    /// The same for an operation that changes with the state of its object.
+    /// Announces an operation that changes with the state of its object.
     pub(crate) fn announce_conditional(
         &mut self,
         request: Request,
@@ -56,12 +57,12 @@ impl Engine {
         self.conditional.push((self.running, on));
     }
 
-    /// The thread that runs stops for good.
+    /// Stops the running thread for good.
     pub(crate) fn halt(&mut self, why: Halt) {
         self.pending[self.running.index()] = Pending::Halted(why);
     }
 
-    /// The code of the thread that runs, which starts now.
+    /// Takes the code of the running thread, which starts now.
     pub(crate) fn take_job(&mut self, suspender: &Suspender) -> Job {
         self.suspender = suspender;
         let thread = self.thread();
@@ -69,7 +70,7 @@ impl Engine {
         thread.job.take().expect("a thread that starts has code")
     }
 
-    /// The code of the thread that runs has come to its end.
+    /// Ends the running thread, whose code has finished.
     pub(crate) fn finish(&mut self, panic: Option<Panic>) {
         self.live -= 1;
         let id = self.running;
@@ -91,33 +92,34 @@ impl Engine {
         self.poll(self.names.end(id));
     }
 
-    /// Nobody waits for the thread any more.
+    /// Marks the thread as ended, so that no thread waits for it any more.
     #[inline(always)]
     pub(crate) fn end_thread(&mut self, id: ThreadId) {
         let last = self.threads[id.index()].last.unwrap_or(EventId(0));
         self.objects.ends[id.index()].finish(last);
     }
 
-    /// Whether somebody polls for the end of the thread that runs, so that it is an event.
+    /// Checks whether a thread polls for the end of the running thread, so that it is an event.
     #[inline(always)]
     pub(crate) fn is_end_polled(&self) -> bool {
         self.names
             .is_coarse(self.names.end(self.running), Coarsening::Polled)
     }
 
-    /// The thread that runs never goes on.
+    /// Records that the running thread never continues.
     pub(crate) fn lose_running(&mut self) {
         self.live -= 1;
         self.thread().is_lost = true;
     }
 
-    /// The code of a thread was ended from outside.
+    /// Records that the code of a thread was ended from outside.
     pub(crate) fn ends_abruptly(&mut self) {
         self.live -= 1;
     }
 
-    /// Whether the thread that runs is being unwound, if any thread is. The hook does not hear of `resume_unwind`; then it
-    /// is this thread unless another one may be on its way.
+    /// Checks whether the running thread is being unwound, given that some thread is. The hook is
+    /// not called for `resume_unwind`: then it is the running thread, unless others may be
+    /// unwinding.
     pub(crate) fn is_unwinding(&mut self) -> bool {
         let may_be = |id: ThreadId| {
             let thread = &self.threads[id.index()];
@@ -131,7 +133,7 @@ impl Engine {
         may_be(self.running) || !is_elsewhere()
     }
 
-    /// Begins a step; gives the coroutine that performs it. None if the thread cannot do the step.
+    /// Begins a step. Returns its coroutine, or None if the thread cannot do the step.
     #[inline(always)]
     pub(crate) fn begin_step(&mut self, step: Step) -> Option<*mut Fibre> {
         let index = step.thread.index();
@@ -189,7 +191,7 @@ impl Engine {
         self.conditional.retain(|&(other, _)| other != thread);
     }
 
-    /// The coroutine of a thread that runs without an event.
+    /// Returns the coroutine of a thread that runs without an event.
     pub(crate) fn begin_run(&mut self, id: ThreadId) -> *mut Fibre {
         self.running = id;
         let run = self.savepoints.next_run();
@@ -200,7 +202,7 @@ impl Engine {
         &raw mut *thread.fibre
     }
 
-    /// Ends a step: what depends on its event is asked again.
+    /// Ends a step: everything that depends on its event is evaluated again.
     #[inline(always)]
     pub(crate) fn end_step(&mut self, thread: ThreadId) {
         self.is_in_event = false;
@@ -232,7 +234,7 @@ impl Engine {
         }
     }
 
-    /// Asks again what those threads wait for that wait for the object.
+    /// Checks again the waits of the threads that wait for the object.
     #[inline(always)]
     pub(crate) fn poll(&mut self, object: ObjectId) {
         let mut index = 0;
@@ -246,7 +248,7 @@ impl Engine {
         }
     }
 
-    /// Whether the wait of the thread is over; then it can perform it.
+    /// Checks whether the wait of the thread is over. If so, the thread can perform it.
     #[inline(never)]
     fn wakes(&mut self, thread: ThreadId) -> bool {
         let wait = self.threads[thread.index()]
@@ -255,7 +257,8 @@ impl Engine {
         let is_granted = self.objects.is_granted(wait);
         match self.pending[thread.index()] {
             Pending::Waiting(_) if is_granted && self.grain == Grain::Accesses => {
-                // It counts as one that is over at once does: which of them it is depends on the schedule.
+                // This wait counts like one that is over at once. Which of the two it is depends on
+                // the schedule.
                 let run = self.savepoints.next_run();
                 let own = &mut self.threads[thread.index()];
                 own.run = run;
@@ -274,7 +277,7 @@ impl Engine {
         is_granted
     }
 
-    /// The object was written: pending operations that depend on its state may have changed.
+    /// Updates pending operations that depend on the state of the object, which was written.
     #[inline(never)]
     fn refresh(&mut self, object: ObjectId) {
         let Engine {
@@ -304,7 +307,7 @@ impl Engine {
         }
     }
 
-    /// Stops the thread if it has performed as many operations as it may.
+    /// Stops the thread if it has reached its limit of operations.
     #[inline(always)]
     pub(crate) fn halt_at_bound(&mut self, thread: ThreadId) {
         if self.threads[thread.index()].operations >= self.config.max_events {
@@ -321,7 +324,7 @@ impl Engine {
         }
     }
 
-    /// A timed operation of the thread that runs expired; whether it was one too many.
+    /// Counts an expired operation of the running thread. Returns whether it exceeds the limit.
     pub(crate) fn expire(&mut self) -> bool {
         let timeouts = self.config.timeouts;
         let thread = self.thread();

@@ -1,24 +1,26 @@
-//! The end of an execution with threads that have not come to the end of their code.
+//! The end of an execution with threads that have not reached the end of their code.
 //!
-//! Closures are *abandoned*: no code of the program runs any more, since its destructors would find what they never find in the
-//! program. What their threads own leaks; [`reclaim`](crate::reclaim) takes its memory back.
+//! Closures are *abandoned*: no code of the program runs any more, since its destructors would find
+//! states that are impossible in the program. Values that their threads own leak;
+//! [`reclaim`](crate::reclaim) takes their memory back.
 //!
-//! Threads that tell their states own what can be dropped at any operation. They are let run to their ends where these are near, and
-//! else unwound: each is run once more, and its operation begins to unwind it. Threads that a thread started are unwound before it,
-//! since they may borrow from it. Operations of destructors take effect at once. A thread that waits in a destructor for something
-//! that never comes, or does not stop, is abandoned.
+//! Threads that report their states own values that can be dropped at any operation. They run to
+//! completion if that is near. Otherwise they are unwound: each is run once more, and its operation
+//! begins to unwind it. The children of a thread are unwound before it, since they may borrow from
+//! it. Operations of destructors take effect at once. A thread is abandoned if it waits in a
+//! destructor for something that never happens, or does not stop.
 
 use crate::engine::Engine;
 use crate::model::Model;
 use explore::{Interrupt, Pending, Step, ThreadId};
 use std::ptr::NonNull;
 
-/// As many more operations of each thread cost less than to unwind it.
+/// The number of further operations per thread that cost less than unwinding it.
 const NEAR: usize = 50;
 
 impl Model {
-    /// Lets threads that tell their states run on, for so long as that costs less than to unwind them.
-    /// Returns whether objects became coarser.
+    /// Lets threads that report their states continue, as long as that costs less than unwinding
+    /// them. Returns whether objects became coarser.
     pub(crate) fn run_out(&mut self) -> bool {
         let engine = self.engine();
         if !engine.tells_states() || engine.watch.records || engine.is_coarsened {
@@ -39,7 +41,7 @@ impl Model {
         false
     }
 
-    /// Abandons or unwinds the threads that are left.
+    /// Abandons or unwinds the threads that remain.
     #[cold]
     pub(crate) fn tear_down(&mut self) {
         if !self.engine().tells_states() {
@@ -65,7 +67,7 @@ impl Model {
 }
 
 impl Model {
-    /// Leaves the threads where they stand. What those of a native program have is put back as a whole.
+    /// Leaves the threads where they are. The memory of a native program is restored as a whole.
     fn abandon(&mut self) {
         let engine = self.pointer();
         self.engine_mut().snapshots.forget();
@@ -80,12 +82,12 @@ impl Model {
 }
 
 impl Engine {
-    /// Whether all threads and objects of the execution tell their states.
+    /// Checks whether all threads and objects of the execution report their states.
     fn tells_states(&self) -> bool {
         self.config.native.is_none() && self.watch.states && self.opaque().is_none()
     }
 
-    /// Grows when a thread ends or performs an operation.
+    /// Returns a value that grows when a thread ends or performs an operation.
     fn progress(&self) -> (usize, u32) {
         let ended = self
             .born()
@@ -101,7 +103,7 @@ impl Engine {
         )
     }
 
-    /// Whether the thread has not come to the end of its code.
+    /// Checks whether the thread has not reached the end of its code.
     fn is_left(&self, thread: ThreadId) -> bool {
         match &self.pending[thread.index()] {
             Pending::Enabled(_) | Pending::Waiting(_) | Pending::Halted(_) => true,
@@ -109,7 +111,7 @@ impl Engine {
         }
     }
 
-    /// Whether the thread is left, and none that may borrow from it.
+    /// Checks whether the thread remains, and no remaining thread may borrow from it.
     fn can_be_unwound(&self, thread: ThreadId) -> bool {
         let is_ancestor = |mut other: ThreadId| {
             while other != ThreadId::MAIN {
@@ -127,7 +129,7 @@ impl Engine {
                 .any(|&other| self.is_left(other) && is_ancestor(other))
     }
 
-    /// Gives up the youngest thread that is left.
+    /// Abandons the youngest remaining thread.
     fn give_up_youngest(&mut self, engine: NonNull<Engine>) {
         let youngest = self
             .born()
@@ -141,7 +143,7 @@ impl Engine {
         self.pending[thread.index()] = Pending::Finished;
     }
 
-    /// Threads that a signal ended do not keep others waiting.
+    /// Marks threads that a signal ended as ended, so that no thread waits for them.
     fn end_lost_threads(&mut self) {
         for index in 0..self.born().len() {
             let thread = self.born()[index];
@@ -151,7 +153,7 @@ impl Engine {
         }
     }
 
-    /// Forgets where the thread is, and what it owns.
+    /// Abandons the thread: its position and the values that it owns are lost.
     pub(crate) fn give_up(&mut self, thread: ThreadId, engine: NonNull<Engine>) {
         self.ends_abruptly();
         let own = &mut self.threads[thread.index()];

@@ -18,35 +18,36 @@ use objects::{Coarsening, Park, Thread};
 use std::any::Any;
 use std::panic::Location;
 
-/// What a thread panicked with.
+/// The payload of a thread's panic.
 pub type Panic = Box<dyn Any + Send + 'static>;
 
-/// Forgets what nobody joined: destructors of other payloads than messages are code of the program, whose execution is over.
+/// Leaks the panic of a thread that was not joined, unless it is a message: destructors of other
+/// payloads are code of the program, whose execution is over.
 pub(crate) fn forget_panic(panic: Panic) {
     if !panic.is::<String>() && !panic.is::<&str>() {
         std::mem::forget(panic);
     }
 }
 
-/// Starts a thread. What it gives to the one who joins it goes by the closure's captures; a panic
-/// goes to the joiner, and is a failure if there is none.
+/// Starts a thread. It returns its results through the closure's captures. A panic is passed to the
+/// joining thread, and is a failure if there is none.
 #[inline(always)]
 #[track_caller]
 pub fn spawn(name: Option<String>, body: impl FnOnce() + 'static) -> ThreadId {
     spawn_at(Location::caller(), name, Box::new(body))
 }
 
-/// The next thread that the running one starts has a stack of at least so many bytes.
+/// Requests a stack of at least this many bytes for the running thread's next child.
 #[track_caller]
 pub fn ask_for_stack(bytes: usize) {
     outside!(system::ask_for_stack(bytes));
     silently(|engine| engine.thread().stack_of_child = bytes);
 }
 
-/// What a thread runs.
+/// The code that a thread runs.
 pub(crate) type Body = Box<dyn FnOnce()>;
 
-/// The same for a caller that knows where the program does it.
+/// Starts a thread at the given place of the program; see [`spawn`].
 #[inline(always)]
 #[track_caller]
 pub fn spawn_at(
@@ -57,7 +58,7 @@ pub fn spawn_at(
     start(location, name, body, |_, body| body)
 }
 
-/// Starts a thread that does what an object is called for: shown as a message to it.
+/// Starts a thread that performs a call of an object. Traces show it as a message to the thread.
 pub fn call_at(
     location: &'static Location<'static>,
     method: &str,
@@ -74,7 +75,7 @@ pub fn call_at(
     child
 }
 
-/// Starts a thread; `admit` says what it really runs when it starts.
+/// Starts a thread. `admit` returns the code that it runs when it starts.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn start(
@@ -99,7 +100,7 @@ pub(crate) fn start(
     child
 }
 
-/// Waits for the end of a thread; `Err` if it panicked. Only once for each thread.
+/// Waits for the end of a thread. Returns its panic as `Err`. Only one join is allowed per thread.
 #[inline(always)]
 #[track_caller]
 pub fn join(thread: ThreadId) -> Result<(), Panic> {
@@ -116,13 +117,14 @@ pub fn join(thread: ThreadId) -> Result<(), Panic> {
     panic.map_or(Ok(()), Err)
 }
 
-/// The child that the thread at hand starts next, after as many others.
+/// Returns the child that the current thread starts after this many others.
 #[track_caller]
 pub fn upcoming_child(others: u32) -> ThreadId {
     silently(|engine| engine.upcoming_child(others))
 }
 
-/// Waits for the end of a thread, as often as one likes; for ever if it panics, which is then the failure.
+/// Waits for the end of a thread, any number of times. Waits forever if it panics, which is then
+/// the failure.
 pub fn await_end(location: &'static Location<'static>, thread: ThreadId) {
     let op = silently(|engine| Thread::JOIN.on(engine.names.end(thread)));
     perform::wait(op, Wait::Return(thread), location, |engine| {
@@ -133,7 +135,7 @@ pub fn await_end(location: &'static Location<'static>, thread: ThreadId) {
     });
 }
 
-/// Whether a thread has ended, without waiting.
+/// Checks whether a thread has ended, without waiting.
 #[track_caller]
 pub fn is_finished(thread: ThreadId) -> bool {
     let end = silently(|engine| {
@@ -151,44 +153,44 @@ pub fn is_finished(thread: ThreadId) -> bool {
     })
 }
 
-/// The thread at hand.
+/// Returns the current thread.
 #[track_caller]
 #[inline]
 pub fn current() -> ThreadId {
     silently(|engine| engine.running)
 }
 
-/// The name that a thread was given; the main thread is `main`.
+/// Returns the name that a thread was given. The name of the main thread is `main`.
 #[track_caller]
 pub fn name(thread: ThreadId) -> Option<String> {
     let name = silently(|engine| engine.threads[thread.index()].name.clone());
     name.or_else(|| (thread == ThreadId::MAIN).then(|| "main".to_owned()))
 }
 
-/// Whether a model runs here, so that operations are possible.
+/// Checks whether a model runs here, so that operations are possible.
 pub fn is_in_model() -> bool {
     perform::current().is_some()
 }
 
-/// Whether the execution is over, and the threads that are left are unwound.
+/// Checks whether the execution is over and the remaining threads are unwound.
 pub fn is_over() -> bool {
     outside!(false);
     silently(|engine| engine.is_tearing_down)
 }
 
-/// Whether a panic is a failure even if somebody observes it.
+/// Checks whether a panic is a failure even if another thread observes it.
 pub fn panics_fail() -> bool {
     outside!(false);
     silently(|engine| engine.config.panics_fail)
 }
 
-/// The thread at hand serves others: that it waits for letters at the end is no deadlock.
+/// Marks the current thread as a server: it may wait for letters at the end without a deadlock.
 pub fn serve() {
     silently(|engine| engine.thread().serves = true);
 }
 
-/// Operations at mailboxes and states of the thread at hand are shown to be here from now on, or where
-/// they are called; gives what held before.
+/// Sets the place that traces show for operations of the current thread at mailboxes and states.
+/// Without one they show where the operation is called. Returns the previous setting.
 #[track_caller]
 pub fn stand_at(
     location: Option<&'static Location<'static>>,
@@ -197,21 +199,21 @@ pub fn stand_at(
     silently(|engine| std::mem::replace(&mut engine.thread().place, location))
 }
 
-/// Where an operation at a mailbox or a state is shown to be that is called from here.
+/// Returns the place that traces show for an operation at a mailbox or state called from here.
 #[track_caller]
 pub fn place(caller: &'static Location<'static>) -> &'static Location<'static> {
     outside!(caller);
     silently(|engine| engine.thread().place).unwrap_or(caller)
 }
 
-/// Whether the thread at hand is unwinding by a panic (or by the end of the execution).
+/// Checks whether the current thread is unwinding by a panic (or by the end of the execution).
 #[track_caller]
 pub fn panicking() -> bool {
     outside!(std::thread::panicking());
     std::thread::panicking() && (panic_count::IS_OWN || silently(|engine| engine.is_unwinding()))
 }
 
-/// Waits for the park token of the thread at hand.
+/// Waits for the park token of the current thread.
 #[track_caller]
 pub fn park() {
     let location = Location::caller();
@@ -225,7 +227,7 @@ pub fn park() {
         Wait::Park(thread),
         location,
         |engine| {
-            // A wait is an effect, but not one for a token that the thread gave to itself.
+            // A wait is an effect, unless it is for a token that the thread gave to itself.
             if let Some(had_effect) = own_round {
                 engine.thread().round.set_effect(had_effect);
             }
@@ -233,7 +235,7 @@ pub fn park() {
     );
 }
 
-/// The same for some time; whether it got the token.
+/// Waits for the park token with a time limit. Returns whether the thread got it.
 #[track_caller]
 pub fn park_timed() -> bool {
     let is_granted = park_some_time(Location::caller());
@@ -259,8 +261,10 @@ fn park_some_time(location: &'static Location<'static>) -> bool {
     })
 }
 
-/// The thread at hand, its token, and whether it had an effect in its round so far if the token is one that it gave to itself.
-// Numbers of events differ from round to round: they must not lie in a frame of the program (await rule).
+/// Requests the park token of the current thread. Returns the thread and the token. If the thread
+/// gave the token to itself, also returns whether it had an effect in its round so far.
+// Numbers of events differ from round to round, so they must not lie in a frame of the program
+// (await rule).
 #[inline(never)]
 #[track_caller]
 fn request_token(location: &'static Location<'static>) -> (ThreadId, ObjectId, Option<bool>) {
@@ -276,7 +280,8 @@ fn request_token(location: &'static Location<'static>) -> (ThreadId, ObjectId, O
 }
 
 /// Gives a thread its park token.
-// Numbers of events differ from round to round: they must not lie in a frame of the program (await rule).
+// Numbers of events differ from round to round, so they must not lie in a frame of the program
+// (await rule).
 #[inline(never)]
 #[track_caller]
 pub fn unpark(thread: ThreadId) {

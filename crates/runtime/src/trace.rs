@@ -1,4 +1,4 @@
-//! An execution, recorded for people.
+//! An execution that was recorded for users.
 
 use crate::deciding;
 use crate::engine::Engine;
@@ -8,25 +8,25 @@ use explore::{Access, EventId, Execution, ObjectId, OpKind, Outcome, Point, Race
 use report::{FailureKind, Interleaving, Racing, Row};
 use std::collections::BTreeMap;
 
-/// What went wrong, for people.
+/// A failure as shown to users.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shown {
-    /// What kind of bug.
+    /// The kind of bug.
     pub kind: FailureKind,
-    /// What happened: the panic's message, who waits for whom, which accesses race.
+    /// The message of a panic, the threads that wait and what for, or the accesses that race.
     pub message: String,
-    /// Where, as `file:line:column`, if known.
+    /// The place as `file:line:column`, if known.
     pub location: Option<String>,
-    /// The event in which it showed, if it showed in one.
+    /// The event in which the failure appeared, if it appeared in an event.
     pub event: Option<EventId>,
 }
 
 /// A recorded execution.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// How it ended.
+    /// The outcome of the execution.
     pub outcome: Outcome,
-    /// What went wrong, if the outcome is a bug.
+    /// The failure, if the outcome is a bug.
     pub failure: Option<Shown>,
     /// The events, with the races among them.
     pub interleaving: Interleaving,
@@ -36,20 +36,20 @@ pub struct Trace {
     pub races: Vec<Race>,
     /// The thread of each column.
     pub columns: Vec<ThreadId>,
-    /// The events, each of them an operation.
+    /// The events, each of which is an operation.
     pub execution: Execution,
 }
 
-/// An event of a search, for people.
+/// An event of a search as shown to users.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Described {
-    /// Which event.
+    /// The event.
     pub at: Point,
-    /// What kind of operation it is.
+    /// The kind of its operation.
     pub kind: OpKind,
-    /// What was done to what, with values.
+    /// The operation, its object and its values.
     pub text: String,
-    /// Where, as `file:line:column`, if known.
+    /// The place as `file:line:column`, if known.
     pub location: Option<String>,
 }
 
@@ -57,14 +57,14 @@ pub struct Described {
 #[derive(Default)]
 struct Rows {
     rows: Vec<Row>,
-    /// events[i] is the row of event i.
+    /// The row of each event.
     events: Vec<usize>,
-    /// The rows of the accesses that race, if a data race is what failed.
+    /// The rows of the accesses that race, if the failure is a data race.
     touches: Vec<usize>,
 }
 
 impl Engine {
-    /// The execution that was recorded.
+    /// Returns the recorded execution.
     pub(crate) fn take_trace(&mut self, execution: &Execution) -> Trace {
         let failure = self.failure();
         let columns = self.columns();
@@ -104,8 +104,8 @@ impl Engine {
         }
     }
 
-    /// What the events of an execution of accesses are called, of which the execution of operations was recorded: that
-    /// has others between them.
+    /// Describes the events of an execution of accesses. The recorded execution of operations is
+    /// the same, with other events in between.
     pub(crate) fn described(&self, accesses: &Execution, operations: &Execution) -> Vec<Described> {
         let mut described = Vec::new();
         let mut next: BTreeMap<ThreadId, u32> = BTreeMap::new();
@@ -130,7 +130,7 @@ impl Engine {
         described
     }
 
-    /// The threads in the order of their first events, then those that have none.
+    /// Returns the threads in the order of their first events, then those without events.
     fn columns(&self) -> Vec<ThreadId> {
         let mut columns: Vec<ThreadId> = Vec::new();
         let events = self.recorder.events.iter().map(|event| event.thread);
@@ -142,7 +142,8 @@ impl Engine {
         columns
     }
 
-    /// The events, the accesses to plain memory that race, and notes, in the order in which they happened.
+    /// Returns rows for the events, the accesses to plain memory that race, and the notes, in the
+    /// order in which they happened.
     fn rows(&self, columns: &[ThreadId], failure: Option<&Shown>) -> Rows {
         let recorder = &self.recorder;
         let is_race = failure.is_some_and(|shown| shown.kind == FailureKind::DataRace);
@@ -174,7 +175,8 @@ impl Engine {
             let arrival = event.sent_in.map(|arrival| rows.events[arrival.index()]);
             rows.rows[row].sent_in = arrival;
         }
-        // Panics that the program notices itself are no failures where there is none, or another one at the end.
+        // Panics that the program catches are no failures if there is no failure, or another one at
+        // the end.
         let is_an_event = failure.is_some_and(|shown| !shows_at_the_end(shown.kind));
         for row in &mut rows.rows {
             row.failed &= is_an_event;
@@ -182,7 +184,8 @@ impl Engine {
         rows
     }
 
-    /// Adds to the rows of events what one sees who steps through them. Gives the names of the objects.
+    /// Adds the object states to the rows of events, for users who step through them. Returns the
+    /// names of the objects.
     fn tell_states(
         &self,
         execution: &Execution,
@@ -190,7 +193,7 @@ impl Engine {
         events: &[usize],
     ) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        // Several objects may have one name, as locals of threads have.
+        // Several objects may have the same name, for example locals of threads.
         let mut numbers: BTreeMap<(ObjectId, String), usize> = BTreeMap::new();
         let mut states = States::default();
         // The last row of each thread.
@@ -260,7 +263,7 @@ impl Engine {
     }
 }
 
-/// Whether no event of the execution is the failure, but how it ends.
+/// Checks whether the failure is not an event of the execution but how it ends.
 fn shows_at_the_end(kind: FailureKind) -> bool {
     matches!(
         kind,

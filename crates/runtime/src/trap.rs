@@ -1,47 +1,49 @@
-//! Stack overflows, aborts and waits in the operating system for good of the program under test end the thread,
-//! not the process; so does every other crash of a native program.
+//! Turns stack overflows, aborts and permanent waits in the operating system into the end of the
+//! program's thread, not of the process. The same holds for every other crash of a native program.
 //!
-//! A signal handler that finds a coroutine running makes it return, as if it had come to its end; what
-//! is on its stack leaks. Signals that have another cause go to the handler that was there before.
-//! Elsewhere than on Linux with x86-64 there is no handler, and such programs end the process.
+//! If a coroutine runs, a signal handler makes it return as at its end, and the content of its
+//! stack leaks. Signals with another cause are passed to the previous handler. On systems other
+//! than Linux with x86-64 there is no handler, and these programs end the process.
 
 use crate::current;
 use crate::engine::Engine;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-/// Why a coroutine was ended by a signal.
+/// The reason why a signal ended a coroutine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Trap {
     StackOverflow,
     Abort,
-    /// It waited for what no other thread could do meanwhile.
+    /// It waited for something that no other thread could do meanwhile.
     Blocked,
     /// It ran on without an operation.
     Endless,
     /// It called `exit`.
     Exit,
-    /// A native program was ended by another signal.
+    /// Another signal ended a native program.
     Signal(Crash),
 }
 
-/// How a native program crashed.
+/// The crash of a native program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Crash {
     pub(crate) signal: i32,
     /// The address that could not be accessed, for the signals that have one.
     pub(crate) address: usize,
-    /// The instruction.
+    /// The address of the instruction.
     pub(crate) code: usize,
-    /// The program sent the signal.
+    /// Whether the program sent the signal itself.
     pub(crate) is_sent: bool,
 }
 
-/// Called first in a signal handler, with the signal and the address that could not be accessed (for the signals that have
-/// one): prepares for code of the checker, and tells whether the signal is to end the thread.
+/// A function called first in a signal handler, with the signal and the address that could not be
+/// accessed (for the signals that have one). It prepares for code of the checker, and returns
+/// whether the signal is to end the thread.
 pub type Prologue = fn(i32, usize) -> bool;
 
-/// Called last in a signal handler that ends no thread, though its [`Prologue`] said so: the program goes on.
+/// A function called last in a signal handler that ends no thread although its [`Prologue`]
+/// returned true. The program continues.
 pub type Epilogue = fn();
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -56,7 +58,7 @@ thread_local! {
     static EXITS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A coroutine of this engine is about to run.
+/// Records that a coroutine of this engine is about to run.
 #[inline(always)]
 pub(crate) fn enter(engine: NonNull<Engine>) {
     current::store_last(engine.as_ptr());
@@ -64,7 +66,7 @@ pub(crate) fn enter(engine: NonNull<Engine>) {
     unsafe { (*engine.as_ptr()).resumes += 1 };
 }
 
-/// The program under test ends the process: only its thread ends. Returns if no coroutine runs.
+/// Ends the thread of a program that ends the process. Returns if no coroutine runs.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) fn exit_process() {
     EXITS.set(true);
@@ -72,14 +74,14 @@ pub(crate) fn exit_process() {
     unsafe { libc::raise(libc::SIGABRT) };
 }
 
-/// The engine is about to be dropped.
+/// Records that the engine is about to be dropped.
 pub(crate) fn exit(engine: NonNull<Engine>) {
     if current::load_last() == engine.as_ptr() {
         current::store_last(ptr::null_mut());
     }
 }
 
-/// Why the coroutine that ran last came to its end.
+/// Takes the reason why the coroutine that ran last has ended.
 pub(crate) fn take() -> Option<Trap> {
     TRAPPED.take()
 }
@@ -100,15 +102,15 @@ mod linux {
     use std::ptr;
     use std::sync::OnceLock;
 
-    /// The handlers that were there before, for `SIGNALS`.
+    /// The previous handlers of `SIGNALS`.
     static PREVIOUS: OnceLock<[sigaction; 4]> = OnceLock::new();
     const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT, watchdog::SIGNAL];
 
-    /// Signals that end threads of native programs besides; the last one by a timer.
+    /// Signals that also end threads of native programs. A timer sends the last one.
     const NATIVE_SIGNALS: [c_int; 4] = [libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGVTALRM];
     static NATIVE: OnceLock<(Prologue, Epilogue)> = OnceLock::new();
 
-    /// Installs the handlers that a native program needs besides, once for the process.
+    /// Installs the additional handlers for native programs, once per process.
     pub(crate) fn install_for_native(prologue: Prologue, epilogue: Epilogue) {
         if NATIVE.set((prologue, epilogue)).is_ok() {
             for signal in NATIVE_SIGNALS {
@@ -117,10 +119,10 @@ mod linux {
         }
     }
 
-    /// Handles a signal from now on; gives what was done before.
+    /// Installs the handler of a signal. Returns the previous action.
     fn take_over(signal: c_int) -> sigaction {
-        // SAFETY: the structures are plain data for which zero is valid, and `on_signal` has the signature
-        // that SA_SIGINFO asks for.
+        // SAFETY: the structures are plain data for which zero is valid, and `on_signal` has the
+        // signature that SA_SIGINFO requires.
         unsafe {
             let mut action: sigaction = mem::zeroed();
             action.sa_sigaction = on_signal as extern "C" fn(_, _, _) as usize;
@@ -134,16 +136,16 @@ mod linux {
         }
     }
 
-    /// Installs the handlers, once for the process, and sees to it that they have a stack here.
+    /// Installs the handlers, once per process, and gives this thread a stack for them.
     pub(crate) fn install() {
         give_signals_a_stack();
         endless_loop::install();
         PREVIOUS.get_or_init(|| SIGNALS.map(take_over));
     }
 
-    /// A thread of the standard library has a stack for signals; others get one that they keep.
+    /// Gives this thread a stack for signals, which is never freed, unless it has one from `std`.
     fn give_signals_a_stack() {
-        // SAFETY: the calls are given valid structures, and memory that is never freed.
+        // SAFETY: the calls get valid structures, and memory that is never freed.
         unsafe {
             let mut stack = MaybeUninit::<libc::stack_t>::zeroed();
             libc::sigaltstack(ptr::null(), stack.as_mut_ptr());
@@ -162,7 +164,8 @@ mod linux {
     }
 
     extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-        // SAFETY: the kernel passes a valid pointer; the field is there for the signals that it is used for.
+        // SAFETY: the kernel passes a valid pointer. The field is valid for the signals that use
+        // it.
         let address = unsafe { (*info).si_addr() } as usize;
         if NATIVE
             .get()
@@ -180,15 +183,15 @@ mod linux {
         }
     }
 
-    /// Makes the coroutine that runs return, if the signal is its doing.
+    /// Makes the running coroutine return, if it caused the signal.
     ///
     /// # Safety
     ///
-    /// Called by a signal handler with what the kernel gave it.
+    /// Called by a signal handler with the arguments from the kernel.
     unsafe fn end_coroutine(signal: c_int, info: &siginfo_t, context: &mut ucontext_t) -> bool {
         let engine = current::load_last();
         let registers = &mut context.uc_mcontext.gregs;
-        // SAFETY: the engine is alive while it is noted as running.
+        // SAFETY: the engine is alive while it is recorded as running.
         let Some(engine) = (unsafe { engine.as_ref() }) else {
             return false;
         };
@@ -203,7 +206,7 @@ mod linux {
             return false;
         }
         let instruction = registers[libc::REG_RIP as usize] as usize;
-        // SAFETY: the field is there for the signals that it is used for.
+        // SAFETY: the field is valid for the signals that use it.
         let address = unsafe { info.si_addr() } as usize;
         let trap = if signal == libc::SIGABRT {
             match EXITS.take() {
@@ -231,8 +234,8 @@ mod linux {
             return false;
         };
         TRAPPED.set(Some(trap));
-        // SAFETY: the stack pointer is in the coroutine, whose frames are given up; all registers
-        // that are asked for are set below.
+        // SAFETY: the stack pointer is in the coroutine, whose frames are abandoned. The code below
+        // sets all required registers.
         let TrapHandlerRegs {
             rip,
             rsp,
@@ -248,7 +251,7 @@ mod linux {
         true
     }
 
-    /// Does what would have been done without us.
+    /// Applies the previous action of the signal.
     fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         let place = SIGNALS.iter().position(|&own| own == signal);
         let Some(previous) = PREVIOUS
@@ -258,12 +261,12 @@ mod linux {
         else {
             return;
         };
-        // SAFETY: the handler is called as the kernel would have called it.
+        // SAFETY: the handler is called in the same way as by the kernel.
         unsafe {
             match previous.sa_sigaction {
                 libc::SIG_DFL | libc::SIG_IGN if signal == watchdog::SIGNAL => {}
                 libc::SIG_DFL | libc::SIG_IGN => {
-                    // The signal comes again when the handler returns, and finds the old action.
+                    // The signal is raised again after the handler, and has the old action then.
                     libc::sigaction(signal, &raw const previous, ptr::null_mut());
                 }
                 handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {

@@ -1,11 +1,12 @@
-//! Effects that a round of a loop undoes itself before any other thread has noticed them: a lock is taken and given back, a
-//! variable gets its old value again. Without the round every other thread would see the same, so the await rule
-//! counts it as one without effect.
+//! Effects that a round of a loop undoes before another thread observes them: a lock is taken and
+//! released, or a variable gets its old value back. Without the round all other threads would see
+//! the same, so the await rule treats the round as one without effect.
 //!
-//! An effect is *open* from the event that has it to the event that undoes it. Whether another thread has noticed it is a
-//! function of the trace, since what notices it happens between these two events: an access of the variable, or a try
-//! that fails because of the lock. For memory that is no variable of the model a chain of conflicts has to lead from
-//! a write of the thread to another thread and back.
+//! An effect is *open* from the event that has it to the event that undoes it. Whether another
+//! thread has observed it is a function of the trace, since the observation happens between these
+//! two events: an access of the variable, or a try that fails because of the lock. For memory that
+//! is no variable of the model, a chain of conflicts has to lead from a write of the thread to
+//! another thread and back.
 
 use crate::engine::Engine;
 use crate::seen::Seen;
@@ -19,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) enum Hold {
     Mutex(u32, Ticket),
     RwLock(u32, Ticket),
-    /// A variable, which may be a lock of the program's own, and the event that changed it.
+    /// A variable, which may be a lock implemented by the program, and the event that changed it.
     Variable(ObjectId, EventId),
 }
 
@@ -28,13 +29,14 @@ pub(crate) enum Hold {
 pub(crate) struct Effects {
     /// Variables that do not have their values from before the round's first write.
     written: Vec<Written>,
-    /// Locks that were taken and not given back.
+    /// Locks that were taken and not released.
     held: Vec<Hold>,
-    /// Locks that were taken and given back, and changes of variables that were undone.
+    /// Locks that were taken and released, and changes of variables that were undone.
     released: Vec<Hold>,
-    /// How many effects others noticed before they were undone.
+    /// The number of effects that other threads observed before they were undone.
     noticed: u32,
-    /// The first event that might show another thread memory while it is changed: a write, or the release of a lock.
+    /// The first event that might show another thread memory while it is changed: a write, or the
+    /// release of a lock.
     published: Option<EventId>,
 }
 
@@ -45,7 +47,7 @@ struct Written {
 }
 
 impl Effects {
-    /// None.
+    /// Resets to no effects.
     pub(crate) fn clear(&mut self) {
         self.written.clear();
         self.held.clear();
@@ -54,43 +56,43 @@ impl Effects {
         self.published = None;
     }
 
-    /// Whether all have been undone.
+    /// Checks whether all effects have been undone.
     pub(crate) fn are_undone(&self) -> bool {
         self.written.is_empty() && self.held.is_empty()
     }
 
-    /// Whether the variable has a value for the time being.
+    /// Checks whether the variable currently has a value that the round has written.
     pub(crate) fn is_written(&self, object: ObjectId) -> bool {
         self.written.iter().any(|written| written.object == object)
     }
 
-    /// How many others noticed before they were undone.
+    /// Returns the number of effects that other threads observed before they were undone.
     pub(crate) fn noticed(&self) -> u32 {
         self.noticed
     }
 
-    /// Others have noticed an effect.
+    /// Records that another thread has observed an effect.
     pub(crate) fn notice(&mut self) {
         self.noticed += 1;
     }
 
-    /// The first so many locks were given back before.
+    /// Discards the first `count` releases.
     pub(crate) fn forget_releases(&mut self, count: usize) {
         self.released.drain(..count);
     }
 
-    /// The locks that were taken and given back.
+    /// Returns the locks that were taken and released.
     pub(crate) fn released(&self) -> &[Hold] {
         &self.released
     }
 }
 
-/// What an event of the execution at hand accessed.
+/// The access of an event of the current execution.
 struct Accessed {
     thread: ThreadId,
     object: ObjectId,
     access: Access,
-    /// It changed the value, and does not belong to a round in vain.
+    /// Whether it changed the value and does not belong to a round without progress.
     has_effect: bool,
 }
 
@@ -100,7 +102,7 @@ pub(crate) struct History {
     /// The event of the first entry.
     start: u32,
     events: Vec<Accessed>,
-    /// After edges: the later event, the earlier one.
+    /// Synchronization edges: the later event, the earlier event.
     edges: Vec<(EventId, EventId)>,
 }
 
@@ -115,25 +117,27 @@ impl History {
         &self.events[first.min(self.events.len())..]
     }
 
-    /// Whether another thread has accessed the object since the event.
+    /// Checks whether another thread has accessed the object since the event.
     fn is_noticed(&self, thread: ThreadId, object: ObjectId, since: EventId) -> bool {
         let mut events = self.since(since).iter();
         events.any(|event| event.object == object && event.thread != thread)
     }
 
-    /// Whether another event has changed the object since, and may have changed what it guards.
+    /// Checks whether another event has changed the object since, and may have changed the data
+    /// that it guards.
     fn is_overtaken(&self, object: ObjectId, since: EventId) -> bool {
         let mut events = self.since(since).iter().skip(1);
         events.any(|event| event.object == object && event.has_effect)
     }
 
-    /// The event belongs to a round in vain.
+    /// Records that the event belongs to a round without progress.
     fn was_idle(&mut self, event: EventId) {
         self.events[(event.0 - self.start) as usize].has_effect = false;
     }
 
-    /// Whether a chain of conflicts and after edges leads from the thread, `since` or later, to another thread and back to an
-    /// event up to `last`. (`pending`: after edges of the thread's next event.)
+    /// Checks whether a chain of conflicts and synchronization edges leads from the thread, at
+    /// `since` or later, to another thread and back to an event up to `last`. (`pending`:
+    /// synchronization edges to the thread's next event.)
     fn comes_back(
         &self,
         thread: ThreadId,
@@ -142,14 +146,14 @@ impl History {
         pending: &[EventId],
     ) -> bool {
         let mut threads = BTreeSet::new();
-        // Events of the thread itself, and what follows one of them in others.
+        // Events of the thread itself, and events of others that follow one of them.
         let mut later = BTreeSet::new();
         let is_foreign = |event: &EventId| {
             let at = (event.0 - self.start) as usize;
             self.events[at].thread != thread
         };
         let mut own = BTreeSet::new();
-        // Whether a write is among the accesses of others.
+        // Whether a write is among the accesses of other threads, by object.
         let mut others = BTreeMap::new();
         for (offset, event) in self.since(since).iter().enumerate() {
             let id = EventId(since.0 + offset as u32);
@@ -187,18 +191,18 @@ impl History {
     }
 }
 
-/// Whether the wait is for a lock, which may be given back in the same round.
+/// Checks whether the wait is for a lock, which may be released in the same round.
 pub(crate) fn is_for_lock(wait: Wait) -> bool {
     matches!(wait, Wait::Mutex(..) | Wait::RwLock(..))
 }
 
 impl Engine {
-    /// Whether it is known what threads undo.
+    /// Checks whether undone effects are tracked.
     pub(crate) fn undoes(&self) -> bool {
         self.watch.reads && self.config.native.is_none()
     }
 
-    /// Notes the event at hand.
+    /// Records the current event.
     pub(crate) fn note_access(&mut self, thread: ThreadId) {
         let event = self.event();
         let history = &mut self.history;
@@ -215,7 +219,7 @@ impl Engine {
         history.edges.extend(edges);
     }
 
-    /// The thread has written another value than was there, which it may undo.
+    /// Records that the thread has changed a variable's value, which it may undo.
     pub(crate) fn note_write(&mut self, thread: ThreadId) {
         let (object, before, after) = (self.op.object, self.before, self.after);
         let event = self.event();
@@ -244,7 +248,7 @@ impl Engine {
         }
     }
 
-    /// The thread has performed an event while memory is changed.
+    /// Records that the thread has performed an event while memory is changed.
     pub(crate) fn note_publication(&mut self, thread: ThreadId) {
         let event = self.event();
         let round = &mut self.threads[thread.index()].round;
@@ -253,7 +257,8 @@ impl Engine {
         }
     }
 
-    /// The memory that the thread that runs has changed is as it was. Whether another thread may have seen it changed.
+    /// Ends a change of memory by the running thread: the memory has its old content again. Returns
+    /// whether another thread may have observed the change.
     pub(crate) fn was_published(&mut self) -> bool {
         let thread = self.running;
         let own = self.thread();
@@ -265,7 +270,7 @@ impl Engine {
         self.history.comes_back(thread, since, last, pending)
     }
 
-    /// The thread that runs has taken the lock.
+    /// Records that the running thread has taken the lock.
     pub(crate) fn takes(&mut self, hold: Hold) {
         let is_watched = self.undoes();
         let thread = self.thread();
@@ -275,7 +280,7 @@ impl Engine {
         }
     }
 
-    /// The thread that runs is about to give the lock back.
+    /// Records that the running thread is about to release the lock.
     pub(crate) fn gives_back(&mut self, hold: Hold) {
         if !self.undoes() {
             return;
@@ -297,7 +302,8 @@ impl Engine {
         }
     }
 
-    /// The round of the thread that runs was in vain: nothing that a lock guards was changed by it.
+    /// Records that the round of the running thread made no progress: it changed no data that a
+    /// lock guards.
     pub(crate) fn was_idle(&mut self) {
         let released = std::mem::take(&mut self.thread().round.effects.released);
         for &hold in &released {
@@ -312,7 +318,8 @@ impl Engine {
         self.thread().round.effects.released = released;
     }
 
-    /// Whether others have taken the locks of the thread's round since, and may have changed what these guard.
+    /// Checks whether other threads have since taken the locks of the thread's round, and may have
+    /// changed the data that these guard.
     pub(crate) fn is_overtaken(&self, thread: ThreadId) -> bool {
         let released = self.threads[thread.index()].round.effects.released();
         released.iter().any(|&hold| match hold {
@@ -325,7 +332,8 @@ impl Engine {
     }
 }
 
-/// Whether operations of this kind belong to a lock, so that they are effects until it is given back.
+/// Checks whether operations of this kind belong to a lock, so that they are effects until it is
+/// released.
 pub(crate) fn is_of_lock(kind: OpKind) -> bool {
     matches!(
         kind,

@@ -1,4 +1,4 @@
-//! What a thread waits for: a question to an object, asked again after each event at the object.
+//! The waits of threads: queries to objects, which are repeated after each event at the object.
 
 use crate::engine::{Engine, Objects};
 use crate::grain::Grain;
@@ -6,7 +6,7 @@ use crate::source::Place;
 use explore::{Bound, EventId, Halt, Op, Pending, Request, ThreadId};
 use objects::Ticket;
 
-/// What the wait of a thread asks. The numbers are those of the objects in their pools.
+/// The query of a waiting thread. The numbers are those of the objects in their pools.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wait {
     Mutex(u32, Ticket),
@@ -15,25 +15,25 @@ pub(crate) enum Wait {
     Semaphore(u32, Ticket),
     Barrier(u32, Ticket),
     Once(u32, Ticket),
-    /// Without an entry of its own: it is done, or has failed more often than this.
+    /// A once without an own entry: it is done, or has failed more often than this.
     OnceOver(u32, usize),
     Send(u32, Ticket),
     Receive(u32, Ticket),
     /// The thread's own park token.
     Park(ThreadId),
-    /// A token that is no thread's.
+    /// A token that is not bound to a thread.
     Notify(u32),
     Join(ThreadId),
     /// The end of a thread, but not by a panic.
     Return(ThreadId),
     /// The letter at a position of a mailbox.
     Letter(u32, usize),
-    /// Its turn to be delivered.
+    /// The turn of a letter to be delivered.
     Delivery(u32, Ticket),
 }
 
 impl Objects {
-    /// Whether the wait is over.
+    /// Checks whether the wait is over.
     pub(crate) fn is_granted(&self, wait: Wait) -> bool {
         match wait {
             Wait::Mutex(number, ticket) => self.mutexes.get(number).order.is_granted(ticket),
@@ -54,7 +54,7 @@ impl Objects {
         }
     }
 
-    /// The after edges of a wait that is over.
+    /// Adds the synchronization edges of a wait that is over.
     pub(crate) fn edges(&self, wait: Wait, edges: &mut Vec<EventId>) {
         match wait {
             Wait::Mutex(number, ticket) => self.mutexes.get(number).order.edges(ticket, edges),
@@ -76,7 +76,7 @@ impl Objects {
         }
     }
 
-    /// The threads that would have to move for the wait to be over, where that is known.
+    /// Returns the threads that would have to act for the wait to end, where they are known.
     pub(crate) fn awaited(&self, wait: Wait) -> Vec<ThreadId> {
         match wait {
             Wait::Mutex(number, _) => self
@@ -109,7 +109,7 @@ impl Objects {
 }
 
 impl Engine {
-    /// Whether the thread that runs need not be suspended for this wait.
+    /// Checks whether the running thread need not be suspended for this wait.
     #[inline]
     pub(crate) fn is_over_at_once(&mut self, wait: Wait) -> bool {
         self.grain == Grain::Accesses
@@ -118,7 +118,7 @@ impl Engine {
             && self.begin_wait(wait)
     }
 
-    /// The thread that runs is about to wait.
+    /// Announces a wait of the running thread.
     pub(crate) fn announce_wait(&mut self, op: Op, wait: Wait, location: Place) {
         let index = self.running.index();
         let request = self.after_yield(Request::plain(op));
@@ -139,7 +139,7 @@ impl Engine {
         self.stop_at_deadlock();
     }
 
-    /// The wait of the thread that runs is performed.
+    /// Ends the wait of the running thread.
     #[inline]
     pub(crate) fn end_wait(&mut self, wait: Wait) {
         self.thread().wait = None;
@@ -174,7 +174,7 @@ impl Engine {
         }
     }
 
-    /// Joins the thread without a step of its own, if that is possible.
+    /// Joins the thread without a separate step, if that is possible.
     pub(crate) fn joins_at_once(&mut self, thread: ThreadId) -> bool {
         let is_possible = self.grain == Grain::Accesses
             && self.may_go_on()
@@ -209,8 +209,8 @@ impl Engine {
         }
     }
 
-    /// An after edge of the event at hand if that is the wait, else of the next one of the thread that
-    /// runs.
+    /// Adds a synchronization edge: to the current event if that is the wait, otherwise to the next
+    /// event of the running thread.
     #[inline(always)]
     fn comes_after(&mut self, event: EventId) {
         match self.grain {
@@ -219,7 +219,7 @@ impl Engine {
         }
     }
 
-    /// What the thread waits for.
+    /// Returns the wait of the thread.
     pub(crate) fn wait_of(&self, thread: ThreadId) -> Option<Wait> {
         self.threads[thread.index()].wait
     }

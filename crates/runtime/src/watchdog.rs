@@ -1,13 +1,13 @@
-//! Notices that a thread of the operating system that runs a model is blocked for good: a thread of the
-//! model waits for a lock that another one holds which cannot run meanwhile.
+//! Detects that a thread of the operating system that runs a model is blocked for good: a thread of
+//! the model waits for a lock whose holder cannot run meanwhile.
 //!
-//! A thread beside looks now and then whether the kernel has one that runs a model wait for a futex, without a
-//! limit of time, at the same place and without a switch since the last look. Locks, channels and parking of the
-//! standard library wait like this, also for other threads of the operating system; hence the patience. Who
-//! waits for such a thread to end is not blocked for good. After that a signal ends the coroutine (see `trap`).
-//! A thread that uses much CPU time gets the signal, too: the handler finds out whether it makes progress
-//! (`endless_loop`).
-//! Elsewhere than on Linux with x86-64 nobody looks, and such a program hangs.
+//! A watchdog thread periodically checks whether a thread that runs a model waits in the kernel for
+//! a futex, without a time limit, at the same place and without a switch since the last check.
+//! Locks, channels and parking of the standard library wait in this way, also for other threads of
+//! the operating system; hence the patience. A thread that waits for the end of another thread is
+//! not blocked for good. After the patience a signal ends the coroutine (see `trap`). A thread that
+//! uses much CPU time gets the signal, too: the handler determines whether it makes progress
+//! (`endless_loop`). Only Linux with x86-64 has these checks. On other systems these programs hang.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) use linux::{SIGNAL, Watch, is_accused, start};
@@ -19,7 +19,7 @@ pub(crate) use elsewhere::{Watch, start};
 mod elsewhere {
     use std::time::Duration;
 
-    /// Nobody watches.
+    /// A placeholder: there is no watchdog.
     pub(crate) struct Watch;
 
     pub(crate) fn start() {}
@@ -41,24 +41,25 @@ mod linux {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    /// Ends a coroutine that blocks. Ignored by default, so nothing happens where it comes too late.
+    /// The signal that ends a blocked coroutine. Ignored by default, so it has no effect if it
+    /// comes too late.
     pub(crate) const SIGNAL: libc::c_int = libc::SIGURG;
 
-    /// Between two looks.
+    /// The time between two checks.
     const PAUSE: Duration = Duration::from_millis(50);
 
-    /// CPU time between two signals to a thread that runs.
+    /// The maximum CPU time between two signals to a running thread.
     const MOST_UNPROBED: Duration = Duration::from_secs(1);
 
-    /// Looks without anybody to look at before the watchdog waits to be woken.
+    /// The number of checks without a watched thread before the watchdog waits to be woken.
     const IDLE_LOOKS: u32 = 20;
 
     static WATCHED: Mutex<Vec<Watched>> = Mutex::new(Vec::new());
-    /// Somebody is to be watched while the watchdog waits for that.
+    /// Notified when a thread is to be watched while the watchdog waits.
     static BEGUN: Condvar = Condvar::new();
     static NEXT: AtomicU64 = AtomicU64::new(0);
 
-    /// Who is accused of being blocked for good: the thread, its stack pointer and its instruction.
+    /// The thread accused of being blocked for good, its stack pointer and its instruction.
     static ACCUSED: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
     /// A thread that runs a model.
@@ -66,24 +67,24 @@ mod linux {
         id: u64,
         thread: libc::pid_t,
         patience: Duration,
-        /// Whether it gets signals while it runs.
+        /// Whether the thread gets signals while it runs.
         is_probed: bool,
-        /// Its CPU time at the last of them.
+        /// Its CPU time at the last signal.
         probed_at: Duration,
-        /// Where it was blocked at the last look, and since when.
+        /// The place where it was blocked at the last check, and since when.
         blocked: Option<(Blocked, Instant)>,
     }
 
-    /// Where a thread waits for a futex.
+    /// The place where a thread waits for a futex.
     #[derive(Clone, PartialEq, Eq, Debug)]
     struct Blocked {
         stack: usize,
         instruction: usize,
-        /// How often it has been given up for another thread.
+        /// The kernel's counts of context switches of the thread.
         switches: Vec<String>,
     }
 
-    /// A model that is watched until this is dropped.
+    /// A handle: the calling thread is watched until it is dropped.
     pub(crate) struct Watch(u64);
 
     impl Watch {
@@ -91,7 +92,7 @@ mod linux {
         pub(crate) fn begin(patience: Duration, is_probed: bool) -> Watch {
             start();
             let id = NEXT.fetch_add(1, SeqCst);
-            // SAFETY: the call has no conditions.
+            // SAFETY: the call has no preconditions.
             let thread = unsafe { libc::gettid() };
             let mut watched = watched();
             watched.push(Watched {
@@ -108,7 +109,7 @@ mod linux {
             Watch(id)
         }
 
-        /// From now on the patience is at most this.
+        /// Limits the patience to this from now on.
         pub(crate) fn hurry(&self, patience: Duration) {
             let mut watched = watched();
             if let Some(own) = watched.iter_mut().find(|other| other.id == self.0) {
@@ -124,13 +125,13 @@ mod linux {
         }
     }
 
-    /// Starts the watchdog, once for the process, and waits until it has set itself up: what the C library does for a thread that starts
-    /// would disturb a model that puts the memory of the C library back.
+    /// Starts the watchdog, once per process, and waits until it is set up: the C library's work
+    /// for a starting thread would disturb a model that restores the memory of the C library.
     pub(crate) fn start() {
         static STARTED: Once = Once::new();
         STARTED.call_once(|| {
             let watchdog = thread::Builder::new().name("mazurka watchdog".to_owned());
-            // Without it programs that block for good hang, and nothing else is amiss.
+            // Without the watchdog programs that block for good hang. Nothing else changes.
             if watchdog.spawn(watch).is_ok() {
                 while !IS_READY.load(SeqCst) {
                     thread::yield_now();
@@ -139,17 +140,18 @@ mod linux {
         });
     }
 
-    /// Whether the watchdog has set itself up.
+    /// Whether the watchdog is set up.
     static IS_READY: AtomicBool = AtomicBool::new(false);
 
     fn watched() -> MutexGuard<'static, Vec<Watched>> {
         WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the watchdog does.
+    /// Runs the watchdog.
     fn watch() {
-        // A descriptor table of its own, which is empty: what it opens does not change the numbers that the program's
-        // descriptors get, and what the program closes is closed. Kernels before 5.9 refuse.
+        // Switches to a separate, empty descriptor table. Files that the watchdog opens then do not
+        // change the numbers of the program's descriptors, and files that the program closes are
+        // closed. Kernels before 5.9 refuse.
         // SAFETY: only this thread is affected, and it has no descriptors yet.
         unsafe {
             libc::syscall(
@@ -195,7 +197,7 @@ mod linux {
         }
     }
 
-    /// Sends the signal to a thread that has used some CPU time since the one before.
+    /// Sends the signal to a thread that has used some CPU time since the last one.
     fn probe(watched: &mut Watched) {
         let Some(used) = cpu_time(watched.thread) else {
             return;
@@ -206,20 +208,20 @@ mod linux {
         }
     }
 
-    /// CPU time of a thread of this process.
+    /// Returns the CPU time of a thread of this process.
     fn cpu_time(thread: libc::pid_t) -> Option<Duration> {
         let status = fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
         let nanoseconds = status.split_whitespace().next()?.parse().ok()?;
         Some(Duration::from_nanos(nanoseconds))
     }
 
-    /// Threads that have ended get no signal.
+    /// Sends the signal. Threads that have ended do not get it.
     fn send_signal(thread: libc::pid_t) {
-        // SAFETY: the call has no conditions.
+        // SAFETY: the call has no preconditions.
         unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, SIGNAL) };
     }
 
-    /// Where the thread waits for a futex without a limit of time, if it does.
+    /// Returns the place where the thread waits for a futex without a time limit, if it does.
     fn blocked(thread: libc::pid_t) -> Option<Blocked> {
         let call = fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).ok()?;
         let (stack, instruction) = futex_wait(&call)?;
@@ -232,8 +234,9 @@ mod linux {
         })
     }
 
-    /// `202 ADDRESS OPERATION VALUE TIMEOUT … STACK INSTRUCTION`: stack pointer and instruction, unless there is a
-    /// limit of time or the value is a living thread, whose end is awaited.
+    /// Parses `202 ADDRESS OPERATION VALUE TIMEOUT … STACK INSTRUCTION` into stack pointer and
+    /// instruction. None with a time limit, or if the value is a living thread, whose end is
+    /// awaited.
     fn futex_wait(call: &str) -> Option<(usize, usize)> {
         let mut words = call.split_whitespace();
         let number: libc::c_long = words.next()?.parse().ok()?;
@@ -250,7 +253,7 @@ mod linux {
         usize::from_str_radix(word.strip_prefix("0x")?, 16).ok()
     }
 
-    /// Sends the signal; one who is accused meanwhile is the one who is ended.
+    /// Accuses the thread and sends the signal, which ends the thread accused by then.
     fn accuse(thread: libc::pid_t, blocked: &Blocked) {
         let Ok(id) = usize::try_from(thread) else {
             return;
@@ -262,11 +265,11 @@ mod linux {
         send_signal(thread);
     }
 
-    /// Whether the calling thread is the accused one, and still where it was. For a signal handler.
+    /// Checks in a signal handler whether the calling thread is the accused one and has not moved.
     pub(crate) fn is_accused(stack: usize, instruction: usize) -> bool {
-        /// The call begins again after the handler: the kernel has gone back to its instruction.
+        /// The length of a system call instruction, to which the kernel returns after the handler.
         const SYSCALL: usize = 2;
-        // SAFETY: the call has no conditions.
+        // SAFETY: the call has no preconditions.
         let thread = unsafe { libc::gettid() };
         let [accused, its_stack, its_instruction] =
             ACCUSED.each_ref().map(|part| part.load(SeqCst));
@@ -289,11 +292,11 @@ mod linux {
             assert_eq!(futex_wait(""), None);
         }
 
-        /// The table of descriptors is the last that the thread changes before it looks.
+        /// The descriptor table is the last thing that the thread changes before its first check.
         #[test]
         fn the_watchdog_has_set_itself_up_when_it_has_been_started() {
             const HIGH: libc::c_int = 500;
-            // SAFETY: a number that nothing has here.
+            // SAFETY: the number is unused here.
             assert_eq!(unsafe { libc::dup2(0, HIGH) }, HIGH);
             start();
             let tasks = fs::read_dir("/proc/self/task").unwrap();
@@ -309,7 +312,7 @@ mod linux {
 
         #[test]
         fn who_waits_for_the_end_of_a_thread_is_not_blocked_for_good() {
-            // SAFETY: the call has no conditions.
+            // SAFETY: the call has no preconditions.
             let own = unsafe { libc::gettid() };
             let call = format!("202 0x7f00 0x109 {own:#x} 0x0 0x0 0xffffffff 0x7ffe10 0x7f7f20");
             assert_eq!(futex_wait(&call), None);

@@ -1,4 +1,4 @@
-//! Random abstract programs run as coroutines do the same as on the machine of the testkit.
+//! Checks that random abstract programs behave alike as coroutines and on the testkit's machine.
 //!
 //! `MAZURKA_SEED` repeats a run.
 
@@ -19,10 +19,10 @@ use testkit::program::{Action, Condition, Program, REGISTERS, Sort, Statement, V
 use testkit::random::Random;
 use testkit::suite::SUITES;
 
-/// Variables and registers in the end, with the outcome.
+/// The outcome, and the final values of variables and registers.
 type End = (Outcome, Vec<u64>, Vec<Vec<u64>>);
 
-/// What a search found: complete executions, and how they ended.
+/// The results of a search: the number of complete executions, and how they ended.
 type Found = (u64, BTreeSet<End>);
 
 /// The objects and threads of a running program.
@@ -39,7 +39,7 @@ struct Shared {
     start: Barrier,
 }
 
-/// What is looked at in the end; it outlives the executions.
+/// The state that is checked at the end. It outlives the executions.
 #[derive(Default)]
 struct Seen {
     registers: RefCell<Vec<Vec<u64>>>,
@@ -138,7 +138,7 @@ impl Runner {
         }
     }
 
-    /// Whether an action makes no sense here.
+    /// Checks whether an action is meaningless in this state.
     fn skips(&self, action: &Action) -> bool {
         let object = action.objects.first().copied().unwrap_or(0);
         match action.verb {
@@ -307,7 +307,7 @@ fn received(result: Result<u64, ReceiveError>) -> u64 {
     }
 }
 
-/// The main thread: all threads that exist from the start begin together.
+/// Runs the main thread. All threads that exist from the start begin together.
 fn main_thread(program: &Rc<Program>, seen: &Rc<Seen>) {
     let is_root = |&thread: &usize| program.users(&[Verb::Spawn], thread).is_empty();
     let roots: Vec<usize> = (0..program.threads.len()).filter(is_root).collect();
@@ -333,7 +333,7 @@ fn main_thread(program: &Rc<Program>, seen: &Rc<Seen>) {
     main.shared.start.wait();
 }
 
-/// A program that notes how its executions end.
+/// A program that records how its executions end.
 struct Noting<P, F> {
     program: P,
     end: F,
@@ -362,7 +362,7 @@ impl<P: explore::Program, F: Fn(&P, Outcome) -> End> explore::Program for Noting
     }
 }
 
-/// Too many executions are not worth the while.
+/// Stops a search with too many executions.
 struct Enough(u64);
 
 impl Observer for Enough {
@@ -431,7 +431,7 @@ fn as_coroutines(program: &Rc<Program>) -> Option<Found> {
     found
 }
 
-/// Whether the two can be compared: threads have handles only of threads that were started before.
+/// Checks whether the two are comparable: threads have handles only of threads started before.
 fn is_comparable(program: &Program) -> bool {
     let users = |verbs: &[Verb], thread| !program.users(verbs, thread).is_empty();
     let names = [Verb::Join, Verb::Ended, Verb::Unpark];
@@ -442,7 +442,7 @@ fn is_comparable(program: &Program) -> bool {
     !(is_named_too_early || may_panic && waits_for_ends)
 }
 
-/// Whether what is too fine is found out in the middle, in some executions only.
+/// Checks whether objects that are too fine are detected late, in some executions only.
 fn is_coarsened_late(program: &Program) -> bool {
     program.does(&[
         Verb::TryRead,
@@ -483,7 +483,7 @@ fn coroutines_do_what_the_machine_does() {
             let coroutines = as_coroutines(&program);
             let text = format!("{}: {program}", suite.name);
             let coroutines = coroutines.unwrap_or_else(|| panic!("{text}: too many executions"));
-            // The machine knows the result of a timed wait before the mutex is locked again.
+            // The machine has the result of a timed wait before the mutex is locked again.
             let is_timed = program.does(&[Verb::TimedWait]);
             assert!(is_timed || coroutines.1 == machine.1, "other ends: {text}");
             if !is_coarsened_late(&program) {

@@ -1,4 +1,4 @@
-//! Programs run with the model's allocator: addresses do not depend on the schedule.
+//! Tests of programs with the model's allocator: addresses do not depend on the schedule.
 
 use explore::{Algorithm, Options, Outcome, Strategy, explore};
 use runtime::*;
@@ -132,7 +132,7 @@ fn memory_of_abandoned_executions_is_used_again_unless_somebody_refers_to_it() {
     }
 }
 
-/// Bytes of memory that the process uses.
+/// Returns the number of bytes of memory that the process uses.
 fn resident() -> usize {
     let words = std::fs::read_to_string("/proc/self/statm").expect("it is Linux");
     let pages = words.split(' ').nth(1).expect("it has two words");

@@ -1,4 +1,4 @@
-//! Small programs, explored: how many executions there are and how they end.
+//! Explorations of small programs: the number of executions and their outcomes.
 
 mod outcomes;
 

@@ -1,4 +1,4 @@
-//! Which programs tell their state, and which states are equal.
+//! Tests of which programs report their state, and which states are equal.
 
 use explore::{
     Algorithm, End, Fingerprint, Interrupt, Options, Outcome, Program, Step, ThreadId, explore,
@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Runs the threads in this order, one operation after the other.
+/// Runs the threads in this order, one operation after the other. Returns the fingerprint.
 fn after(model: &mut Model, threads: &[u16]) -> Option<Fingerprint> {
     model.step_by_operations();
     model.reset();
@@ -21,7 +21,7 @@ fn after(model: &mut Model, threads: &[u16]) -> Option<Fingerprint> {
     model.fingerprint()
 }
 
-/// Why there is no fingerprint after these steps.
+/// Returns why there is no fingerprint after these steps.
 fn opaque(body: impl Fn() + 'static, threads: &[u16]) -> Option<Opaque> {
     let mut model = Model::new(Config::default(), body);
     let fingerprint = after(&mut model, threads);
@@ -29,7 +29,7 @@ fn opaque(body: impl Fn() + 'static, threads: &[u16]) -> Option<Opaque> {
     model.opaque()
 }
 
-/// A state machine that chooses from one several times.
+/// A state machine that chooses from one alternative several times.
 fn machine(rounds: u32) {
     let round = Rc::new(Cell::new(0));
     let told = Rc::clone(&round);
@@ -56,7 +56,8 @@ fn states_do_not_depend_on_the_order_of_independent_steps() {
 fn the_main_thread_needs_no_state_to_start_and_join_threads() {
     let only_threads = || drop(join(spawn(None, || machine(1))));
     assert_eq!(opaque(only_threads, &[0, 1]), None);
-    // What it chooses is a part of its state, as what it learns otherwise is where it says so.
+    // The choice of the main thread is a part of its state. So are other results where it reports
+    // them.
     let chooses = || {
         let thread = spawn(None, || machine(1));
         choose(2);
@@ -134,7 +135,7 @@ fn what_a_thread_panicked_with_is_a_part_of_the_state() {
     assert_ne!(zero, one);
 }
 
-/// Main joins the threads in turn: at the second join it waits if that thread is the last one to end.
+/// Main joins the threads in turn. At the second join it waits if that thread is the last to end.
 #[test]
 fn a_state_does_not_depend_on_whether_a_thread_waited() {
     let body = || {

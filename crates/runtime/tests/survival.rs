@@ -1,4 +1,4 @@
-//! Programs that do their worst: the model goes on.
+//! Tests that a model survives misbehaving programs.
 
 mod outcomes;
 
@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::atomic::Ordering::*;
 
-/// Counts the values of it that are alive.
+/// A value that counts the living values of its type.
 struct Counted(&'static Cell<i32>);
 
 impl Counted {
@@ -53,8 +53,9 @@ fn what_ends_is_dropped_and_what_is_left_is_not() {
         }
     });
     assert_eq!(found, [(Outcome::Halted, 2), (Outcome::Deadlock, 1)]);
-    // In the deadlock 5 values are left: one of main and two of each thread. The second thread always halts, with its two and that of
-    // main; where it comes first, the first thread waits with one more.
+    // In the deadlock 5 values are left: one of main and two of each thread. In the other
+    // executions the second thread halts and leaves 2 values, and main leaves 1. If the second
+    // thread comes first, the first thread waits and leaves 1 more.
     assert_eq!(live.get(), 5 + 3 + 4);
 }
 
@@ -135,7 +136,7 @@ fn a_thread_that_comes_too_late_for_a_scope_runs_nothing() {
             is_over.set(true);
         });
     });
-    // Main goes on while it can: the thread, which has announced its start, performs it afterwards.
+    // Main continues while it can. The announced start of the thread comes afterwards.
     assert_eq!(found, [(Outcome::Halted, 1)]);
 }
 

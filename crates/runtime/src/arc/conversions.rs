@@ -1,4 +1,4 @@
-//! From and to raw pointers, boxes and the `Arc` of `std`.
+//! Conversions from and to raw pointers, boxes and the `Arc` of `std`.
 
 use super::Arc;
 use super::counter::Counter;
@@ -12,19 +12,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc as Shared;
 
 impl<T> Arc<T> {
-    /// A value that is written later.
+    /// Creates a value that is written later.
     #[track_caller]
     pub fn new_uninit() -> Arc<MaybeUninit<T>> {
         Arc::new(MaybeUninit::uninit())
     }
 
-    /// A value that is written later; its bytes are 0 until then.
+    /// Creates a value that is written later and whose bytes are 0 until then.
     #[track_caller]
     pub fn new_zeroed() -> Arc<MaybeUninit<T>> {
         Arc::new(MaybeUninit::zeroed())
     }
 
-    /// The same value as one of an unsized type, to which only types of the standard library coerce by themselves.
+    /// Converts to an `Arc` of an unsized type. Only types of the standard library coerce
+    /// implicitly.
     ///
     /// ```
     /// # use runtime::{Arc, Config, Model};
@@ -42,7 +43,7 @@ impl<T> Arc<T> {
     ///
     /// # Panics
     ///
-    /// If the closure gives another value than its argument.
+    /// If the closure returns another value than its argument.
     pub fn unsize<U: ?Sized>(this: Arc<T>, coerce: impl FnOnce(Shared<T>) -> Shared<U>) -> Arc<U> {
         let counter = this.counter;
         let shared = this.into_shared();
@@ -55,13 +56,13 @@ impl<T> Arc<T> {
 }
 
 impl<T> Arc<[T]> {
-    /// Values that are written later.
+    /// Creates values that are written later.
     #[track_caller]
     pub fn new_uninit_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         Arc::from_std(Shared::new_uninit_slice(len))
     }
 
-    /// Values that are written later; their bytes are 0 until then.
+    /// Creates values that are written later and whose bytes are 0 until then.
     #[track_caller]
     pub fn new_zeroed_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         let zeroes = (0..len).map(|_| MaybeUninit::zeroed());
@@ -70,11 +71,11 @@ impl<T> Arc<[T]> {
 }
 
 impl<T> Arc<MaybeUninit<T>> {
-    /// The value, which was written.
+    /// Converts to an `Arc` of the initialised value.
     ///
     /// # Safety
     ///
-    /// As for `std::sync::Arc::assume_init`: it is initialised.
+    /// As for `std::sync::Arc::assume_init`: the value must be initialised.
     pub unsafe fn assume_init(self) -> Arc<T> {
         let counter = self.counter;
         // SAFETY: as promised by the caller.
@@ -83,11 +84,11 @@ impl<T> Arc<MaybeUninit<T>> {
 }
 
 impl<T> Arc<[MaybeUninit<T>]> {
-    /// The values, which were written.
+    /// Converts to an `Arc` of the initialised values.
     ///
     /// # Safety
     ///
-    /// As for `std::sync::Arc::assume_init`: they are initialised.
+    /// As for `std::sync::Arc::assume_init`: the values must be initialised.
     pub unsafe fn assume_init(self) -> Arc<[T]> {
         let counter = self.counter;
         // SAFETY: as promised by the caller.
@@ -96,8 +97,8 @@ impl<T> Arc<[MaybeUninit<T>]> {
 }
 
 impl<T: ?Sized> Arc<T> {
-    /// Takes over the value of an `Arc` of `std`, as `loom::sync::Arc::from_std`. That one coerces to unsized types, which
-    /// only the standard library's types can.
+    /// Takes over the value of an `Arc` of `std`, like `loom::sync::Arc::from_std`. An `Arc` of
+    /// `std` coerces to unsized types, which only types of the standard library can do.
     ///
     /// ```
     /// # use runtime::{Arc, Config, Model};
@@ -113,7 +114,7 @@ impl<T: ?Sized> Arc<T> {
     ///
     /// # Panics
     ///
-    /// If it has other owners or weak references.
+    /// If the value has other owners or weak references.
     #[track_caller]
     pub fn from_std(mut value: Shared<T>) -> Arc<T> {
         assert!(
@@ -123,7 +124,7 @@ impl<T: ?Sized> Arc<T> {
         Arc::of(value, Counter::new())
     }
 
-    /// Where the value is.
+    /// Returns the address of the value.
     #[track_caller]
     pub fn as_ptr(this: &Arc<T>) -> *const T {
         let pointer = Shared::as_ptr(&this.value);
@@ -133,42 +134,42 @@ impl<T: ?Sized> Arc<T> {
         pointer
     }
 
-    /// Where the value is; the share is kept until [`Arc::from_raw`] takes it up.
+    /// Returns the address of the value. The share is kept until [`Arc::from_raw`] takes it back.
     pub fn into_raw(this: Arc<T>) -> *const T {
         Arc::as_ptr(&ManuallyDrop::new(this))
     }
 
-    /// The share that [`Arc::into_raw`] kept.
+    /// Takes back the share that [`Arc::into_raw`] kept.
     ///
     /// # Safety
     ///
-    /// As for `std::sync::Arc::from_raw`: the pointer is from `into_raw` (or `as_ptr`) in this execution, and there is a share that it stands
-    /// for.
+    /// As for `std::sync::Arc::from_raw`: the pointer is from `into_raw` (or `as_ptr`) in this
+    /// execution, and it stands for a share that exists.
     ///
     /// # Panics
     ///
-    /// If the pointer is not of an `Arc` of this execution.
+    /// If the pointer does not belong to an `Arc` of this execution.
     #[track_caller]
     pub unsafe fn from_raw(pointer: *const T) -> Arc<T> {
         #[cfg(feature = "enforce")]
         if crate::is_outside() {
-            // SAFETY: as promised by the caller; the value is in an `Arc` of `std`.
+            // SAFETY: as promised by the caller. The value is in an `Arc` of `std`.
             let value = unsafe { Shared::from_raw(pointer) };
             return Arc::of(value, Counter::outside());
         }
         let address = pointer.cast::<()>().addr();
         let number = silently(|engine| engine.raw_arcs.get(&address).copied());
         let number = number.expect("the pointer is not of an Arc of this execution");
-        // SAFETY: as promised by the caller; the value is in an `Arc` of `std`.
+        // SAFETY: as promised by the caller. The value is in an `Arc` of `std`.
         let value = unsafe { Shared::from_raw(pointer) };
         Arc::of(value, Counter::known(number))
     }
 
-    /// One more share of the value of a raw pointer.
+    /// Adds a share of the value that a raw pointer points to.
     ///
     /// # Safety
     ///
-    /// As for [`Arc::from_raw`], which takes no share here.
+    /// As for [`Arc::from_raw`], except that no share is taken over.
     #[track_caller]
     pub unsafe fn increment_strong_count(pointer: *const T) {
         // SAFETY: as promised by the caller.
@@ -176,7 +177,7 @@ impl<T: ?Sized> Arc<T> {
         std::mem::forget(Arc::clone(&this));
     }
 
-    /// One share less of the value of a raw pointer.
+    /// Removes a share of the value that a raw pointer points to.
     ///
     /// # Safety
     ///
@@ -189,11 +190,11 @@ impl<T: ?Sized> Arc<T> {
 }
 
 impl Arc<dyn Any + Send + Sync> {
-    /// The value as what it is, if it is a `T`.
+    /// Returns the value as a `T`, if it is one.
     ///
     /// # Errors
     ///
-    /// With the `Arc`, if it is something else.
+    /// Returns the `Arc` if the value is of another type.
     pub fn downcast<T: Any + Send + Sync>(self) -> Result<Arc<T>, Arc<dyn Any + Send + Sync>> {
         let counter = self.counter;
         match self.into_shared().downcast() {

@@ -1,4 +1,4 @@
-//! The counter of owners: what of it is told to the model.
+//! The counter of owners, and which of its changes are operations of the model.
 
 use crate::engine::Engine;
 use crate::outside::outside;
@@ -10,7 +10,7 @@ use objects::Coarsening;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// The counter of one value.
+/// The counter of one value's shares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counter {
     object: ObjectId,
@@ -18,7 +18,7 @@ pub(super) struct Counter {
 }
 
 impl Counter {
-    /// The counter of a fresh value.
+    /// Creates the counter of a new value.
     #[track_caller]
     #[inline]
     pub fn new() -> Counter {
@@ -42,14 +42,14 @@ impl Counter {
         })
     }
 
-    /// The counter with this number.
+    /// Returns the existing counter with this number.
     #[track_caller]
     pub fn known(number: u32) -> Counter {
         let object = silently(|engine| engine.owned.get(number).counter);
         Counter { object, number }
     }
 
-    /// One that is not watched.
+    /// Creates a counter for use outside of models, which records nothing.
     #[cfg(feature = "enforce")]
     pub fn outside() -> Counter {
         Counter {
@@ -64,7 +64,7 @@ impl Counter {
         silently(|engine| engine.owned.get(self.number).events)
     }
 
-    /// One more share.
+    /// Adds a share.
     #[track_caller]
     #[inline]
     pub fn take_share(self) {
@@ -78,7 +78,7 @@ impl Counter {
         }
     }
 
-    /// One share less; whether it was the last.
+    /// Removes a share. Returns whether it was the last.
     #[track_caller]
     #[inline]
     pub fn give_up(self) -> bool {
@@ -93,7 +93,8 @@ impl Counter {
         }
     }
 
-    /// The same; the caller learns whether it was the last.
+    /// Removes a share as an operation. The caller may depend on the result: whether it was the
+    /// last.
     #[track_caller]
     pub fn give_up_and_tell(self) -> bool {
         self.coarsen(Coarsening::Polled);
@@ -101,7 +102,7 @@ impl Counter {
         self.change("into_inner", Access::Write, release)
     }
 
-    /// What comes before the end of a share is seen by the last one.
+    /// Removes a share. The ends of all shares happen before the end of the last share.
     fn end_share(self, engine: &mut Engine) -> bool {
         let is_last = engine.give_up_share(self.number);
         if engine.watch.races {
@@ -121,7 +122,7 @@ impl Counter {
         }
     }
 
-    /// Takes the share, if it is the only one.
+    /// Takes the share if it is the only one.
     #[track_caller]
     pub fn take_last(self) -> bool {
         self.coarsen(Coarsening::Polled);
@@ -137,8 +138,9 @@ impl Counter {
         })
     }
 
-    /// Runs the destructor of the value. If it does what others notice, or a thread runs it whose loop is looked at by the await
-    /// rule, and several threads gave up shares, then it matters who was last.
+    /// Runs the destructor of the value. It matters which thread dropped its share last if several
+    /// threads did, and if the destructor has effects that other threads can observe or runs in a
+    /// loop that the await rule watches.
     pub fn watch_destructor(self, destructor: impl FnOnce()) {
         if perform::current().is_none() {
             return destructor();
@@ -156,14 +158,15 @@ impl Counter {
         }
     }
 
-    /// Somebody looks at the count. Orders nothing, as in `std`.
+    /// Returns the number of shares. This creates no synchronization edge, as in `std`.
     #[track_caller]
     pub fn look(self) -> usize {
         self.coarsen(Coarsening::Polled);
         self.read("strong_count", |engine| self.see_shares(engine))
     }
 
-    /// Somebody asks whether there is one owner and no weak reference; if so, it comes after the end of the others.
+    /// Reads whether there is one owner and no weak reference. If so, the ends of the other shares
+    /// happen before this.
     #[track_caller]
     pub fn look_if_unique(self) {
         self.coarsen(Coarsening::Polled);
@@ -175,7 +178,7 @@ impl Counter {
         });
     }
 
-    /// Somebody looks at the number of weak references.
+    /// Returns the number of weak references, by `count`.
     #[track_caller]
     pub fn look_at_weak(self, count: impl Fn() -> usize) -> usize {
         self.coarsen(Coarsening::Scanned);
@@ -185,7 +188,7 @@ impl Counter {
         })
     }
 
-    /// A weak reference comes or goes.
+    /// Changes the number of weak references.
     #[track_caller]
     pub fn change_weak(self, what: &'static str, change: isize) {
         if perform::current().is_some() && self.events().weak {
@@ -196,7 +199,7 @@ impl Counter {
         }
     }
 
-    /// The thread that runs learns how many owners there are.
+    /// Records that the running thread observes the number of owners, and returns the number.
     fn see_shares(self, engine: &mut Engine) -> usize {
         let shares = engine.owned.get(self.number).shares;
         engine.see(Seen::Shares(self.number, shares));
@@ -208,7 +211,7 @@ impl Counter {
         engine.see(Seen::WeakShares(self.number, shares));
     }
 
-    /// A weak reference asks for a share; whether it gets one.
+    /// Adds a share for a weak reference if the value is alive. Returns whether it is.
     #[track_caller]
     pub fn upgrade(self) -> bool {
         self.coarsen(Coarsening::Polled);
@@ -226,7 +229,8 @@ impl Counter {
         silently(|engine| engine.coarsen(self.object, coarsening));
     }
 
-    /// A write to the exploration, since shares come and go by reads; it changes nothing.
+    /// Reads the counter. This is a write access for the exploration, since changes of shares are
+    /// read accesses, but it changes nothing.
     #[track_caller]
     fn read(self, what: &'static str, count: impl FnOnce(&mut Engine) -> usize) -> usize {
         let op = self.op(OpKind::Load, Access::Write);

@@ -1,4 +1,4 @@
-//! What an `Arc` can do because its value can.
+//! Traits that an `Arc` implements because its value does.
 
 use super::Arc;
 use std::borrow::Borrow;

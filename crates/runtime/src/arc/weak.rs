@@ -12,15 +12,15 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::Weak as WeakShared;
 
-/// As `std::sync::Weak`.
+/// A weak reference, like `std::sync::Weak`.
 pub struct Weak<T: ?Sized> {
     value: ManuallyDrop<WeakShared<T>>,
-    /// None if it belongs to no value.
+    /// None if the reference belongs to no value.
     counter: Option<Counter>,
 }
 
 impl<T> Weak<T> {
-    /// A reference to nothing.
+    /// Creates a reference to no value.
     pub const fn new() -> Weak<T> {
         Weak::of(WeakShared::new(), None)
     }
@@ -34,7 +34,7 @@ impl<T: ?Sized> Weak<T> {
         }
     }
 
-    /// The value, if it is alive.
+    /// Returns the value if it is alive.
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
         let counter = self.counter?;
@@ -46,7 +46,7 @@ impl<T: ?Sized> Weak<T> {
         Some(Arc::of(value, counter))
     }
 
-    /// How many owners there are.
+    /// Returns the number of owners.
     #[track_caller]
     pub fn strong_count(&self) -> usize {
         outside!(self.counter.map_or(0, |_| event(OpKind::Load, || {
@@ -55,7 +55,7 @@ impl<T: ?Sized> Weak<T> {
         self.counter.map_or(0, Counter::look)
     }
 
-    /// How many weak references there are, if the value is alive.
+    /// Returns the number of weak references if the value is alive.
     #[track_caller]
     pub fn weak_count(&self) -> usize {
         let count = || WeakShared::weak_count(&self.value);
@@ -64,12 +64,12 @@ impl<T: ?Sized> Weak<T> {
             .map_or(0, |counter| counter.look_at_weak(count))
     }
 
-    /// Whether both are of the same value.
+    /// Checks whether both references are to the same value.
     pub fn ptr_eq(&self, other: &Weak<T>) -> bool {
         WeakShared::ptr_eq(&self.value, &other.value)
     }
 
-    /// Where the value is, or was.
+    /// Returns the address at which the value is or was.
     #[track_caller]
     pub fn as_ptr(&self) -> *const T {
         let pointer = self.value.as_ptr();
@@ -81,28 +81,28 @@ impl<T: ?Sized> Weak<T> {
         pointer
     }
 
-    /// Where the value is, or was; the reference is kept until [`Weak::from_raw`] takes it up.
+    /// Returns the address as [`Weak::as_ptr`] does. [`Weak::from_raw`] takes back the reference.
     pub fn into_raw(self) -> *const T {
         ManuallyDrop::new(self).as_ptr()
     }
 
-    /// The reference that [`Weak::into_raw`] kept.
+    /// Takes back the reference that [`Weak::into_raw`] kept.
     ///
     /// # Safety
     ///
-    /// As for `std::sync::Weak::from_raw`: the pointer is from `into_raw` in this execution, and there is a reference that it
-    /// stands for.
+    /// As for `std::sync::Weak::from_raw`: the pointer is from `into_raw` in this execution, and it
+    /// stands for a reference that exists.
     #[track_caller]
     pub unsafe fn from_raw(pointer: *const T) -> Weak<T> {
         #[cfg(feature = "enforce")]
         if crate::is_outside() {
-            // SAFETY: as promised by the caller; the value is in an `Arc` of `std`.
+            // SAFETY: as promised by the caller. The value is in an `Arc` of `std`.
             let value = unsafe { WeakShared::from_raw(pointer) };
             return Weak::of(value, Some(Counter::outside()));
         }
         let address = pointer.cast::<()>().addr();
         let number = silently(|engine| engine.raw_arcs.get(&address).copied());
-        // SAFETY: as promised by the caller; the value is in an `Arc` of `std`.
+        // SAFETY: as promised by the caller. The value is in an `Arc` of `std`.
         let value = unsafe { WeakShared::from_raw(pointer) };
         Weak::of(value, number.map(Counter::known))
     }

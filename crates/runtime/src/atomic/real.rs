@@ -1,31 +1,32 @@
-//! Atomic variables outside of models: those of the processor, sequentially consistent whatever the program says.
+//! Atomic variables outside of models: those of the processor, sequentially consistent regardless
+//! of the orderings that the program requests.
 
 use super::{Atomic, Value};
 use explore::OpKind;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, PoisonError};
 
-/// What the processor does atomically with values of this type.
+/// The processor's atomic operations on values of this type.
 pub trait Real: Sized {
-    /// Reads.
+    /// Reads the value.
     ///
     /// # Safety
     ///
-    /// Here and below: the place is valid, and all accesses to it are atomic.
+    /// For this and the following functions: the place is valid, and all accesses to it are atomic.
     unsafe fn load(place: *mut Self) -> Self;
 
-    /// Writes.
+    /// Writes a value.
     ///
     /// # Safety
     ///
     /// As for [`Real::load`].
     unsafe fn store(place: *mut Self, value: Self);
 
-    /// Writes `new` if the value is `current`; `Err` with the value if it is another.
+    /// Writes `new` if the value is `current`.
     ///
     /// # Errors
     ///
-    /// With the value found, if it is not `current`.
+    /// Returns the value found, if it is not `current`.
     ///
     /// # Safety
     ///
@@ -72,13 +73,13 @@ real! {
     [T] *mut T, std::sync::atomic::AtomicPtr<T>;
 }
 
-/// What the processor has no instructions for.
+/// The lock for accesses that the processor has no atomic instructions for.
 static LARGE: Mutex<()> = Mutex::new(());
 
 impl Real for u128 {
     unsafe fn load(place: *mut u128) -> u128 {
         let _only = LARGE.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: as promised by the caller; all accesses take the lock.
+        // SAFETY: as promised by the caller. All accesses take the lock.
         unsafe { place.read() }
     }
 
@@ -102,15 +103,15 @@ impl Real for u128 {
 }
 
 impl<V: Value> Atomic<V> {
-    /// The value, without an event.
+    /// Returns the value without an event.
     #[inline(always)]
     pub(super) fn read_outside(&self) -> V {
-        // SAFETY: the place is that of the variable; outside of models all accesses come here, but for those of who
-        // has it alone.
+        // SAFETY: the place is that of the variable. Outside of models all accesses use these
+        // functions, except for those of an exclusive owner.
         unsafe { V::load(self.value.get()) }
     }
 
-    /// Writes the value, without an event.
+    /// Writes the value without an event.
     pub(crate) fn write_outside(&self, value: V) {
         // SAFETY: as in `read_outside`.
         unsafe { V::store(self.value.get(), value) };

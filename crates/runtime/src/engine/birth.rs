@@ -1,4 +1,4 @@
-//! How threads come into an execution.
+//! The start of threads in an execution.
 
 use super::{Engine, Job, Thread};
 use crate::coroutine::Fibre;
@@ -10,12 +10,12 @@ use explore::{EventId, Pending, ThreadId};
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// Plain accesses that are no events allowed per thread, as a multiple of the operation limit: a loop over a plain flag that
-/// never changes stops, too.
+/// Plain accesses that are no events allowed per thread, as a multiple of the operation limit. So a
+/// loop over a plain flag that never changes stops, too.
 pub const ACCESSES: u32 = 1000;
 
 impl Engine {
-    /// The coroutine of a thread that never goes on begins at its root again.
+    /// Restarts the coroutine of a thread that never continues.
     #[cold]
     pub(crate) fn begin_again(&mut self, id: ThreadId) {
         let engine = NonNull::from(&mut *self);
@@ -33,7 +33,7 @@ impl Engine {
         self.bear(ThreadId::MAIN, main, None, Location::caller());
     }
 
-    /// Starts a thread: it will run to its first operation before the step is over.
+    /// Starts a thread, which runs to its first operation before the step is over.
     fn bear(&mut self, id: ThreadId, job: Job, name: Option<String>, location: Place) {
         if self.threads.len() <= id.index() {
             self.make_room(id);
@@ -92,7 +92,7 @@ impl Engine {
         }
     }
 
-    /// The first event of the thread comes after its spawn.
+    /// Orders the first event of the thread after its spawn.
     fn order_after_spawn(&mut self, id: ThreadId) {
         self.threads[id.index()].edges.clear();
         if id == ThreadId::MAIN {
@@ -124,7 +124,7 @@ impl Engine {
         }
     }
 
-    /// Starts a child of the thread that runs.
+    /// Starts a child of the running thread.
     #[inline]
     pub(crate) fn spawn(
         &mut self,
@@ -145,7 +145,7 @@ impl Engine {
         if self.is_tearing_down {
             self.make_room(child);
             self.objects.ends[child.index()].finish(EventId(self.events));
-            // Its destructors would run code of the program, for which this is not the moment.
+            // Destructors would run code of the program, which must not run during a tear-down.
             std::mem::forget(job);
             return child;
         }
@@ -158,7 +158,7 @@ impl Engine {
         child
     }
 
-    /// The thread, which is to be born, has a stack of at least so many bytes.
+    /// Gives a thread that is about to start a stack of at least `bytes` bytes.
     #[cold]
     fn widen_stack(&mut self, id: ThreadId, bytes: usize) {
         self.make_room(id);
@@ -171,12 +171,13 @@ impl Engine {
         }
     }
 
-    /// Models in Rust may run side by side.
+    /// Returns the fixed place of a stack. Models in Rust have none, as they may run in parallel.
     fn place_of_stack(&self, id: ThreadId) -> Option<ThreadId> {
         self.config.native.map(|_| id)
     }
 
-    /// The thread of a native program, which is to be born, has a stack of this size, or of the usual one for 0.
+    /// Gives a thread of a native program that is about to start a stack of `asked` bytes. 0 stands
+    /// for the usual size.
     #[inline]
     fn fit_stack(&mut self, id: ThreadId, asked: usize) {
         let bytes = match asked {
@@ -190,7 +191,7 @@ impl Engine {
         }
     }
 
-    /// The child that the thread that runs starts next, after as many others.
+    /// Returns the child that the running thread will start after `others` further children.
     pub(crate) fn upcoming_child(&mut self, others: u32) -> ThreadId {
         let first = self.thread().children;
         (first..=first + others)

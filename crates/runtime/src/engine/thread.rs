@@ -1,4 +1,4 @@
-//! What the engine knows of a thread.
+//! The engine's data about a thread.
 
 use crate::arena::Heap;
 use crate::await_rule::Round;
@@ -17,68 +17,69 @@ use std::ptr;
 
 /// A thread of the program under test.
 pub(crate) struct Thread {
-    /// On the heap: it stays where it is while it runs and starts other threads.
+    /// Boxed, so that it does not move while it runs and starts other threads.
     pub(crate) fibre: Box<Fibre>,
     pub(crate) suspender: *const Suspender,
-    /// On the heap: it stays where it is, too.
+    /// Boxed, so that it does not move either.
     pub(crate) heap: Box<Heap>,
     pub(crate) job: Option<Job>,
     /// The last event.
     pub(crate) last: Option<EventId>,
-    /// After edges of the next event.
+    /// Synchronization edges to the next event.
     pub(crate) edges: Vec<EventId>,
-    /// How many operations it has performed.
+    /// Number of operations performed so far.
     pub(crate) operations: u32,
-    /// It has yielded since its last operation that others can notice.
+    /// Whether the thread has yielded since its last operation that other threads can observe.
     pub(crate) has_yielded: bool,
-    /// How many plain accesses that are no events it may still perform.
+    /// Number of plain accesses that are no events and that the thread may still perform.
     pub(crate) accesses_left: u32,
     pub(crate) expiries: u32,
     pub(crate) spurious: u32,
-    /// Allocations that got a block which was freed.
+    /// Number of allocations that reused a freed block.
     pub(crate) reused: u32,
     pub(super) children: u32,
-    /// Bytes of the stack of the next thread that it starts; 0 for as many as others have.
+    /// Stack size in bytes of the next thread that this thread starts. 0 stands for the usual size.
     pub(crate) stack_of_child: usize,
     pub(super) created: u32,
     pub(crate) wait: Option<Wait>,
-    /// The condition that it awaited in vain.
+    /// The condition that stopped the thread because it did not hold.
     pub(crate) condition: Option<Condition>,
     pub(crate) location: Place,
     pub(crate) name: Option<String>,
     pub(crate) panic: Option<Panic>,
     pub(crate) noticed: Option<Noticed>,
-    /// Panics under way in its code while it is suspended.
+    /// Number of panics in progress in its code while it is suspended.
     pub(crate) panics: usize,
-    /// Operations since the tear-down began.
+    /// Number of operations since the tear-down began.
     pub(crate) torn: u32,
     pub(crate) round: Round,
-    /// It may wait for letters at the end.
+    /// Whether the thread may be waiting for letters at the end.
     pub(crate) serves: bool,
-    /// Where it is shown to be while it does what the program does not say itself.
+    /// The place to show while the thread does something that has no place in the program.
     pub(crate) place: Option<Place>,
-    /// The address of the code that does what the thread does; 0 where the source is known.
+    /// The address of the code that is executed. 0 where the source is known.
     pub(crate) code: usize,
     pub(crate) laps: Laps,
-    /// Where its code called when it was suspended last: below are no frames of the program. 0 if it never was.
+    /// The frame of the call in which the thread was last suspended. No frames of the program lie
+    /// below. 0 if it was never suspended.
     pub(crate) frame: usize,
-    /// Its plain accesses of its own stack are no events.
+    /// Whether plain accesses of its own stack are no events.
     pub(crate) has_private_stack: bool,
-    /// It stands where it never goes on: its coroutine has to begin again.
+    /// Whether it is suspended where it never continues, so that its coroutine must be restarted.
     pub(crate) is_lost: bool,
-    /// When it was run last, as `Savepoints` counts.
+    /// The number of its last run, as counted by `Savepoints`.
     pub(crate) run: u64,
     pub(crate) locals: Locals,
-    /// The static that it makes.
+    /// The static that the thread is creating.
     pub(crate) making: Option<Making>,
 }
 
 /// The code of a thread.
 pub(crate) enum Job {
-    /// Of the main thread; belongs to the engine.
+    /// The code of the main thread, which the engine owns.
     Main(*const dyn Fn()),
     Spawned(Box<dyn FnOnce()>),
-    /// Of a native program; owns nothing, since it may never end.
+    /// Code of a native program. It owns nothing, since it may never end.
     Call {
         run: fn(usize),
         argument: usize,
@@ -98,12 +99,12 @@ impl Job {
 }
 
 impl Thread {
-    /// How many threads it started and how many objects it created.
+    /// Returns the numbers of threads that it has started and of objects that it has created.
     pub(crate) fn named(&self) -> (u32, u32) {
         (self.children, self.created)
     }
 
-    /// Sets that.
+    /// Sets the numbers that [`named`](Thread::named) returns.
     pub(crate) fn set_named(&mut self, (children, created): (u32, u32)) {
         self.children = children;
         self.created = created;

@@ -1,15 +1,15 @@
-//! A copy of the memory that threads may share: what differs from it has been changed meanwhile.
+//! A copy of the memory that threads may share. Each difference from it is a change made meanwhile.
 
 use crate::arena::Span;
 use rustc_hash::FxHashMap;
 
-/// Bytes of a granule.
+/// The size of a granule in bytes.
 pub(super) const GRANULE: usize = 8;
 
-/// More memory than this is not compared.
+/// The maximum number of bytes that are compared.
 const LARGEST: usize = 1 << 20;
 
-/// The memory as it was when it was compared last.
+/// The memory at the last comparison.
 #[derive(Default)]
 pub(super) struct Copy {
     pieces: FxHashMap<usize, Piece>,
@@ -21,18 +21,18 @@ pub(super) struct Copy {
 struct Piece {
     start: usize,
     content: Vec<u8>,
-    /// The last comparison in which it was there.
+    /// The last comparison in which the piece existed.
     round: u32,
 }
 
-/// What has changed of a granule.
+/// The changes of a granule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Change {
     /// The number of the granule.
     pub(super) granule: usize,
-    /// Bit i: byte i.
+    /// Bit i stands for byte i.
     pub(super) bytes: u8,
-    /// The first bytes of the granule, as far as they were compared, before and after.
+    /// The granule's bytes before and after the change.
     pub(super) values: [u64; 2],
 }
 
@@ -43,17 +43,18 @@ impl Copy {
         self.round = 0;
     }
 
-    /// A comparison begins.
+    /// Begins a comparison.
     pub(super) fn begin(&mut self) {
         self.round += 1;
         self.size = 0;
     }
 
-    /// Takes up a piece of memory and tells what has changed of it. The key stays the same where the piece grows or shrinks.
+    /// Compares a piece of memory with its copy, passes the changes to `tell`, and updates the
+    /// copy. The key of a piece stays the same when the piece grows or shrinks.
     ///
     /// # Safety
     ///
-    /// The memory can be read, and nobody writes to it meanwhile.
+    /// The memory is readable, and is not written meanwhile.
     pub(super) unsafe fn compare(
         &mut self,
         key: usize,
@@ -73,7 +74,7 @@ impl Copy {
             content: Vec::new(),
             round: 0,
         });
-        // A piece that was gone is another one.
+        // A piece that was missing in between is a new one.
         if piece.round + 1 != self.round {
             piece.content.clear();
         }
@@ -94,13 +95,13 @@ impl Copy {
         piece.content.extend_from_slice(now);
     }
 
-    /// How many bytes were compared.
+    /// Returns the number of bytes compared.
     pub(super) fn size(&self) -> usize {
         self.size
     }
 }
 
-/// Tells which granules differ.
+/// Passes the granules that differ to `tell`.
 fn differences(start: usize, before: &[u8], after: &[u8], tell: &mut impl FnMut(Change)) {
     let granules = before
         .chunks_exact(GRANULE)

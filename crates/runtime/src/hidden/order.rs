@@ -1,25 +1,27 @@
-//! In what order the model knows accesses to happen: any two events that conflict order their threads, whatever their orderings are.
+//! The order of accesses according to the model. Any two conflicting events order their threads,
+//! whatever their memory orderings are.
 //!
-//! That is more than happens-before: what threads do by objects of the model alone is never out of order here.
+//! This is stronger than happens-before: threads that communicate only by objects of the model are
+//! always ordered.
 
 use explore::{Access, EventId, ObjectId, Op, ThreadId};
 use rustc_hash::FxHashMap;
 
-/// Vector clocks of an execution. A thread's own entry is the number of its period, which ends with each event.
+/// The vector clocks of an execution. A thread's own entry numbers its period; each event ends one.
 #[derive(Default)]
 pub(super) struct Order {
     /// Indexed by thread.
     threads: Vec<Clock>,
-    /// Indexed by event: what who comes after it knows.
+    /// Indexed by event: the clock that is passed to events ordered after it.
     events: Vec<Clock>,
     objects: FxHashMap<ObjectId, Accesses>,
 }
 
-/// An entry per thread; those beyond the end are 0.
+/// A clock with an entry per thread. Entries beyond the end are 0.
 #[derive(Clone, Default)]
 struct Clock(Vec<u32>);
 
-/// The join of the clocks of the writes of an object, and of all accesses.
+/// The joined clocks of the writes of an object, and of all accesses.
 #[derive(Default)]
 struct Accesses {
     written: Clock,
@@ -62,7 +64,7 @@ impl Order {
         &mut self.threads[thread.index()]
     }
 
-    /// A thread starts its life, and knows all that its parent has done.
+    /// Starts a thread, which is ordered after everything that its parent has done.
     pub(super) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
         let mut clock = Clock::default();
         if let Some(parent) = parent {
@@ -73,13 +75,13 @@ impl Order {
         *self.thread(thread) = clock;
     }
 
-    /// `joiner` knows all that `thread` has done.
+    /// Orders `joiner` after everything that `thread` has done.
     pub(super) fn joined(&mut self, joiner: ThreadId, thread: ThreadId) {
         let ended = self.thread(thread).clone();
         self.thread(joiner).join(&ended);
     }
 
-    /// The next event is one of the thread, after these others.
+    /// Adds the next event, which belongs to the thread and is ordered after the events `after`.
     pub(super) fn event(&mut self, thread: ThreadId, op: Op, after: &[EventId]) {
         self.take_up(thread, after);
         let Order {
@@ -106,12 +108,12 @@ impl Order {
         own.tick(thread);
     }
 
-    /// How many events there have been.
+    /// Returns the number of events so far.
     pub(super) fn events(&self) -> usize {
         self.events.len()
     }
 
-    /// The thread goes on after these events.
+    /// Orders what the thread does next after these events.
     pub(super) fn take_up(&mut self, thread: ThreadId, after: &[EventId]) {
         self.thread(thread);
         let Order {
@@ -124,7 +126,7 @@ impl Order {
         }
     }
 
-    /// The thread knows what `of` has done up to the end of this period.
+    /// Orders the thread after what `of` has done up to the end of this period.
     pub(super) fn learn(&mut self, thread: ThreadId, of: ThreadId, period: u32) {
         let clock = self.thread(thread);
         if thread != of {
@@ -136,12 +138,12 @@ impl Order {
         }
     }
 
-    /// The number of the thread's period.
+    /// Returns the number of the thread's current period.
     pub(super) fn period(&self, thread: ThreadId) -> u32 {
         self.known(thread, thread)
     }
 
-    /// Up to which period of `of` the thread knows what that has done.
+    /// Returns the last period of `of` that the thread is ordered after.
     pub(super) fn known(&self, thread: ThreadId, of: ThreadId) -> u32 {
         let clock = self.threads.get(thread.index());
         clock.map_or(0, |clock| clock.at(of))
@@ -164,7 +166,7 @@ mod tests {
         }
     }
 
-    /// Two threads that the main thread has started.
+    /// Returns the order with two threads that the main thread has started.
     fn two() -> Order {
         let mut order = Order::default();
         order.born(ThreadId::MAIN, None);
@@ -173,7 +175,8 @@ mod tests {
         order
     }
 
-    /// Whether the second thread knows what the first does now, after it has done the rest.
+    /// Returns whether the second thread is ordered after the present action of the first, once
+    /// `rest` has been done.
     fn knows(order: &mut Order, rest: impl FnOnce(&mut Order)) -> bool {
         let period = order.period(FIRST);
         rest(order);

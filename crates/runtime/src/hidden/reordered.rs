@@ -1,39 +1,41 @@
-//! Equivalent executions: independent events may come in any order, and each thread does the same in all of these orders. If one does not,
-//! threads synchronise by what the model does not see.
+//! Equivalent executions. Independent events may come in any order, and each thread does the same
+//! in all of these orders. If a thread does not, threads synchronize by something that the model
+//! does not see.
 
 use crate::model::Model;
 use explore::{EventId, Execution, Interrupt, Outcome, Pending, Program, Step, ThreadId};
 
-/// Where an execution does not go as an equivalent one did.
+/// A difference between an execution and an equivalent one.
 #[derive(Debug)]
 pub struct Difference {
-    /// In words.
+    /// A description for users.
     pub what: String,
-    /// After so many events.
+    /// Number of events before the difference.
     pub at: usize,
 }
 
-/// How an execution goes beside another one.
+/// The course of an execution compared with another one.
 enum Course {
     Same,
-    /// After so many events this thread does something else.
+    /// After this number of events, this thread does something different.
     Otherwise(usize, ThreadId),
-    /// A thread cannot go on.
+    /// A thread cannot continue.
     Unknown,
 }
 
-/// When a thread that is started does what comes before its first event.
+/// The time at which a started thread runs the code before its first event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Beginning {
     /// Right before that event.
     Late,
-    /// Before the thread that starts it goes on.
+    /// Before the thread that starts it continues.
     AtOnce,
 }
 
 impl Model {
-    /// Runs the events of an execution, which ended like this, in another order that is equivalent. Returns what differs; nothing if a
-    /// thread cannot go on, as when it waits for a thread that moves.
+    /// Runs the events of an execution, which ended with `outcome`, in an equivalent order. Returns
+    /// the difference. Returns None if nothing differs, or if a thread cannot continue, for
+    /// instance because it waits for a thread that moves.
     pub fn run_reordered(
         &mut self,
         execution: &Execution,
@@ -79,7 +81,8 @@ impl Model {
             let event = execution.event(id);
             let Step { thread, choice } = event.step;
             self.begin_late(|late| late == thread);
-            // Its parent may have no event before, and it may wait for the end of a thread that has none.
+            // Its parent may have no event before, and it may wait for the end of a thread without
+            // any.
             while !self.is_enabled(thread) && self.begin_late(|_| true) {}
             match self.pending().get(thread.index()) {
                 Some(Pending::Enabled(request)) if choice < request.alternatives => {}
@@ -95,13 +98,13 @@ impl Model {
         Ok(Course::Same)
     }
 
-    /// Whether the thread can perform its next operation.
+    /// Returns whether the thread can perform its next operation.
     fn is_enabled(&self, thread: ThreadId) -> bool {
         let own = self.pending().get(thread.index());
         own.is_some_and(|own| own.enabled().is_some())
     }
 
-    /// Whether the thread waits, or was not started while another one waits.
+    /// Returns whether the thread waits, or has not been started while another thread waits.
     fn waits(&self, thread: ThreadId) -> bool {
         let is_stopped =
             |pending: &Pending| matches!(pending, Pending::Waiting(_) | Pending::Halted(_));
@@ -111,7 +114,8 @@ impl Model {
         }
     }
 
-    /// Of these threads, if they were started and have not begun, the last one runs to its first step.
+    /// Runs the last of these threads that has been started but has not begun, up to its first
+    /// step. Returns whether there was one.
     fn begin_late(&mut self, begins: impl Fn(ThreadId) -> bool) -> bool {
         let late = self.engine_mut().late.as_mut();
         let late = late.and_then(|late| {

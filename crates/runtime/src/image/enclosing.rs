@@ -1,5 +1,6 @@
-//! Statics that hold an object of the model beside plain data, as a lazy value does that has a function and a state. Each execution has
-//! statics of its own: the plain data is put back when the first of the objects is used.
+//! Statics that hold an object of the model beside plain data, for example a lazy value with a
+//! function and a state. Each execution needs its own copy, so the plain data is reset when the
+//! first of the objects is used.
 
 use object::read::ReadCache;
 use object::{Object, ObjectSymbol, SymbolKind};
@@ -9,26 +10,26 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// The sizes of the program's statics by their addresses. Those of libraries are not known.
+/// The sizes of the program's statics by their addresses. Statics of libraries are unknown.
 static STATICS: LazyLock<BTreeMap<usize, usize>> =
     LazyLock::new(|| read_statics().unwrap_or_default());
 
-/// What a static held when one of its objects was used for the first time in this process. A thread uses an object before it changes the
-/// data that the object guards, so this is what the static held at the start.
+/// The content of a static when one of its objects was first used in this process. A thread uses an
+/// object before it changes the data that the object guards, so this is the initial content.
 static CONTENTS: Mutex<BTreeMap<usize, Vec<u8>>> = Mutex::new(BTreeMap::new());
 
-/// The static that has more than this object.
+/// Returns the static around this object, if it holds more than the object.
 pub(crate) fn static_around(object: &Range<usize>) -> Option<Range<usize>> {
     let (&start, &size) = STATICS.range(..=object.start).next_back()?;
     let whole = start..start + size;
     (whole.len() > object.len() && object.end <= whole.end).then_some(whole)
 }
 
-/// Puts the static back.
+/// Resets the static to its initial content.
 ///
 /// # Safety
 ///
-/// It is one, and no thread uses it.
+/// The range is that of a static, and no thread uses it.
 pub(crate) unsafe fn put_back(whole: &Range<usize>) {
     let mut contents = CONTENTS.lock().unwrap_or_else(PoisonError::into_inner);
     let memory = whole.start as *mut u8;
@@ -38,7 +39,7 @@ pub(crate) unsafe fn put_back(whole: &Range<usize>) {
             let now = unsafe { std::slice::from_raw_parts(memory, whole.len()) };
             vacant.insert(now.to_vec());
         }
-        // SAFETY: as above, and statics that can be written were asked for.
+        // SAFETY: as above. The list has only statics that can be written.
         Entry::Occupied(old) => unsafe {
             memory.copy_from_nonoverlapping(old.get().as_ptr(), whole.len());
         },

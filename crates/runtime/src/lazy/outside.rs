@@ -1,4 +1,4 @@
-//! Statics that are made once, outside of models. They are never dropped.
+//! Statics outside of models, which are initialised once and never dropped.
 
 use enforce::blocking::{Entry, Once};
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Default)]
 struct Static {
     once: Once,
-    /// Where the value is, once it is made.
+    /// The address of the value, once it is created.
     value: AtomicUsize,
 }
 
 static ALL: Mutex<BTreeMap<usize, &'static Static>> = Mutex::new(BTreeMap::new());
 
-/// The value of the static at this address.
+/// Returns the value of the static at this address.
 pub(super) fn at<T: 'static>(address: usize, make: fn() -> T) -> &'static T {
     let own = *ALL
         .lock()
@@ -31,11 +31,11 @@ pub(super) fn at<T: 'static>(address: usize, make: fn() -> T) -> &'static T {
         own.once.done();
     }
     let value = std::ptr::with_exposed_provenance::<T>(own.value.load(SeqCst));
-    // SAFETY: the value was made by who entered first, has this type each time, and is never freed.
+    // SAFETY: the first thread created the value, which has this type each time and is never freed.
     unsafe { &*value }
 }
 
-/// Tells the others that the initialiser panicked.
+/// Reports to the other threads that the initialiser panicked.
 struct Fails(&'static Once);
 
 impl Drop for Fails {

@@ -1,32 +1,32 @@
-//! Objects that are named by their address: those of native programs, whose statics, stacks and heaps are at
-//! the same addresses in every execution and every process.
+//! Objects that are named by their address: those of native programs, whose statics, stacks and
+//! heaps are at the same addresses in every execution and every process.
 //!
-//! Memory is cut into disjoint ranges, each of them one object. When an access overlaps several ranges, or a
-//! part of one, what they cover becomes one range: the objects were too fine.
+//! Memory is divided into disjoint ranges, each of which is one object. If an access overlaps
+//! several ranges, or a part of one, they are merged into one range: the objects were too fine.
 
 use super::Names;
 use explore::ObjectId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of addresses.
+/// The objects, code locations and settings of native programs.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Addresses {
     /// Ranges of memory by their first addresses.
     ranges: BTreeMap<u64, Range>,
-    /// Synchronisation objects by address and number of parts.
+    /// Synchronization objects by address and number of parts.
     objects: BTreeMap<(u64, u32), ObjectId>,
-    /// Code to which threads came back without an effect in between.
+    /// Code to which threads have returned without an effect in between.
     loops: BTreeSet<u64>,
-    /// Code at which threads come back with the same state.
+    /// Code to which threads return in the same state.
     spins: BTreeSet<u64>,
-    /// Threads came back to what they had read or tried before.
+    /// Threads have repeated a read or a try, so hooks wipe the stack below them.
     #[serde(default)]
     has_wiped_stacks: bool,
     /// A round of `std::lock` has failed, and the rest of its loop was left out.
     #[serde(default)]
     has_left_out_rounds: bool,
-    /// A try to lock has failed that was not of `std::lock`: no rounds are left out.
+    /// A try to lock outside `std::lock` has failed, so no rounds are left out.
     #[serde(default)]
     keeps_rounds: bool,
 }
@@ -34,17 +34,17 @@ pub(super) struct Addresses {
 /// A range of memory that is one object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Range {
-    /// Its first address.
+    /// The first address of the range.
     pub(crate) start: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub(crate) length: u32,
     pub(crate) object: ObjectId,
-    /// Accesses of different places or sizes share it, or its object.
+    /// Whether accesses of different places or sizes share the range or its object.
     pub(crate) is_merged: bool,
 }
 
 impl Addresses {
-    /// Whether ranges are where they say and do not overlap, and all objects are known.
+    /// Checks that ranges match their keys and do not overlap, and that all objects are known.
     pub(super) fn is_consistent(&self, is_object: impl Fn(ObjectId) -> bool) -> bool {
         let mut end = 0;
         let is_range = |(&start, range): (&u64, &Range)| {
@@ -63,7 +63,7 @@ impl Range {
 }
 
 impl Names {
-    /// The range that an access belongs to, and whether it has grown by that.
+    /// Returns the range that an access belongs to, and whether the range has grown.
     pub(crate) fn range(&mut self, start: u64, length: u32) -> (Range, bool) {
         let end = start + u64::from(length);
         let before = self.addresses.ranges.range(..end);
@@ -92,7 +92,7 @@ impl Names {
         }
     }
 
-    /// One range in the place of those that an access from `start` to `end` touches.
+    /// Replaces the ranges that an access from `start` to `end` touches by one range.
     fn merge_ranges(&mut self, touched: &[Range], start: u64, end: u64) -> Range {
         let starts = touched.iter().map(|range| range.start);
         let start = starts.fold(start, u64::min);
@@ -111,7 +111,8 @@ impl Names {
         merged
     }
 
-    /// The range that is written by a copy from another one to it, which are one object, and whether they were not before.
+    /// Returns the range that a copy writes, and whether objects have changed. The source of the
+    /// copy becomes the same object.
     pub(crate) fn copy_range(&mut self, to: u64, from: u64, length: u32) -> (Range, bool) {
         let (source, has_grown) = self.range(from, length);
         let (target, has_grown_again) = self.range(to, length);
@@ -123,7 +124,7 @@ impl Names {
         (self.range(to, length).0, true)
     }
 
-    /// All ranges of these objects are one object.
+    /// Makes all ranges of these objects one object.
     fn unite(&mut self, objects: &[ObjectId], united: ObjectId) {
         for range in self.addresses.ranges.values_mut() {
             if objects.contains(&range.object) {
@@ -133,7 +134,7 @@ impl Names {
         }
     }
 
-    /// The synchronisation object at an address.
+    /// Returns the synchronization object at an address.
     pub(crate) fn object_at(&mut self, address: u64, parts: u32) -> ObjectId {
         if let Some(&object) = self.addresses.objects.get(&(address, parts)) {
             return object;
@@ -143,57 +144,57 @@ impl Names {
         object
     }
 
-    /// Whether threads are known to come back here without an effect in between.
+    /// Returns whether threads are known to return here without an effect in between.
     pub(crate) fn is_loop(&self, code: u64) -> bool {
         self.addresses.loops.contains(&code)
     }
 
-    /// Whether any such code is known.
+    /// Returns whether code with this property is known.
     pub(crate) fn has_loops(&self) -> bool {
         !self.addresses.loops.is_empty()
     }
 
-    /// A thread came back here without an effect in between.
+    /// Records that a thread returned here without an effect in between.
     pub(crate) fn meet_loop(&mut self, code: u64) {
         self.addresses.loops.insert(code);
     }
 
-    /// Whether threads are known to come back here with the same state.
+    /// Returns whether threads are known to return here in the same state.
     pub(crate) fn is_spin(&self, code: u64) -> bool {
         self.addresses.spins.contains(&code)
     }
 
-    /// A thread came back here with the same state.
+    /// Records that a thread returned here in the same state.
     pub(crate) fn meet_spin(&mut self, code: u64) {
         self.addresses.spins.insert(code);
     }
 
-    /// Whether hooks wipe the stack behind them.
+    /// Returns whether hooks wipe the stack below them.
     pub(crate) fn has_wiped_stacks(&self) -> bool {
         self.addresses.has_wiped_stacks
     }
 
-    /// They do so in the executions to come.
+    /// Makes hooks wipe the stack below them in the next executions.
     pub(crate) fn wipe_stacks(&mut self) {
         self.addresses.has_wiped_stacks = true;
     }
 
-    /// Whether threads stop after a round of `std::lock` that failed.
+    /// Returns whether threads stop after a failed round of `std::lock`.
     pub(crate) fn leaves_out_rounds(&self) -> bool {
         !self.addresses.keeps_rounds
     }
 
-    /// Whether one has.
+    /// Returns whether a thread has stopped after a failed round.
     pub(crate) fn has_left_out_rounds(&self) -> bool {
         self.addresses.has_left_out_rounds
     }
 
-    /// A thread stops after such a round.
+    /// Records that a thread stops after a failed round.
     pub(crate) fn leave_out_rounds(&mut self) {
         self.addresses.has_left_out_rounds = true;
     }
 
-    /// From now on threads go on after such rounds.
+    /// Lets threads continue after failed rounds from now on.
     pub(crate) fn keep_rounds(&mut self) {
         self.addresses.keeps_rounds = true;
     }

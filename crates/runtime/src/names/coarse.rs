@@ -1,9 +1,9 @@
-//! What is known to be coarse, in words that do not depend on the process: a schedule fits only where the
-//! same objects are coarse.
+//! Known coarsenings, as text that does not depend on the process. A schedule fits only if the same
+//! objects are coarse.
 //!
-//! `tried 0.1#3/2`: the object that thread `0.1` created as its third (from 0), of two parts; `polled 0.1`:
-//! the end of that thread; `ordered 0@stack:64.0/1`: an object by its place in memory; `merged 0#0/1 0#2/1`: two objects
-//! that are accessed as one.
+//! `tried 0.1#3/2` is object number 3 (counted from 0) that thread `0.1` created, of two parts.
+//! `polled 0.1` is the end of that thread. `ordered 0@stack:64.0/1` is an object named by its
+//! location in memory. `merged 0#0/1 0#2/1` are two objects that are accessed as one.
 
 use super::{Created, Names, UnknownThread};
 use explore::{ObjectId, ThreadId};
@@ -21,7 +21,7 @@ const WORDS: [(Coarsening, &str); 6] = [
 const MERGED: &str = "merged";
 
 impl Names {
-    /// The objects that are known to be coarse.
+    /// Returns the objects that are known to be coarse.
     pub fn save_coarse(&self) -> Vec<String> {
         let mut saved = Vec::new();
         for (coarsening, word) in WORDS {
@@ -54,7 +54,7 @@ impl Names {
         })
     }
 
-    /// The name of an object that a thread created.
+    /// Returns the name of an object that a thread created.
     fn path_of(&self, object: ObjectId) -> String {
         let threads = (0..self.threads.len()).map(ThreadId::from_index);
         let mut named = threads.flat_map(|thread| {
@@ -65,7 +65,7 @@ impl Names {
         format!("{}#{number}/{parts}", self.spawn_path(thread))
     }
 
-    /// Takes over what another process knew.
+    /// Adds the coarsenings that another process knew.
     pub fn load_coarse(&mut self, saved: &[String]) -> Result<(), UnknownThread> {
         for text in saved {
             self.load_one(text)
@@ -108,7 +108,7 @@ impl Names {
         Some(self.object(thread, u32::from(number), u32::from(parts)))
     }
 
-    /// Makes room for the objects before this one, which will be met with their parts.
+    /// Makes room for the objects before this one, whose numbers of parts are not known yet.
     fn skip_objects(&mut self, thread: ThreadId, number: usize) {
         let objects = &mut self.threads[thread.index()].objects;
         while objects.len() < number {
@@ -120,7 +120,7 @@ impl Names {
         }
     }
 
-    /// Number, parts and id of what the thread created.
+    /// Returns number, parts and id of the objects that the thread created.
     fn created(&self, thread: ThreadId) -> impl Iterator<Item = (usize, u32, ObjectId)> {
         let objects = self.threads[thread.index()].objects.iter().enumerate();
         objects.flat_map(|(number, created)| {

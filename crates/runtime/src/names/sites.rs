@@ -1,9 +1,10 @@
-//! Objects that are named by the memory in which they were used first.
+//! Objects that are named by the memory in which they were first used.
 //!
-//! A thread's heap, its stack and the statics of the program are at the same places in every execution, counted from
-//! where they begin. What lies at a place depends on the past of the thread whose memory it is: an object can
-//! come into the place of another only when nobody uses that one any more. So neither the place nor the number of
-//! objects that were there before depends on the order of independent operations.
+//! A thread's heap, its stack and the program's statics have the same layout in every execution,
+//! relative to their beginnings. The contents of a location depend on the past of the thread that
+//! owns the memory: an object can replace another one only when no thread uses that one any more.
+//! So neither the location nor the number of earlier objects there depends on the order of
+//! independent operations.
 
 use super::Names;
 use explore::{ObjectId, ThreadId};
@@ -13,26 +14,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) enum Region {
     Heap,
-    /// Of the heap, what is too large for the arenas: by its number.
+    /// A heap block that is too large for the arenas. Its offset is its number.
     Large,
     Stack,
-    /// Of no thread.
+    /// Belongs to no thread.
     Static,
-    /// The value of a static that is made in each execution. Of no thread.
+    /// The value of a static that is created in each execution. Belongs to no thread.
     Lazy,
 }
 
-/// A place in memory, by its name.
+/// The name of a location in memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct Site {
     pub(crate) region: Region,
-    /// Whose memory it is; the main thread if it is nobody's.
+    /// The thread that owns the memory, or the main thread if there is none.
     pub(crate) thread: ThreadId,
     pub(crate) offset: u64,
 }
 
 impl Site {
-    /// The place so many bytes behind this one.
+    /// Returns the location `distance` bytes behind this one.
     #[inline(always)]
     pub(crate) fn at(self, distance: usize) -> Site {
         Site {
@@ -46,7 +47,7 @@ impl Site {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct Resident {
     pub(crate) site: Site,
-    /// How many objects were there before in the execution.
+    /// Number of earlier objects there in the execution.
     pub(crate) predecessors: u32,
     pub(crate) parts: u32,
 }
@@ -60,7 +61,7 @@ const WORDS: [(Region, &str); 5] = [
 ];
 
 impl Names {
-    /// The object with this name.
+    /// Returns the object with this name.
     pub(crate) fn resident(&mut self, name: Resident) -> ObjectId {
         if let Some(&object) = self.residents.get(&name) {
             return object;
@@ -70,8 +71,8 @@ impl Names {
         object
     }
 
-    /// The names of objects in memory, in words that do not depend on the process: `0.1@heap:40.0/2` is of two parts and
-    /// the first that was used there.
+    /// Returns the names of objects in memory, as text that does not depend on the process.
+    /// `0.1@heap:40.0/2` has two parts and is the first object that was used there.
     pub(super) fn residents(&self) -> impl Iterator<Item = (String, ObjectId)> {
         self.residents.iter().map(|(name, &object)| {
             let Resident {
@@ -87,7 +88,7 @@ impl Names {
         })
     }
 
-    /// The object with a name that `residents` gave.
+    /// Returns the object with a name that `residents` returned.
     pub(super) fn read_resident(&mut self, text: &str) -> Option<ObjectId> {
         let (path, rest) = text.split_once('@')?;
         let (word, rest) = rest.split_once(':')?;

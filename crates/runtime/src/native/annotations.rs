@@ -1,4 +1,5 @@
-//! What a program tells the race detector of a thread sanitizer: orders that it does not see, and accesses that may race.
+//! A program's annotations for the race detector of a thread sanitizer: orders that the detector
+//! does not see, and accesses that may race.
 
 use crate::atomic::Value;
 use crate::engine::Engine;
@@ -8,19 +9,19 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-/// What an execution has said so far.
+/// The annotations in the current execution so far.
 #[derive(Clone, Default)]
 pub(crate) struct Annotations {
-    /// How often threads have released at an address.
+    /// Number of releases at each address.
     released: FxHashMap<usize, u32>,
-    /// Threads that ignore their reads (false) or writes (true), and how often they began to.
+    /// Threads that ignore their reads (false) or writes (true), and how deep such requests nest.
     ignored: Vec<(ThreadId, bool, u32)>,
     /// Memory in which races are expected.
     benign: Vec<Range<usize>>,
 }
 
 impl Annotations {
-    /// Whether there was none.
+    /// Returns whether there are no annotations.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.released.is_empty() && self.ignored.is_empty() && self.benign.is_empty()
@@ -33,7 +34,7 @@ impl Annotations {
         self.benign.clear();
     }
 
-    /// Whether the thread ignores accesses like this.
+    /// Returns whether the thread ignores its reads or writes, as `is_write` says.
     #[inline(always)]
     pub(crate) fn ignore(&self, thread: ThreadId, is_write: bool) -> bool {
         !self.ignored.is_empty() && self.has_ignored(thread, is_write)
@@ -45,7 +46,7 @@ impl Annotations {
         ignored.any(|&(own, what, depth)| (own, what) == (thread, is_write) && depth > 0)
     }
 
-    /// Whether races are expected at this address.
+    /// Returns whether races are expected at this address.
     pub(crate) fn is_benign(&self, address: usize) -> bool {
         self.benign.iter().any(|range| range.contains(&address))
     }
@@ -68,18 +69,19 @@ impl Annotations {
     }
 }
 
-/// All that the thread did so far happens before what threads do after they have taken it up at this address.
+/// Orders everything that the thread has done so far before what other threads do after acquiring
+/// at this address.
 pub fn release_at(address: usize, code: usize) {
     order(address, code, Access::Write);
 }
 
-/// Takes up what threads have released at this address.
+/// Orders what the thread does next after everything that threads have released at this address.
 pub fn acquire_at(address: usize, code: usize) {
     order(address, code, Access::Read);
 }
 
 fn order(address: usize, code: usize, access: Access) {
-    /// No program has memory here: the event is about a variable beside the one that the program names.
+    /// No program has memory here: the event is about a variable beside the one named.
     const BESIDE: usize = 1 << 62;
     let (is_needed, is_enforceable) =
         silently(|engine| (engine.races_plain(), engine.config.is_enforceable));
@@ -88,7 +90,7 @@ fn order(address: usize, code: usize, access: Access) {
             "the program has annotations of the order of its threads, which cannot be enforced";
         super::refuse(code, what.to_owned());
     }
-    // Where plain accesses interleave none races.
+    // Where plain accesses are interleaved, they do not race.
     if !is_needed {
         return;
     }
@@ -126,7 +128,7 @@ fn order(address: usize, code: usize, access: Access) {
     });
 }
 
-/// The thread begins or ends to ignore its reads or writes.
+/// Makes the thread begin or end to ignore its reads or writes.
 pub fn ignore(is_write: bool, begins: bool) {
     silently(|engine| {
         let thread = engine.running;
@@ -135,7 +137,7 @@ pub fn ignore(is_write: bool, begins: bool) {
     });
 }
 
-/// Races are expected in this memory.
+/// Expects races in this memory.
 pub fn expect_races(address: usize, length: usize) {
     silently(|engine| {
         let benign = &mut engine.native.objects.annotations.benign;

@@ -12,7 +12,7 @@ use explore::{Access, Op, OpKind, Request};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
-/// An atomic load.
+/// Performs an atomic load.
 ///
 /// # Safety
 ///
@@ -27,7 +27,7 @@ pub unsafe fn load<V: Value>(pointer: *const V, order: Ordering, frame: *const F
     }
 }
 
-/// The same in the middle of a call of the program.
+/// Performs an atomic load in the middle of a call of the program.
 ///
 /// # Safety
 ///
@@ -68,7 +68,7 @@ unsafe fn load_given<V: Value>(
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
-        // SAFETY: the program reads it, and nobody writes it meanwhile.
+        // SAFETY: the program reads it, and it is not written meanwhile.
         let (value, token) = unsafe {
             let value = pointer.read_unaligned();
             (value, token(value, range))
@@ -82,7 +82,7 @@ unsafe fn load_given<V: Value>(
     })
 }
 
-/// An atomic store.
+/// Performs an atomic store.
 ///
 /// # Safety
 ///
@@ -94,7 +94,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
     let met = Cell::new(None);
     let goes_on = |engine: &mut Engine| {
         if engine.is_on_own_stack(pointer.addr()) {
-            // As a first write to its frame may be.
+            // This may be the first write of a function to its frame.
             engine.wipe_stacks();
         }
         let range = engine.range(pointer.addr(), size_of::<V>());
@@ -103,7 +103,7 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
-        // SAFETY: the program writes it, and nobody else accesses it meanwhile.
+        // SAFETY: the program writes it, and it is not accessed otherwise meanwhile.
         unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
             let old = pointer.read_unaligned();
@@ -121,8 +121,8 @@ pub unsafe fn store<V: Value>(pointer: *mut V, value: V, order: Ordering, code: 
     });
 }
 
-/// An atomic read-modify-write. `name` is that of the operation, as `fetch_add`, which makes the new value of the old one
-/// and `operand`; gives the old value.
+/// Performs an atomic read-modify-write and returns the old value. `named` holds the operation's
+/// name, such as `fetch_add`. `change` computes the new value from the old one and `operand`.
 ///
 /// # Safety
 ///
@@ -145,7 +145,7 @@ pub unsafe fn modify<V: Value>(
     }
 }
 
-/// The same in the middle of a call of the program.
+/// Performs an atomic read-modify-write in the middle of a call of the program.
 ///
 /// # Safety
 ///
@@ -184,7 +184,7 @@ unsafe fn modify_unless<V: Value>(
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
-        // SAFETY: the program writes it, and nobody else accesses it meanwhile.
+        // SAFETY: the program writes it, and it is not accessed otherwise meanwhile.
         let (old, new) = unsafe {
             engine.changes(pointer.addr(), size_of::<V>());
             let old = pointer.read_unaligned();
@@ -205,7 +205,8 @@ unsafe fn modify_unless<V: Value>(
     })
 }
 
-/// An atomic compare-exchange; gives the value that was found, as `Err` if it is not the expected one.
+/// Performs an atomic compare-exchange. Returns the value found, as `Err` if it is not the expected
+/// one.
 ///
 /// # Safety
 ///
@@ -246,7 +247,7 @@ pub unsafe fn compare_exchange<V: Value>(
     };
     perform_when(goes_on, |engine| {
         let range = met.get().expect("an access has a range");
-        // SAFETY: the program accesses it, and nobody else does meanwhile.
+        // SAFETY: the program accesses it, and it is not accessed otherwise meanwhile.
         let old = unsafe { pointer.read_unaligned() };
         // SAFETY: as above.
         let before = unsafe { token(old, range) };
@@ -270,27 +271,27 @@ pub unsafe fn compare_exchange<V: Value>(
     })
 }
 
-/// The bytes of a value.
+/// Returns the bytes of a value, followed by zeros.
 fn wide<V: Value>(value: V) -> u128 {
     let mut bytes = [0; size_of::<u128>()];
     bytes[..size_of::<V>()].copy_from_slice(bytes_of(&value));
     u128::from_ne_bytes(bytes)
 }
 
-/// A fence of the memory model.
+/// Performs a fence of the memory model.
 pub fn fence(order: Ordering, code: usize) {
     super::at(code, || crate::fence(order));
 }
 
 impl Engine {
-    /// Whether it matters for data races what atomic accesses order.
+    /// Returns whether synchronization by atomic accesses matters for data races.
     #[inline(always)]
     pub(super) fn is_ordering(&self) -> bool {
         self.watch.races && self.native.is_ordering
     }
 
-    /// Whether a store of the code that runs continues the release sequence of its thread, as in C and in C++ before C++20.
-    /// Each unit of the program has a language of its own.
+    /// Returns whether a store at the current code continues the release sequence of its thread, as
+    /// in C and in C++ before C++20. Each unit of the program has its own language.
     fn continues_release_sequences(&mut self) -> bool {
         let Some(native) = self.config.native else {
             return false;
@@ -300,7 +301,8 @@ impl Engine {
         *known.or_insert_with(|| native.source_map.continues_release_sequences(code))
     }
 
-    /// What an atomic access orders: where plain ones interleave, all are sequentially consistent.
+    /// Returns the effective memory order. Where plain accesses are interleaved, all accesses are
+    /// sequentially consistent.
     pub(super) fn effective(&self, order: Ordering) -> Ordering {
         match self.races_plain() {
             true => order,
@@ -378,7 +380,7 @@ impl Engine {
         });
     }
 
-    /// `values`: found, expected, new; `orders`: of success, of failure.
+    /// Handles what is watched. `values`: found, expected, new. `orders`: on success, on failure.
     #[cold]
     #[inline(never)]
     fn exchanged_at<V: Value>(

@@ -1,9 +1,10 @@
 //! Writes to shared memory that no hook reports.
 //!
-//! In an audited execution every hook calls the checker. While code of the program runs, exactly one thread runs. So what
-//! differs between two calls, and was not reported, that thread has written unseen: a library without hooks, code that was
-//! generated, or the system has. The write matters if another thread accesses the same bytes, and neither starts nor joins
-//! of threads order the two: then it is left out of the search.
+//! In an audited execution every hook calls the checker. While code of the program runs, exactly
+//! one thread runs. So every difference between two calls that was not reported is an unseen write
+//! of that thread: by a library without hooks, by generated code, or by the system. The write
+//! matters if another thread accesses the same bytes and neither starts nor joins of threads order
+//! the two accesses. Such a write is reported as left out of the search.
 
 use crate::engine::{Engine, Watch};
 use crate::model::Model;
@@ -17,30 +18,33 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 const GRANULE: usize = 8;
 
-/// More memory than this is not compared.
+/// The maximum number of bytes of memory that are compared.
 const LARGEST: usize = 1 << 20;
 
-/// The bytes that may be copied and compared in one exploration.
+/// The number of bytes that may be copied and compared in one exploration.
 const BUDGET: usize = 512 << 20;
 
-/// An access costs as much as this many bytes.
+/// The cost of an access, in bytes.
 const ACCESS: usize = 512;
 
-/// A compiler may put a write behind this many further hooks, and a function may report as many writes before them.
+/// The number of reported writes that are remembered. A compiler may move a write behind this
+/// number of further hooks, and a function may report this number of writes in advance.
 const REPORTED: usize = 32;
 
-/// Further writes are not reported.
+/// The maximum number of writes that are reported to the user.
 const MOST_TOLD: usize = 8;
 
-/// Set when the program calls a library of a compiler in an audited execution. These libraries access no more than the objects that
-/// they are given, which code with hooks accesses, too. So what they write then is taken for reported.
+/// Set when the program calls a library of the compiler in an audited execution. These libraries
+/// access only the objects passed to them, which code with hooks accesses, too. So their writes
+/// count as reported.
 pub static HAS_CALLED_LIBRARY: AtomicBool = AtomicBool::new(false);
 
-/// What is known of the audited execution.
+/// The data of the audited execution.
 pub(crate) struct Audit {
-    /// How many bytes may still be copied and compared.
+    /// Number of bytes that may still be copied and compared.
     budget: usize,
-    /// What the program may write, as it was when the program was entered; none while the checker runs.
+    /// The memory that the program may write, with its content when the program was entered. Empty
+    /// while the checker runs.
     pieces: Vec<Range<usize>>,
     content: Vec<u8>,
     /// Indexed by thread.
@@ -51,11 +55,11 @@ pub(crate) struct Audit {
 
 #[derive(Default)]
 struct Audited {
-    /// Its vector clock by starts and joins: an entry per thread, 0 beyond the end.
+    /// The thread's vector clock by starts and joins. Entries beyond the end are 0.
     clock: Vec<u32>,
-    /// The writes that it reported last.
+    /// The latest writes that the thread reported.
     reported: VecDeque<Range<usize>>,
-    /// The place of its last call.
+    /// The place of the thread's last call of the checker.
     code: usize,
 }
 
@@ -65,7 +69,7 @@ struct Granule {
     unseen: Vec<(Touch, Place)>,
 }
 
-/// An access of some bytes of a granule. Bit i: byte i.
+/// An access of some bytes of a granule. Bit i stands for byte i.
 #[derive(Clone, Copy)]
 struct Touch {
     thread: ThreadId,
@@ -104,7 +108,7 @@ impl Audit {
         &mut self.threads[thread.index()]
     }
 
-    /// A thread starts its life.
+    /// Starts a thread.
     pub(crate) fn born(&mut self, thread: ThreadId, parent: Option<ThreadId>) {
         let mut clock = Vec::new();
         if let Some(parent) = parent {
@@ -118,7 +122,7 @@ impl Audit {
         self.thread(thread).clock = clock;
     }
 
-    /// `joiner` knows that `thread` has ended.
+    /// Records that `joiner` is ordered after the end of `thread`.
     pub(crate) fn joined(&mut self, joiner: ThreadId, thread: ThreadId) {
         let ended = self.thread(thread).clock.clone();
         let clock = &mut self.thread(joiner).clock;
@@ -140,7 +144,7 @@ impl Audit {
         }
     }
 
-    /// Whether starts and joins leave the order of two accesses open.
+    /// Returns whether two accesses overlap and are not ordered by starts and joins.
     fn conflicts(&self, earlier: Touch, later: Touch) -> bool {
         let clock = &self.threads[later.thread.index()].clock;
         let known = clock.get(earlier.thread.index()).copied();
@@ -149,7 +153,7 @@ impl Audit {
             && known.unwrap_or_default() < earlier.number
     }
 
-    /// A hook reports an access of the thread. Returns the unseen writes that matter because of it.
+    /// Records an access that a hook reports. Returns the unseen writes that matter because of it.
     fn report(
         &mut self,
         thread: ThreadId,
@@ -181,7 +185,7 @@ impl Audit {
         found
     }
 
-    /// A thread has written bytes of a granule unseen; returns whether that matters already.
+    /// Records an unseen write of the thread. Returns whether it matters already.
     fn write_unseen(&mut self, number: usize, touch: Touch, place: Place) -> bool {
         let mut granule = self.granules.remove(&number).unwrap_or_default();
         let unseen = granule.unseen.iter().map(|&(unseen, _)| unseen);
@@ -196,7 +200,8 @@ impl Audit {
         conflicts
     }
 
-    /// The bytes of the granule at this address that have changed without a report. Bit i: byte i.
+    /// Returns the bytes of the granule at this address that changed without a report, bit i for
+    /// byte i.
     fn unreported(&self, thread: ThreadId, address: usize, [old, new]: [&[u8]; 2]) -> u8 {
         let mut bytes = 0;
         for (index, _) in old.iter().zip(new).enumerate().filter(|(_, (a, b))| a != b) {
@@ -209,7 +214,8 @@ impl Audit {
         bytes
     }
 
-    /// The thread has called the checker: returns what it has written unseen since its last call, and what of that matters.
+    /// Records the unseen writes of the thread since its last call of the checker. Returns those
+    /// that matter already.
     fn compare(&mut self, thread: ThreadId, place: Place) -> Vec<Range<usize>> {
         if HAS_CALLED_LIBRARY.load(Relaxed) {
             return Vec::new();
@@ -221,7 +227,8 @@ impl Audit {
             let (old, behind) = rest.split_at(piece.len());
             rest = behind;
             let start = std::ptr::with_exposed_provenance::<u8>(piece.start);
-            // SAFETY: the memory was there when it was copied, and the program cannot take it away without a call.
+            // SAFETY: the memory existed when it was copied, and the program cannot unmap it
+            // without a call.
             let new = unsafe { std::slice::from_raw_parts(start, piece.len()) };
             if old == new {
                 continue;
@@ -259,7 +266,7 @@ impl Granule {
     }
 }
 
-/// Adds a range of bytes, as one with the last one if that ends in the granule before.
+/// Adds a range of bytes. It is merged with the last range if that ends in the granule before.
 fn add_to(found: &mut Vec<Range<usize>>, range: Range<usize>) {
     match found.last_mut() {
         Some(last) if (last.end - 1) / GRANULE + 1 == range.start / GRANULE => {
@@ -269,7 +276,7 @@ fn add_to(found: &mut Vec<Range<usize>>, range: Range<usize>) {
     }
 }
 
-/// The granules of a range, each with the bytes of it.
+/// Returns the granules of a range, each with the range's bytes in it.
 fn granules(range: Range<usize>) -> impl Iterator<Item = (usize, u8)> {
     let numbers = range.start / GRANULE..range.end.div_ceil(GRANULE);
     numbers.map(move |number| {
@@ -279,28 +286,29 @@ fn granules(range: Range<usize>) -> impl Iterator<Item = (usize, u8)> {
     })
 }
 
-/// From the first to the last of these bytes of a granule.
+/// Returns the range from the first to the last of these bytes of a granule.
 fn bytes_of(number: usize, bytes: u8) -> Range<usize> {
     let start = number * GRANULE;
     start + bytes.trailing_zeros() as usize..start + GRANULE - bytes.leading_zeros() as usize
 }
 
-/// Code of the program has called the checker at this place, or has ended; the checker has done nothing yet. This and the next
-/// functions are called only where an execution is audited.
+/// Records that code of the program has called the checker at this place, or has ended. Call it
+/// before the checker does anything. This and the next functions are called only in audited
+/// executions.
 pub fn leave_program(code: Option<usize>) {
     if current().is_some() {
         silently(|engine| engine.audit_segment(code.unwrap_or_default()));
     }
 }
 
-/// The checker is about to call a function of the program.
+/// Records that the checker is about to call a function of the program.
 pub fn call_program(function: usize) {
     if current().is_some() {
         silently(|engine| engine.native.audit.thread(engine.running).code = function + 1);
     }
 }
 
-/// The checker returns to code of the program.
+/// Records that the checker returns to code of the program.
 pub fn enter_program() {
     if current().is_some() {
         silently(Engine::begin_audited_segment);
@@ -308,8 +316,9 @@ pub fn enter_program() {
 }
 
 impl Model {
-    /// Runs the schedule of accesses of an execution once more, and looks for writes to shared memory that no hook reports. They are
-    /// left out of the search ([`Model::left_out`]). Nothing is found if the program takes another path this time, or is too large.
+    /// Repeats a schedule of accesses and searches for writes to shared memory that no hook
+    /// reports. They are reported as left out of the search ([`Model::left_out`]). Nothing is found
+    /// if the program takes another path this time, or is too large.
     pub fn audit(&mut self, schedule: &Schedule) {
         let engine = self.engine_mut();
         let Some(native) = engine.config.native else {
@@ -343,16 +352,18 @@ impl Model {
 }
 
 impl Model {
-    /// From the next execution on it is noted which code of a program in machine code executions come to, or no longer.
+    /// Sets whether executions of native programs, from the next one on, record the code they
+    /// reach.
     pub fn mark_code(&mut self, is_on: bool) {
         if let Some(native) = self.engine().config.native {
             native.memory.mark_code(is_on);
-            // They were made otherwise.
+            // Savepoints were made under the other setting.
             self.engine_mut().savepoints.forget();
         }
     }
 
-    /// The lines to which no execution has come that was noted, as `file:line`; none for programs in Rust.
+    /// Returns the lines that no recorded execution has reached, as `file:line`. Programs in Rust
+    /// have none.
     pub fn unreached(&self) -> Vec<String> {
         let native = self.engine().config.native;
         native.map_or_else(Vec::new, |native| native.memory.unreached())
@@ -365,7 +376,7 @@ impl Engine {
         pending.is_some_and(|pending| pending.enabled().is_some())
     }
 
-    /// A hook reports an access of the thread that runs.
+    /// Records an access of the running thread that a hook reports.
     #[cold]
     #[inline(never)]
     pub(super) fn audit_access(&mut self, address: usize, length: usize, writes: bool) {
@@ -426,7 +437,7 @@ impl Engine {
         self.watch.audits && !self.is_tearing_down && self.native.audit.budget > 0
     }
 
-    /// A write to shared memory that no hook reported.
+    /// Reports a write to shared memory that no hook reported.
     fn tell_unseen(&mut self, range: Range<usize>, place: Place) {
         let Some(native) = self.config.native else {
             return;
@@ -435,7 +446,7 @@ impl Engine {
             return;
         }
         let name = native.source_map.variable(range.start, range.len());
-        // The write may have left some bytes as they were.
+        // The write may have left some bytes unchanged.
         let name = name.split(" (byte").next().unwrap_or_default();
         let places: Vec<String> = place
             .iter()

@@ -9,11 +9,11 @@ use crate::perform::{perform_when, silently};
 use explore::{Access, OpKind};
 use std::cell::Cell;
 
-/// Copies memory as `memmove` does: where plain accesses are events, a read and a write for each word.
+/// Copies memory like `memmove`. Where plain accesses are events, each word is a read and a write.
 ///
 /// # Safety
 ///
-/// As for [`read`](super::read) and [`write()`](super::write), of all the memory.
+/// As for [`read`](super::read) and [`write()`](super::write), for all the memory.
 pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
     let given = [to, from, length].map(|word| word as u128);
     // SAFETY: the frame is valid, as promised by the caller.
@@ -52,13 +52,13 @@ pub unsafe fn copy(to: usize, from: usize, length: usize, frame: *const Frame) {
     }
 }
 
-/// A structure that the program copies when this returns: one write of both places, which are one object. A copy to the thread's
-/// private stack is a read only: the search may handle the write hook earlier, as a private write (`own`), and a report must have
-/// the same events.
+/// Reports that the program copies a structure afterwards: one write of both places, which become
+/// one object. A copy to the thread's private stack is a read only: the search may handle its write
+/// in advance as a private write (`own`), and a report must have the same events.
 ///
 /// # Safety
 ///
-/// As for [`read`](super::read) and [`write()`](super::write), of all the memory.
+/// As for [`read`](super::read) and [`write()`](super::write), for all the memory.
 pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const Frame) {
     let given = [to, from, length].map(|word| word as u128);
     if silently(|engine| engine.is_on_private_stack(to, length)) {
@@ -101,7 +101,8 @@ pub unsafe fn copy_at_once(to: usize, from: usize, length: usize, frame: *const 
 
 const WORD: usize = 8;
 
-/// A further plain read of the operation at this place: the await rule does not compare the thread's state here.
+/// Reports a further plain read of the operation at this place. The await rule does not compare the
+/// thread's state here.
 ///
 /// # Safety
 ///
@@ -133,11 +134,11 @@ pub unsafe fn read_on(address: usize, length: usize, code: usize) {
     });
 }
 
-/// Fills memory as `memset` does: where plain accesses are events, a write for each word.
+/// Fills memory like `memset`. Where plain accesses are events, each word is a write.
 ///
 /// # Safety
 ///
-/// As for [`write()`](super::write), of all the memory.
+/// As for [`write()`](super::write), for all the memory.
 pub unsafe fn fill(to: usize, byte: u8, length: usize, code: usize) {
     let step = match silently(|engine| engine.races_plain()) {
         true => length,
@@ -154,7 +155,7 @@ pub unsafe fn fill(to: usize, byte: u8, length: usize, code: usize) {
 }
 
 impl Engine {
-    /// The range that a copy writes.
+    /// Returns the range that a copy writes.
     fn range_of_copy(&mut self, to: usize, from: usize, length: usize) -> Range {
         self.accesses_stack(to);
         self.accesses_stack(from);

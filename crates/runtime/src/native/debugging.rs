@@ -1,4 +1,4 @@
-//! Where a debugger stops a native program that is run again.
+//! Stops a debugger at failures of a native program that is run again.
 
 use crate::engine::Engine;
 use explore::Pending;
@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
 static IS_DEBUGGED: AtomicBool = AtomicBool::new(false);
 
-/// From now on [`mazurka_failed`] is called where something fails.
+/// From now on, [`mazurka_failed`] is called at each failure.
 pub fn tell_debugger() {
     IS_DEBUGGED.store(true, Relaxed);
 }
 
-/// Something fails here, on the stack of the thread that it fails in if it fails in one.
+/// Stops the debugger at a failure. A failure of a thread calls this on the thread's stack.
 pub fn stop_for_debugger(message: &str) {
     if IS_DEBUGGED.load(Relaxed) {
         let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
@@ -24,7 +24,8 @@ pub fn stop_for_debugger(message: &str) {
 }
 
 impl Engine {
-    /// The thread that runs has begun to wait: a debugger stops where that is a deadlock, before its end is told.
+    /// Stops the debugger if the running thread has begun to wait and this is a deadlock, before
+    /// the report.
     #[inline]
     pub(crate) fn stop_at_deadlock(&self) {
         if IS_DEBUGGED.load(Relaxed) && self.is_deadlock() {
@@ -43,7 +44,7 @@ impl Engine {
     }
 }
 
-/// What has failed, a string of C, while [`mazurka_failed`] is called.
+/// The description of the failure, a C string, during a call of [`mazurka_failed`].
 // SAFETY: no other variable has this name.
 #[unsafe(no_mangle)]
 #[allow(

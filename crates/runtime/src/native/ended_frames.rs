@@ -1,8 +1,8 @@
-//! Parts of stacks that belong to no function any more.
+//! Parts of stacks that no longer belong to any function.
 //!
-//! A function that calls a hook has its frame above the return address of the call. So what is below, on the stack of the thread
-//! that runs or of one that is suspended in a hook, is what functions left that have returned. A thread that has ended has
-//! no frames.
+//! A function that calls a hook has its frame above the call's return address. So everything below
+//! is left over from returned functions, on the stack of the running thread or of a thread that is
+//! suspended in a hook. A thread that has ended has no frames.
 
 use super::Frame;
 use super::foreign::may_be_stack;
@@ -10,13 +10,13 @@ use crate::engine::Engine;
 use crate::perform::silently;
 use explore::ThreadId;
 
-/// What the stack of the program looked like at its last call of a hook.
+/// The frame of the program's last call of a hook.
 pub static mut FRAME: *const Frame = std::ptr::null();
 
-/// Whether this is a part of a stack where a function has returned. `frame` is that of the call of the program at hand.
+/// Returns whether the function of this stack memory has returned. `frame` is the current call's.
 #[inline(always)]
 pub fn is_in_ended_frame(address: usize, frame: *const Frame) -> bool {
-    /// Below each stack there is a guard page. So an address less than a page above the frame is on its stack.
+    /// Below each stack is a guard page, so an address less than a page above `frame` is on it.
     const NEAR: usize = 4096;
     let above = address.wrapping_sub(frame.addr() + size_of::<Frame>());
     above >= NEAR
@@ -33,31 +33,32 @@ impl Engine {
         let thread = &self.threads[owner.index()];
         let frame = match owner == self.running {
             true => frame,
-            // When main has returned others run on as if it had not.
+            // After main has returned, other threads continue, and its frame still counts.
             false if self.objects.ends[owner.index()].is_finished() => {
                 return owner != ThreadId::MAIN && !self.native.has_exited;
             }
             false => thread.frame,
         };
-        // Else the program has a stack of its own there.
+        // Otherwise the program has a stack of its own there.
         let is_known = (thread.fibre.lowest()..thread.fibre.base()).contains(&frame);
         is_known && address < frame + size_of::<Frame>()
     }
 
-    /// The thread that runs is about to be suspended. In the middle of a call others may have made calls since.
+    /// Records the frame of the running thread, which is about to be suspended. In the middle of a
+    /// call, other threads may have changed `FRAME`.
     #[inline(always)]
     pub(crate) fn note_frame(&mut self) {
-        // SAFETY: the one thread of the system that runs the program writes it.
+        // SAFETY: only the system thread that runs the program writes it.
         let frame = unsafe { FRAME }.addr();
         if self.is_on_own_stack(frame) {
             self.thread().frame = frame;
         }
     }
 
-    /// Whether the function with this local variable of the thread that ran last has returned.
+    /// Returns whether the function with this local variable of the last-run thread has returned.
     #[cold]
     pub(super) fn is_ended_local(&mut self, address: usize) -> bool {
-        // It may go on without being suspended.
+        // The thread may have continued without being suspended.
         self.note_frame();
         let (id, frame) = (self.running, self.thread().frame);
         let has_ended = id != ThreadId::MAIN && self.objects.ends[id.index()].is_finished();

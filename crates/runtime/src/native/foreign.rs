@@ -1,8 +1,9 @@
 //! Bytes of a thread's stack that other threads write.
 //!
-//! The await rule compares the stack of a thread with what it was before. What others wrote meanwhile the thread does not
-//! know: whether it stops must not depend on when they did. So these bytes count as they were before, until the thread
-//! writes them itself, or has an effect, with which another comparison begins.
+//! The await rule compares a thread's stack with its earlier content. The thread has not observed
+//! what others wrote there meanwhile, and whether it stops must not depend on the time of these
+//! writes. So these bytes count with their old values, until the thread writes them itself or has
+//! an effect, after which a new comparison begins.
 
 use super::Laps;
 use crate::engine::Engine;
@@ -10,11 +11,11 @@ use crate::perform::silently;
 use explore::ThreadId;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The stacks of this process lie between these addresses, other memory may, too.
+/// The bounds of the addresses of all stacks in this process. Other memory may lie between them.
 static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 
-/// There is one more stack.
+/// Extends the bounds by one more stack.
 pub(crate) fn meet_stack(start: usize, end: usize) {
     LOWEST.fetch_min(start, Relaxed);
     HIGHEST.fetch_max(end, Relaxed);
@@ -25,11 +26,11 @@ pub(super) fn may_be_stack(address: usize) -> bool {
     address < HIGHEST.load(Relaxed) && address >= LOWEST.load(Relaxed)
 }
 
-/// A function that the program has called is about to change this memory, of which there is no hook.
+/// Records that a function called by the program is about to change this memory without a hook.
 ///
 /// # Safety
 ///
-/// The memory can be read.
+/// The memory is readable.
 #[inline]
 pub unsafe fn changes(address: usize, length: usize) {
     if may_be_stack(address) {
@@ -39,11 +40,12 @@ pub unsafe fn changes(address: usize, length: usize) {
 }
 
 impl Engine {
-    /// The thread that runs is about to change this memory, which may be another's stack.
+    /// Records that the running thread is about to change this memory, perhaps another thread's
+    /// stack.
     ///
     /// # Safety
     ///
-    /// The memory can be read.
+    /// The memory is readable.
     #[inline(always)]
     pub(crate) unsafe fn changes(&mut self, address: usize, length: usize) {
         if may_be_stack(address) {
@@ -68,7 +70,7 @@ impl Engine {
         } else {
             // SAFETY: as promised by the caller.
             unsafe { owner.laps.keep(address, length) };
-            // What it has on its stack is not what a savepoint has.
+            // The stack then differs from its copy in savepoints.
             owner.run = run;
             self.accesses_stack(address);
         }
@@ -84,17 +86,17 @@ impl Engine {
 }
 
 impl Laps {
-    /// The thread writes to its own stack.
+    /// Records that the thread writes to its own stack.
     pub(crate) fn overwrite(&mut self, address: usize, length: usize) {
         self.foreign
             .retain(|byte, _| !(address..address + length).contains(byte));
     }
 
-    /// Another thread is about to write to the stack.
+    /// Records that another thread is about to write to the stack.
     ///
     /// # Safety
     ///
-    /// The memory can be read.
+    /// The memory is readable.
     unsafe fn keep(&mut self, address: usize, length: usize) {
         if self.is_beginning() {
             return;
@@ -105,13 +107,14 @@ impl Laps {
         }
         for byte in address..address + length {
             let place = std::ptr::with_exposed_provenance::<u8>(byte);
-            // SAFETY: as promised by the caller; the one thread of the system that runs the program reads it.
+            // SAFETY: as promised by the caller. Only the system thread that runs the program reads
+            // it.
             let before = unsafe { place.read() };
             self.foreign.entry(byte).or_insert(before);
         }
     }
 
-    /// Puts into a copy of the stack, which begins at this address, what the thread knows of it.
+    /// Puts the old values of foreign bytes into a copy of the stack, which begins at this address.
     pub(crate) fn as_known(&self, start: usize, stack: &mut [u8]) {
         if !self.foreign.is_empty() {
             for (&byte, &before) in self.foreign.range(start..start + stack.len()) {

@@ -1,7 +1,8 @@
-//! Futexes: a wait that begins only if a word has a value, in one event with the look at it.
+//! Futexes: a wait begins only if a word has a value. The test and the wait begin in one event.
 //!
-//! Waits and wakes are writes of the word's object, so that every order of them is explored. Who waits longest is
-//! woken first, as the system does among threads of one priority.
+//! Waits and wakes are writes of the word's object, so that every order of them is explored. The
+//! thread that has waited longest is woken first, as the system does among threads of equal
+//! priority.
 
 use crate::atomic::Value;
 use crate::engine::Engine;
@@ -13,10 +14,10 @@ use objects::Condvar as Order;
 use std::cell::Cell;
 use std::panic::Location;
 
-/// How a wait ended.
+/// The end of a wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Futex {
-    /// Somebody woke the thread.
+    /// Another thread woke the thread.
     Woken,
     /// The word did not have the value.
     Changed,
@@ -87,7 +88,7 @@ pub unsafe fn futex_wait(word: *const u32, expected: u32, is_timed: bool, code: 
     Futex::Expired
 }
 
-/// Wakes so many that wait at the word; how many there were.
+/// Wakes at most `most` threads that wait at the word, and returns their number.
 ///
 /// # Safety
 ///

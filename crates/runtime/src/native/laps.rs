@@ -1,24 +1,28 @@
-//! The await rule for machine code. A thread makes no progress if it returns to a place that reads, and everything that it
-//! can still read is as it was at an earlier visit. It stops there: only other threads can change what it reads, and the
-//! executions in which it reads later are explored anyway.
+//! The await rule for machine code. A thread makes no progress if it returns to a place that reads
+//! and finds everything that it can still read unchanged since an earlier visit. It stops there:
+//! only other threads can change what it reads, and the executions in which it reads later are
+//! explored anyway.
 //!
-//! What a thread can read is its registers and its stack, what its front-end keeps for it (`errno`, random numbers, …),
-//! and memory. The first two are kept at each visit of a place to which threads are known to return (`visits`). When such a
-//! place is met for the first time, the exploration starts again. Memory is shared, so each change of it is an effect, after
-//! which earlier visits do not count: `segment` finds changes by comparing values. A write of the value that is there
-//! already is no effect. It remains a write for the search.
+//! A thread can read its registers and stack, what its front-end keeps for it (`errno`, random
+//! numbers, …), and memory. The first two are saved at each visit of a place to which threads are
+//! known to return (`visits`). When a place of this kind is first found, the exploration starts
+//! again. Memory is shared, so each change of it is an effect, after which earlier visits do not
+//! count: `segment` finds changes by comparing values. A write of the value that is already there
+//! is no effect. For the search it remains a write.
 //!
-//! Until the thread has come to one of those places, each write that a hook reports counts as an effect. A loop that writes
-//! what is there already is found by the number of its rounds.
+//! Until the thread reaches one of those places, each write that a hook reports counts as an
+//! effect. A loop that only writes values that are already there is found by counting its rounds.
 //!
-//! To compare memory costs more than the rest. So a place to which threads return begins as a *loop*, where registers and
-//! stack are kept. It becomes a *spin loop* when a thread is found there in the state of an earlier visit, or after many
-//! rounds without a sure effect. Memory is compared only for spin loops, and threads stop only there. The exploration
-//! starts again each time that one is met.
+//! Comparing memory costs more than the rest. So a place to which threads return begins as a
+//! *loop*, where registers and stack are saved. It becomes a *spin loop* when a thread is found
+//! there in the state of an earlier visit, or after many rounds without a sure effect. Memory is
+//! compared only for spin loops, and threads stop only there. The exploration starts again each
+//! time that a loop or spin loop is found.
 //!
-//! Frames of the program have bytes that it has not written, which earlier calls left there. If hooks left any, the rule
-//! would depend on how the checker was compiled. So hooks wipe the stack behind them, from the first time that a thread
-//! repeats a read or a try; loops over many things never end by this rule.
+//! The program's frames contain bytes that it has not written, but that earlier calls left there.
+//! If some of them came from hooks, the rule would depend on how the checker was compiled. So hooks
+//! wipe the stack below them, once a thread has repeated a read or a try. Loops over many objects
+//! never end by this rule.
 
 use super::visits::{Lap, Place};
 use crate::control_words::ControlWords;
@@ -29,8 +33,8 @@ use report::Shortcut;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-/// The registers that calls preserve, as a hook saved them on the stack, below the return address. Above it is
-/// the frame of the program.
+/// The call-preserved registers, saved on the stack by a hook, and the return address above them.
+/// The program's frame lies above the return address.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Frame {
@@ -39,35 +43,36 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Where the hook returns to.
+    /// Returns the address to which the hook returns.
     pub fn code(&self) -> usize {
         self.code
     }
 }
 
-/// Addresses and values that the program gives to a hook: it may have them nowhere else.
+/// Addresses and values passed to a hook by the program, which may have no other copy of them.
 #[derive(Clone, Copy)]
 pub(crate) enum Given {
     All([u128; 3]),
-    /// Others are not known: what the program does not read any more may have been made of them.
+    /// Others are unknown. They may derive from dead values, so these are compared, too.
     Part([u128; 3]),
 }
 
-/// Set by calls that the program makes to functions whose effects are not known: the thread that runs has had one.
+/// Set when the running thread calls a function with unknown effects.
 pub static HAS_CALLED_UNKNOWN: AtomicBool = AtomicBool::new(false);
 
-/// A thread that has performed as many operations in one execution may be in a loop whose writes change nothing.
+/// A thread that has performed this number of operations in one execution may be in a loop whose
+/// writes change nothing.
 const MANY_OPERATIONS: u32 = 32;
 
-/// Bytes of the stacks that are compared; in larger ones no spin loop is found.
+/// The maximum size in bytes of stacks that are compared. No spin loop is found on larger ones.
 const LARGEST_STACK: usize = 1 << 20;
 
 impl Engine {
-    /// The thread that runs comes by a place that reads. True if it stops there.
+    /// Records that the running thread passes a place that reads. Returns whether it stops there.
     ///
     /// # Safety
     ///
-    /// The frame is at the top of the program's part of the stack of the thread that runs.
+    /// The frame is at the top of the program's part of the running thread's stack.
     #[inline(always)]
     pub(crate) unsafe fn stops_by(
         &mut self,
@@ -95,11 +100,11 @@ impl Engine {
         // SAFETY: as promised by the caller.
         let code = unsafe { (*frame).code };
         let unroll = self.config.native.and_then(|native| native.unroll);
-        // A recursion comes by deeper each time; copies of its stack would take all memory.
+        // A recursion passes the place deeper each time; copies of its stack would fill all memory.
         if unroll.is_none() && self.stack_top() - frame.addr() > LARGEST_STACK {
             return false;
         }
-        // All threads know at once what one of them met, or an execution would depend on those before.
+        // All threads use the findings of one at once: no execution depends on earlier ones.
         let place = Place {
             code,
             is_loop: self.is_loop(code),
@@ -109,10 +114,11 @@ impl Engine {
         if is_event && !place.is_spin && self.thread().operations >= MANY_OPERATIONS {
             self.counts_round(code);
         }
-        // A suspended thread's changes have been noted. The others are noted here, so that switches make no difference.
+        // The changes of a thread are recorded when it is suspended. Record them here as well, so
+        // that switches make no difference.
         self.note_changes();
         self.thread().laps.forget_before_effect();
-        // What was compared before its last effect is of no use any more.
+        // A copy of memory from before the thread's last effect is useless.
         if !self.thread().laps.is_watched() {
             self.native.segment.forget();
         }
@@ -129,8 +135,8 @@ impl Engine {
         }
         let is_cut = unroll.is_some_and(|most| {
             let length = self.stack_top() - frame.addr();
-            // SAFETY: the stack from the frame to its top is initialised as far as a comparison goes, and nothing
-            // writes to it meanwhile.
+            // SAFETY: the stack from the frame to its top is initialised as far as a comparison
+            // needs, and is not written meanwhile.
             let stack = unsafe { std::slice::from_raw_parts(frame.cast::<u8>(), length) };
             self.thread().laps.rounds.count(code, stack, most)
         });
@@ -170,9 +176,10 @@ impl Engine {
         }
     }
 
-    /// What the thread that runs has learnt in its round that others can change. Of its own stack this is what they have
-    /// written, and what is as the thread has read it: what it has overwritten itself the next round writes again.
-    /// Below `live` are frames that have ended, which hooks overwrite.
+    /// Returns the running thread's observations since the index `start` that others can change.
+    /// For its own stack, these are the bytes that others have written and the bytes that are as
+    /// the thread has read them: the next round writes again what the thread has overwritten
+    /// itself. Below `live` are ended frames, which hooks overwrite.
     fn learnt_since(&self, start: usize, live: usize) -> Vec<Seen> {
         let laps = &self.threads[self.running.index()].laps;
         let can_change = |seen: &Seen| {
@@ -194,8 +201,9 @@ impl Engine {
         learnt.filter(can_change).collect()
     }
 
-    /// What the thread that runs has for itself: registers and its stack, as far as it knows them and may read them, what it
-    /// gave to the hook, and what its front-end keeps for it.
+    /// Appends the private state of the running thread to `state`: registers, its stack as far as
+    /// the thread has observed it and may read it, the arguments of the hook, and what the
+    /// front-end keeps for it.
     ///
     /// # Safety
     ///
@@ -203,8 +211,8 @@ impl Engine {
     unsafe fn copy_state(&mut self, frame: *const Frame, given: Given, state: &mut Vec<u8>) {
         let start = frame.addr();
         let length = self.stack_top() - start;
-        // SAFETY: the stack from the frame to its top is initialised as far as a comparison goes, and nobody writes to it
-        // meanwhile.
+        // SAFETY: the stack from the frame to its top is initialised as far as a comparison needs,
+        // and is not written meanwhile.
         state.extend_from_slice(unsafe { std::slice::from_raw_parts(frame.cast(), length) });
         self.thread().laps.as_known(start, state);
         if let Some(native) = self.config.native {
@@ -215,8 +223,8 @@ impl Engine {
         }
     }
 
-    /// Clears what is dead in the state of a thread that has come back to a place, and in that of its first visit. Before
-    /// that there is nothing to compare.
+    /// Clears the dead parts in the state of a thread that has returned to a place, and in the
+    /// state of its first visit. Until a thread returns there is nothing to compare.
     fn clear_dead(&mut self, place: Place, start: usize, state: &mut [u8]) {
         let Some(native) = self.config.native else {
             return;
@@ -229,7 +237,7 @@ impl Engine {
         self.thread().laps.clear_raw_states(place, clear);
     }
 
-    /// The thread that runs comes by a place. If it does so again and again without a sure effect, it may spin there.
+    /// Counts a visit of the running thread. Many without a sure effect make the place a spin loop.
     #[cold]
     #[inline(never)]
     fn counts_round(&mut self, code: usize) {
@@ -238,14 +246,14 @@ impl Engine {
         }
     }
 
-    /// Whether threads come back to this place without an effect.
+    /// Returns whether threads return to this place without an effect.
     #[inline(always)]
     fn is_loop(&self, code: usize) -> bool {
         self.names.has_loops() && self.names.is_loop(code as u64)
     }
 
-    /// The thread that runs comes by a place that reads; whether it was not there since its last effect, and nothing
-    /// else has to be known of it. Then that is noted, without asking for memory.
+    /// Records a visit of the running thread without allocating memory, if it is the first one
+    /// since the thread's last effect and needs no other checks. Returns whether it did.
     #[inline(always)]
     pub(super) fn visits(&mut self, code: usize) -> bool {
         match self.names.has_loops() {
@@ -259,7 +267,8 @@ impl Engine {
         !self.is_loop(code) && self.thread().laps.visits(code)
     }
 
-    /// From now on hooks wipe the stack behind them. The executions so far have compared what hooks left, too.
+    /// Makes hooks wipe the stack below them from now on. Executions so far have compared the
+    /// remains of hooks, too.
     pub(crate) fn wipe_stacks(&mut self) {
         if !self.names.has_wiped_stacks() {
             self.names.wipe_stacks();
@@ -267,7 +276,7 @@ impl Engine {
         }
     }
 
-    /// The executions so far did not compare memory here.
+    /// Makes the place a spin loop. Executions so far did not compare memory here.
     #[cold]
     fn meet_spin(&mut self, code: usize) {
         self.meet_loop(code);
@@ -276,7 +285,7 @@ impl Engine {
         }
     }
 
-    /// The executions so far did not compare states here.
+    /// Makes the place a loop. Executions so far did not compare states here.
     #[cold]
     fn meet_loop(&mut self, code: usize) {
         if self.config.without.contains(&Shortcut::AwaitRule) {

@@ -1,17 +1,18 @@
-//! `std::lock`, which takes several locks: it waits for one and tries the others. If a try fails, it gives back what it has, and
-//! begins again with the lock that it did not get.
+//! `std::lock` takes several locks: it waits for one and tries the others. If a try fails, it
+//! releases its locks and begins again with the lock that it did not get.
 //!
-//! Two threads can make each other fail for ever, so there is no end of executions. But rounds that fail leave everything as it
-//! was. Without all of them the other threads see the same, unless one of their own tries failed because of a lock that was held for such
-//! a round; if that try is of `std::lock`, its round fails and is left out, too. So a thread stops after a round
-//! that failed, and waits for the lock that it did not get as the [await rule](crate::await_rule) has it. As soon as any other try has failed
-//! in the program, rounds are no longer left out.
+//! Two threads can make each other fail forever, so the executions never end. But failed rounds
+//! leave everything unchanged. Leaving out all of them makes no difference to other threads, unless
+//! one of their tries failed because of a lock held for a failed round. If that try belongs to
+//! `std::lock`, its own round fails and is left out, too. So a thread stops after a failed round
+//! and waits, under the [await rule](crate::await_rule), for the lock that it did not get. Once any
+//! other try has failed in the program, rounds are no longer left out.
 
 use crate::engine::Engine;
 use crate::perform::{halt, silently};
 use explore::Halt;
 
-/// The last try of the thread that runs has failed; `is_of_several` says whether `std::lock` made it.
+/// Records that the running thread's last try has failed. `std::lock` made it if `is_of_several`.
 pub fn failed_to_lock(is_of_several: bool) {
     silently(|engine| {
         if engine.names.leaves_out_rounds() {
@@ -23,7 +24,8 @@ pub fn failed_to_lock(is_of_several: bool) {
     });
 }
 
-/// The thread that runs is about to wait for a lock. It stops if a round of `std::lock` failed before.
+/// Records that the running thread is about to wait for a lock. It stops if a round of `std::lock`
+/// failed before.
 pub fn waits_for_lock() {
     if silently(Engine::ends_failed_round) {
         halt(Halt::Await);
@@ -39,7 +41,7 @@ impl Engine {
         }
     }
 
-    /// Executions so far may have left out rounds that the try that failed now depends on.
+    /// Keeps rounds from now on. The failed try may depend on rounds left out so far.
     #[cold]
     fn keep_rounds(&mut self) {
         self.is_coarsened |= self.names.has_left_out_rounds();

@@ -1,4 +1,4 @@
-//! Synchronisation objects of native programs, which come to life at their addresses when they are first used.
+//! Synchronization objects of native programs, created at their addresses when they are first used.
 
 use super::Frame;
 use super::annotations::Annotations;
@@ -21,16 +21,17 @@ pub(crate) struct Objects {
     semaphores: FxHashMap<usize, Semaphore>,
     barriers: FxHashMap<usize, Barrier>,
     onces: FxHashMap<usize, Once>,
-    /// Pairs of (condition variable, a moment that comes after a wait for it that ended without a signal). Kept where races are
-    /// looked for.
+    /// Pairs of (condition variable, epoch), one for each wait that ended without a signal before
+    /// the epoch. Kept where data races are searched for.
     ended_waits: Vec<(u32, Epoch)>,
     pub(super) annotations: Annotations,
-    /// What the libraries of the compiler have done once.
+    /// The one-time actions that the compiler's libraries have already done.
     library_onces: FxHashSet<usize>,
     /// Objects that were initialised by a call and not destroyed, with the code of the call.
     initialised: FxHashMap<usize, usize>,
     pub(crate) freed: Freed,
-    /// Sizes of blocks that others may take for new ones of their size, with the threads that freed them.
+    /// Pairs of (size, thread that freed) of freed blocks whose address another thread has read.
+    /// That thread may take a new block of the size for the old one.
     pub(super) freed_by: FxHashSet<(usize, ThreadId)>,
 }
 
@@ -51,7 +52,7 @@ impl Objects {
         self.freed_by.clear();
     }
 
-    /// Becomes like the other.
+    /// Becomes a copy of `other`.
     pub(crate) fn copy(&mut self, other: &Objects) {
         copy_table(&mut self.mutexes, &other.mutexes);
         copy_table(&mut self.condvars, &other.condvars);
@@ -88,7 +89,7 @@ impl Objects {
         self.onces.remove(&address);
     }
 
-    /// Memory begins anew: objects that were there, and not destroyed, are gone.
+    /// Forgets objects in this memory that were not destroyed, since the memory is used anew.
     pub(super) fn forget_within(&mut self, address: usize, size: usize) {
         let is_within = |own: &usize| own.wrapping_sub(address) < size;
         let condvars: Vec<usize> = self.condvars.keys().copied().filter(is_within).collect();
@@ -100,7 +101,8 @@ impl Objects {
         self.onces.retain(|own, _| !is_within(own));
     }
 
-    /// What the condition variable, semaphore, barrier or lock at an address is called in events: the first of its parts, and how many.
+    /// Returns how events name the condition variable, semaphore, barrier or lock at an address:
+    /// the first of its parts, and their number.
     fn parts_at(&self, address: usize) -> Option<(ObjectId, u32)> {
         let condvar = self.condvars.get(&address).map(|known| known.object);
         let semaphore = self.semaphores.get(&address).map(|known| known.object);
@@ -114,7 +116,7 @@ impl Objects {
     }
 }
 
-/// Most programs have objects of one or two kinds.
+/// Copies a table. Most programs have objects of one or two kinds, so that most tables are empty.
 #[inline(always)]
 fn copy_table<T: Clone>(table: &mut FxHashMap<usize, T>, other: &FxHashMap<usize, T>) {
     if !table.is_empty() || !other.is_empty() {
@@ -152,36 +154,40 @@ macro_rules! objects_at {
 }
 
 objects_at! {
-    /// The mutex at an address, used by the program at `code`.
+    /// Returns the mutex at an address, used by the program at `code`.
     mutex_at, mutexes, Mutex ();
-    /// The condition variable at an address.
+    /// Returns the condition variable at an address.
     condvar_at, condvars, Condvar ();
-    /// The reader-writer lock at an address, which may prefer readers to writers that wait.
+    /// Returns the reader-writer lock at an address, which may prefer readers to waiting writers.
     rwlock_at, rwlocks, RwLock (prefers_readers: bool);
-    /// The semaphore at an address, with so many permits if it is used for the first time.
+    /// Returns the semaphore at an address, with the given number of permits if this is its first
+    /// use.
     semaphore_at, semaphores, Semaphore (permits: usize);
-    /// The barrier at an address, for so many threads if it is used for the first time.
+    /// Returns the barrier at an address, for the given number of threads if this is its first use.
     barrier_at, barriers, Barrier (places: usize);
-    /// The once at an address.
+    /// Returns the once at an address.
     once_at, onces, Once ();
 }
 
-/// A function uses an object at an address as atomics are used: not when it is gone or another thread writes there.
+/// Checks the use of an object at an address like that of an atomic: its memory must exist, and no
+/// other thread may write there without an order.
 pub fn use_at(address: usize, code: usize) {
     silently(|engine| engine.shadow_use(address, code));
 }
 
-/// The mutex of an operation that is carried out under a lock of the checker's, or whose owner has ended.
+/// Returns the mutex at an address without a check of its use: for an operation under a lock of the
+/// checker, or for a mutex whose owner has ended.
 pub fn inner_mutex_at(address: usize) -> Mutex {
     silently(|engine| engine.mutex_at(address))
 }
 
-/// The number of the queue of a futex. Its word may be gone already: to wake threads at memory that was freed is allowed.
+/// Returns the number of the queue of a futex. Its word may be gone: waking threads at freed memory
+/// is allowed.
 pub(crate) fn condvar_number(address: usize) -> u32 {
     silently(|engine| engine.condvar_at(address)).number
 }
 
-/// The program initialises an object at the address: what was there is gone.
+/// Initialises an object at the address. An earlier object there is forgotten.
 pub fn initialise(address: usize, code: usize) {
     silently(|engine| {
         engine.look_for_races_of_objects();
@@ -192,14 +198,15 @@ pub fn initialise(address: usize, code: usize) {
     });
 }
 
-/// Where an object at the address was initialised by a call, if it was not destroyed. Its memory may be another's by now. Unknown
-/// on stacks, where the same frames come again.
+/// Returns the code that initialised an object at the address by a call, if the object was not
+/// destroyed. Its memory may belong to something else by now. Returns None on stacks, where frames
+/// reuse addresses.
 pub fn initialised_at(address: usize) -> Option<usize> {
     let objects = |engine: &mut Engine| engine.native.objects.initialised.get(&address).copied();
     silently(objects).filter(|_| !may_be_stack(address))
 }
 
-/// The program destroys the object at the address.
+/// Destroys the object at the address.
 pub fn destroy(address: usize, code: usize) {
     silently(|engine| {
         engine.look_for_races_of_objects();
@@ -209,14 +216,15 @@ pub fn destroy(address: usize, code: usize) {
     });
 }
 
-/// Whether a thread waits for the object at the address, or would in another order of events that nothing orders.
+/// Returns whether a thread waits for the object at the address, or would wait if unordered events
+/// happened in another order.
 pub fn is_waited_for(address: usize) -> bool {
     silently(|engine| {
         let parts = engine.native.objects.parts_at(address);
         let is_about = |about: ObjectId| {
             parts.is_some_and(|(first, parts)| about.0.wrapping_sub(first.0) < parts)
         };
-        // Waits that have been granted are taken off the list at the end of the step that grants them.
+        // Granted waits are removed from the list at the end of the step that grants them.
         let is_granted = |thread| {
             let wait = engine.wait_of(thread);
             wait.is_some_and(|wait| engine.objects.is_granted(wait))
@@ -228,7 +236,8 @@ pub fn is_waited_for(address: usize) -> bool {
     })
 }
 
-/// The same for condition variables in a block of memory.
+/// Returns whether a thread waits for a condition variable in a block of memory, as
+/// [`is_waited_for`] does.
 pub fn is_condvar_waited_for_within(address: usize, size: usize) -> bool {
     silently(|engine| {
         let condvars = engine.native.objects.condvars.iter();
@@ -242,8 +251,8 @@ pub fn is_condvar_waited_for_within(address: usize, size: usize) -> bool {
 }
 
 impl Engine {
-    /// Whether a thread waits for a condition variable, or a wait has ended by itself that could still go on: nothing orders its
-    /// end before what the thread that runs does.
+    /// Returns whether a thread waits for a condition variable, or a wait that ended without a
+    /// signal could still be waiting: its end is not ordered before the running thread.
     fn is_condvar_waited_for(&mut self, number: u32) -> bool {
         if self.objects.condvars.get(number).waiters() > 0 {
             return true;
@@ -252,7 +261,7 @@ impl Engine {
         let mut ended_waits = self.native.objects.ended_waits.iter();
         let is_unordered =
             ended_waits.any(|&(own, epoch)| own == number && !happens_before.knows(running, epoch));
-        // Without all clocks what is ordered may seem not to be.
+        // Without all clocks, ordered events may seem unordered.
         let is_certain = self.native.is_ordering;
         if is_unordered && !is_certain {
             self.order_atomics();
@@ -260,7 +269,7 @@ impl Engine {
         is_unordered && is_certain
     }
 
-    /// The wait of the thread that runs ends without a signal.
+    /// Records that a wait of the running thread ends without a signal.
     pub(crate) fn note_end_of_wait(&mut self, number: u32) {
         if self.config.native.is_some() && self.watch.races {
             let epoch = self.happens_before.now(self.running);
@@ -268,7 +277,8 @@ impl Engine {
         }
     }
 
-    /// The thread that runs signals: waits that have ended by then are over for all who know of the signal.
+    /// Records a signal by the running thread. Waits that have ended by then are over for all
+    /// threads ordered after the signal.
     pub(crate) fn order_ends_of_waits(&mut self, number: u32) {
         if self.native.objects.ended_waits.is_empty() {
             return;
@@ -282,12 +292,13 @@ impl Engine {
     }
 }
 
-/// Whether a library of the compiler does at this address what it does once, for the first time in the execution.
+/// Returns whether a compiler library is about to do its one-time action at this address for the
+/// first time in the execution.
 pub fn begins_library_once(control: usize) -> bool {
     silently(|engine| engine.native.objects.library_onces.insert(control))
 }
 
-/// Does something that the program does at this place.
+/// Calls `does`, an action with an effect that the program performs at this place.
 #[inline]
 pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
     silently(|engine| {
@@ -298,8 +309,8 @@ pub fn at<R>(code: usize, does: impl FnOnce() -> R) -> R {
     does()
 }
 
-/// The same for what may fail and change nothing: a thread that comes back without an effect in between, and would
-/// fail again, stops.
+/// Calls `tries`, an action that may fail and change nothing. A thread that returns here without an
+/// effect in between, and would fail again, stops.
 ///
 /// # Safety
 ///

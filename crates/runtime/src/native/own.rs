@@ -1,5 +1,5 @@
-//! Plain accesses of memory that a thread has to itself: most of all accesses, and nothing but a note for the await
-//! rule.
+//! Plain accesses of memory that a thread has to itself. Most accesses are of this kind, and only
+//! the await rule has to record them.
 
 use crate::engine::Engine;
 use crate::grain::Grain;
@@ -7,17 +7,17 @@ use crate::model::Model;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
-/// The engine whose threads have such accesses pass, if any has.
+/// The engine whose threads may pass these accesses, if there is one.
 static ENGINE: AtomicPtr<Engine> = AtomicPtr::new(ptr::null_mut());
 
-/// Whether hooks wipe the stack behind them, since the await rule compares what they leave there.
+/// Whether hooks wipe the stack below them, because the await rule compares what they leave there.
 pub static WIPES: AtomicBool = AtomicBool::new(false);
 
 impl Model {
-    /// An execution begins.
+    /// Prepares the variables above for an execution.
     pub(crate) fn begin_own(&mut self) {
         let engine = self.engine_mut();
-        // What is written here is of the process, and models in Rust may run side by side.
+        // These variables belong to the process, where models in Rust may run in parallel.
         if engine.config.native.is_none() {
             return;
         }
@@ -31,11 +31,12 @@ impl Model {
     }
 }
 
-/// Whether a plain read at this place needs [`read`](super::read) to be called: false if the memory is the own one of
-/// the thread that runs, which has not been at this place since its last effect. Called by a thread of the program.
+/// Returns whether a plain read at this place may skip [`read`](super::read). It may if the memory
+/// belongs to the running thread alone, and the thread has not been at this place since its last
+/// effect. Called by a thread of the program.
 #[inline(always)]
 pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
-    // SAFETY: the engine is alive while its threads run, and nobody else uses it meanwhile.
+    // SAFETY: the engine is alive while its threads run, and is not used elsewhere meanwhile.
     let Some(engine) = (unsafe { ENGINE.load(Relaxed).as_mut() }) else {
         return false;
     };
@@ -46,7 +47,7 @@ pub fn reads_own(address: usize, length: usize, code: usize) -> bool {
         && engine.begin_passing()
 }
 
-/// The same for [`read_on`](super::read_on).
+/// Returns whether a further read of an operation may skip [`read_on`](super::read_on).
 #[inline(always)]
 pub fn reads_on_own(address: usize, length: usize) -> bool {
     // SAFETY: as above.
@@ -54,7 +55,7 @@ pub fn reads_on_own(address: usize, length: usize) -> bool {
     engine.is_some_and(|engine| engine.passes(address, length) && engine.begin_passing())
 }
 
-/// The same for a plain write.
+/// Returns whether a plain write may skip [`write()`](super::write).
 #[inline(always)]
 pub fn writes_own(address: usize, length: usize, code: usize) -> bool {
     // SAFETY: as above.
@@ -69,18 +70,18 @@ pub fn writes_own(address: usize, length: usize, code: usize) -> bool {
     is_own
 }
 
-/// Whether a function that has returned may have had its frame here, on the stack of the thread that runs.
+/// Checks whether a returned function may have had its frame here, on the running thread's stack.
 #[inline(always)]
 fn is_below_frame(address: usize) -> bool {
     /// Frames of more bytes together are rare.
     const NEAR: usize = 1 << 20;
-    // SAFETY: the hook that runs has written it.
+    // SAFETY: the running hook has written it.
     let frame = unsafe { super::FRAME }.addr();
     frame.wrapping_sub(address) < NEAR
 }
 
 impl Engine {
-    /// Whether the thread that runs may have the memory to itself.
+    /// Checks whether the running thread may have the memory to itself.
     #[inline(always)]
     fn passes(&mut self, address: usize, length: usize) -> bool {
         match self.races_plain() {
@@ -89,7 +90,7 @@ impl Engine {
         }
     }
 
-    /// Counts the access; false if that is one too many.
+    /// Counts the access. Returns false if it exceeds the limit.
     #[inline(always)]
     fn begin_passing(&mut self) -> bool {
         match self.races_plain() {

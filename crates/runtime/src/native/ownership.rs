@@ -1,10 +1,10 @@
-//! Which memory can have data races: what several threads access, and not only atomically. The rest needs no
-//! clocks (the states of memory are those of Eraser, Savage et al., TOCS 1997, section 2.2, here kept over all
-//! executions).
+//! Finds the memory that can have data races: memory that several threads access, not only
+//! atomically. Other memory needs no clocks. The states of memory are those of Eraser (Savage et
+//! al., TOCS 1997, section 2.2), here kept over all executions.
 //!
-//! What is met to be shared late was not watched before: the exploration starts again. A program that does that
-//! again and again has all its memory watched. An exploration that is resumed cannot start again, so it watches all
-//! memory, unless it is a slice: then that slice is done again.
+//! Memory that turns out to be shared late was not watched before, so the exploration starts again.
+//! If a program causes many restarts, all its memory is watched. A resumed exploration cannot start
+//! again, so it watches all memory, unless it is a slice: then that slice is repeated.
 
 use crate::model::Model;
 use explore::ThreadId;
@@ -12,22 +12,22 @@ use report::Shortcut;
 use rustc_hash::FxHashMap;
 use std::mem;
 
-/// Who accesses a granule, in any execution.
+/// The accesses of a granule so far, over all executions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Owner {
-    /// None if there are several.
+    /// None if several threads access the granule.
     thread: Option<ThreadId>,
     has_plain: bool,
 }
 
-/// What an access finds.
+/// What an access finds out about its granule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
     /// No race is possible here.
     Harmless,
     /// The memory is shared.
     Shared,
-    /// The same, and nobody knew.
+    /// The memory is shared, which was not known before this access.
     Met,
 }
 
@@ -35,26 +35,27 @@ pub(crate) enum Found {
 #[derive(Default)]
 pub(crate) struct Ownership {
     owners: FxHashMap<usize, Owner>,
-    /// Those of late, at their slots.
+    /// A cache of recent entries, by slot.
     recent: Vec<(usize, Owner)>,
-    /// How often an exploration started again.
+    /// Number of times the exploration has started again.
     restarts: u32,
     /// All memory counts as shared.
     is_given_up: bool,
-    /// To start again costs no more than a slice.
+    /// A restart repeats no more than a slice.
     is_of_slices: bool,
 }
 
 const RECENT: usize = 4096;
 
-/// How often an exploration starts again for the sake of less work in each execution.
+/// The maximum number of restarts that are made to save work in each execution.
 const MOST_RESTARTS: u32 = 8;
 
-/// After as many executions it starts again once at most.
+/// After this number of executions, only one more restart is allowed.
 const LATE: u64 = 1000;
 
-/// Stacks lie side by side, with the same things at the same places: the upper bits of a product differ (Fibonacci hashing,
-/// Knuth, TAOCP 3, section 6.4).
+/// Returns the slot of a granule. Stacks lie side by side with the same contents at the same
+/// offsets, so the upper bits of a product are used, which differ (Fibonacci hashing, Knuth, TAOCP
+/// 3, section 6.4).
 #[inline(always)]
 fn slot(granule: usize) -> usize {
     const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -67,30 +68,30 @@ const NOBODY: Owner = Owner {
 };
 
 impl Ownership {
-    /// From now on all memory counts as shared.
+    /// Treats all memory as shared from now on.
     pub(crate) fn give_up(&mut self) {
         self.is_given_up = true;
         self.recent.clear();
     }
 
-    /// The exploration starts again after as many executions. Whether that was often enough, or is late enough, that
-    /// it is better to watch all memory.
+    /// Records that the exploration starts again after `executions` executions. Returns whether it
+    /// is better to watch all memory, because there were many restarts or this one is late.
     pub(crate) fn restart(&mut self, executions: u64) -> bool {
         self.restarts += 1;
         self.restarts > MOST_RESTARTS || executions > LATE && !self.is_of_slices
     }
 
-    /// Those of which the owners are known.
+    /// Returns the granules whose owners are known.
     pub(crate) fn granules(&self) -> impl Iterator<Item = usize> {
         self.owners.keys().copied()
     }
 
-    /// Whether a slice uses what others have learnt.
+    /// Returns whether this is a slice that uses the knowledge of earlier slices.
     pub(crate) fn is_of_slices(&self) -> bool {
         self.is_of_slices
     }
 
-    /// Whether the granule is known to be the thread's own, and accessed by it as memory that is not atomic.
+    /// Returns whether only this thread is known to access the granule, and not only atomically.
     #[inline(always)]
     pub(crate) fn is_own(&self, granule: usize, thread: ThreadId) -> bool {
         let own = Owner {
@@ -100,7 +101,7 @@ impl Ownership {
         self.recent.get(slot(granule)) == Some(&(granule, own))
     }
 
-    /// An access of the granule.
+    /// Records an access of the granule.
     #[inline]
     pub(crate) fn access(&mut self, granule: usize, thread: ThreadId, is_plain: bool) -> Found {
         if self.is_given_up {
@@ -138,16 +139,16 @@ impl Ownership {
     }
 }
 
-/// What a process has learnt of a native program in the slices that it has done.
+/// Knowledge of a native program that a process has gained in its slices.
 #[derive(Default)]
 pub struct Learnt {
     ownership: Ownership,
-    /// How many executions there were.
+    /// Number of executions so far.
     repeated: u64,
 }
 
 impl Model {
-    /// Takes up what was learnt before. A search of which this is a slice can
+    /// Uses knowledge from earlier slices. A search that this slice belongs to can
     /// [begin the slice again](Model::has_met_more_shared_memory).
     pub fn take_up(&mut self, learnt: Learnt) {
         let engine = self.engine_mut();
@@ -159,7 +160,7 @@ impl Model {
         }
     }
 
-    /// What it has learnt. The model is of no use afterwards.
+    /// Returns the knowledge gained. The model cannot be used afterwards.
     pub fn take_learnt(&mut self) -> Learnt {
         let engine = self.engine_mut();
         Learnt {
@@ -168,14 +169,15 @@ impl Model {
         }
     }
 
-    /// Whether executions so far have shared memory that nobody watched. No object has become coarser by that.
+    /// Returns whether executions so far have shared memory that was not watched. This makes no
+    /// object coarser.
     pub fn has_met_more_shared_memory(&self) -> bool {
         self.engine().native.has_met_more_shared
     }
 }
 
 impl Owner {
-    /// Whether an access like this changes nothing.
+    /// Returns whether an access by the thread leaves the owner unchanged.
     fn has(self, thread: ThreadId, is_plain: bool) -> bool {
         (self.thread.is_none() || self.thread == Some(thread)) && (self.has_plain || !is_plain)
     }

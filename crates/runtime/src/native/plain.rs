@@ -1,4 +1,4 @@
-//! Plain and volatile accesses to memory by address, which the program does itself after it has told them.
+//! Plain and volatile accesses of memory by address, which the program does after reporting them.
 
 use super::Frame;
 use super::foreign::may_be_stack;
@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{self, Relaxed};
 
-/// A plain write is done by the program after its hook.
+/// A plain write, which the program does after its hook.
 #[derive(Clone, Copy)]
 pub(crate) struct Written {
     pub(super) address: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Written {
     pub(super) range: Range,
 }
 
-/// A plain read of this many bytes, which the program does when this returns.
+/// Reports a plain read of `length` bytes, which the program does afterwards.
 ///
 /// # Safety
 ///
@@ -33,7 +33,8 @@ pub unsafe fn read(address: usize, length: usize, frame: *const Frame) {
     unsafe { read_given(address, length, frame, Given::All(given)) }
 }
 
-/// The same in the middle of a call of the program, with those of its arguments that are known.
+/// Reports a plain read in the middle of a call of the program, with the known arguments of the
+/// call.
 ///
 /// # Safety
 ///
@@ -80,7 +81,7 @@ unsafe fn read_given(address: usize, length: usize, frame: *const Frame, given: 
     });
 }
 
-/// A plain write of this many bytes, which the program does when this returns.
+/// Reports a plain write of `length` bytes, which the program does afterwards.
 ///
 /// # Safety
 ///
@@ -124,8 +125,8 @@ pub unsafe fn write(address: usize, length: usize, code: usize) {
     });
 }
 
-/// A write of volatile memory of this many bytes, which the program does when this returns: an event, without
-/// an order for other memory.
+/// Reports a volatile write of `length` bytes, which the program does afterwards. It is an event,
+/// but orders no other memory.
 ///
 /// # Safety
 ///
@@ -138,7 +139,8 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     let goes_on = |engine: &mut Engine| {
         if engine.is_on_own_stack(address) {
             engine.thread().laps.take_effect();
-            // What hooks leave is there when a function first writes to its frame.
+            // At a function's first write to its frame, the frame still holds what hooks left
+            // there.
             engine.wipe_stacks();
         } else {
             engine.writes_memory(address);
@@ -170,8 +172,8 @@ pub unsafe fn write_volatile(address: usize, length: usize, code: usize) {
     });
 }
 
-/// Volatile memory that is not the thread's own stack is accessed while there are other threads: the report says that such
-/// accesses are not checked for races.
+/// Notes an access of volatile memory outside the thread's own stack while there are other threads:
+/// the report says that these accesses are not checked for races.
 pub fn meet_volatile(address: usize, code: usize) {
     static HAS_MET: AtomicBool = AtomicBool::new(false);
     if HAS_MET.load(Relaxed) {
@@ -190,17 +192,17 @@ pub fn meet_volatile(address: usize, code: usize) {
     });
 }
 
-/// The thread that runs changes something that is no memory of the program.
+/// Records that the running thread changes something other than the program's memory.
 pub fn take_effect() {
     silently(|engine| engine.thread().laps.take_effect());
 }
 
-/// Says that the event at hand is a call, and what it does, for people.
+/// Records for users that the current event is a call, and what it does.
 pub fn tell_call(text: impl FnOnce() -> String) {
     silently(|engine| engine.record_call(text));
 }
 
-/// The thread that runs asks for memory: an effect of its own. Gives its number.
+/// Records an allocation by the running thread, which is an effect. Returns the thread's number.
 pub fn begin_allocation() -> usize {
     silently(|engine| {
         engine.thread().laps.take_effect();
@@ -208,7 +210,7 @@ pub fn begin_allocation() -> usize {
     })
 }
 
-/// Memory is given back: whoever accesses it without an order uses it after its end.
+/// Records that memory is freed. An access that is not ordered before this is a use after free.
 pub fn release(address: usize, length: usize, code: usize) {
     silently(|engine| {
         if !engine.races_plain() {
@@ -220,14 +222,14 @@ pub fn release(address: usize, length: usize, code: usize) {
     });
 }
 
-/// The same for memory that is unmapped: what is mapped there later is other memory.
+/// Records that memory is unmapped. A later mapping there counts as other memory.
 pub fn unmap(address: usize, length: usize, code: usize) {
     silently(|engine| {
         if !engine.races_plain() {
             engine.look_for_races();
         }
         engine.thread().laps.take_effect();
-        // What was written in this step cannot be read afterwards.
+        // What this step has written is unreadable afterwards.
         if let Some(written) = engine.native.written.take() {
             engine.has_written(written);
         }
@@ -236,11 +238,11 @@ pub fn unmap(address: usize, length: usize, code: usize) {
 }
 
 impl Engine {
-    /// The thread that runs writes here. What is on its own stack is compared when it comes back to a place.
+    /// Records a write of the running thread. Its own stack is compared when it returns to a place.
     ///
     /// # Safety
     ///
-    /// The memory can be read.
+    /// The memory is readable.
     #[inline(always)]
     pub(crate) unsafe fn takes_effect_at(&mut self, address: usize, length: usize) {
         if self.is_on_own_stack(address) {
@@ -251,7 +253,8 @@ impl Engine {
         unsafe { self.changes(address, length) };
     }
 
-    /// The same if that needs no memory of the checker's. Else nothing happens, and gives false.
+    /// Records the write if that needs no memory of the checker's. Otherwise does nothing and
+    /// returns false.
     #[inline(always)]
     pub(super) fn takes_effect_simply(&mut self, address: usize) -> bool {
         if self.is_on_own_stack(address) {
@@ -264,7 +267,7 @@ impl Engine {
         is_simple
     }
 
-    /// Whether the address is on the stack of the thread that runs.
+    /// Returns whether the address is on the stack of the running thread.
     #[inline(always)]
     pub(crate) fn is_on_own_stack(&mut self, address: usize) -> bool {
         let fibre = &self.thread().fibre;
@@ -276,7 +279,8 @@ impl Engine {
         self.native.is_raced
     }
 
-    /// Counts a plain access of the thread that runs, which is no event; false if that is one too many.
+    /// Counts a plain access of the running thread that is no event. Returns false beyond the
+    /// limit.
     #[inline(always)]
     pub(super) fn begin_raced_access(&mut self) -> bool {
         let left = &mut self.thread().accesses_left;
@@ -285,7 +289,8 @@ impl Engine {
         goes_on
     }
 
-    /// The thread that runs performs a plain access, which is no event, unless that is one too many; whether it goes on.
+    /// Performs a plain access of the running thread that is no event, within the limit. Returns
+    /// whether the thread continues.
     pub(super) fn goes_on_racing(&mut self, performs: impl FnOnce(&mut Engine)) -> bool {
         let goes_on = self.begin_raced_access();
         match goes_on {
@@ -295,7 +300,7 @@ impl Engine {
         goes_on
     }
 
-    /// The plain read of the event at hand.
+    /// Performs the plain read of the current event.
     ///
     /// # Safety
     ///
@@ -313,11 +318,11 @@ impl Engine {
         }
     }
 
-    /// Says what the plain read of the operation at hand finds.
+    /// Records for users what the plain read of the current operation finds.
     ///
     /// # Safety
     ///
-    /// The memory can be read.
+    /// The memory is readable.
     pub(super) unsafe fn record_read(&mut self, address: usize, length: usize) {
         if self.watch.audits {
             self.audit_access(address, length, false);
@@ -329,7 +334,7 @@ impl Engine {
         });
     }
 
-    /// The plain write of the event at hand, which ends, is done.
+    /// Completes the plain write of the current event, which ends.
     #[cold]
     pub(crate) fn has_written(&mut self, written: Written) {
         let Written {
@@ -338,13 +343,13 @@ impl Engine {
             range,
         } = written;
         if self.is_ended_local(address) {
-            // What is there now is the checker's. Nothing reads what was written.
+            // The memory belongs to the checker now. The written value is never read.
             self.record_memory(address, &[&[0]], None, |name, _| {
                 format!("{name} is written")
             });
             return;
         }
-        // SAFETY: the program has written it just now.
+        // SAFETY: the program has just written it.
         unsafe {
             self.after = content_of(address, length, range);
             let bytes = bytes_at(address, length);
@@ -354,7 +359,8 @@ impl Engine {
         }
     }
 
-    /// A plain access that is an event is ordered with others like an atomic one, and races only with the end of its memory.
+    /// Orders a plain access that is an event like an atomic one. It races only with the end of its
+    /// memory.
     #[cold]
     pub(super) fn order_plain(
         &mut self,

@@ -1,9 +1,10 @@
-//! Stacks that only their threads access, where plain accesses are events.
+//! Stacks that only their own threads access, in programs where plain accesses are events.
 //!
-//! An access of memory that nobody else ever accesses commutes with all that others do. So the plain accesses of a thread's own
-//! stack are parts of the step before, as spawns and waits are, until another thread accesses that stack in any execution:
-//! from then on they are events (a coarsening: the search starts again). Where what is verified is to be enforced all are
-//! events, since that must not depend on what a search learns.
+//! An access of memory that no other thread ever accesses commutes with all operations of others.
+//! So plain accesses of a thread's own stack are parts of the previous step, as spawns and waits
+//! are, until another thread accesses that stack in any execution. From then on they are events (a
+//! coarsening: the search starts again). Where the verified behaviour is to be enforced, all are
+//! events, since this must not depend on findings of a search.
 
 use super::Written;
 use super::foreign::may_be_stack;
@@ -16,7 +17,7 @@ use objects::Coarsening;
 use report::Shortcut;
 
 impl super::State {
-    /// Whether plain accesses of all stacks are events from the start.
+    /// Returns whether plain accesses of all stacks are events from the start.
     pub(crate) fn are_stacks_events(&self, config: &Config) -> bool {
         // A private access belongs to the step before it, as a spawn does.
         let without = &config.without;
@@ -27,7 +28,7 @@ impl super::State {
 }
 
 impl Engine {
-    /// Whether the thread, which begins, has its stack to itself.
+    /// Returns whether the starting thread has its stack to itself.
     pub(crate) fn begins_with_private_stack(&mut self, id: ThreadId) -> bool {
         let native = &self.native;
         if self.config.native.is_none() || native.is_raced || native.are_stacks_events(&self.config)
@@ -40,7 +41,7 @@ impl Engine {
         !self.names.is_coarse(self.names.end(id), Coarsening::Shared)
     }
 
-    /// Whether this is a part of the stack of the thread that runs, which has it to itself.
+    /// Returns whether this memory is on the running thread's stack, and the stack is private.
     #[inline(always)]
     pub(crate) fn is_on_private_stack(&mut self, address: usize, length: usize) -> bool {
         let thread = self.thread();
@@ -48,7 +49,8 @@ impl Engine {
         thread.has_private_stack && fibre.lowest() <= address && address + length <= fibre.base()
     }
 
-    /// The thread that runs is about to access its private stack; whether it goes on at once.
+    /// Records an access of the running thread to its private stack. Returns whether it continues
+    /// at once.
     pub(super) fn accesses_privately(&mut self, kind: OpKind, code: usize) -> bool {
         self.thread().code = code;
         let op = Op {
@@ -68,8 +70,8 @@ impl Engine {
         goes_on
     }
 
-    /// The thread that runs accesses its private stack as part of the step at hand; false if that would be one operation too
-    /// many.
+    /// Counts an access of the running thread to its private stack as part of the current step.
+    /// Returns false if it exceeds the limit of operations.
     #[inline(always)]
     pub(super) fn begin_private_access(&mut self) -> bool {
         let most = self.config.max_events;
@@ -79,7 +81,8 @@ impl Engine {
         goes_on
     }
 
-    /// The plain write at hand, which is no event, is told when it is done, if it is a step.
+    /// Arranges for the current plain write, which is no event, to be recorded when done, if it is
+    /// a step.
     pub(super) fn tell_private_write(&mut self, address: usize, length: usize) {
         if self.watch.audits && !self.races_plain() {
             self.audit_access(address, length, true);
@@ -98,7 +101,7 @@ impl Engine {
         }
     }
 
-    /// The thread that runs accesses memory, which may be another's stack.
+    /// Records that the running thread accesses memory, which may be another thread's stack.
     #[inline(always)]
     pub(crate) fn accesses_stack(&mut self, address: usize) {
         if may_be_stack(address) && !self.native.is_raced {
@@ -106,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// From now on the plain accesses of the stack are events, unless it is that of the thread that runs.
+    /// Makes plain accesses of the stack events, unless it is the running thread's own.
     #[cold]
     fn shares_stack(&mut self, address: usize) {
         let owner = self.owner_of_stack(address);
@@ -121,7 +124,8 @@ impl Engine {
             self.native.are_stacks_shared = true;
         }
         self.threads[owner.index()].has_private_stack = false;
-        // What hooks leave is there when a function first writes to its frame, which is an event now.
+        // What hooks left is visible when a function first writes to its frame, which is an event
+        // now.
         self.wipe_stacks();
         self.coarsen(self.names.end(owner), Coarsening::Shared);
     }

@@ -1,4 +1,4 @@
-//! Ranges of memory by address: which object an access is of, and what it finds there.
+//! Ranges of memory by address, which determine the object of an access and its value.
 
 use crate::atomic::Value;
 use crate::engine::Engine;
@@ -9,7 +9,7 @@ use explore::{Access, ObjectId, Op, OpKind, Request, Token};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// Looking up a range is what every access begins with: those of late are found by one comparison.
+/// A cache of recent ranges. Every access looks up its range; recent ones take one comparison.
 #[derive(Default)]
 pub(crate) struct Ranges {
     recent: Vec<Recent>,
@@ -36,7 +36,7 @@ const NOTHING: Recent = Recent {
 };
 
 impl Engine {
-    /// The range that an access belongs to.
+    /// Returns the range that an access belongs to.
     #[inline(always)]
     pub(crate) fn range(&mut self, address: usize, length: usize) -> Range {
         self.accesses_stack(address);
@@ -62,7 +62,7 @@ impl Engine {
         range
     }
 
-    /// What was looked up may be another range by now.
+    /// Empties the cache, since a cached access may belong to another range now.
     pub(crate) fn coarsen_ranges(&mut self, has_grown: bool) {
         let recent = &mut self.native.ranges.recent;
         recent.clear();
@@ -70,7 +70,7 @@ impl Engine {
         self.is_coarsened |= has_grown;
     }
 
-    /// What the thread that runs does next; whether it goes on at once.
+    /// Announces the running thread's next operation. Returns whether it continues at once.
     #[inline(always)]
     pub(crate) fn announces(
         &mut self,
@@ -89,14 +89,15 @@ impl Engine {
         let index = self.running.index();
         self.pending[index] = explore::Pending::Enabled(self.after_yield(Request::plain(op)));
         let runs_on = self.runs_on();
-        // What the thread has changed so far is an effect whether or not it is suspended here.
+        // Changes so far are an effect whether or not the thread is suspended here.
         if runs_on && self.watch.reads {
             self.end_segment();
         }
         runs_on
     }
 
-    /// Says what the event at hand does, with the name of the variable and values, one of which it has afterwards, if that is known.
+    /// Records the current event for users, with the variable's name and the given values.
+    /// `afterwards` is the index of the value that the variable has after the event, if known.
     pub(super) fn record_memory<const N: usize>(
         &mut self,
         address: usize,
@@ -120,7 +121,8 @@ impl Engine {
 }
 
 impl Range {
-    /// What an access of this memory, a part of the range, is of: to order one byte is not to order its neighbour.
+    /// Returns the variable of an access to this memory, which is part of the range. In a merged
+    /// range it consists of bytes: ordering one byte must not order its neighbour.
     #[inline]
     pub(super) fn variable(self, address: usize, length: usize) -> Variable {
         match self.is_merged {
@@ -130,20 +132,20 @@ impl Range {
     }
 }
 
-/// The token of what a range holds.
+/// Returns the token of the content of a range.
 ///
 /// # Safety
 ///
-/// The range is memory that can be read.
+/// The range is readable memory.
 unsafe fn content(range: Range) -> Token {
     let start = std::ptr::with_exposed_provenance::<u8>(range.start as usize);
     let mut hasher = FxHasher::default();
-    // SAFETY: as promised by the caller; the one thread of the operating system that runs the model reads it.
+    // SAFETY: as promised by the caller. Only the system thread that runs the model reads it.
     hasher.write(unsafe { std::slice::from_raw_parts(start, range.length as usize) });
     Token(hasher.finish())
 }
 
-/// The token of a value that an access of the range reads or writes.
+/// Returns the token of a value that an access of the range reads or writes.
 ///
 /// # Safety
 ///
@@ -157,7 +159,7 @@ pub(super) unsafe fn token<V: Value>(value: V, range: Range) -> Token {
     }
 }
 
-/// The token of what an access reads or writes.
+/// Returns the token of the memory that an access reads or writes.
 ///
 /// # Safety
 ///
@@ -176,22 +178,22 @@ pub(super) unsafe fn content_of(address: usize, length: usize, range: Range) -> 
     }
 }
 
-/// The program could not access this address either.
+/// Reads the first byte, so that a fault occurs here if the program could not access it either.
 ///
 /// # Safety
 ///
-/// A signal handler deals with an address that cannot be read.
+/// A signal handler deals with unreadable addresses.
 #[inline(always)]
 pub(super) unsafe fn touch<V>(pointer: *const V) {
     // SAFETY: as promised by the caller.
     unsafe { pointer.cast::<u8>().read_volatile() };
 }
 
-/// What the thread that runs learns by reading this memory.
+/// Returns what the running thread observes by reading this memory.
 ///
 /// # Safety
 ///
-/// The memory can be read, and nobody writes it meanwhile.
+/// The memory is readable, and is not written meanwhile.
 pub(super) unsafe fn memory_seen(address: usize, length: usize) -> Seen {
     // SAFETY: as promised by the caller.
     let digest = unsafe { digest_at(address, length) };
@@ -202,7 +204,7 @@ pub(super) unsafe fn memory_seen(address: usize, length: usize) -> Seen {
     }
 }
 
-/// A digest of what is there.
+/// Returns a digest of the memory.
 ///
 /// # Safety
 ///
@@ -221,7 +223,7 @@ pub(super) fn bytes_of<V>(value: &V) -> &[u8] {
 
 /// # Safety
 ///
-/// The memory can be read, and nobody writes it while the slice is used.
+/// The memory is readable, and is not written while the slice is used.
 pub(super) unsafe fn bytes_at<'m>(address: usize, length: usize) -> &'m [u8] {
     // SAFETY: as promised by the caller.
     unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u8>(address), length) }

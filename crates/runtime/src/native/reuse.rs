@@ -1,11 +1,12 @@
-//! Blocks of the heap that are given out again (ABA): a thread that keeps an address may take a new object there for the old one.
+//! Reuse of heap blocks (ABA): a thread that keeps an address may find a new object there.
 //!
-//! With `Config::reuse` an allocation gets new memory, or any block of its size that was freed while threads ran: a choice. The
-//! frees and allocations of one size are writes of one object, once there are both in any execution; until then none is an event.
-//! As C11 has it, a free happens before the allocation that gets the block.
-//! Without it, blocks are never given out again, and with it not more often than it says. This is left out of the search where an address that
-//! one thread has read atomically, or with interleaved plain accesses, is of a block that another one frees, and blocks of that size are
-//! allocated.
+//! With `Config::reuse`, an allocation chooses new memory or any block of its size that was freed
+//! while threads ran. Once some execution contains both, the frees and allocations of one size are
+//! writes of one object; until then none is an event. As in C11, a free happens before the
+//! allocation that gets the block.
+//! Without `Config::reuse` blocks are never reused, and with it at most as often as it says.
+//! Further reuse is reported as left out if one thread has read an address (atomically, or plainly
+//! with interleaving), another thread frees that block, and blocks of its size are allocated.
 
 use crate::engine::Engine;
 use crate::perform::{silently, visible};
@@ -17,29 +18,29 @@ use report::{LeftOut, Omission};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::panic::Location;
 
-/// No program has memory here: blocks of a size are an object at this address and their size.
+/// The base address of the objects that stand for all blocks of a size. No program has memory here.
 const POOLS: usize = 1 << 61;
 
-/// Blocks of the execution that may be given out again, by size, with the events that freed them.
+/// The reusable blocks of the execution by size, with the events that freed them.
 pub(super) type Freed = FxHashMap<usize, Vec<(usize, EventId)>>;
 
 /// What executions have done so far while several threads ran.
 #[derive(Default)]
 pub(crate) struct Met {
-    /// The threads that have read the address of a block; none stands for several.
+    /// The threads that have read the address of a block. None stands for several.
     readers: FxHashMap<usize, Option<ThreadId>>,
-    /// By size of block: the code of the first free, and the threads that have freed.
+    /// By block size: the code of the first free, and the threads that have freed.
     freed: FxHashMap<usize, (usize, FxHashSet<ThreadId>)>,
-    /// By size of block: the threads that have allocated.
+    /// By block size: the threads that have allocated.
     allocated: FxHashMap<usize, FxHashSet<ThreadId>>,
-    /// Sizes of blocks that one thread has freed while another one may have known their addresses.
+    /// Sizes of blocks that one thread has freed while another one may have held their addresses.
     known: FxHashSet<usize>,
-    /// Sizes that the report tells of.
+    /// Sizes that the report mentions.
     told: FxHashSet<usize>,
 }
 
 impl Met {
-    /// Whether some thread has allocated, and another one freed.
+    /// Returns whether one thread has allocated and another one has freed.
     fn has_two(&self, size: usize) -> bool {
         let (freed, allocated) = (self.freed.get(&size), self.allocated.get(&size));
         freed
@@ -52,7 +53,7 @@ impl Met {
     }
 }
 
-/// The thread that runs has read the address of a block.
+/// Records that the running thread has read the address of a block.
 pub fn meet_address(block: usize, is_atomic: bool) {
     silently(|engine| {
         let counts = is_atomic || !engine.races_plain();
@@ -66,7 +67,7 @@ pub fn meet_address(block: usize, is_atomic: bool) {
     });
 }
 
-/// The thread that runs asks for a block of this size: one that was freed, or none if it is to be a new one.
+/// Chooses a block for an allocation of the running thread: a freed one, or None for new memory.
 pub fn allocate_again(size: usize, code: usize) -> Option<usize> {
     if !silently(|engine| engine.meets_allocation(size)) {
         return None;
@@ -90,7 +91,7 @@ pub fn allocate_again(size: usize, code: usize) -> Option<usize> {
     })
 }
 
-/// The thread that runs has freed a block of this size.
+/// Records that the running thread has freed a block of this size.
 pub fn free_for_others(block: usize, size: usize, code: usize) {
     if !silently(|engine| engine.meets_free(block, size, code)) {
         return;
@@ -112,7 +113,7 @@ pub fn free_for_others(block: usize, size: usize, code: usize) {
     });
 }
 
-/// In how many ways an allocation may be carried out.
+/// Returns the number of ways to carry out an allocation.
 pub(crate) fn alternatives(freed: Option<&Vec<(usize, EventId)>>) -> u32 {
     1 + freed.map_or(0, Vec::len) as u32
 }
@@ -130,7 +131,7 @@ impl Engine {
         })
     }
 
-    /// Carries out the choice of an allocation; the block that was freed last comes first.
+    /// Carries out the choice of an allocation: 0 is new memory, 1 the block freed last.
     fn take_freed(&mut self, size: usize) -> Option<usize> {
         let freed = self.native.objects.freed.get_mut(&size)?;
         let index = freed.len().checked_sub(self.choice as usize)?;
@@ -143,7 +144,7 @@ impl Engine {
         Some(block)
     }
 
-    /// Whether an allocation is an event.
+    /// Returns whether an allocation is an event.
     fn meets_allocation(&mut self, size: usize) -> bool {
         if self.is_solo() {
             return false;
@@ -168,7 +169,7 @@ impl Engine {
         false
     }
 
-    /// Whether a free is an event.
+    /// Returns whether a free is an event.
     fn meets_free(&mut self, block: usize, size: usize, code: usize) -> bool {
         if self.is_solo() {
             return false;
@@ -193,7 +194,8 @@ impl Engine {
         false
     }
 
-    /// Whether blocks of this size are freed and allocated while threads run. Before that is known none of both is an event.
+    /// Returns whether threads free and allocate blocks of this size. Before that, neither is an
+    /// event.
     fn is_pool_used(&mut self, size: usize) -> bool {
         let met = &self.native.reuse;
         let is_met = met.freed.contains_key(&size) && met.allocated.contains_key(&size);
@@ -204,20 +206,21 @@ impl Engine {
         self.names.is_coarse(pool, Coarsening::Shared)
     }
 
-    /// Whether a block of this size could be given out again.
+    /// Returns whether a freed block of this size could be reused.
     fn has_freed(&self, size: usize) -> bool {
         let freed = self.native.objects.freed.get(&size);
         freed.is_some_and(|freed| !freed.is_empty())
     }
 
-    /// Blocks of this size could be given out again if a thread allocates after its own free, or threads do one each.
+    /// Reports that blocks of this size could be reused, if a thread allocates after its own free,
+    /// or one thread frees and another one allocates.
     fn leave_out_reuse(&mut self, size: usize, is_again: bool) {
         if is_again || self.native.reuse.has_two(size) {
             self.tell_of_reuse(size);
         }
     }
 
-    /// Blocks of this size could be given out again, and are not.
+    /// Reports that blocks of this size could be reused but are not.
     fn tell_of_reuse(&mut self, size: usize) {
         let met = &mut self.native.reuse;
         if !met.told.insert(size) {

@@ -1,9 +1,9 @@
-//! Executions of native programs as they were after some events, so that those that begin alike need not be run from
-//! their beginning.
+//! Saved states of executions of native programs after some events. Executions with a common
+//! beginning need not be run from the start.
 //!
-//! All that an execution changes is known: the memory of the program, which its front-end copies; the stacks of its
-//! threads; and what the engine knows. A search goes depth first, so that the next execution begins like the one
-//! before. Savepoints lie on the way of the execution at hand.
+//! Everything that an execution changes is known: the program's memory, which its front-end copies,
+//! the stacks of its threads, and the engine's data. A search goes depth first, so the next
+//! execution begins like the previous one. All savepoints lie on the path of the current execution.
 
 use super::{Laps, Objects, shadow};
 use crate::await_rule::Round;
@@ -21,79 +21,83 @@ use explore::{EventId, Execution, ObjectId, Pending, Program, Step, ThreadId, To
 use report::Shortcut;
 use std::any::Any;
 
-/// The memory of a program, and what its front-end knows of the execution at hand.
+/// The memory of a program, and the front-end's data about the current execution.
 pub trait Memory: Sync {
-    /// How many bytes a copy would have; none if the program cannot be put back in the middle of an execution,
-    /// because it changes what is not copied.
+    /// Returns the size of a copy in bytes. None if the program cannot be restored in the middle of
+    /// an execution, because it changes data that is not copied.
     fn size(&self) -> Option<usize>;
 
-    /// Whether functions that the program calls may write to memory that they are given without telling ([`changes`](super::changes)):
-    /// then a thread's stack may have changed that has not been run.
+    /// Returns whether functions that the program calls may write to memory passed to them without
+    /// reporting it ([`changes`](super::changes)). If so, the stack of a thread that has not run
+    /// may have changed.
     fn has_unseen_writes(&self) -> bool;
 
-    /// Shows what may differ from one moment to another: the memory that threads share, but for their stacks. Stops when `look` gives false,
-    /// and gives that.
+    /// Passes everything that may change to `look`: the memory that threads share, except their
+    /// stacks. Stops when `look` returns false, and returns that.
     fn look(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool;
 
-    /// Clears what its thread does not read any more in a copy of a stack, which begins at `start` with a [`Frame`](super::Frame).
+    /// Clears dead parts in a copy of a stack that begins at `start` with a
+    /// [`Frame`](super::Frame).
     fn clear_dead(&self, start: usize, stack: &mut [u8]);
 
-    /// From here on an execution is audited, or no longer: code of the program is entered and left by calls of
-    /// [`enter_program`](super::enter_program) and [`leave_program`](super::leave_program).
+    /// Begins or ends an audited execution. In between, [`enter_program`](super::enter_program) and
+    /// [`leave_program`](super::leave_program) are called when code of the program is entered and
+    /// left.
     fn audit(&self, is_on: bool);
 
-    /// From the next execution on it is noted which code of the program executions come to, or no longer.
+    /// Sets whether executions, from the next one on, record which code of the program they reach.
     fn mark_code(&self, is_on: bool);
 
-    /// The lines with hooks to which no execution has come that was noted, as `file:line`.
+    /// Returns the lines with hooks that no recorded execution has reached, as `file:line`.
     fn unreached(&self) -> Vec<String>;
 
-    /// Shows the memory that hooks report accesses of, but for stacks, until `look` gives false.
+    /// Passes the memory whose accesses hooks report, except stacks, to `look` until it returns
+    /// false.
     fn look_at_shared(&self, look: &mut dyn FnMut(&[u8]) -> bool);
 
-    /// Whether the address is in memory that a library of the system has asked for.
+    /// Returns whether the address is in memory that a system library has allocated.
     fn is_of_system(&self, address: usize) -> bool;
 
-    /// Adds what this thread can find out otherwise than by reading memory.
+    /// Appends what this thread can observe otherwise than by reading memory.
     fn tell(&self, thread: ThreadId, state: &mut Vec<u8>);
 
-    /// Copies it, into an old copy if there is one.
+    /// Copies the memory, into an old copy if there is one.
     fn save(&self, old: Option<Box<dyn Any>>) -> Box<dyn Any>;
 
-    /// Puts back what was copied.
+    /// Restores a copy.
     fn restore(&self, copy: &dyn Any);
 }
 
-/// The savepoints on the way of the execution at hand, in its order.
+/// The savepoints on the path of the current execution, in its order.
 #[derive(Default)]
 pub(crate) struct Savepoints {
-    /// The first `count` are on the way. The others are room for the next ones.
+    /// The first `count` points are on the path. The others are kept for reuse.
     points: Vec<Savepoint>,
     count: usize,
-    /// The steps of the execution at hand.
+    /// The steps of the current execution.
     path: Vec<Step>,
-    /// How often threads have been run: who has not been run since is as it was.
+    /// Number of runs of threads. A thread that has not run since a savepoint is unchanged.
     runs: u64,
-    /// How often an execution was to be repeated, by this model and those of earlier slices.
+    /// Number of repetitions of executions so far, by this model and those of earlier slices.
     pub(crate) repeated: u64,
-    /// What was watched when the points were made.
+    /// The settings for watching when the points were made.
     watch: Watch,
     is_ordering: bool,
 }
 
-/// The steps that it must save to have one more point, and one more for each so many bytes.
+/// The number of steps that another point must save, plus one per [`BYTES_PER_STEP`] bytes.
 const DISTANCE: usize = 6;
-/// The same where more executions begin.
+/// The number of steps instead of [`DISTANCE`] where more executions begin.
 const RETURNING_DISTANCE: usize = 2;
 const BYTES_PER_STEP: usize = 8192;
 
-/// More points than this lie on no way.
+/// The maximum number of points on a path.
 const MOST: usize = 32;
 
-/// Larger programs are run from the beginning.
+/// Larger programs are run from the beginning. In bytes.
 const LARGEST: usize = 256 * 1024;
 
-/// The execution as it was.
+/// The state of an execution.
 #[derive(Default)]
 struct Savepoint {
     events: u32,
@@ -114,7 +118,7 @@ struct Savepoint {
     memory: Option<Box<dyn Any>>,
 }
 
-/// The synchronisation objects that native programs have.
+/// The synchronization objects that native programs use.
 #[derive(Default)]
 struct SavedObjects {
     by_address: Objects,
@@ -130,7 +134,7 @@ struct SavedObjects {
 
 struct SavedThread {
     fibre: SavedFibre,
-    /// When it had been run last: the rest is the same while this is.
+    /// The number of the thread's last run. The other fields are unchanged while it is the same.
     run: u64,
     suspender: *const Suspender,
     last: Option<EventId>,
@@ -155,14 +159,14 @@ struct SavedThread {
 }
 
 impl Savepoints {
-    /// The thread that runs goes on.
+    /// Counts a run of a thread, and returns its number.
     #[inline(always)]
     pub(crate) fn next_run(&mut self) -> u64 {
         self.runs += 1;
         self.runs
     }
 
-    /// The execution is begun from its beginning.
+    /// Starts the execution from its beginning.
     pub(crate) fn begin(&mut self) {
         self.path.clear();
     }
@@ -176,7 +180,7 @@ impl Savepoints {
         &self.points[..self.count]
     }
 
-    /// Leaves the points that the execution comes by.
+    /// Keeps the points that the execution passes.
     fn keep_common(&mut self, execution: &Execution) {
         let both = self.path.iter().zip(execution.steps());
         let common = both.take_while(|(own, step)| own == step).count();
@@ -186,7 +190,7 @@ impl Savepoints {
 }
 
 impl Model {
-    /// Begins an execution like this one, at the last savepoint on its way; gives the number of events so far.
+    /// Begins an execution like this one, at the last savepoint on its path.
     pub(crate) fn begin_at_savepoint(&mut self, execution: &Execution) {
         let engine = self.engine_mut();
         let is_fit = engine.prepare_savepoints();
@@ -207,8 +211,9 @@ impl Model {
         self.engine_mut().restore();
     }
 
-    /// Where to stop on the way to the end of the execution: a savepoint pays there. It pays at the end if
-    /// more executions begin like this one, else in the middle, since the next ones have less and less in common.
+    /// Returns the number of events after which to stop, because a savepoint pays there. It pays at
+    /// the end if more executions begin like this one. Otherwise it pays in the middle, since the
+    /// next executions have less and less in common.
     pub(crate) fn next_savepoint(&self, execution: &Execution, returns: bool) -> Option<usize> {
         let last = self.engine().savepoints.on_way().last()?;
         let distance = execution.len() - last.events as usize;
@@ -221,8 +226,8 @@ impl Model {
 }
 
 impl Engine {
-    /// Whether savepoints can be used now. Executions are run as a whole now and then, so that a program that is
-    /// not deterministic shows it.
+    /// Returns whether savepoints can be used now. From time to time an execution is run as a
+    /// whole, to expose programs that are not deterministic.
     fn prepare_savepoints(&mut self) -> bool {
         let savepoints = &mut self.savepoints;
         savepoints.repeated += 1;
@@ -233,7 +238,7 @@ impl Engine {
         is_same && !is_whole && !self.is_coarsened && self.grain == Grain::Accesses
     }
 
-    /// The thread of the step is about to run; when that is.
+    /// Records that the thread of `step` is about to run. Returns the number of this run.
     #[inline(always)]
     pub(crate) fn goes_by(&mut self, step: Step) -> u64 {
         if self.config.native.is_some() {
@@ -252,7 +257,7 @@ impl Engine {
         native.memory.size().filter(|&size| size <= LARGEST)
     }
 
-    /// Makes a savepoint here, if that is possible; whether there is a new one.
+    /// Makes a savepoint here if possible. Returns whether it did.
     pub(crate) fn save(&mut self) -> bool {
         let is_last = |point: &Savepoint| point.events == self.events;
         let count = self.savepoints.count;
@@ -271,7 +276,7 @@ impl Engine {
         true
     }
 
-    /// Whether the state has nothing that cannot be copied.
+    /// Returns whether everything in the state can be copied.
     fn can_be_saved(&self) -> bool {
         let is_simple = |&id: &ThreadId| {
             let thread = &self.threads[id.index()];
@@ -303,7 +308,8 @@ impl Engine {
         point.joined = self.native.joined;
         copy_column(&mut point.excused, &self.native.excused);
         point.has_exited = self.native.has_exited;
-        // Frames have room that nobody wrote to; where stacks are compared it has to be the same, too.
+        // Frames contain bytes that were never written. Where stacks are compared, these must be
+        // restored, too.
         let below = if self.names.has_loops() { 4096 } else { 0 };
         let is_told = self.are_writes_told();
         point.threads.truncate(self.born.len());
@@ -320,7 +326,7 @@ impl Engine {
         }
     }
 
-    /// Puts the last savepoint back. No thread is left on its stack that the engine does not know.
+    /// Restores the last savepoint. All threads with stacks in use must be known to the engine.
     fn restore(&mut self) {
         let points = std::mem::take(&mut self.savepoints.points);
         let point = &points[self.savepoints.count - 1];
@@ -364,13 +370,14 @@ impl Engine {
 }
 
 impl Engine {
-    /// Whether the stack of a thread is as it was when the thread ran last, unless that was told.
+    /// Checks whether every change of a thread's stack is reported, so that a stack whose thread
+    /// has not run is unchanged.
     fn are_writes_told(&self) -> bool {
         let native = self.config.native;
         native.is_none_or(|native| !native.memory.has_unseen_writes())
     }
 
-    /// The thread has not been started.
+    /// Resets a thread that has not been started.
     fn unbear(&mut self, id: ThreadId) {
         self.pending[id.index()] = Pending::Unborn;
         let thread = &mut self.threads[id.index()];
@@ -385,7 +392,7 @@ impl Engine {
     }
 }
 
-/// Makes a column like another one; most of them are empty.
+/// Copies a column. Most columns are empty.
 #[inline(always)]
 fn copy_column<T: Copy>(copy: &mut Vec<T>, column: &[T]) {
     copy.clear();
@@ -455,7 +462,7 @@ impl SavedThread {
     }
 
     fn save(&mut self, thread: &Thread, below: usize) {
-        // Others belong to Rust's threads, or to what `can_be_saved` excludes.
+        // Other fields are used only by threads of Rust, or by states that `can_be_saved` excludes.
         self.suspender = thread.suspender;
         self.last = thread.last;
         copy_column(&mut self.edges, &thread.edges);

@@ -1,14 +1,14 @@
-//! What a thread changes in memory, found by comparing values.
+//! Finds changes of memory by a thread, by comparing values.
 //!
-//! Between two switches only one thread runs. So what differs at the end of this segment from what was there at its
-//! beginning, that thread has changed. This is asked only of threads that have come to a spin loop, and have had no
-//! effect since.
+//! Between two switches only one thread runs. So every difference between the beginning and the end
+//! of this segment is a change by that thread. Memory is compared only for threads that have
+//! reached a spin loop and have had no effect since.
 
 use super::laps::HAS_CALLED_UNKNOWN;
 use crate::engine::Engine;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The memory at the beginning of the segment at hand.
+/// The memory at the beginning of the current segment.
 #[derive(Default)]
 pub(crate) struct Segment {
     is_known: bool,
@@ -16,24 +16,24 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// The segment is over.
+    /// Ends the segment.
     #[inline(always)]
     pub(crate) fn forget(&mut self) {
         self.is_known = false;
-        // Models in Rust, which may run side by side, only look at it.
+        // Write the flag only if it is set. Models in Rust may run in parallel, and never set it.
         if HAS_CALLED_UNKNOWN.load(Relaxed) {
             HAS_CALLED_UNKNOWN.store(false, Relaxed);
         }
     }
 
-    /// Whether the memory at the beginning is known.
+    /// Returns whether the memory at the beginning of the segment is known.
     pub(super) fn is_known(&self) -> bool {
         self.is_known
     }
 }
 
 impl Engine {
-    /// The thread that runs goes on with its code.
+    /// Records that the running thread continues with its code.
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_segment(&mut self) {
@@ -55,7 +55,7 @@ impl Engine {
         };
     }
 
-    /// Another thread may run next.
+    /// Records that another thread may run next.
     #[cold]
     #[inline(never)]
     pub(crate) fn end_segment(&mut self) {
@@ -64,13 +64,14 @@ impl Engine {
         }
         match HAS_CALLED_UNKNOWN.load(Relaxed) {
             true => self.thread().laps.take_effect(),
-            // If the segment has not begun, the thread has not run since it came to the place where it is.
+            // If no segment has begun, the thread has not run since it reached its present place.
             false => self.note_changes(),
         }
         self.native.segment.forget();
     }
 
-    /// A change of memory in this segment, if it is known, is an effect of the thread that runs.
+    /// Records an effect of the running thread if this segment is known and memory has changed in
+    /// it.
     pub(super) fn note_changes(&mut self) {
         let is_known = self.native.segment.is_known && self.thread().laps.is_watched();
         if is_known && self.has_changed_memory() {
@@ -78,7 +79,8 @@ impl Engine {
         }
     }
 
-    /// Whether the thread that runs has changed memory in this segment. Its own stack does not count.
+    /// Checks whether the running thread has changed memory in this segment. Its own stack does not
+    /// count.
     fn has_changed_memory(&self) -> bool {
         let mut rest = &self.native.segment.content[..];
         let is_same = self.look_at_memory(&mut |piece| match rest.split_at_checked(piece.len()) {
@@ -91,7 +93,8 @@ impl Engine {
         !is_same || !rest.is_empty()
     }
 
-    /// Shows the memory that the thread that runs shares with others, until one says that it has seen enough: then gives false.
+    /// Passes the pieces of memory that the running thread shares with others to `look`. Stops when
+    /// `look` returns false, and returns that.
     fn look_at_memory(&self, look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
         let Some(native) = self.config.native else {
             return true;
@@ -104,7 +107,8 @@ impl Engine {
             })
     }
 
-    /// The thread that runs writes here, not to its own stack. This is an effect if it would not be found by a comparison.
+    /// Records a write of the running thread to memory other than its own stack. Where memory is
+    /// compared, the write counts as an effect only if the comparison does not cover it.
     #[inline(always)]
     pub(super) fn writes_memory(&mut self, address: usize) {
         if !self.thread().laps.is_watched() {

@@ -1,9 +1,9 @@
-//! Data races of memory that is accessed by address, exact to the byte (vector clocks as in FastTrack, Flanagan and Freund,
-//! PLDI 2009).
+//! Data races of memory that is accessed by address, exact to the byte. Uses vector clocks as in
+//! FastTrack (Flanagan and Freund, PLDI 2009).
 //!
-//! For each granule of eight bytes the accesses are kept that a later one must come after. A later access of the
-//! same thread at the same point of its life, of no more bytes, needs no look: whoever came in between without
-//! an order has found the race.
+//! For each granule of eight bytes, the accesses are kept that later ones must be ordered after. An
+//! access replaces an earlier one of the same thread, kind and bytes, or one that it covers and is
+//! ordered after: any access that races with the earlier one also races with the later one.
 
 use super::ownership::Found;
 use crate::engine::Engine;
@@ -18,7 +18,7 @@ use std::ops::Range;
 
 const GRANULE: usize = 8;
 
-/// These bytes of a synchronisation object stand for the whole: none is smaller.
+/// The bytes that stand for a synchronization object. No object is smaller.
 const OBJECT: usize = 4;
 
 /// The accesses of the execution.
@@ -26,7 +26,7 @@ const OBJECT: usize = 4;
 pub(crate) struct Shadow {
     granules: FxHashMap<usize, Granule>,
     execution: u64,
-    /// The granules that have been touched in this execution.
+    /// The granules that have been accessed in this execution.
     touched: Vec<usize>,
 }
 
@@ -36,21 +36,21 @@ struct Granule {
     execution: u64,
 }
 
-/// The granules that have been touched in an execution.
+/// A copy of the granules that have been accessed in an execution.
 pub(crate) type Saved = Vec<(usize, Vec<Touch>)>;
 
-/// More granules than this are not copied.
+/// The maximum number of granules that are copied.
 const MOST: usize = 256;
 
 /// An access of bytes of a granule.
 #[derive(Clone, Copy)]
 pub(crate) struct Touch {
     epoch: Epoch,
-    /// Bit i: byte i of the granule.
+    /// Bit i stands for byte i of the granule.
     bytes: u8,
     kind: Kind,
     code: usize,
-    /// Its number where the execution is recorded.
+    /// The number of the access, where the execution is recorded.
     recorded: u32,
 }
 
@@ -61,7 +61,7 @@ enum Kind {
     AtomicRead,
     AtomicWrite,
     Release,
-    /// Of a synchronisation object.
+    /// A use of a synchronization object.
     Use,
     Initialise,
     Destroy,
@@ -85,7 +85,7 @@ impl Kind {
         !matches!(self, Kind::Read | Kind::AtomicRead | Kind::Use)
     }
 
-    /// Whether memory, or an object in it, begins or ends.
+    /// Returns whether the life of memory, or of an object in it, begins or ends.
     fn bounds_life(self) -> bool {
         matches!(self, Kind::Release | Kind::Initialise | Kind::Destroy)
     }
@@ -94,7 +94,8 @@ impl Kind {
         matches!(self, Kind::AtomicRead | Kind::AtomicWrite | Kind::Use)
     }
 
-    /// Whether the two must be ordered. Where plain accesses interleave, only beginnings and ends must be.
+    /// Returns whether the two accesses must be ordered. Where plain accesses are interleaved, this
+    /// holds only for beginnings and ends.
     fn conflicts(self, other: Kind, is_raced: bool) -> bool {
         (is_raced || self.bounds_life() || other.bounds_life())
             && (self.writes() || other.writes())
@@ -109,12 +110,12 @@ impl Shadow {
         self.touched.clear();
     }
 
-    /// Whether few granules have been touched.
+    /// Returns whether few granules have been accessed.
     pub(crate) fn is_small(&self) -> bool {
         self.touched.len() <= MOST
     }
 
-    /// Copies what is known of the execution.
+    /// Copies the accesses of the execution.
     pub(crate) fn save(&self, copy: &mut Saved) {
         copy.truncate(self.touched.len());
         for (index, &number) in self.touched.iter().enumerate() {
@@ -129,7 +130,7 @@ impl Shadow {
         }
     }
 
-    /// Puts back what was copied.
+    /// Restores a copy.
     pub(crate) fn restore(&mut self, copy: &Saved) {
         self.clear();
         for (number, touches) in copy {
@@ -137,7 +138,7 @@ impl Shadow {
         }
     }
 
-    /// Notes an access that nobody else's can race with; false if there may be one.
+    /// Records an access, or returns false if one of another thread conflicts with it.
     #[inline]
     fn notes(&mut self, number: usize, touch: Touch, is_raced: bool) -> bool {
         let touches = self.granule(number);
@@ -153,7 +154,7 @@ impl Shadow {
                 return false;
             }
         }
-        // Who is ordered after this access is so after the earlier one of the same thread, too.
+        // An access ordered after this one is also ordered after the earlier one of the thread.
         match same {
             Some(index) => touches[index] = touch,
             None => touches.push(touch),
@@ -175,25 +176,25 @@ impl Shadow {
 }
 
 impl Engine {
-    /// The thread that runs reads memory.
+    /// Records that the running thread reads memory.
     pub(crate) fn shadow_read(&mut self, address: usize, length: usize, code: usize) {
         self.thread().code = code;
         self.shadow(address, length, Kind::Read);
     }
 
-    /// The thread that runs writes memory.
+    /// Records that the running thread writes memory.
     pub(crate) fn shadow_write(&mut self, address: usize, length: usize, code: usize) {
         self.thread().code = code;
         self.shadow(address, length, Kind::Write);
     }
 
-    /// The thread that runs gives memory back.
+    /// Records that the running thread frees memory.
     pub(crate) fn shadow_release(&mut self, address: usize, length: usize, code: usize) {
         self.thread().code = code;
         self.shadow(address, length, Kind::Release);
     }
 
-    /// The thread that runs unmaps memory.
+    /// Records that the running thread unmaps memory.
     pub(crate) fn shadow_unmap(&mut self, memory: Range<usize>, code: usize) {
         let within = memory.start / GRANULE..memory.end.div_ceil(GRANULE);
         let touched = self.native.shadow.touched.iter().copied();
@@ -207,18 +208,18 @@ impl Engine {
         }
     }
 
-    /// The thread that runs uses the synchronisation object at the address.
+    /// Records that the running thread uses the synchronization object at the address.
     #[inline]
     pub(crate) fn shadow_use(&mut self, address: usize, code: usize) {
         self.shadow_object(address, Kind::Use, code);
     }
 
-    /// The thread that runs initialises it.
+    /// Records that the running thread initialises the object at the address.
     pub(crate) fn shadow_initialise(&mut self, address: usize, code: usize) {
         self.shadow_object(address, Kind::Initialise, code);
     }
 
-    /// The thread that runs destroys it.
+    /// Records that the running thread destroys the object at the address.
     pub(crate) fn shadow_destroy(&mut self, address: usize, code: usize) {
         self.shadow_object(address, Kind::Destroy, code);
     }
@@ -229,7 +230,7 @@ impl Engine {
         self.shadow(address, OBJECT, kind);
     }
 
-    /// The thread that runs reads or writes plain memory that is known to be its own, so that there is nothing to note.
+    /// Returns whether plain memory is known to be the running thread's own and needs no record.
     #[inline(always)]
     pub(crate) fn is_unshared(&self, address: usize, length: usize) -> bool {
         let granule = address / GRANULE;
@@ -238,7 +239,8 @@ impl Engine {
         fits && ownership.is_own(granule, self.running)
     }
 
-    /// The thread that runs accesses memory atomically. It is noted as a touch only where races are looked for.
+    /// Records an atomic access of the running thread for ownership. Where races are searched for,
+    /// other functions record it as a touch instead.
     #[inline(always)]
     pub(crate) fn own_atomically(&mut self, address: usize, length: usize) {
         if self.watch.races || self.is_solo() {
@@ -252,20 +254,20 @@ impl Engine {
         }
     }
 
-    /// Whether what the thread that runs does comes after all that others did, and before all that others
-    /// will do: it is the main thread, and all the others have been joined.
+    /// Returns whether the running thread's actions are ordered after all past actions of others
+    /// and before all their future ones: it is the main thread, and all others have been joined.
     #[inline(always)]
     pub(super) fn is_solo(&self) -> bool {
         self.running == ThreadId::MAIN && self.native.joined + 1 == self.born().len()
     }
 
-    /// The next executions of a native program show all its races.
+    /// Lets the next executions of a native program show all its races.
     pub(crate) fn watch_all_memory(&mut self) {
         self.watch.races |= self.native.is_raced;
         self.native.is_ordering = true;
     }
 
-    /// The executions so far did not watch some memory that is shared.
+    /// Handles shared memory that executions so far did not watch.
     #[cold]
     fn meet_shared_memory(&mut self) {
         let executions = self.savepoints.repeated;
@@ -277,15 +279,15 @@ impl Engine {
         self.is_coarsened = true;
     }
 
-    /// An object begins or ends: also where plain accesses interleave, uses of it must be ordered with that. What happens while there
-    /// is one thread is ordered with everything.
+    /// Searches for races because an object begins or ends. Uses must be ordered with that even
+    /// where plain accesses are interleaved. While there is one thread, everything is ordered.
     pub(crate) fn look_for_races_of_objects(&mut self) {
         if !self.races_plain() && self.born().len() > 1 && !self.is_solo() {
             self.look_for_races();
         }
     }
 
-    /// The event at hand is an atomic access.
+    /// Records that the current event is an atomic access.
     pub(crate) fn shadow_atomic(&mut self, address: usize, length: usize, access: Access) {
         let kind = match access {
             Access::Write => Kind::AtomicWrite,
@@ -323,7 +325,7 @@ impl Engine {
         }
     }
 
-    /// Whether the program says that accesses like this are not to be looked at.
+    /// Returns whether the program's annotations exclude this access.
     #[inline(always)]
     fn is_ignored(&self, kind: Kind) -> bool {
         let annotations = &self.native.objects.annotations;
@@ -339,7 +341,7 @@ impl Engine {
         }
     }
 
-    /// Whether an access of the granule may be a race.
+    /// Returns whether an access of the granule may be a race.
     fn is_shared(&mut self, number: usize, kind: Kind) -> bool {
         if self.watch.sees_all() {
             return true;
@@ -369,7 +371,8 @@ impl Engine {
             if overlaps && !is_ordered && earlier.kind.conflicts(touch.kind, is_raced) {
                 self.meet_race(*earlier, touch, number);
             }
-            // Who races with an earlier access that this one comes after and covers races with this one.
+            // Whatever races with an earlier access that this one covers and is ordered after also
+            // races with this one.
             let is_replaced = earlier.bytes & !touch.bytes == 0
                 && is_ordered
                 && (earlier.kind == touch.kind || touch.kind == Kind::Write);
@@ -379,7 +382,7 @@ impl Engine {
         *self.native.shadow.granule(number) = touches;
     }
 
-    /// Two accesses that nothing orders, as far as is known.
+    /// Handles two accesses that are not known to be ordered.
     #[cold]
     fn meet_race(&mut self, earlier: Touch, later: Touch, number: usize) {
         let both = earlier.bytes & later.bytes;
@@ -394,14 +397,14 @@ impl Engine {
         }
     }
 
-    /// What is known of the order of threads does not suffice.
+    /// Makes atomic accesses order threads, since the known order of threads does not suffice.
     pub(super) fn order_atomics(&mut self) {
         self.names.order_atomics();
         self.native.is_ordering = true;
         self.is_coarsened = true;
     }
 
-    /// Where an access stands: in the program's own source, where the execution is recorded.
+    /// Returns the place of an access: in the program's own source, if the execution is recorded.
     fn place_of(&self, touch: Touch) -> Option<String> {
         let recorded = self.recorder.touches.get(touch.recorded as usize);
         let recorded = recorded.filter(|_| self.watch.records);
@@ -409,7 +412,8 @@ impl Engine {
         self.shown_spot(spot)
     }
 
-    /// The code of a library or of its headers that does it, where the place is that of the program's call.
+    /// Returns the place in a library or its headers that does the access, if the shown place is
+    /// the program's call.
     fn within(&self, touch: Touch) -> Option<String> {
         let recorded = self.recorder.touches.get(touch.recorded as usize);
         let (_, recorded) = recorded.filter(|_| self.watch.records)?;
@@ -419,7 +423,7 @@ impl Engine {
         }
     }
 
-    /// Two accesses that nothing orders: the same failure whichever of them came first.
+    /// Reports two unordered accesses. The failure is the same in either order.
     #[cold]
     fn native_race(&mut self, earlier: Touch, later: Touch, number: usize) {
         let Some(native) = self.config.native else {

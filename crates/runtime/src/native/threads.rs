@@ -8,7 +8,7 @@ use objects::Thread;
 use report::{FailureKind, LeftOut, Omission};
 use std::panic::{Location, resume_unwind};
 
-/// What a thread is unwound with that ends in the middle.
+/// The payload for unwinding a thread that ends in the middle.
 pub(crate) struct EndOfThread;
 
 /// Starts a thread that runs `run(argument)`.
@@ -28,8 +28,8 @@ pub fn spawn(code: usize, run: fn(usize), argument: usize) -> ThreadId {
     })
 }
 
-/// Joins a thread that has ended, if that takes no step of its own; whether it did. Else [`join`](crate::join) does, at the
-/// same place.
+/// Joins a thread that has ended, if that takes no step of its own. Returns whether it did. If not,
+/// call [`join`](crate::join) at the same place.
 #[inline]
 pub fn join_ended(thread: ThreadId, code: usize) -> bool {
     perform::silently(|engine| {
@@ -46,7 +46,7 @@ pub fn return_from_thread() -> ! {
     resume_unwind(Box::new(EndOfThread))
 }
 
-/// Ends the thread where it stands, as a bug: nothing of it runs any more.
+/// Ends the thread at once, as a bug. No more of its code runs.
 pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
     perform::stop(|engine| {
         engine.thread().code = code;
@@ -71,7 +71,8 @@ pub fn fail(code: usize, kind: FailureKind, message: String) -> ! {
 }
 
 impl Engine {
-    /// The functions of the thread that runs, whose innermost one has the address, as far as they are known.
+    /// Returns the functions of the running thread, as far as they are known. The innermost one
+    /// contains `code`.
     pub(super) fn functions_of_stack(&self, code: usize) -> Vec<String> {
         let Some(native) = self.config.native else {
             return Vec::new();
@@ -82,7 +83,7 @@ impl Engine {
         }
     }
 
-    /// The user has suppressed the failure that stops the thread.
+    /// Ends the thread after a failure that the user has suppressed.
     fn end_suppressed(&mut self, kind: FailureKind) {
         let index = self.running.index();
         self.pending[index] = match kind {
@@ -91,7 +92,7 @@ impl Engine {
                 self.native.has_exited = true;
                 Pending::Finished
             }
-            // The rest of the execution is not explored, as after an assumption that does not hold.
+            // The rest of the execution is not explored, as after a failed assumption.
             FailureKind::Panic
             | FailureKind::DataRace
             | FailureKind::Deadlock
@@ -112,7 +113,8 @@ impl Engine {
     }
 }
 
-/// For others the thread that runs has ended: they may join it. What it still does is not the program's thread.
+/// Ends the running thread for others, which may join it now. What it does afterwards is not part
+/// of the program's thread.
 pub fn end_for_others() {
     if perform::silently(|engine| engine.is_end_polled()) {
         perform::end();
@@ -124,7 +126,7 @@ pub fn end_for_others() {
     });
 }
 
-/// Ends the thread where it stands, as if it had returned.
+/// Ends the thread at once, like a return.
 pub fn end_thread() -> ! {
     perform::stop(|engine| {
         let thread = engine.running;
@@ -134,8 +136,8 @@ pub fn end_thread() -> ! {
     })
 }
 
-/// The program ends: the thread never goes on, and nobody joins it. Others run on, as if the end came last, and may wait
-/// for ever.
+/// Ends the program: the thread never continues, and is not joined. Other threads run on, since the
+/// end counts as the last action, and may wait forever.
 pub fn exit_program() -> ! {
     perform::stop(|engine| {
         engine.native.has_exited = true;
@@ -143,7 +145,7 @@ pub fn exit_program() -> ! {
     })
 }
 
-/// Some execution has to come here with `is_reached`: a goal of this name.
+/// Declares a goal of this name: some execution must come here with `is_reached`.
 pub fn goal(code: usize, name: &str, is_reached: bool) {
     perform::silently(|engine| {
         engine.thread().code = code;
@@ -157,12 +159,12 @@ pub fn goal(code: usize, name: &str, is_reached: bool) {
     });
 }
 
-/// The main function of the program has returned: threads that are left may wait for ever.
+/// Records that the program's main function has returned: remaining threads may wait forever.
 pub fn return_from_main() {
     perform::silently(|engine| engine.native.has_exited = true);
 }
 
-/// Tells people something that is no failure.
+/// Adds a warning to the report.
 pub fn warn(text: &str) {
     perform::silently(|engine| {
         let mut warnings = engine.warnings.borrow_mut();
@@ -172,7 +174,8 @@ pub fn warn(text: &str) {
     });
 }
 
-/// Something of the program is not explored: it is at most verified within this bound, unless the user accepts that.
+/// Records that something is not explored: the program is verified only within this bound, unless
+/// the user accepts it.
 pub fn leave_out(kind: Omission, what: &str) {
     perform::silently(|engine| {
         let mut left_out = engine.left_out.borrow_mut();
@@ -185,7 +188,8 @@ pub fn leave_out(kind: Omission, what: &str) {
     });
 }
 
-/// The wait that a thread is in, or no longer in, is no deadlock: in another execution it ends for another reason.
+/// Sets whether the current wait of a thread is no deadlock, because it ends for another reason in
+/// another execution.
 pub fn excuse(thread: ThreadId, is_excused: bool) {
     perform::silently(|engine| {
         let excused = &mut engine.native.excused;
@@ -196,13 +200,13 @@ pub fn excuse(thread: ThreadId, is_excused: bool) {
     });
 }
 
-/// Code of the program is about to run on the stack below the caller, or may be soon: nothing of the checker's is left
-/// there, since the await rule compares also what nobody wrote to.
+/// Removes remains of the checker from the stack below the caller, where code of the program will
+/// run. The await rule also compares bytes that were never written.
 pub fn clean_stack() {
     perform::clean_after_calls();
 }
 
-/// The stack of the thread that runs.
+/// Returns the stack of the running thread.
 pub fn own_stack() -> std::ops::Range<usize> {
     perform::silently(|engine| {
         let fibre = engine.running_fibre();
@@ -210,10 +214,10 @@ pub fn own_stack() -> std::ops::Range<usize> {
     })
 }
 
-/// Bytes at the end of a stack that programs do not count on: hooks need some where a system has nothing.
+/// Extra stack in bytes, on which programs do not count. Hooks need it where a system needs none.
 pub const SPARE_STACK: usize = 64 << 10;
 
-/// A thread that has not ended, beside the one that runs.
+/// Returns a thread that has not ended, other than the running one.
 pub fn living_other() -> Option<ThreadId> {
     perform::silently(|engine| {
         let own = engine.running;
@@ -222,17 +226,18 @@ pub fn living_other() -> Option<ThreadId> {
     })
 }
 
-/// Whether all other threads have ended.
+/// Returns whether all other threads have ended.
 pub fn is_alone() -> bool {
     perform::silently(|engine| engine.live == 1)
 }
 
-/// The program does what no model can: the check cannot be done.
+/// Ends the check because the program does something that no model supports.
 pub fn refuse(code: usize, message: String) -> ! {
     fail(code, FailureKind::Unsupported, message)
 }
 
-/// Does what is none of the program's business: memory that is allocated here is not of the model.
+/// Does something that is not part of the program: memory that is allocated here does not belong to
+/// the model.
 #[inline]
 pub fn privately<R>(does: impl FnOnce() -> R) -> R {
     perform::silently(|_| does())

@@ -1,9 +1,10 @@
-//! The bound on rounds of a loop (`--unroll`). A loop is known by the places in it that read. A thread stops when it comes to
-//! one of them in a round beyond the bound.
+//! The bound on loop rounds (`--unroll`). The places in a loop that read identify the loop. A
+//! thread stops when it reaches one of them in a round beyond the bound.
 //!
-//! Rounds are counted for each time that a loop is entered, as far as that is known: an inner loop starts again in each round
-//! of an outer one that has a place before it, and loops of a function start again in calls from other places, as far as
-//! functions keep frame pointers, or in each call where the compiler has hooks for the beginnings of functions.
+//! Rounds are counted separately for each time that a loop is entered, as far as this is known. An
+//! inner loop starts again in each round of an outer loop that has a place before it. The loops of
+//! a function start again in calls from other places, if functions keep frame pointers, or in each
+//! call, if the compiler inserts hooks at the beginning of functions.
 
 use super::laps::Frame;
 use crate::perform;
@@ -14,14 +15,14 @@ use std::sync::atomic::AtomicBool;
 /// Whether there is a bound, so that entries of functions count.
 pub static IS_BOUNDED: AtomicBool = AtomicBool::new(false);
 
-/// The rounds of the loops around the thread's position, the outermost one first.
+/// The rounds of the loops around the thread's position, outermost first.
 #[derive(Clone, Default)]
 pub(super) struct Rounds(Vec<Round>);
 
 #[derive(Clone, Copy)]
 struct Round {
     code: usize,
-    /// Bytes of the stack.
+    /// Size of the stack in bytes.
     depth: usize,
     /// A digest of the calls that lead here, as far as they are known.
     calls: u64,
@@ -37,13 +38,14 @@ impl Rounds {
         self.0.is_empty()
     }
 
-    /// The thread comes to a place with this stack, which begins with a [`Frame`]; returns whether it has reached the bound.
+    /// Counts a round at a place where the thread has this stack, which begins with a [`Frame`].
+    /// Returns whether the round is beyond the bound.
     pub(super) fn count(&mut self, code: usize, stack: &[u8], most: u32) -> bool {
         let (depth, calls) = (stack.len(), calls(stack));
         let is_here =
             |round: &Round| (round.code, round.depth, round.calls) == (code, depth, calls);
         match self.0.iter().rposition(is_here) {
-            // Later places belong to the round that is over.
+            // Later places belong to the previous round.
             Some(index) => self.0.truncate(index + 1),
             None => self.0.push(Round {
                 code,
@@ -57,15 +59,16 @@ impl Rounds {
         round.count > most
     }
 
-    /// A function begins with a stack of this depth.
+    /// Records that a function begins with a stack of this depth.
     fn enter(&mut self, depth: usize) {
         self.0.retain(|round| round.depth < depth);
     }
 }
 
-/// A digest of the return addresses on a stack that begins with a frame, as far as functions keep frame pointers.
+/// Returns a digest of the return addresses on a stack that begins with a frame, as far as
+/// functions keep frame pointers.
 fn calls(stack: &[u8]) -> u64 {
-    /// The place of the frame pointer among the registers of a frame.
+    /// The index of the frame pointer among the registers of a frame.
     const RBP: usize = 4;
     const MOST: usize = 64;
     const WORD: usize = size_of::<usize>();
@@ -90,7 +93,7 @@ fn calls(stack: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// A function of the program begins, with this frame at the top of its stack.
+/// Records that a function of the program begins, with this frame at the top of its stack.
 pub fn enter_function(frame: *const Frame) {
     perform::silently(|engine| {
         let depth = engine.stack_top() - frame.addr();
@@ -102,8 +105,8 @@ pub fn enter_function(frame: *const Frame) {
 mod tests {
     use super::*;
 
-    /// Whether a thread stops at the last of these places, which have a depth of the stack. Place 0 is the beginning of
-    /// a function.
+    /// Checks whether a thread stops at the last of these places, and at no earlier one. Each place
+    /// has a depth of the stack. Place 0 is the beginning of a function.
     fn is_cut(places: &[(usize, usize)], most: u32) -> bool {
         let mut rounds = Rounds::default();
         let cuts = places.iter().map(|&(code, depth)| match code {

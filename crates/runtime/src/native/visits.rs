@@ -9,66 +9,67 @@ use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// It is in one when it has come by one place as often.
+/// A thread that has passed one place more often than this is in a loop.
 const MANY_ROUNDS: u32 = 8;
 
-/// How many visits of spin loops since the last effect are kept.
+/// The maximum number of visits of spin loops that are kept since the last effect.
 const MOST_VISITS: usize = 64;
 
-/// The places that read which a thread came by since its last effect.
+/// The reading places that a thread has passed since its last effect.
 #[derive(Default)]
 pub(crate) struct Laps {
     visits: Vec<Visit>,
-    /// Registers, stack and the like at each visit, where threads come back without an effect. Others are kept for their
-    /// memory.
+    /// The registers, stack and similar state at each visit of a place to which threads return
+    /// without an effect. Other entries are kept to reuse their memory.
     states: Vec<Vec<u8>>,
-    /// Whether the thread has changed anything since.
+    /// Whether the thread has had an effect since the last visit.
     has_effect: bool,
-    /// Its effects so far, without plain writes: those may write what is there already.
+    /// Number of effects so far without plain writes, which may write an unchanged value.
     sure_effects: u32,
-    /// How often it came by each place since its last sure effect, and how many of these there were. Counted where it has
-    /// performed many operations.
+    /// For each place, the number of visits since the last sure effect, and the value of
+    /// `sure_effects` then. Counted once the thread has performed many operations.
     rounds_without_effect: FxHashMap<usize, (u32, u32)>,
-    /// Whether it has come to a place since to which threads come back. Then its writes count by what they change.
+    /// Whether it reached a spin loop since its last effect: then only writes that change memory
+    /// count.
     is_watched: bool,
-    /// What it learnt since.
+    /// The thread's observations since its last effect.
     pub(super) learnt: Vec<Seen>,
-    /// It came back to a place: where in `learnt` that is what it read there before.
+    /// After a return to a place: the index in `learnt` of what it observed there before.
     comes_back_to: Option<usize>,
-    /// The rounds of its loops, where they have a bound.
+    /// The rounds of the thread's loops, if these have a bound.
     pub(super) rounds: Rounds,
-    /// What was on its stack before other threads wrote there, since its last effect.
+    /// Old values of the bytes on its stack that other threads have written since its last effect.
     pub(super) foreign: BTreeMap<usize, u8>,
-    /// Where other threads wrote there, since its last effect.
+    /// The ranges of its stack that other threads have written since its last effect.
     pub(super) written_by_others: Vec<Range<usize>>,
 }
 
-/// A thread came by a place.
+/// One visit of a place by a thread.
 #[derive(Clone, Copy)]
 struct Visit {
     code: usize,
-    /// What had been learnt before.
+    /// Number of observations made before the visit.
     learnt: u32,
-    /// What is dead in its state has not been cleared.
+    /// Dead parts of the kept state have not been cleared.
     is_raw: bool,
-    /// The mark of the state that is kept, or where its stack begins if it is raw; 0 if none is kept.
+    /// The mark of the kept state, or the start of its stack if it is raw; 0 if none is kept.
     mark: u64,
 }
 
-/// A place in the code by which a thread comes.
+/// A place in the code that a thread passes.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) code: usize,
-    /// Threads come back to it without an effect.
+    /// Threads return to the place without an effect.
     pub(super) is_loop: bool,
-    /// They come back to it with the same state.
+    /// Threads return to the place in the same state.
     pub(super) is_spin: bool,
-    /// What it does is an event.
+    /// The operation at the place is an event.
     pub(super) is_event: bool,
 }
 
 impl Laps {
-    /// The thread begins its life.
+    /// Starts the thread.
     pub(crate) fn begin(&mut self) {
         self.has_effect = true;
         self.learnt.clear();
@@ -78,13 +79,13 @@ impl Laps {
         self.comes_back_to = None;
     }
 
-    /// Whether nothing is known since the last effect.
+    /// Returns whether nothing is known since the last effect.
     #[inline(always)]
     pub(super) fn is_beginning(&self) -> bool {
         self.has_effect
     }
 
-    /// The thread writes to its own stack, which is compared when it comes back to a place.
+    /// Records a write to the thread's own stack, which is compared on a return to a place.
     #[inline(always)]
     pub(crate) fn write_own(&mut self, address: usize, length: usize) {
         if !self.foreign.is_empty() {
@@ -92,26 +93,26 @@ impl Laps {
         }
     }
 
-    /// The thread changed something.
+    /// Records that the thread has changed something.
     #[inline(always)]
     pub(crate) fn take_effect(&mut self) {
         self.has_effect = true;
         self.sure_effects = self.sure_effects.wrapping_add(1);
     }
 
-    /// The thread writes to memory, perhaps what is there already.
+    /// Records a write to memory, possibly of the value that is already there.
     #[inline(always)]
     pub(crate) fn write_plainly(&mut self) {
         self.has_effect = true;
     }
 
-    /// Whether changes of memory are found by comparing it.
+    /// Returns whether changes of memory are found by comparing it.
     #[inline(always)]
     pub(super) fn is_watched(&self) -> bool {
         self.is_watched && !self.has_effect
     }
 
-    /// Becomes like the other.
+    /// Becomes a copy of `other`.
     #[inline]
     pub(crate) fn copy(&mut self, other: &Laps) {
         self.has_effect = other.has_effect;
@@ -121,10 +122,10 @@ impl Laps {
                 .clone_from(&other.rounds_without_effect);
         }
         self.is_watched = other.is_watched;
-        // Who had an effect last has nothing to come back to.
+        // After an effect, there is no earlier visit to return to.
         if !other.has_effect {
             self.visits.clear();
-            // There are few, for which a call costs more than a loop.
+            // There are few visits, so that a loop costs less than a call.
             other
                 .visits
                 .iter()
@@ -150,12 +151,12 @@ impl Laps {
         }
     }
 
-    /// What the thread learnt last since its last effect.
+    /// Returns the thread's last observation since its last effect.
     pub(super) fn last_learnt(&self) -> Option<Seen> {
         self.learnt.last().copied()
     }
 
-    /// The thread learns something; whether it has read or tried the same thing at the same place before.
+    /// Records an observation. Returns whether it repeats one of the same object at the same place.
     pub(crate) fn learn(&mut self, seen: Seen) -> bool {
         let before = self.comes_back_to.take();
         let before = before.and_then(|start| self.learnt.get(start));
@@ -165,20 +166,22 @@ impl Laps {
     }
 }
 
-/// What a visit of a place means.
+/// The meaning of a visit of a place.
 pub(super) enum Lap {
     GoesOn,
-    /// It came back without an effect, where that is not known to happen.
+    /// The thread returned without an effect to a place that is not known as a loop.
     IsLoop,
-    /// It came back with the same state, where that is not known to happen.
+    /// The thread returned in the same state to a place that is not known as a spin loop.
     IsSpin,
-    /// The thread made no progress since an earlier visit; where what it has learnt since begins.
+    /// The thread made no progress since an earlier visit. The index is that of the first
+    /// observation since then.
     Vain(usize),
     TooMany,
 }
 
 impl Laps {
-    /// Nothing is known from before its last effect. Its state is raw if its stack begins at `raw`: then there is no visit of this place yet.
+    /// Records a visit, after `forget_before_effect`. `raw` is the start of the stack in a raw
+    /// state, which is the first one of its place. `state` receives another buffer in exchange.
     pub(super) fn come_by(&mut self, place: Place, raw: Option<usize>, state: &mut Vec<u8>) -> Lap {
         let code = place.code;
         let mut visits = self.visits.iter().enumerate();
@@ -216,7 +219,8 @@ impl Laps {
             is_raw: raw.is_some(),
             mark,
         };
-        // Elsewhere a loop of several states is found by the number of its rounds.
+        // Several states of a place are kept only for events in spin loops. Elsewhere, loops
+        // through several states are found by counting rounds.
         let has_room = place.is_spin && place.is_event && self.visits.len() < MOST_VISITS;
         let index = match last.filter(|_| !has_room) {
             Some(last) => {
@@ -245,7 +249,7 @@ impl Laps {
         }
     }
 
-    /// Mostly there is nothing.
+    /// Forgets what other threads have written. Usually there is nothing.
     #[inline(always)]
     fn forget_foreign(&mut self) {
         if !self.written_by_others.is_empty() {
@@ -260,10 +264,11 @@ impl Laps {
         self.written_by_others.clear();
     }
 
-    /// Notes a visit if it is the first one and there is room.
+    /// Records a visit if it is the first of its place and there is room. Returns whether it did.
     #[inline(always)]
     pub(super) fn visits(&mut self, code: usize) -> bool {
-        // To forget it is to give memory back, which is not done while the program's code runs. Memory has to be compared.
+        // Clearing `foreign` frees memory, which must not happen while code of the program runs. A
+        // watched thread needs a comparison of memory.
         if !self.foreign.is_empty() || self.is_watched() {
             return false;
         }
@@ -282,7 +287,7 @@ impl Laps {
         true
     }
 
-    /// Whether the thread has come by a place.
+    /// Returns whether the thread has visited a place.
     #[inline(always)]
     pub(super) fn knows(&self, code: usize) -> bool {
         self.visits.iter().any(|visit| visit.code == code)
@@ -295,8 +300,8 @@ impl Laps {
         &mut self.states[visit]
     }
 
-    /// Clears what is dead in states of this place where that has not been done: `clear` gets where the stack begins, and
-    /// the state.
+    /// Clears dead parts of raw states of this place. `clear` receives the stack's start and the
+    /// state.
     pub(super) fn clear_raw_states(&mut self, place: Place, clear: impl Fn(usize, &mut [u8])) {
         for (visit, state) in self.visits.iter_mut().zip(&mut self.states) {
             if visit.code == place.code && std::mem::take(&mut visit.is_raw) {
@@ -306,7 +311,7 @@ impl Laps {
         }
     }
 
-    /// Whether the thread has come by the place often since its last sure effect.
+    /// Counts a round, and returns whether there were many since the thread's last sure effect.
     pub(super) fn counts_round_without_effect(&mut self, code: usize) -> bool {
         let now = self.sure_effects;
         let (rounds, effects) = self.rounds_without_effect.entry(code).or_insert((0, now));
@@ -318,8 +323,8 @@ impl Laps {
     }
 }
 
-/// Not 0. In a spin loop, of which many states are kept, a digest of the registers and the innermost frame, in which most of
-/// them differ.
+/// Returns the mark of a state, which is not 0. In a spin loop, where many states are kept, the
+/// mark is a digest of the registers and the innermost frame, in which most states differ.
 fn mark_of(place: Place, state: &[u8]) -> u64 {
     const INNERMOST: usize = 160;
     if !place.is_spin {
@@ -342,7 +347,7 @@ mod tests {
         is_event: true,
     };
 
-    /// For each visit of one place, where the thread reads this object: whether that counts as a retry.
+    /// Returns for each visit of one place, with a read of the object, whether it is a retry.
     fn retries(read: &[u32]) -> Vec<bool> {
         let mut laps = Laps::default();
         laps.begin();

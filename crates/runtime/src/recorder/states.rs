@@ -1,19 +1,19 @@
-//! The states of objects as people see them, event by event.
+//! The states of objects after each event, as shown to users.
 
 use explore::{ObjectId, OpKind, ThreadId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What is known of an object from its events so far.
+/// The state of an object, as its events so far show it.
 #[derive(Default)]
 struct Known {
-    /// Who has a lock, or initialises a once.
+    /// The threads that hold a lock, or that initialise a once.
     holders: Vec<ThreadId>,
-    /// Who waits for it.
+    /// The threads that wait for the object.
     waiting: Vec<ThreadId>,
-    /// Messages that were sent and not received.
+    /// Number of messages that were sent and not received.
     count: usize,
-    /// What it has in it.
+    /// The content of the object.
     stock: String,
     is_over: bool,
 }
@@ -22,7 +22,7 @@ struct Known {
 #[derive(Default)]
 pub(crate) struct States(BTreeMap<(ObjectId, String), Known>);
 
-/// Whether an event of this kind ends a wait of its thread, which lasted since the thread's event before.
+/// Returns whether an event of this kind ends a wait that began at the thread's previous event.
 pub(crate) fn ends_wait(kind: OpKind) -> bool {
     matches!(
         kind,
@@ -41,7 +41,8 @@ pub(crate) fn ends_wait(kind: OpKind) -> bool {
 }
 
 impl States {
-    /// The thread performs an event at an object. The state of the object afterwards, if it has one that people want to see.
+    /// Applies an event at an object. Returns the object's state afterwards, if it is worth
+    /// showing.
     pub(crate) fn after(
         &mut self,
         object: &(ObjectId, String),

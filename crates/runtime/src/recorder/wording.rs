@@ -1,8 +1,8 @@
-//! What kinds of operations and of objects are called, where nothing more is known of them.
+//! Descriptions of kinds of operations and objects, used when nothing more is known of them.
 
 use explore::OpKind;
 
-/// What an event does that has no more to tell.
+/// Returns the description of an event without a text of its own.
 pub(super) fn plain_text(name: &str, kind: OpKind) -> String {
     let what = match kind {
         OpKind::MutexRequest => "lock() requested",
@@ -72,7 +72,7 @@ pub(super) fn plain_text(name: &str, kind: OpKind) -> String {
     format!("{name}: {what}")
 }
 
-/// What an object is whose creation was not recorded.
+/// Returns the description of an object whose creation was not recorded.
 pub fn kind_of_object(kind: OpKind) -> &'static str {
     match kind {
         OpKind::MutexRequest

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{io, mem};
 
-/// The threads of a scope; none before and after it is open.
+/// The threads of a scope. None before and after it is open.
 #[derive(Default)]
 pub(super) struct Threads(Mutex<Option<Vec<Arc<SystemThread>>>>);
 
@@ -15,7 +15,7 @@ impl Threads {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As [`super::scope`].
+    /// Runs `body` like [`super::scope`].
     pub(super) fn scope<R>(&self, body: impl FnOnce() -> R) -> R {
         let before = self.all().replace(Vec::new());
         assert!(before.is_none(), "a scope is opened inside itself");
@@ -32,7 +32,7 @@ impl Threads {
         }
     }
 
-    /// A thread that has perhaps not ended. Threads of the scope may start more of them.
+    /// Returns a thread that may not have ended. Threads of the scope may start more threads.
     fn next(&self) -> Option<Arc<SystemThread>> {
         self.all().as_mut().and_then(Vec::pop)
     }
@@ -46,8 +46,9 @@ impl Threads {
         let mut all = self.all();
         let threads = all.as_mut();
         let threads = threads.expect("a thread is started in a scope that is not open");
-        // SAFETY: the scope is open, and does not return or unwind before the thread has ended and has dropped what it
-        // captured: it is in the list, under the lock, before it begins. `'scope` lasts at least as long.
+        // SAFETY: the scope is open. It does not return or unwind before the thread has ended and
+        // has dropped its captures: the thread is in the list, under the lock, before it begins.
+        // `'scope` lasts at least as long.
         let body: Box<dyn FnOnce() + Send> = unsafe { mem::transmute(body) };
         let thread = SystemThread::spawn(name, body)?;
         threads.push(Arc::clone(&thread));

@@ -1,4 +1,5 @@
-//! Threads as the mirrors have them: of the model or, with the feature `enforce` and outside of a model, of the system.
+//! The threads of the mirrors: those of the model or, with the feature `enforce` and outside of a
+//! model, those of the system.
 
 use super::Panic;
 #[cfg(feature = "enforce")]
@@ -11,19 +12,19 @@ use std::time::Duration;
 /// A thread.
 #[derive(Clone)]
 pub enum Handle {
-    /// Of the execution at hand.
+    /// A thread of the current execution.
     Model(ThreadId),
-    /// Of the system.
+    /// A thread of the system.
     #[cfg(feature = "enforce")]
     System(std::sync::Arc<SystemThread>),
 }
 
 impl Handle {
-    /// Starts a thread, as [`crate::spawn`].
+    /// Starts a thread like [`crate::spawn`].
     ///
     /// # Errors
     ///
-    /// Outside of a model, if the system has none.
+    /// Outside of a model, if the system cannot start a thread.
     #[inline(always)]
     #[track_caller]
     pub fn spawn(name: Option<String>, body: impl FnOnce() + Send + 'static) -> io::Result<Handle> {
@@ -31,7 +32,7 @@ impl Handle {
         Ok(Handle::Model(crate::spawn(name, body)))
     }
 
-    /// The same for what cannot be sent to another thread of the system.
+    /// Starts a thread with a body that cannot be sent to another thread of the system.
     ///
     /// # Panics
     ///
@@ -42,18 +43,18 @@ impl Handle {
         Handle::Model(crate::spawn(name, body))
     }
 
-    /// The thread at hand.
+    /// Returns the current thread.
     #[track_caller]
     pub fn current() -> Handle {
         outside!(Handle::System(SystemThread::current()));
         Handle::Model(crate::current())
     }
 
-    /// As [`crate::join`].
+    /// Joins the thread like [`crate::join`].
     ///
     /// # Errors
     ///
-    /// With what it panicked with.
+    /// Returns the payload if the thread panicked.
     #[inline(always)]
     #[track_caller]
     pub fn join(&self) -> Result<(), Panic> {
@@ -64,7 +65,7 @@ impl Handle {
         }
     }
 
-    /// As [`crate::is_finished`].
+    /// Checks whether the thread has ended, like [`crate::is_finished`].
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         match self {
@@ -74,7 +75,7 @@ impl Handle {
         }
     }
 
-    /// As [`crate::unpark`].
+    /// Gives the park token, like [`crate::unpark`].
     #[track_caller]
     pub fn unpark(&self) {
         match self {
@@ -84,7 +85,7 @@ impl Handle {
         }
     }
 
-    /// As [`crate::name`].
+    /// Returns the name, like [`crate::name`].
     #[track_caller]
     pub fn name(&self) -> Option<String> {
         match self {
@@ -94,7 +95,7 @@ impl Handle {
         }
     }
 
-    /// As [`crate::call_thread`]; nothing outside of a model.
+    /// Sets the name in traces, like [`crate::call_thread`]. Does nothing outside of a model.
     #[track_caller]
     pub fn call(&self, name: &str) {
         match self {
@@ -104,7 +105,7 @@ impl Handle {
         }
     }
 
-    /// No other thread of the execution has it, or of the process.
+    /// Returns a number that is unique in the execution or in the process.
     #[inline]
     pub fn number(&self) -> u64 {
         match self {
@@ -115,7 +116,7 @@ impl Handle {
     }
 }
 
-/// As [`crate::park`], also outside of a model.
+/// Parks the current thread like [`crate::park`], also outside of a model.
 #[inline(always)]
 #[track_caller]
 pub fn park_here() {
@@ -123,7 +124,8 @@ pub fn park_here() {
     crate::park();
 }
 
-/// As [`crate::park_timed`], also outside of a model; in a model the time is no matter.
+/// Parks the current thread like [`crate::park_timed`], also outside of a model. A model ignores
+/// the time limit.
 #[inline(always)]
 #[track_caller]
 #[cfg_attr(not(feature = "enforce"), allow(unused_variables))]

@@ -1,4 +1,4 @@
-//! Threads outside of models: those of the system, which know by which path they were started.
+//! Threads outside of models: threads of the system that store the path by which they were started.
 
 use super::Panic;
 use crate::local::drop_locals;
@@ -17,17 +17,17 @@ pub struct SystemThread {
     number: u64,
     name: Option<String>,
     token: Token,
-    /// None if it is not enforced.
+    /// None if the thread is not enforced.
     child: Option<Child>,
     end: Mutex<End>,
     has_ended: Condvar,
 }
 
-/// How a thread has ended, if it has.
+/// The end of a thread, if it has ended.
 #[derive(Default)]
 struct End {
     is_there: bool,
-    /// Until somebody joins it.
+    /// The payload of the thread's panic, until a thread joins it.
     panic: Option<Panic>,
 }
 
@@ -35,11 +35,11 @@ static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     static CURRENT: OnceCell<Arc<SystemThread>> = const { OnceCell::new() };
-    /// What the next thread asks for that this one starts.
+    /// The requested stack size of the next thread that this thread starts.
     static STACK: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// The next thread that the one at hand starts has a stack of at least so many bytes.
+/// Requests a stack of at least this many bytes for the current thread's next child.
 pub(crate) fn ask_for_stack(bytes: usize) {
     STACK.set(Some(bytes));
 }
@@ -81,7 +81,7 @@ impl SystemThread {
         }
     }
 
-    /// The thread at hand, which somebody else may have started.
+    /// Returns the current thread, which other code may have started.
     pub(crate) fn current() -> Arc<SystemThread> {
         let known = || {
             let name = thread::current().name().map(str::to_owned);
@@ -108,7 +108,7 @@ impl SystemThread {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the end of the thread; with what it panicked with, if nobody was told before.
+    /// Waits for the end of the thread. The first call returns the payload if the thread panicked.
     pub(crate) fn join(&self) -> Result<(), Panic> {
         enforce::publish();
         let is_under_way = |end: &mut End| !end.is_there;
@@ -117,7 +117,7 @@ impl SystemThread {
         end.panic.take().map_or(Ok(()), Err)
     }
 
-    /// Whether it has performed its last event.
+    /// Checks whether the thread has performed its last event.
     pub(crate) fn is_finished(&self) -> bool {
         enforce::begin(OpKind::IsFinished);
         let is_finished = match &self.child {
@@ -128,12 +128,12 @@ impl SystemThread {
         is_finished
     }
 
-    /// Waits for the park token of the thread, which is the one at hand.
+    /// Waits for the park token of the thread, which is the current thread.
     pub(crate) fn park(&self) {
         self.token.take();
     }
 
-    /// The same for some time.
+    /// Waits for the park token with a time limit.
     pub(crate) fn park_for(&self, limit: Duration) {
         self.token.take_until(Deadline::after(limit));
     }
@@ -146,7 +146,7 @@ impl SystemThread {
         self.name.as_deref()
     }
 
-    /// No other thread of the system has it.
+    /// Returns a number that is unique in the process.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }

@@ -1,4 +1,4 @@
-//! What the tests have in common: a program, explored, and how its executions ended.
+//! Shared by the tests: explores a program and counts the outcomes of its executions.
 
 use explore::{Algorithm, Interrupt, Observer, Options, Outcome, Strategy, explore};
 use runtime::{Config, Model};
@@ -20,7 +20,7 @@ impl Observer for Count {
     }
 }
 
-/// How many executions of the program ended how.
+/// Explores the program. Returns the number of executions by outcome.
 pub fn outcomes_with(
     config: Config,
     algorithm: Algorithm,
@@ -38,7 +38,7 @@ pub fn outcomes_with(
     }
 }
 
-/// The same by an optimal algorithm.
+/// Explores the program by an optimal algorithm. Returns the number of executions by outcome.
 pub fn outcomes(body: impl Fn() + 'static) -> Vec<(Outcome, u64)> {
     outcomes_with(Config::default(), Algorithm::Optimal, body)
 }
