@@ -1,60 +1,60 @@
-//! Why something was not done at the server.
+//! Errors of operations on the server.
 
-/// Why something was not done at the server.
+/// An error of an operation on the server.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// Nothing answers there, or it wants other credentials.
+    /// No server answers there, or it requires other credentials.
     #[error(
         "{server}: cannot connect: {reason}; is the NATS server running, and are the credentials right?"
     )]
     Unreachable {
         /// The server, without a password.
         server: String,
-        /// What the client says.
+        /// The error that the client reports.
         reason: String,
     },
-    /// The server has no JetStream, or the account may not use it.
+    /// The server has no JetStream, or the account is not permitted to use it.
     #[error(
         "{server}: JetStream is not available: {reason}; start the server with -js, and allow it to this account"
     )]
     NoJetStream {
         /// The server, without a password.
         server: String,
-        /// What the server says.
+        /// The error that the server reports.
         reason: String,
     },
-    /// Something else.
+    /// Another operation failed.
     #[error("{server}: cannot {what}: {reason}")]
     Refused {
         /// The server, without a password.
         server: String,
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// What the server says.
+        /// The error that the server reports.
         reason: String,
     },
-    /// The command is to end, and did not wait any longer.
+    /// The command was asked to end and stopped waiting.
     #[error("{server}: interrupted while waiting for the server")]
     Interrupted {
         /// The server, without a password.
         server: String,
     },
-    /// There is no such URL.
+    /// The URL is invalid.
     #[error(
         "{url}: this is no address of a NATS server ({reason}); write it like nats://host:4222 or tls://host:4222"
     )]
     Url {
-        /// What was given, without a password.
+        /// The given URL, without a password.
         url: String,
-        /// What is wrong with it.
+        /// The problem with it.
         reason: String,
     },
-    /// The file of credentials cannot be used.
+    /// The credentials file cannot be used.
     #[error("{}: cannot read these credentials: {reason}", path.display())]
     Credentials {
-        /// Which file.
+        /// The file.
         path: std::path::PathBuf,
-        /// What the system says.
+        /// The error that the system reports.
         reason: String,
     },
 }

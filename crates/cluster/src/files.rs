@@ -1,4 +1,4 @@
-//! Files: objects of an object store.
+//! Files, which are objects of an object store.
 
 use crate::{ATTEMPT, Cluster, ClusterError, FILES, said, subjects, within};
 use async_nats::jetstream::object_store;
@@ -8,14 +8,14 @@ use base64::engine::general_purpose::URL_SAFE;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 
-/// The slowest way to a server, in bytes in a second.
+/// The rate of the slowest supported connection, in bytes per second.
 const SLOWEST: u64 = 100_000;
 
 impl Cluster {
-    /// Stores a file, unless one of this name is there.
+    /// Stores a file, unless a file of this name exists.
     ///
     /// # Errors
-    /// If the server refuses it, as with a full disk.
+    /// If the server refuses the file, for example because its disk is full.
     pub fn store(&self, name: &str, content: &[u8]) -> Result<(), ClusterError> {
         self.transferred("store a file", async || {
             let info = within(ATTEMPT, self.files.info(name)).await?;
@@ -28,10 +28,10 @@ impl Cluster {
         })
     }
 
-    /// Reads a file; none if there is none of this name.
+    /// Reads a file. Returns `None` if no file has this name.
     ///
     /// # Errors
-    /// If the server cannot be asked.
+    /// If the server cannot be queried.
     pub fn load(&self, name: &str) -> Result<Option<Vec<u8>>, ClusterError> {
         self.transferred("read a file", async || {
             use object_store::GetErrorKind;
@@ -48,10 +48,10 @@ impl Cluster {
         })
     }
 
-    /// Removes a file, unless it is gone. `ObjectStore::delete` would leave a marker for each.
+    /// Removes a file, if it exists. `ObjectStore::delete` would leave a marker for each.
     ///
     /// # Errors
-    /// If the server cannot be asked.
+    /// If the server cannot be queried.
     pub fn remove_file(&self, name: &str) -> Result<(), ClusterError> {
         self.done("remove a file", async || {
             let info = match self.files.info(name).await {
@@ -59,7 +59,7 @@ impl Cluster {
                 Err(error) if error.kind() == InfoErrorKind::NotFound => return Ok(()),
                 Err(error) => return Err(said(error)),
             };
-            // The content goes first: only the description says where it lies.
+            // The content is removed first, because only the description says where it is.
             for subject in [content_of(&info.nuid), description_of(name)] {
                 let removed = self.stored.purge().filter(subject).await;
                 removed.map_err(said)?;
@@ -68,10 +68,10 @@ impl Cluster {
         })
     }
 
-    /// Removes all files whose names begin like this.
+    /// Removes all files whose names have this prefix.
     ///
     /// # Errors
-    /// If the server cannot be asked.
+    /// If the server cannot be queried.
     pub fn remove_files(&self, beginning: &str) -> Result<(), ClusterError> {
         let all = format!("$O.{FILES}.M.>");
         let found = self.done("list files", async || subjects(&self.stored, &all).await)?;
@@ -83,23 +83,23 @@ impl Cluster {
     }
 }
 
-/// Where the content of a file lies.
+/// Returns the subject of a file's content.
 fn content_of(nuid: &str) -> String {
     format!("$O.{FILES}.C.{nuid}")
 }
 
-/// Where the description of a file lies.
+/// Returns the subject of a file's description.
 fn description_of(name: &str) -> String {
     format!("$O.{FILES}.M.{}", URL_SAFE.encode(name))
 }
 
-/// The name of the file whose description lies here.
+/// Returns the name of the file with this description.
 fn name_of(subject: &str) -> Option<String> {
     let (_, encoded) = subject.rsplit_once('.')?;
     String::from_utf8(URL_SAFE.decode(encoded).ok()?).ok()
 }
 
-/// How long it may take to send or to get so many bytes.
+/// Returns the time limit for the transfer of this number of bytes.
 fn time_for(bytes: usize) -> Duration {
     ATTEMPT + Duration::from_secs(bytes as u64 / SLOWEST)
 }

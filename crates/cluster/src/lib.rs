@@ -1,12 +1,15 @@
-//! What Mazurka keeps on a NATS server while many machines search: records, files, errands that wait and what they brought.
+//! The state that Mazurka keeps on a NATS server while many machines search: records, files,
+//! waiting errands and their results.
 //!
-//! This crate knows nothing of searches. Whoever uses it blocks; the connection has a thread of its own. While the server is away
-//! everything is tried again for a minute.
+//! This crate does not depend on what a search is. Its functions block; the connection has a thread
+//! of its own. While the server is away, every operation is retried for a minute.
 //!
-//! * A **record** is an entry of a key-value bucket. It is replaced only by who knows its revision.
+//! * A **record** is an entry of a key-value bucket. To replace it, its current revision must be
+//!   given.
 //! * A **file** is an object of an object store: programs, saved searches, reports.
-//! * An **errand** waits in a stream until a worker takes it. It goes to another worker if the first one does not say for
-//!   [`LEASE`] that it is at work. What it brings waits in the same stream for who leads the job.
+//! * An **errand** waits in a stream until a worker takes it. If the worker does not report for
+//!   [`LEASE`] that it is working, the errand goes to another worker. Results wait in the same
+//!   stream for the leader of the job.
 
 #![forbid(unsafe_code)]
 
@@ -34,14 +37,14 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-/// How long something is tried again while the server is away.
+/// The time for which operations are retried while the server is away.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How long what was begun may take when the command is to end.
+/// The time that a running operation may take when the command is to end.
 const MOMENT: Duration = Duration::from_millis(400);
 
-/// How long one attempt may take: what waits for a server that starts again may wait for ever.
+/// The time limit of one attempt: an attempt may wait forever for a server that restarts.
 const ATTEMPT: Duration = Duration::from_secs(20);
 
 const STREAM: &str = "MAZURKA";
@@ -56,13 +59,13 @@ pub struct Cluster {
     stream: Stream,
     records: kv::Store,
     files: ObjectStore,
-    /// The stream in which files lie.
+    /// The stream that contains the files.
     stored: Stream,
-    /// Set when nothing is to be waited for any longer.
+    /// Set when the command must not wait any longer.
     stop: Arc<AtomicBool>,
 }
 
-/// A URL without its password.
+/// Returns a URL without its password.
 #[must_use]
 pub fn without_password(url: &str) -> String {
     match url.split_once("://") {
@@ -75,10 +78,10 @@ pub fn without_password(url: &str) -> String {
 }
 
 impl Cluster {
-    /// Connects to the server at this URL, with a file of credentials if one is given.
+    /// Connects to the server at this URL, with a credentials file if one is given.
     ///
     /// # Errors
-    /// If it cannot be reached, or does not have what is needed.
+    /// If the server cannot be reached or lacks a required feature.
     pub fn connect(url: &str, credentials: Option<&Path>) -> Result<Cluster, ClusterError> {
         let server = without_password(url);
         let address: ServerAddr = url.parse().map_err(|error| ClusterError::Url {
@@ -157,13 +160,15 @@ impl Cluster {
         })
     }
 
-    /// Once the flag is set, what takes longer than a moment is [interrupted](ClusterError::Interrupted).
+    /// Makes operations fail as [interrupted](ClusterError::Interrupted) soon after the flag is
+    /// set.
     #[must_use]
     pub fn until(self, stop: Arc<AtomicBool>) -> Cluster {
         Cluster { stop, ..self }
     }
 
-    /// What is done before a moment has gone by since the flag was set.
+    /// Returns the result of a future. Returns `None` if the future is not ready soon after the
+    /// flag is set.
     async fn until_stopped<T>(&self, done: impl Future<Output = T>) -> Option<T> {
         let stopped = async {
             while !self.stop.load(Relaxed) {
@@ -177,7 +182,7 @@ impl Cluster {
         }
     }
 
-    /// Tries until it is done, there is a reason against it, or the patience is over.
+    /// Retries until success, until an error is final, or until `PATIENCE` has passed.
     fn done<T, E: Display>(
         &self,
         what: &'static str,
@@ -188,7 +193,7 @@ impl Cluster {
         })
     }
 
-    /// The same for what knows itself how long an attempt may take.
+    /// Retries like [`done`](Self::done), for attempts that have a time limit of their own.
     fn transferred<T>(
         &self,
         what: &'static str,
@@ -219,26 +224,26 @@ impl Cluster {
     }
 }
 
-/// The subjects of all messages in a stream that match. The client's own listings of keys and of files read messages, and wait for ever for
-/// one that is replaced meanwhile.
+/// Returns the subjects of all matching messages in a stream. The client's own listings of keys and
+/// files read messages, and wait forever for a message that is replaced meanwhile.
 async fn subjects(stream: &Stream, filter: &str) -> Result<Vec<String>, String> {
     let found = stream.info_with_subjects(filter).await.map_err(said)?;
     let found = found.map(|subject| subject.map(|(subject, _)| subject));
     found.try_collect().await.map_err(said)
 }
 
-/// What is done within this time.
+/// Returns the result of a future that is ready within this time.
 async fn within<T>(time: Duration, done: impl Future<Output = T>) -> Result<T, String> {
     let done = timeout(time, done).await;
     done.map_err(|_| "it does not answer".to_owned())
 }
 
-/// What a library says, in one line.
+/// Returns the error of a library in one line.
 fn said(error: impl Display) -> String {
     error.to_string().replace('\n', " ")
 }
 
-/// Whether trying again is of no use.
+/// Checks whether a retry is useless.
 fn is_final(reason: &str) -> bool {
     let reason = reason.to_lowercase();
     [

@@ -1,4 +1,4 @@
-//! Messages that wait: errands for workers, and what they brought for who leads the job.
+//! Queues of messages: errands for workers, and results for the leader of a job.
 
 use crate::{ATTEMPT, Cluster, ClusterError, PAUSE, said, within};
 use async_nats::HeaderMap;
@@ -8,56 +8,56 @@ use futures_util::StreamExt;
 use std::time::Duration;
 use tokio::time::timeout_at;
 
-/// How long a worker may be silent about its errand.
+/// The time for which a worker may be silent about its errand.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// Messages of the server must be smaller than 1 MB; more goes into a file.
+/// The largest content of a message. The server's limit is 1 MB; larger content is put into a file.
 const LARGEST: usize = 512 << 10;
 
-/// How the names of queues of errands begin; then comes a version.
+/// The prefix of the names of queues of errands. A version follows.
 const WORKERS: &str = "workers-";
 
-/// The header of a message with its name.
+/// The header with the name of a message.
 const NAME: &str = "Mazurka-Name";
-/// The header of a message whose content is in a file: the name of that.
+/// The header with the name of the file that holds the content of a message.
 const FILE: &str = "Mazurka-File";
 
-/// A message that waits for somebody.
+/// A message in a queue.
 pub struct Message {
     /// Its name.
     pub name: String,
     /// The job that it belongs to.
     pub job: String,
-    /// How often it was delivered, with this time.
+    /// The number of times that it was delivered, including this time.
     pub delivered: u64,
-    /// What it says.
+    /// Its content.
     pub content: Vec<u8>,
     file: Option<String>,
     inner: async_nats::jetstream::Message,
 }
 
-/// Messages of one kind that wait.
+/// A queue of messages of one kind.
 pub struct Queue {
     name: String,
     subject: String,
     consumer: PullConsumer,
 }
 
-/// How many messages wait or are being worked on, and how many workers want one.
+/// The numbers of messages in progress and of idle workers.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Messages that were given to workers.
+    /// The number of messages that workers are processing.
     pub under_way: usize,
-    /// Workers that wait for one.
+    /// The number of workers that wait for a message.
     pub idle: usize,
 }
 
-/// Where messages of a job wait.
+/// A place where messages of a job wait.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
-    /// For a worker of this version.
+    /// Errands for workers of this version.
     Errand,
-    /// For who leads the job.
+    /// Results for the leader of the job.
     Result,
 }
 
@@ -71,10 +71,11 @@ impl Place {
 }
 
 impl Cluster {
-    /// Leaves messages, each with its name, at their place. The same name within two minutes is the same message.
+    /// Puts messages, each with its name, into their place. Within two minutes, the same name means
+    /// the same message.
     ///
     /// # Errors
-    /// If the server refuses one.
+    /// If the server refuses a message.
     pub fn leave(
         &self,
         (place, version, job): (Place, &str, &str),
@@ -104,7 +105,7 @@ impl Cluster {
                         .publish_with_headers(subject.clone(), headers.clone(), content);
                 sent.push(message.await.map_err(said)?);
             }
-            // All are under way before the first one is waited for.
+            // All messages are sent before the first acknowledgement is awaited.
             for message in sent {
                 message.await.map_err(said)?;
             }
@@ -112,10 +113,10 @@ impl Cluster {
         })
     }
 
-    /// The errands of all jobs for workers of this version.
+    /// Returns the queue of errands of all jobs, for workers of this version.
     ///
     /// # Errors
-    /// If the server cannot be asked.
+    /// If the server cannot be queried.
     pub fn errands(&self, version: &str) -> Result<Queue, ClusterError> {
         self.queue(
             &format!("{WORKERS}{version}"),
@@ -123,10 +124,10 @@ impl Cluster {
         )
     }
 
-    /// What errands of the job have brought.
+    /// Returns the queue of the job's results.
     ///
     /// # Errors
-    /// If the server cannot be asked.
+    /// If the server cannot be queried.
     pub fn results(&self, job: &str) -> Result<Queue, ClusterError> {
         self.queue(&format!("lead-{job}"), Place::Result.subject("", job))
     }
@@ -150,10 +151,11 @@ impl Cluster {
         })
     }
 
-    /// Opens a queue anew: all its messages are delivered again. After a server was killed, a queue may not deliver messages that are there.
+    /// Reopens a queue, so that all its messages are delivered again. After a server was killed, a
+    /// queue may fail to deliver existing messages.
     ///
     /// # Errors
-    /// If the server cannot be asked.
+    /// If the server cannot be queried.
     pub fn open_anew(&self, queue: &Queue) -> Result<(), ClusterError> {
         self.close(&queue.name);
         self.queue(&queue.name, queue.subject.clone())?;
@@ -161,17 +163,18 @@ impl Cluster {
     }
 
     fn close(&self, name: &str) {
-        // There may be none.
+        // The queue may not exist.
         let deleted = self.stream.delete_consumer(name);
         let _ = self
             .runtime
             .block_on(async { within(ATTEMPT, deleted).await });
     }
 
-    /// Waits for a message, at most so long, and takes with it what else is there, so many in all. There may be none.
+    /// Waits for a message, at most for `wait`. Also takes other available messages, up to `most`
+    /// in all. May return none.
     ///
     /// # Errors
-    /// If what a message says is in a file that cannot be read.
+    /// If the content of a message is in a file that cannot be read.
     pub fn take(
         &self,
         queue: &Queue,
@@ -195,14 +198,15 @@ impl Cluster {
         taken.into_iter().map(|inner| self.message(inner)).collect()
     }
 
-    /// The messages that this request gets. It is read to its end, or the server would go on sending.
+    /// Returns the messages of a request. The request is read to its end: otherwise the server
+    /// would continue to send.
     async fn received<E>(
         &self,
         request: impl Future<Output = Result<pull::Batch, E>>,
         wait: Duration,
     ) -> Vec<async_nats::jetstream::Message> {
         let mut received = Vec::new();
-        // While the server is away there is none.
+        // There are no messages while the server is away.
         let Ok(Ok(mut messages)) = within(ATTEMPT, request).await else {
             tokio::time::sleep(PAUSE).await;
             return received;
@@ -241,10 +245,10 @@ impl Cluster {
         })
     }
 
-    /// Takes note that the message is dealt with: nobody gets it any more.
+    /// Acknowledges a message, so that it is not delivered again.
     ///
     /// # Errors
-    /// If the server cannot be told.
+    /// If the server cannot be notified.
     pub fn settle(&self, message: &Message) -> Result<(), ClusterError> {
         self.done("settle a message", async || message.inner.ack().await)?;
         match &message.file {
@@ -253,19 +257,20 @@ impl Cluster {
         }
     }
 
-    /// Tells that the message is being worked on: nobody else gets it until [`LEASE`] is over.
+    /// Reports that a message is in progress, so that no other worker gets it for another
+    /// [`LEASE`].
     pub fn renew(&self, message: &Message) {
-        // If this is lost the message goes to another worker, too, which does no harm.
+        // If this is lost, another worker gets the message as well, which is harmless.
         let renewed = message.inner.ack_with(AckKind::Progress);
         let _ = self
             .runtime
             .block_on(async { within(ATTEMPT, renewed).await });
     }
 
-    /// How many workers there are, and what they do.
+    /// Returns the number of busy and of idle workers.
     ///
     /// # Errors
-    /// If the server cannot be asked.
+    /// If the server cannot be queried.
     pub fn load_of(&self, queue: &Queue) -> Result<Load, ClusterError> {
         let info = self.done("ask for workers", async || queue.consumer.get_info().await)?;
         Ok(Load {
@@ -274,10 +279,10 @@ impl Cluster {
         })
     }
 
-    /// The versions of the workers that are there.
+    /// Returns the versions of the connected workers.
     ///
     /// # Errors
-    /// If the server cannot be asked.
+    /// If the server cannot be queried.
     pub fn versions(&self) -> Result<Vec<String>, ClusterError> {
         self.done("ask for workers", async || {
             let mut versions = Vec::new();
@@ -295,7 +300,7 @@ impl Cluster {
     /// Removes the messages of a job.
     ///
     /// # Errors
-    /// If the server refuses it.
+    /// If the server refuses.
     pub fn purge(&self, version: &str, job: &str) -> Result<(), ClusterError> {
         for place in [Place::Errand, Place::Result] {
             let subject = place.subject(version, job);

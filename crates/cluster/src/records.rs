@@ -1,24 +1,25 @@
-//! Records: entries of a key-value bucket, each replaced only by who knows its revision.
+//! Records, which are entries of a key-value bucket. To replace one, its current revision is
+//! needed.
 
 use crate::{Cluster, ClusterError, RECORDS, subjects};
 use async_nats::jetstream::kv::{self, CreateErrorKind, UpdateErrorKind};
 use async_nats::jetstream::stream::{self, DiscardPolicy};
 
 impl Cluster {
-    /// The record of this name, and its revision.
+    /// Returns the record of this name and its revision.
     ///
     /// # Errors
-    /// If the server cannot be asked.
+    /// If the server cannot be queried.
     pub fn record(&self, name: &str) -> Result<Option<(Vec<u8>, u64)>, ClusterError> {
         let entry = self.done("read a record", async || self.records.entry(name).await)?;
         let entry = entry.filter(|entry| entry.operation == kv::Operation::Put);
         Ok(entry.map(|entry| (entry.value.to_vec(), entry.revision)))
     }
 
-    /// Writes a record that is not there yet; whether it was not.
+    /// Creates a record. Returns false if it already exists.
     ///
     /// # Errors
-    /// If the server refuses it.
+    /// If the server refuses.
     pub fn create(&self, name: &str, content: &[u8]) -> Result<bool, ClusterError> {
         self.done("write a record", async || {
             match self.records.create(name, content.to_vec().into()).await {
@@ -29,10 +30,11 @@ impl Cluster {
         })
     }
 
-    /// Writes a record over this revision of it, and gives the new one; none if somebody else was faster.
+    /// Replaces this revision of a record. Returns the new revision, or `None` if the record has
+    /// changed in the meantime.
     ///
     /// # Errors
-    /// If the server refuses it.
+    /// If the server refuses.
     pub fn replace(
         &self,
         name: &str,
@@ -49,10 +51,10 @@ impl Cluster {
         })
     }
 
-    /// Writes a record, whatever is there.
+    /// Writes a record, whether or not it exists.
     ///
     /// # Errors
-    /// If the server refuses it.
+    /// If the server refuses.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), ClusterError> {
         self.done("write a record", async || {
             self.records.put(name, content.to_vec().into()).await
@@ -63,7 +65,7 @@ impl Cluster {
     /// Removes a record. `Store::purge` would leave a marker.
     ///
     /// # Errors
-    /// If the server refuses it.
+    /// If the server refuses.
     pub fn remove(&self, name: &str) -> Result<(), ClusterError> {
         let subject = format!("{}{name}", self.records.prefix);
         self.done("remove a record", async || {
@@ -72,10 +74,10 @@ impl Cluster {
         Ok(())
     }
 
-    /// The names of all records that begin with this word and a full stop.
+    /// Returns the names of all records that begin with this word and a full stop.
     ///
     /// # Errors
-    /// If the server cannot be asked.
+    /// If the server cannot be queried.
     pub fn records(&self, word: &str) -> Result<Vec<String>, ClusterError> {
         let prefix = &self.records.prefix;
         let all = format!("{prefix}{word}.>");
@@ -89,7 +91,8 @@ impl Cluster {
     }
 }
 
-/// The stream of a key-value bucket. The client's own way to make one asks for what servers before 2.10 do not tell.
+/// Describes the stream of a key-value bucket. The client's own function for this requires
+/// information that servers before 2.10 do not provide.
 pub(crate) fn bucket_of_records() -> stream::Config {
     stream::Config {
         name: format!("KV_{RECORDS}"),

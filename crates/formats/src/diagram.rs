@@ -1,15 +1,15 @@
-//! What a diagram of an execution shows: lanes of threads, events, and the arrows between them.
+//! The content of a diagram of an execution: lanes of threads, events, and arrows between them.
 
 use report::{Interleaving, harmless, parts};
 
-/// What an arrow means.
+/// The meaning of an arrow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// A message, a call or the end of a task.
     Message,
-    /// Turned round, the order of these two is another trace.
+    /// Reversing the order of the two events gives another trace.
     Race,
-    /// Nothing orders these two accesses.
+    /// The two accesses are unordered.
     Conflict,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Arrow {
     pub(crate) meaning: Meaning,
 }
 
-/// All arrows of the execution.
+/// Returns all arrows of the execution.
 pub(crate) fn arrows(interleaving: &Interleaving) -> Vec<Arrow> {
     let rows = interleaving.rows.iter().enumerate();
     let messages = rows.filter_map(|(to, row)| {
@@ -43,7 +43,7 @@ pub(crate) fn arrows(interleaving: &Interleaving) -> Vec<Arrow> {
     messages.chain(races).chain(conflict).collect()
 }
 
-/// The text of an event, in one line, with its place in the source.
+/// Returns the text of an event with its place in the source, in one line.
 pub(crate) fn label(interleaving: &Interleaving, row: usize) -> String {
     let row = &interleaving.rows[row];
     let place = row.location.as_deref().map(|place| {
@@ -57,7 +57,7 @@ pub(crate) fn label(interleaving: &Interleaving, row: usize) -> String {
     line(&format!("{}{}", row.text, place.unwrap_or_default()))
 }
 
-/// The text in one line, without control characters.
+/// Returns the text in one line, without control characters.
 pub(crate) fn line(text: &str) -> String {
     harmless(text).replace('\n', " ")
 }

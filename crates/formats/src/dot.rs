@@ -1,10 +1,11 @@
-//! An execution as a graph, for `dot -Tsvg`.
+//! Draws an execution as a graph, for `dot -Tsvg`.
 
 use crate::diagram::{Meaning, arrows, label, line};
 use report::Interleaving;
 use std::fmt::Write;
 
-/// The execution: a column for each thread, time downwards, and arrows for messages and for pairs whose order matters.
+/// Draws the execution: a column for each thread, time downwards, and arrows for messages and for
+/// pairs whose order matters.
 pub fn dot(interleaving: &Interleaving) -> String {
     let mut text =
         "digraph execution {\n  node [shape=box, fontname=\"monospace\"];\n  splines=line;\n"
@@ -46,7 +47,7 @@ pub fn dot(interleaving: &Interleaving) -> String {
             ));
         }
     }
-    // Time goes down: an event stands below the one before it, whichever thread that is of.
+    // Time runs downwards: each event is below the previous one, even of another thread.
     for number in 1..interleaving.rows.len() {
         add(format_args!("e{} -> e{number} [style=invis];", number - 1));
     }

@@ -1,11 +1,12 @@
-//! Commands of GitHub's workflows: annotations at the lines of bugs, beside the text.
+//! Formats a report for GitHub workflows: annotations at the lines of bugs, in addition to the
+//! text.
 
 use report::{Report, Verdict, harmless, parts};
 use std::hash::{BuildHasher, RandomState};
 
-/// A text of the report, with annotations behind it. Nothing in the text is taken for a command.
+/// Returns a text of the report, followed by annotations. Nothing in the text acts as a command.
 pub fn github(report: &Report, text: &str) -> String {
-    // A program cannot know the word that ends its text.
+    // The program cannot predict the word that ends its text.
     let word = format!("mazurka-{:016x}", RandomState::new().hash_one(0));
     let mut text = format!("::stop-commands::{word}\n{text}::{word}::\n");
     for failure in &report.errors {
@@ -52,7 +53,7 @@ fn properties(place: Option<&str>, title: &str) -> String {
     all.join(",")
 }
 
-/// Lines of a message are kept; other control characters are spelt out.
+/// Keeps the lines of a message and escapes other control characters.
 fn escaped(text: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')

@@ -1,15 +1,15 @@
-//! The XML of JUnit, for systems of continuous integration: a checked program is a test case.
+//! Formats a report as JUnit XML, for continuous integration: a checked program is a test case.
 
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use report::{Report, Style, Verdict, harmless};
 use std::time::Duration;
 
-/// The report as a test suite with one test case. A search that was not complete is a skipped one: what it did not explore may
-/// have a bug.
+/// Formats the report as a test suite with one test case. An incomplete search is a skipped test
+/// case, because the unexplored part may have a bug.
 ///
 /// # Panics
 ///
-/// If texts could not be written as XML; they always can.
+/// Never: all texts can be written as XML.
 pub fn junit(report: &Report) -> String {
     let text = report.text(Style::default());
     let mut status = match report.verdict {
@@ -39,11 +39,11 @@ pub fn junit(report: &Report) -> String {
     all.set_time(time).add_test_suite(suite);
     let text = all.to_string();
     let text = text.expect("a report in memory can be written");
-    // XML has no such characters.
+    // XML does not permit these characters.
     text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
-/// What a list of test cases shows.
+/// Returns the message that a list of test cases shows.
 fn message(report: &Report) -> String {
     match report.errors.as_slice() {
         [] => {

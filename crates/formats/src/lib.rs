@@ -1,6 +1,6 @@
-//! Reports for other programs: code scanning, continuous integration, documents.
+//! Formats reports for other programs: code scanning, continuous integration, documents.
 //!
-//! Everything here renders a [`report::Report`] or one of its executions. Nothing is read, and nothing is written to files.
+//! Each function renders a [`report::Report`] or one of its executions. None reads or writes files.
 
 #![forbid(unsafe_code)]
 

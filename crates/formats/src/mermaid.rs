@@ -1,10 +1,11 @@
-//! An execution as a sequence diagram of Mermaid, for documents and issues.
+//! Draws an execution as a Mermaid sequence diagram, for documents and issues.
 
 use crate::diagram::{label, line};
 use report::Interleaving;
 use std::fmt::Write;
 
-/// The execution: a lane for each thread, time downwards, and notes for pairs whose order matters.
+/// Draws the execution: a lane for each thread, time downwards, and notes for pairs whose order
+/// matters.
 pub fn mermaid(interleaving: &Interleaving) -> String {
     let mut text = "sequenceDiagram\n".to_owned();
     let mut add = |arguments: std::fmt::Arguments<'_>| {
@@ -56,7 +57,7 @@ pub fn mermaid(interleaving: &Interleaving) -> String {
     text
 }
 
-/// What Mermaid would take for its own signs, as entities.
+/// Replaces the characters that Mermaid would interpret by entities.
 fn escaped(text: &str) -> String {
     let letters = text.chars().map(|letter| match letter {
         '#' | ';' | '<' | '>' | '&' | '"' | '`' | '%' | '{' | '}' => {

@@ -1,10 +1,11 @@
-//! SARIF 2.1.0, for code scanning: a result for each bug, with the interleaving as its code flow.
+//! Formats a report as SARIF 2.1.0, for code scanning: a result for each bug, with the interleaving
+//! as its code flow.
 
 use report::{Failure, FailureKind, Interleaving, Report, Row, Verdict, harmless, parts};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// The report as a log of SARIF.
+/// Formats the report as a SARIF log.
 pub fn sarif(report: &Report) -> Value {
     let kinds: BTreeSet<FailureKind> = report.errors.iter().map(|failure| failure.kind).collect();
     let mut rules: Vec<Value> = kinds.into_iter().map(rule).collect();
@@ -84,7 +85,7 @@ fn result(failure: &Failure) -> Value {
     result
 }
 
-/// A thread flow for each thread; `executionOrder` tells how they interleave.
+/// Returns a thread flow for each thread. `executionOrder` gives their interleaving.
 fn code_flow(interleaving: &Interleaving) -> Value {
     let deciding: BTreeSet<usize> = interleaving
         .races
@@ -138,7 +139,7 @@ fn location(place: Option<&str>, text: Option<&str>) -> Value {
     Value::Object(location)
 }
 
-/// A path as a reference to a resource.
+/// Converts a path to a URI reference.
 fn uri(path: &str) -> String {
     let scheme = match path.starts_with('/') {
         true => "file://",

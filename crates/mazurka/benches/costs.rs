@@ -1,5 +1,5 @@
-//! What an execution, a thread and an operation cost: `cargo bench -p mazurka`. Limits: 2 µs for an execution in which nothing
-//! happens, 1 µs for each thread more, 60 ns for an atomic operation where a thread runs until it blocks.
+//! Costs: `cargo bench -p mazurka`. Limits: 2 µs for an empty execution, 1 µs for each additional
+//! thread, 60 ns for an atomic operation in a thread that runs until it blocks.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -10,13 +10,13 @@ fn main() {
     divan::main();
 }
 
-/// Executions of one check: the first choice multiplies them.
+/// Executions of one check. The first choice multiplies them.
 const EXECUTIONS: u32 = 1_000;
 
 /// Operations of one thread in an execution.
 const OPERATIONS: u32 = 1_000;
 
-/// Executions of one check whose operations are counted.
+/// Executions of a check that measures operations.
 const RUNS: u32 = 1_000;
 
 fn verify(program: fn()) {
@@ -24,7 +24,7 @@ fn verify(program: fn()) {
     assert_eq!(report.verdict, Verdict::Verified);
 }
 
-/// An execution in which nothing happens, with more threads than the main thread.
+/// Executions without operations, with this number of threads besides the main thread.
 #[divan::bench(args = [0, 1, 4, 16])]
 fn executions(bencher: Bencher<'_, '_>, threads: u32) {
     let program: fn() = match threads {
@@ -57,7 +57,7 @@ fn start(threads: u32) {
     });
 }
 
-/// Operations of one thread that nobody interrupts, in executions that repeat nothing but the first choice.
+/// Operations of one uninterrupted thread, in executions that repeat only the first choice.
 #[divan::bench]
 fn operations(bencher: Bencher<'_, '_>) {
     bencher
@@ -73,7 +73,7 @@ fn operations(bencher: Bencher<'_, '_>) {
         });
 }
 
-/// The same in a single execution: with the cost of the memory that it needs, and of looking at it for the report.
+/// Operations of one execution. Includes the costs of its memory and of sampling it.
 #[divan::bench]
 fn operations_of_one_execution(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(OPERATIONS)).bench(|| {
@@ -86,7 +86,7 @@ fn operations_of_one_execution(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// The same where another thread has its turn, too.
+/// Operations of two threads that take turns.
 #[divan::bench]
 fn operations_of_two_threads(bencher: Bencher<'_, '_>) {
     bencher

@@ -1,15 +1,15 @@
 //! As `std::cell`, with detection of data races.
 
 pub use runtime::{Cell, ConstPtr, MutPtr, PlainCell};
-// Threads cannot share these.
+// Threads cannot share these, so they need no mirror.
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 
 use std::fmt;
 
-/// As `std::cell::UnsafeCell`: plain memory that threads share on their own responsibility.
+/// As `std::cell::UnsafeCell`: plain memory that threads share at their own risk.
 ///
-/// Two accesses that C11's happens-before does not order, one of them a write, are a data race, whether or
-/// not the interleaving at hand makes it visible.
+/// Two accesses that C11's happens-before does not order, at least one of them a write, are a data
+/// race, whether or not the current interleaving makes it visible.
 ///
 /// ```
 /// use mazurka::cell::UnsafeCell;
@@ -37,7 +37,7 @@ pub struct UnsafeCell<T: ?Sized> {
 }
 
 impl<T> UnsafeCell<T> {
-    /// A new cell, written by its creator.
+    /// Creates a cell. Its creation counts as a write.
     #[track_caller]
     pub fn new(value: T) -> UnsafeCell<T> {
         UnsafeCell {
@@ -46,15 +46,15 @@ impl<T> UnsafeCell<T> {
         }
     }
 
-    /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
-    /// shown.
+    /// Names the cell in traces, instead of the place of its creation. Costs nothing in executions
+    /// that are not shown.
     #[track_caller]
     pub fn named(self, name: &str) -> Self {
         self.plain.call(name);
         self
     }
 
-    /// The value.
+    /// Returns the value.
     #[track_caller]
     pub fn into_inner(self) -> T {
         self.plain.take();
@@ -63,8 +63,8 @@ impl<T> UnsafeCell<T> {
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// The pointer to the value. What is done with it is not seen, so this counts as a write; where
-    /// threads only read, use [`UnsafeCell::with`].
+    /// Returns a pointer to the value. Accesses through it are not observed, so the call counts as
+    /// a write. Where threads only read, use [`UnsafeCell::with`].
     #[track_caller]
     #[inline]
     pub fn get(&self) -> *mut T {
@@ -72,14 +72,14 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.value.get()
     }
 
-    /// The value, which nobody else can touch.
+    /// Returns the value, which no other thread can access.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
         self.plain.take();
         self.value.get_mut()
     }
 
-    /// Reads: the closure gets a pointer that it must only read through.
+    /// Passes the closure a pointer for reading. The closure must not write through it.
     #[track_caller]
     #[inline]
     pub fn with<F, R>(&self, read: F) -> R
@@ -90,21 +90,21 @@ impl<T: ?Sized> UnsafeCell<T> {
         read(self.value.get())
     }
 
-    /// A pointer that reads as long as it lives, as the `get` of loom.
+    /// Returns a pointer that counts as a read as long as it lives, like loom's `get`.
     #[track_caller]
     #[inline]
     pub fn read_pointer(&self) -> ConstPtr<T> {
         ConstPtr::new(&self.plain, self.value.get())
     }
 
-    /// A pointer that writes as long as it lives, as the `get_mut` of loom.
+    /// Returns a pointer that counts as a write as long as it lives, like loom's `get_mut`.
     #[track_caller]
     #[inline]
     pub fn write_pointer(&self) -> MutPtr<T> {
         MutPtr::new(&self.plain, self.value.get())
     }
 
-    /// Writes: the closure gets a pointer that it may write through.
+    /// Passes the closure a pointer for reading and writing.
     #[track_caller]
     #[inline]
     pub fn with_mut<F, R>(&self, write: F) -> R

@@ -1,4 +1,4 @@
-//! The checker: what to search, how, and how far.
+//! The checker: the options of a search and the operations that run it.
 
 mod accepting;
 mod as_json;
@@ -55,7 +55,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Checks a concurrent program: explores its interleavings, and tells what it found.
+/// Explores the interleavings of a concurrent program and reports what it found.
 ///
 /// ```
 /// use mazurka::sync::Arc;
@@ -87,7 +87,7 @@ impl Default for Checker {
 }
 
 impl Checker {
-    /// The default: [`Algorithm::Parsimonious`] until the program is verified or the first bug is found.
+    /// Uses [`Algorithm::Parsimonious`] until the program is verified or the first bug is found.
     pub fn new() -> Checker {
         Checker {
             settings: Settings::new(),
@@ -95,40 +95,40 @@ impl Checker {
         }
     }
 
-    /// For a front-end with a command line: reports call options as they are typed there.
+    /// Makes reports name options as on the command line. For front-ends with a command line.
     #[doc(hidden)]
     pub fn of_command(mut self) -> Checker {
         self.settings.is_commanded = true;
         self
     }
 
-    /// These findings are not reported as bugs: the report only counts them.
+    /// Makes the report count these findings instead of reporting them as bugs.
     pub fn suppress(mut self, suppressions: impl IntoIterator<Item = Suppression>) -> Checker {
         self.settings.suppressions.extend(suppressions);
         self
     }
 
-    /// How to search. `random` and `pct` try 10,000 executions unless a limit is set.
+    /// Sets the search algorithm. `random` and `pct` try 10,000 executions unless a limit is set.
     pub fn algorithm(mut self, algorithm: Algorithm) -> Checker {
         self.settings.algorithm = algorithm;
         self
     }
 
-    /// Stops after as many executions; the verdict is then at best `bounded`.
+    /// Stops after this number of executions. The verdict is then at best `bounded`.
     pub fn max_executions(mut self, executions: u64) -> Checker {
         self.settings.max_executions = Some(executions);
         self
     }
 
-    /// Stops after this time; the verdict is then at best `bounded`.
+    /// Stops after this time. The verdict is then at best `bounded`.
     pub fn time_limit(mut self, limit: Duration) -> Checker {
         self.settings.time_limit = Some(limit);
         self
     }
 
-    /// Leaves out executions in which running threads are preempted more often than this; to move after a thread has called
-    /// `yield_now` or `spin_loop` is no preemption. A range from a number on begins with it and
-    /// allows one more until no execution is left out: then the first bug is shown with as few preemptions as possible.
+    /// Leaves out executions with more preemptions than this. A switch after `yield_now` or
+    /// `spin_loop` is no preemption. A range `n..` starts with the bound `n` and raises it until no
+    /// execution is left out, so that the first bug is shown with as few preemptions as possible.
     ///
     /// ```
     /// use mazurka::{Checker, Verdict};
@@ -144,182 +144,184 @@ impl Checker {
         self
     }
 
-    /// The seed of `random` and `pct`; the same seed, the same executions.
+    /// Sets the seed of `random` and `pct`. The same seed gives the same executions.
     pub fn seed(mut self, seed: u64) -> Checker {
         self.settings.options.seed = seed;
         self.settings.seed_is_set = true;
         self
     }
 
-    /// Lets [`Algorithm::ContextSensitive`] anticipate cuts as its paper does. That loses executions, so
-    /// the verdict is at best `bounded`.
+    /// Lets [`Algorithm::ContextSensitive`] anticipate cuts as its paper does. This loses
+    /// executions, so the verdict is at best `bounded`.
     pub fn published_cuts(mut self, anticipates: bool) -> Checker {
         self.settings.options.published_cuts = anticipates;
         self
     }
 
-    /// How [`Algorithm::ContextSensitive`] finds that two orders lead to the same state.
+    /// Sets how [`Algorithm::ContextSensitive`] detects that two orders lead to the same state.
     pub fn states(mut self, states: States) -> Checker {
         self.settings.options.states = states;
         self
     }
 
-    /// Goes on after a bug, and reports each distinct one.
+    /// Continues after a bug, and reports each distinct bug.
     pub fn keep_going(mut self, keeps_going: bool) -> Checker {
         self.settings.keeps_going = keeps_going;
         self
     }
 
-    /// How many executions may be spent after the first failure (default 100): of those that fail likewise the one
-    /// with the fewest context switches is shown. Never more than the search took until then and ten besides, and
-    /// none with [`Checker::keep_going`]. They are in no other number of the report.
+    /// Limits the executions after the first failure (default 100) that search for one that fails
+    /// in the same way with the fewest context switches. At most ten more than before the failure;
+    /// none with [`Checker::keep_going`]. No other number of the report counts them.
     pub fn extra(mut self, executions: u64) -> Checker {
         self.settings.extra = executions;
         self
     }
 
-    /// Finds out why an execution fails, by some more executions in which races of it are turned round: which orders of events all
-    /// those that fail have, and which passing execution has most in common with it ([`report::Why`]).
+    /// Explains a failure with more executions, in which its races are reversed: reports the event
+    /// orders that all failing executions share, and the most similar passing one
+    /// ([`report::Why`]).
     pub fn explain(mut self, explains: bool) -> Checker {
         self.settings.explains = explains;
         self
     }
 
-    /// Puts the tree of the search into the report: where its first executions, at most 1,000, leave the one before ([`report::Tree`]).
-    /// They are run once more for that.
+    /// Adds the tree of the search to the report: where each of the first executions (at most
+    /// 1,000) leaves the previous one ([`report::Tree`]). Runs these executions once more.
     pub fn draw(mut self, draws: bool) -> Checker {
         self.settings.draws = draws;
         self
     }
 
-    /// A thread that has performed as many operations stops there (default 10,000).
+    /// Stops a thread that has performed this number of operations (default 10,000).
     pub fn max_events(mut self, events: u32) -> Checker {
         self.settings.conditions.max_events = events;
         self
     }
 
-    /// How many timed operations may expire per thread (default 2); at the next one it stops.
+    /// Limits the expired timed operations per thread (default 2). At the next one it stops.
     pub fn timeouts(mut self, timeouts: u32) -> Checker {
         self.settings.conditions.timeouts = timeouts;
         self
     }
 
-    /// How often per thread a weak compare-exchange fails, or a wait for a condition variable or [`park`](crate::thread::park) ends, for
-    /// no reason: a choice each time (default 0).
+    /// Limits, per thread, the spurious failures of weak compare-exchanges and the spurious returns
+    /// of condition variable waits and [`park`](crate::thread::park). Each is a choice (default 0).
     pub fn spurious(mut self, times: u32) -> Checker {
         self.settings.conditions.spurious = times;
         self
     }
 
-    /// How many allocations per thread of a native program may get a block of the heap that was freed: a choice each time (default 0).
+    /// Limits allocations per native thread that may reuse freed blocks: a choice each (default 0).
     pub fn reuse(mut self, times: u32) -> Checker {
         self.settings.conditions.reuse = times;
         self
     }
 
-    /// Makes each panic a failure. By default one that `join` returns as `Err` is behaviour.
+    /// Makes each panic a failure. By default, a panic that `join` returns as `Err` is none.
     pub fn panics_fail(mut self, fail: bool) -> Checker {
         self.settings.conditions.panics_fail = fail;
         self
     }
 
-    /// Threads that still wait when the main thread has returned are no error.
+    /// Accepts threads that still wait when the main thread has returned.
     pub fn waiting_after_main(mut self, may_wait: bool) -> Checker {
         self.settings.conditions.waiting_after_main = may_wait;
         self
     }
 
-    /// Whether an [`Arc`](crate::sync::Arc) or memory of [`alloc`](mod@crate::alloc) that is never dropped is a failure (by default it is).
+    /// Sets whether an [`Arc`](crate::sync::Arc) or memory of [`alloc`](mod@crate::alloc) that is
+    /// never freed is a failure (default true).
     pub fn leaks_fail(mut self, fail: bool) -> Checker {
         self.settings.leaks_fail = fail;
         self
     }
 
-    /// For programs that look at the clock in a loop: a thread that has joined all others runs this many rounds before it
-    /// counts as stuck (default 0).
+    /// Lets a thread that has joined all others run this number of rounds of a loop before it
+    /// counts as stuck (default 0). For programs that read the clock in a loop.
     pub fn waits_alone(mut self, rounds: u32) -> Checker {
         self.settings.waits_alone = rounds;
         self
     }
 
-    /// The name of the program in reports, schedule files and checkpoints.
+    /// Sets the name of the program in reports, schedule files and checkpoints.
     pub fn name(mut self, name: &str) -> Checker {
         self.settings.name = name.to_owned();
         self
     }
 
-    /// Where to save the schedule of the first failure.
+    /// Saves the schedule of the first failure in this file.
     pub fn schedule_file(mut self, path: impl Into<PathBuf>) -> Checker {
         self.settings.schedule_file = Some(path.into());
         self
     }
 
-    /// Saves the whole state of the search to this file after every execution.
+    /// Saves the whole state of the search in this file after every execution.
     pub fn checkpoint(mut self, path: impl Into<PathBuf>) -> Checker {
         self.settings.checkpoint = Some(path.into());
         self
     }
 
-    /// Saves the state that [`Checker::checkpoint`] saves only after as many executions, and at the end.
+    /// Saves the [`Checker::checkpoint`] only once per this number of executions, and at the end.
     pub fn checkpoint_interval(mut self, executions: u64) -> Checker {
         self.settings.checkpoint_interval = executions.max(1);
         self
     }
 
-    /// Whether the interleaving of a failure tells where each operation stands, which it does unless this says otherwise.
+    /// Sets whether the interleaving of a failure shows source locations (default true).
     pub fn locations(mut self, are_shown: bool) -> Checker {
         self.settings.locations = are_shown;
         self
     }
 
-    /// Whether interleavings are explored from the beginning on. Else only once the program calls
-    /// [`explore`](crate::explore), as with loom's `expect_explicit_explore`.
+    /// Sets whether interleavings are explored from the start (default true), or only after a call
+    /// of [`explore`](crate::explore), as with loom's `expect_explicit_explore`.
     pub fn explores(mut self, from_the_beginning: bool) -> Checker {
         self.settings.explores = from_the_beginning;
         self
     }
 
-    /// An execution that starts more threads than this, the main thread among them, is a failure. No limit unless it is set.
+    /// Makes executions with more threads than this (including main) fail. Default: no limit.
     pub fn max_threads(mut self, threads: usize) -> Checker {
         self.settings.max_threads = threads;
         self
     }
 
-    /// Goes on from the state that a killed or stopped search saved by [`Checker::checkpoint`].
+    /// Continues from the state that a killed or stopped search saved with [`Checker::checkpoint`].
     pub fn resume(mut self, path: impl Into<PathBuf>) -> Checker {
         self.settings.resume = Some(path.into());
         self
     }
 
-    /// Watches the search.
+    /// Sets the observer of the search.
     pub fn observer(mut self, observer: impl Observer + 'static) -> Checker {
         self.observer = Box::new(observer);
         self
     }
 
-    /// Stops the search, as a time limit does, once the flag is set.
+    /// Stops the search once the flag is set, as a time limit does.
     pub fn stop(mut self, stop: Arc<AtomicBool>) -> Checker {
         self.settings.stops.push(stop);
         self
     }
 
-    /// Keeps what the search has done in this file of [`report::Trail::BYTES`] bytes, each step before it is performed: for
-    /// programs that may take the process down. [`report::Trailed`] reads it.
+    /// Records the search in this file of [`report::Trail::BYTES`] bytes, each step before it is
+    /// performed. For programs that may take the process down. [`report::Trailed`] reads the file.
     pub fn trail(mut self, path: impl Into<PathBuf>) -> Checker {
         self.settings.trail = Some(path.into());
         self
     }
 
-    /// How long a thread may be blocked in a lock that is not of Mazurka, or run on without an operation, before that is a
-    /// failure, and how long a search may go on in which threads reach the default of [`max_events`](Checker::max_events)
-    /// (default 5 s). Threads that are blocked or run on are noticed on Linux with x86-64.
+    /// Limits how long a thread may block in a foreign lock or run without an operation before that
+    /// is a failure, and a search may continue in which threads reach the default of
+    /// [`max_events`](Checker::max_events). Default 5 s. Threads are watched on x86-64 Linux only.
     pub fn patience(mut self, patience: Duration) -> Checker {
         self.settings.patience = Some(patience);
         self
     }
 
-    /// For a front-end of programs in machine code: how their addresses are called, and their memory. From then on
-    /// threads that wait when the main thread has returned are no error.
+    /// Sets the address names and the memory of a program in machine code. For native front-ends.
+    /// Threads that still wait when the main thread has returned are then no error.
     pub fn native(
         mut self,
         source_map: &'static dyn SourceMap,
@@ -330,21 +332,21 @@ impl Checker {
         self
     }
 
-    /// How many bytes the stack of each thread has (default 256 KiB), the main thread's among them.
+    /// Sets the stack size in bytes of each thread (default 256 KiB), the main thread included.
     pub fn stack_size(mut self, bytes: usize) -> Checker {
         self.settings.stack_size = Some(bytes);
         self
     }
 
-    /// Makes plain accesses of a native program events, as if they were atomic; by default they must not race.
+    /// Makes plain accesses of native programs events, as if atomic. By default they must not race.
     pub fn interleave_plain(mut self, interleaves: bool) -> Checker {
         self.settings.conditions.interleaves_plain = interleaves;
         self
     }
 
-    /// A thread of a native program that comes by one place that reads more often than this stops there. So does a thread of a
-    /// model that goes more often (by default once) round a spin loop without progress, while others notice what it
-    /// does before it undoes that: two threads may do so for ever.
+    /// Limits how often a thread of a native program passes the same reading place, and how often a
+    /// thread of a model repeats a spin loop without progress while others observe effects that it
+    /// undoes (default once; two threads may do so forever). The thread stops there.
     pub fn unroll(mut self, rounds: u32) -> Checker {
         self.settings.conditions.unroll = Some(rounds);
         self
@@ -354,7 +356,7 @@ impl Checker {
     ///
     /// # Panics
     ///
-    /// If the check cannot be done: see [`CheckError`]. A bug of the program is no reason.
+    /// If the check cannot be done: see [`CheckError`]. A bug of the program does not panic.
     #[track_caller]
     pub fn check(self, program: impl Fn() + 'static) -> Report {
         match self.try_check(program) {
@@ -363,7 +365,7 @@ impl Checker {
         }
     }
 
-    /// Checks the program.
+    /// Checks the program. Returns an error if the check cannot be done.
     pub fn try_check(self, program: impl Fn() + 'static) -> Result<Report, CheckError> {
         self.settings.contradiction()?;
         let resume = self.settings.resume.clone();
@@ -402,11 +404,12 @@ impl Checker {
             .unwrap_or_else(|| Err(CheckError::Misfit("it contradicts itself".to_owned())))
     }
 
-    /// What comes before the last step of a schedule of accesses, for people: that step ended the process in which it was run.
+    /// Returns what precedes the last step of a schedule of accesses, as an interleaving of all
+    /// operations. The last step ended the process in which it was run.
     ///
     /// # Errors
     ///
-    /// As [`replay`](Checker::replay).
+    /// As for [`replay`](Checker::replay).
     pub fn interleaving_before_last(
         mut self,
         schedule: &ScheduleFile,
@@ -417,11 +420,11 @@ impl Checker {
         Search::new(self, program)?.before_last(schedule)
     }
 
-    /// Where the execution of a schedule stands, and what may come next. The schedule may be that of no step.
+    /// Returns the position after the schedule, which may be empty, and the possible next steps.
     ///
     /// # Errors
     ///
-    /// As [`replay`](Checker::replay); and if two events are to be turned round that do not race.
+    /// As for [`replay`](Checker::replay), and if two events are to be reversed that do not race.
     pub fn position(
         mut self,
         schedule: &ScheduleFile,
@@ -434,7 +437,7 @@ impl Checker {
             .unwrap_or_else(|| Err(CheckError::Misfit("it contradicts itself".to_owned())))
     }
 
-    /// The schedule of no step, from which a person goes on.
+    /// Returns the empty schedule, from which a person starts to step.
     pub fn beginning(&self) -> ScheduleFile {
         ScheduleFile {
             program: self.settings.name.clone(),

@@ -1,6 +1,6 @@
-//! Nondeterminism that the program asks for.
+//! Explicit nondeterminism of the program.
 
-/// One of the values from 0 to `alternatives - 1`: all of them are explored.
+/// Returns one of the values from 0 to `alternatives - 1`. All of them are explored.
 ///
 /// ```
 /// use mazurka::{Checker, choose};
@@ -11,7 +11,7 @@
 ///
 /// # Panics
 ///
-/// If there are no alternatives.
+/// If `alternatives` is 0.
 #[track_caller]
 pub fn choose(alternatives: u32) -> u32 {
     assert!(
@@ -21,8 +21,8 @@ pub fn choose(alternatives: u32) -> u32 {
     runtime::choose(alternatives)
 }
 
-/// Says something in the trace of a failure, at the place of the caller: a value, say. In executions that are not shown
-/// the closure does not run. It must perform no operations.
+/// Adds a text, for example a value, to the trace of a failure, at the place of the caller. The
+/// closure runs only in executions that are shown. It must not perform operations.
 ///
 /// ```
 /// use mazurka::sync::Mutex;
@@ -46,7 +46,8 @@ pub fn note(text: impl FnOnce() -> String) {
     runtime::note(text);
 }
 
-/// Ends the thread here unless the condition holds; executions in which it does not count as halted.
+/// Ends the thread here unless the condition holds. Executions in which it does not hold count as
+/// halted.
 ///
 /// ```
 /// use mazurka::{Checker, assume, choose};
@@ -63,9 +64,9 @@ pub fn assume(condition: bool) {
     runtime::assume(condition);
 }
 
-/// As loom's: nothing else is tried in the place of the operations from here on, whichever thread performs them, until
-/// [`explore()`] is called. That saves time where a model sets up what it checks, and it may hide a bug: the verdict is
-/// `bounded`. With all algorithms but `random` and `pct`, which refuse it.
+/// Stops exploring alternatives to the operations of all threads, until [`explore()`] is called; as
+/// in loom. That saves time while a model sets up what it checks, but may hide a bug: the verdict
+/// is `bounded`. The algorithms `random` and `pct` do not support it.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -91,7 +92,7 @@ pub fn stop_exploring() {
     runtime::stop_exploring();
 }
 
-/// As loom's: ends what [`stop_exploring`] began.
+/// Resumes exploration after [`stop_exploring`], as in loom.
 ///
 /// # Panics
 ///
@@ -101,7 +102,7 @@ pub fn explore() {
     runtime::explore();
 }
 
-/// As loom's: nothing else is tried in the place of what is left of the execution. The verdict is `bounded`.
+/// Explores no alternatives to the rest of the execution, as in loom. The verdict is `bounded`.
 ///
 /// # Panics
 ///
@@ -111,8 +112,8 @@ pub fn skip_branch() {
     runtime::skip_branch();
 }
 
-/// Gives the thread up: while the execution is torn down it would need what another thread does not
-/// give any more.
+/// Abandons the thread. While the execution is torn down, the thread would need something that
+/// another thread no longer provides.
 pub(crate) fn torn_down() -> ! {
     loop {
         runtime::assume(false);

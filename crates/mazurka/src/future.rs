@@ -1,8 +1,8 @@
-//! Futures: the thread that polls one until it is ready, tasks, and the cell for a waker.
+//! Futures: `block_on`, tasks, and a cell for a waker.
 //!
-//! A task is a thread of the model that polls one future: as on an executor with as many workers as tasks, so that
-//! whatever happens on another executor happens here, too. To wake a task is an event. A task that waits and that
-//! nobody wakes is a deadlock, shown with the schedule that loses the wakeup.
+//! A task is a thread of the model that polls one future. This is like an executor with as many
+//! workers as tasks, so whatever happens on another executor can happen here. Waking a task is an
+//! event. A task that is never woken is a deadlock, shown with the schedule that loses the wakeup.
 
 mod abort_on_drop;
 mod atomic_waker;

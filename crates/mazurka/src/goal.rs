@@ -1,11 +1,12 @@
-//! What some execution has to come to.
+//! Goals that some execution must reach.
 
-/// Something that some execution has to come to: that it can happen is checked, too.
+/// A goal that at least one execution must reach.
 ///
-/// An assertion says what holds in every interleaving; a goal is reached in at least one. So a test shows that
-/// its threads meet at all, that a rare case is not excluded by mistake, or which outcomes there are. If the
-/// search is complete and no execution came to the goal, that is a bug ([`Report::goals`](crate::Report)
-/// tells which); if it was bounded, the goal is reported as not reached so far.
+/// An assertion holds in every interleaving; a goal is reached in at least one. So a test can show
+/// that its threads meet at all, that a rare case is not excluded by mistake, or which outcomes
+/// exist. If the search is complete and no execution reached the goal, that is a bug;
+/// [`Report::goals`](crate::Report) shows which. If the search was bounded, the goal is reported as
+/// not reached so far.
 ///
 /// ```
 /// use mazurka::sync::Arc;
@@ -32,16 +33,16 @@
 /// assert_eq!(reached, [true, false]);
 /// ```
 ///
-/// A goal is made where every execution comes by, at best at the start of the program: of one that no execution
-/// makes nobody knows. Making and reaching it are no operations, so goals add no executions. Two goals of
-/// one name are one.
+/// Create a goal where every execution passes, preferably at the start of the program: a goal that
+/// no execution creates is not reported. Creating and reaching a goal are no operations, so goals
+/// add no executions. Goals with the same name are the same goal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Goal {
     name: &'static str,
 }
 
 impl Goal {
-    /// A goal with a name for people: what is so when it is reached.
+    /// Creates a goal. The name describes to people what holds when the goal is reached.
     ///
     /// # Panics
     ///
@@ -52,7 +53,7 @@ impl Goal {
         Goal { name }
     }
 
-    /// The execution has come to the goal.
+    /// Records that the execution has reached the goal.
     #[track_caller]
     pub fn reach(self) {
         runtime::reach(self.name);

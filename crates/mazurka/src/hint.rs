@@ -3,8 +3,8 @@
 pub use runtime::unreachable_unchecked;
 pub use std::hint::{assert_unchecked, black_box, cold_path, select_unpredictable};
 
-/// Says that a loop waits for another thread. A thread that went round such a loop without an effect stops
-/// there; if nobody can ever let it go on, that is a bug (`stuck`).
+/// Marks a loop that waits for another thread. A thread stops here if its last round of the loop
+/// had no effect. If no other thread can ever let it continue, that is a bug (`stuck`).
 ///
 /// ```
 /// use mazurka::sync::Arc;

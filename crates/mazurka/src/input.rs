@@ -4,20 +4,21 @@ use report::{INPUT, Inputs};
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
-/// The values of the inputs that a verification is for.
+/// The input values that are being verified.
 static KNOWN: OnceLock<Inputs> = OnceLock::new();
 
-/// A verification is for these values.
+/// Sets the input values to verify.
 #[cfg(feature = "enforce")]
 pub(crate) fn know(inputs: &Inputs) {
     KNOWN.get_or_init(|| inputs.clone());
 }
 
-/// The value of an input of the program.
+/// Returns the value of an input of the program.
 ///
-/// A check tries every value of the range, as [`choose`](crate::choose) does. `mazurka verify` verifies one value after the other, and
-/// merges those with equal constraints under a condition. In a run it is what `--input name=value` says, or `MAZURKA_INPUT_name` in
-/// the environment, and the lowest value if neither does.
+/// A check tries every value of the range, as [`choose`](crate::choose) does. `mazurka verify`
+/// verifies one value after the other, and merges values with equal constraints under a condition.
+/// A run takes the value from `--input name=value`, else from the environment variable
+/// `MAZURKA_INPUT_name`, else it uses the lowest value.
 ///
 /// ```
 /// use mazurka::{Checker, input};
@@ -59,13 +60,13 @@ fn ask(name: &str, lowest: i64, highest: i64) -> i64 {
     })
 }
 
-/// Nobody knows inputs, so nobody lacks one.
+/// Without the feature `enforce` no values are ever set, so this is never called.
 #[cfg(not(feature = "enforce"))]
 fn ask(_name: &str, lowest: i64, _highest: i64) -> i64 {
     lowest
 }
 
-/// The value of an input in a run: the one that is enforced, or what the environment says.
+/// Returns the value of an input in a run: the enforced one, or that of the environment.
 fn given(name: &str) -> Option<i64> {
     #[cfg(feature = "enforce")]
     if let Some(value) = enforce::input(name) {

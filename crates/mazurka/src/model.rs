@@ -1,4 +1,4 @@
-//! What a test calls: a check with the defaults that panics unless the program is verified.
+//! The entry point of tests: a check with the defaults that panics unless the program is verified.
 
 use crate::TestCase;
 use crate::test_case::name_of_test;
@@ -21,10 +21,10 @@ use crate::test_case::name_of_test;
 /// });
 /// ```
 ///
-/// A failure is saved as a schedule file, and the panic says where. With `MAZURKA_REPLAY` set to that
-/// file the same test runs exactly that schedule again, and passes with a note if it shows no bug any more.
-/// In a test the report of a program that is verified goes to standard error, for `cargo test -- --nocapture`.
-/// A test that is nothing but a model is shorter with [`macro@crate::test`].
+/// A failure is saved as a schedule file, which the panic names. With `MAZURKA_REPLAY` set to that
+/// file, the same test runs exactly that schedule, and passes with a note if it shows no bug any
+/// more. In a test, the report of a verified program goes to standard error:
+/// `cargo test -- --nocapture`. A test of only one model is shorter with [`macro@crate::test`].
 ///
 /// # Panics
 ///

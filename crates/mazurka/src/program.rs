@@ -1,4 +1,4 @@
-//! Programs that are verified in their own process, and run under what was verified.
+//! Programs that are verified in their own process, and then run under the verified constraints.
 
 use crate::{CheckError, Checker, input};
 use enforce::take_variable;
@@ -15,26 +15,29 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// Between two tellings of how far the search is.
+/// The time between two progress messages.
 const INTERVAL: Duration = Duration::from_millis(150);
 
-/// What cannot be done.
+/// The exit code for an order that cannot be carried out.
 const REFUSED: i32 = 2;
 
-/// Runs a program: what the `main` of a binary that is to run under a safe trace consists of. (Feature `enforce`; Linux on x86-64.)
+/// Runs a program. The `main` of a binary that is to run under a safe trace consists of this call.
+/// (Feature `enforce`; Linux on x86-64.)
 ///
-/// Its types of [`sync`](crate::sync), [`thread`](crate::thread) and [`cell`](crate::cell) are real: threads of the system, atomics of the
-/// processor (sequentially consistent, whatever their orderings say), locks that are granted first come, first served.
-/// What the program returns and how it ends is its own business. One binary is for all of these:
+/// The types of [`sync`](crate::sync), [`thread`](crate::thread) and [`cell`](crate::cell) are real
+/// here: threads of the system, atomics of the processor (sequentially consistent, whatever their
+/// orderings are) and locks that are granted in order of request. Mazurka does not restrict what
+/// the program returns and how it ends. The same binary serves all of these commands:
 ///
 /// | | |
 /// | --- | --- |
 /// | `./binary arguments` | runs it |
 /// | `mazurka verify ./binary arguments -o safe.trace` | verifies it piece by piece, in models |
-/// | `mazurka run --safe safe.trace ./binary arguments` | runs it under the constraints that are left |
+/// | `mazurka run --safe safe.trace ./binary arguments` | runs it under the remaining constraints |
 /// | `mazurka check ./binary arguments`, `mazurka replay` | checks it, in models |
 ///
-/// Outside the closure nothing is seen: what it uses of [`sync`](crate::sync) it makes itself, or has in statics.
+/// Nothing outside the closure is observed: the closure creates its [`sync`](crate::sync) objects
+/// itself, or has them in statics.
 ///
 /// ```
 /// use mazurka::sync::{Arc, Mutex};
@@ -55,7 +58,7 @@ const REFUSED: i32 = 2;
 /// }
 /// ```
 ///
-/// Call it once, before other threads are started: it takes what concerns it out of the environment.
+/// Call this once, before starting threads: it removes its variables from the environment.
 pub fn program(body: impl Fn() + 'static) {
     if let Some(text) = take_variable(ORDER) {
         work(&text, body);
@@ -66,11 +69,12 @@ pub fn program(body: impl Fn() + 'static) {
     }
 }
 
-/// Under a safe trace the program begins once more here: what it does until the end, or until this is called again, is kept to
-/// the trace from its begin. So a program that was verified once runs many times in one process.
+/// Restarts the safe trace: until the end of the program or the next call, the program follows the
+/// trace from its beginning. So a program verified once can run many times in one process.
 ///
-/// Called by the main thread when all others have been joined, and what they share is as at the begin; the process ends with a
-/// message if another thread calls it or one has not ended. Of a recorded run the last part is written. In a model, and in a run without a safe trace, it does nothing.
+/// Call it in the main thread, with all other threads joined (or the process ends with a message)
+/// and shared data as at the beginning. Only the last part of a recorded run is written. Does
+/// nothing in a model, or in a run without a safe trace.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -105,7 +109,7 @@ pub fn again() {
 
 static ANSWERS: OnceLock<Mutex<File>> = OnceLock::new();
 
-/// Carries out the order, in the place of running the program.
+/// Carries out the order instead of running the program.
 fn work(text: &str, body: impl Fn() + 'static) -> ! {
     let order = Order::read(text).unwrap_or_else(|error| {
         println!("{}", refusal(format!("the order in {ORDER}: {error}")));
@@ -137,7 +141,7 @@ fn refusal(reason: String) -> String {
     Answer::Refused(reason).line()
 }
 
-/// The program's output goes nowhere, or to the standard error. Gives the file for answers.
+/// Redirects the program's output to /dev/null or standard error. Returns the file for answers.
 fn take_output(order: &Order) -> io::Result<File> {
     const FIRST: i32 = 3;
     let answers = match &order.answers {
@@ -155,7 +159,7 @@ fn take_output(order: &Order) -> io::Result<File> {
 }
 
 fn check(order: &Order, body: impl Fn() + 'static) -> Result<Report, CheckError> {
-    // Who gave the order may be gone already: then nobody reads the answers.
+    // If the process that gave the order has died already, the answers are not read.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -181,12 +185,12 @@ fn check(order: &Order, body: impl Fn() + 'static) -> Result<Report, CheckError>
 fn say(answer: &Answer) {
     if let Some(answers) = ANSWERS.get() {
         let mut file = answers.lock().unwrap_or_else(PoisonError::into_inner);
-        // Who does not listen any more has ended us.
+        // Errors are ignored: a reader that stops reading also ends this process.
         let _ = writeln!(file, "{}", answer.line());
     }
 }
 
-/// The program asks for an input that nobody knows: the process ends here.
+/// Requests an input whose value is unknown. The process ends here.
 pub(crate) fn ask(input: Input) -> ! {
     say(&Answer::Asked(input));
     exit(0)

@@ -1,4 +1,4 @@
-//! A model as a test: a check with what the test expects of it, and the failure that it shows.
+//! A model as a test: a check, the result that the test expects, and the failure that it shows.
 
 mod cluster;
 mod html;
@@ -16,13 +16,13 @@ use runner::Runner;
 use std::path::Path;
 use std::time::Duration;
 
-/// The variable with the schedule file that a test is to repeat.
+/// The environment variable that names the schedule file to repeat.
 pub(crate) const REPLAY: &str = "MAZURKA_REPLAY";
 
-/// The variable with the number of jobs of tests that do not say how many they have.
+/// The environment variable with the number of jobs, for tests that do not set it.
 const JOBS: &str = "MAZURKA_JOBS";
 
-/// What one execution leaves to do.
+/// What to do after the execution of a schedule.
 const UNSET: &str = "without the variable all interleavings are checked";
 
 /// A model that is a test. `#[mazurka::test]` makes one; its options are the methods of this type.
@@ -36,45 +36,45 @@ const UNSET: &str = "without the variable all interleavings are checked";
 pub struct TestCase {
     checker: Checker,
     runner: Runner,
-    /// The name of the test as its runner knows it.
+    /// The name of the test in its runner.
     name: String,
-    /// A part of the failure that is expected; any will do if it is empty.
+    /// Part of the text of the expected failure. Empty: any failure will do.
     fails: Option<String>,
-    /// The limits that were asked for: that they are met is no failure of the test.
+    /// Limits that the test set itself. Meeting them does not fail the test.
     limits: Vec<Limit>,
     is_told: bool,
-    /// Of [`run_by_jobs`](TestCase::run_by_jobs).
+    /// Jobs for [`run_by_jobs`](TestCase::run_by_jobs).
     jobs: Option<usize>,
 }
 
 impl TestCase {
-    /// The test at this path of modules, which begins with that of its crate, in a package of cargo.
+    /// Creates the test with this module path, crate name first, in a cargo package.
     pub fn new(path: &str, package: &str) -> TestCase {
         let (_, name) = path.split_once("::").unwrap_or(("", path));
         TestCase::named(name, Some(package.to_owned())).told(true)
     }
 
-    /// The test with this name, in a package of cargo if there is one.
+    /// Creates the test with this name, in a cargo package if there is one.
     pub(crate) fn named(name: &str, package: Option<String>) -> TestCase {
         TestCase {
             checker: Checker::new().name(name).accept_by_environment(),
             runner: Runner::of(package),
             name: name.to_owned(),
             fails: None,
-            // Who asks the test not to explore a part of it is the test.
+            // If a part is not explored, the test itself has asked for that.
             limits: vec![Limit::Exploration],
             is_told: false,
             jobs: None,
         }
     }
 
-    /// The test that runs in this thread of the operating system.
+    /// Creates the test that this thread of the operating system runs.
     pub fn of_this_thread() -> TestCase {
         let name = name_of_test().unwrap_or_else(|| "model".to_owned());
         TestCase::named(&name, std::env::var("CARGO_PKG_NAME").ok())
     }
 
-    /// As [`Checker::algorithm`]. That `random` and `pct` prove nothing is no failure of the test.
+    /// As [`Checker::algorithm`]. `random` and `pct` prove nothing; that does not fail the test.
     pub fn algorithm(self, algorithm: Algorithm) -> TestCase {
         let case = self.checked(|checker| checker.algorithm(algorithm));
         match algorithm.proves() {
@@ -83,42 +83,42 @@ impl TestCase {
         }
     }
 
-    /// As [`Checker::max_executions`]; to stop there is no failure of the test.
+    /// As [`Checker::max_executions`]. Reaching the limit does not fail the test.
     pub fn max_executions(self, executions: u64) -> TestCase {
         self.checked(|checker| checker.max_executions(executions))
             .permit(Limit::Executions)
     }
 
-    /// As [`Checker::time_limit`]; to stop there is no failure of the test.
+    /// As [`Checker::time_limit`]. Reaching the limit does not fail the test.
     pub fn time_limit(self, limit: Duration) -> TestCase {
         self.checked(|checker| checker.time_limit(limit))
             .permit(Limit::Time)
     }
 
-    /// As [`Checker::preemptions`]; to leave executions out is no failure of the test.
+    /// As [`Checker::preemptions`]. Leaving executions out does not fail the test.
     pub fn preemptions(self, preemptions: impl Into<Preemptions>) -> TestCase {
         self.checked(|checker| checker.preemptions(preemptions))
             .permit(Limit::Preemptions)
     }
 
-    /// As [`Checker::max_events`]; to stop a thread there is no failure of the test.
+    /// As [`Checker::max_events`]. Stopping a thread does not fail the test.
     pub fn max_events(self, events: u32) -> TestCase {
         self.checked(|checker| checker.max_events(events))
             .permit(Limit::Events)
     }
 
-    /// As [`Checker::max_events`]; to stop a thread fails the test.
+    /// As [`Checker::max_events`]. Stopping a thread fails the test.
     pub fn fails_at(self, events: u32) -> TestCase {
         self.checked(|checker| checker.max_events(events))
     }
 
-    /// As [`Checker::unroll`]; to stop a thread there is no failure of the test.
+    /// As [`Checker::unroll`]. Stopping a thread does not fail the test.
     pub fn unroll(self, rounds: u32) -> TestCase {
         self.checked(|checker| checker.unroll(rounds))
             .permit(Limit::Unroll)
     }
 
-    /// The state of the search is saved in this file, and the search goes on from there if the file is there.
+    /// Saves the state of the search in this file, and resumes from the file if it exists.
     pub fn checkpoint(self, path: &Path) -> TestCase {
         let is_there = path.is_file();
         self.checked(|checker| match is_there {
@@ -132,7 +132,7 @@ impl TestCase {
         self.checked(|checker| checker.checkpoint_interval(executions))
     }
 
-    /// As [`Checker::max_threads`]; to start more fails the test.
+    /// As [`Checker::max_threads`]. Starting more threads fails the test.
     pub fn max_threads(self, threads: usize) -> TestCase {
         self.checked(|checker| checker.max_threads(threads))
     }
@@ -142,13 +142,14 @@ impl TestCase {
         self.checked(|checker| checker.locations(are_shown))
     }
 
-    /// As [`Checker::explores`]. That a test leaves interleavings out is no failure of it.
+    /// As [`Checker::explores`]. Interleavings that the test leaves out do not fail it.
     pub fn explores(self, from_the_beginning: bool) -> TestCase {
         self.checked(|checker| checker.explores(from_the_beginning))
     }
 
-    /// Whether the report of a test that passes is printed, too: to standard error, which runners of tests show where they are
-    /// asked to (`cargo test -- --nocapture`). So it is for `#[mazurka::test]`, and for a `mazurka::model` in a test.
+    /// Sets whether a passing test prints its report, too, to standard error, which test runners
+    /// show on request (`cargo test -- --nocapture`). True for `#[mazurka::test]` and for
+    /// `mazurka::model` in a test.
     pub fn told(self, is_told: bool) -> TestCase {
         TestCase { is_told, ..self }
     }
@@ -163,7 +164,7 @@ impl TestCase {
         self.checked(|checker| checker.leaks_fail(fail))
     }
 
-    /// As [`Checker::timeouts`]; to stop a thread there is no failure of the test.
+    /// As [`Checker::timeouts`]. Stopping a thread does not fail the test.
     pub fn timeouts(self, timeouts: u32) -> TestCase {
         self.checked(|checker| checker.timeouts(timeouts))
             .permit(Limit::Timeouts)
@@ -184,7 +185,8 @@ impl TestCase {
         self.checked(|checker| checker.keep_going(keeps_going))
     }
 
-    /// How many jobs [`run_by_jobs`](TestCase::run_by_jobs) searches with, whatever the environment says.
+    /// Sets the number of jobs for [`run_by_jobs`](TestCase::run_by_jobs). Overrides the
+    /// environment.
     pub fn jobs(self, jobs: usize) -> TestCase {
         TestCase {
             jobs: Some(jobs),
@@ -202,7 +204,7 @@ impl TestCase {
         self.checked(|checker| checker.accept_hidden(accepts))
     }
 
-    /// The test passes if the program has hidden synchronisation; the report names it.
+    /// Lets the test pass if the program has hidden synchronization. The report names it.
     pub fn permit_hidden(self) -> TestCase {
         self.permit(Limit::LeftOut(Omission::Hidden))
     }
@@ -212,8 +214,8 @@ impl TestCase {
         self.checked(|checker| checker.waiting_after_main(may_wait))
     }
 
-    /// The test passes if the model has a bug whose kind or message contains this text; any bug will do if
-    /// it is empty.
+    /// Makes the test pass only if the model has a bug whose kind or message contains this text.
+    /// Any bug will do if the text is empty.
     pub fn fails(self, text: &str) -> TestCase {
         TestCase {
             fails: Some(text.to_owned()),
@@ -225,19 +227,20 @@ impl TestCase {
     ///
     /// # Panics
     ///
-    /// With the whole report unless the model is what the test expects, and if it cannot be checked.
+    /// With the whole report if the model is not as the test expects, and if it cannot be checked.
     #[track_caller]
     pub fn run(self, model: impl Fn() + 'static) {
         self.run_as(model, Checker::try_check);
     }
 
-    /// The same with as many [jobs](Checker::jobs) as were asked for, or else as `MAZURKA_JOBS` in the environment says, or one:
-    /// tests run side by side anyway. With `MAZURKA_CLUSTER=URL` the workers of this NATS server search: the command `mazurka`
-    /// submits this test to them.
+    /// Runs the test with several [jobs](Checker::jobs): the number set by
+    /// [`jobs`](TestCase::jobs), else by `MAZURKA_JOBS`, else one, since tests run in parallel
+    /// anyway. With `MAZURKA_CLUSTER=URL`, the workers of this NATS server search: the command
+    /// `mazurka` submits the test to them.
     ///
     /// # Panics
     ///
-    /// As [`run`](TestCase::run), and if `MAZURKA_JOBS` is no number.
+    /// As for [`run`](TestCase::run), and if `MAZURKA_JOBS` is not a number.
     #[track_caller]
     pub fn run_by_jobs(self, model: impl Fn() + Send + Sync + 'static) {
         if let Some(order) = cluster::errands_of(&self.name) {
@@ -296,7 +299,7 @@ impl TestCase {
         }
     }
 
-    /// What a test that passes has to tell: how much was executed, what raced, what was noticed.
+    /// Prints the report of a test that passes: executions, races, warnings.
     fn tell(&self, report: &Report) {
         html::write(&self.name, report);
         if self.is_told {
@@ -304,13 +307,13 @@ impl TestCase {
         }
     }
 
-    /// Whether nothing else was cut off than what the test itself asked to.
+    /// Checks whether the test itself set every limit that the search met.
     fn permits(&self, report: &Report) -> bool {
         let mut limits = report.limits.iter();
         limits.all(|limit| self.limits.contains(limit))
     }
 
-    /// The report for the output of a test, with the command that repeats the failure.
+    /// Formats the report for the output of the test, with the command that repeats the failure.
     fn shown(&self, mut report: Report) -> String {
         let is_repeated = report.limits.contains(&Limit::Replay);
         if let Some(first) = report.errors.first_mut().filter(|_| !is_repeated) {
@@ -339,7 +342,7 @@ impl TestCase {
     }
 }
 
-/// Whether the model has the bug that this text tells of.
+/// Checks whether the model has the bug that this text describes.
 fn is_expected(report: &Report, text: &str) -> bool {
     match report.errors.is_empty() {
         true => report.unreached().any(|goal| goal.name.contains(text)),
@@ -347,7 +350,7 @@ fn is_expected(report: &Report, text: &str) -> bool {
     }
 }
 
-/// Whether the failure is one that this text tells of.
+/// Checks whether this text is part of the failure's message or kind.
 fn shows(failure: &Failure, text: &str) -> bool {
     failure.message.contains(text) || failure.kind.name().contains(text)
 }
@@ -370,7 +373,7 @@ fn jobs_by_environment() -> usize {
     }
 }
 
-/// The schedule that the environment names, if it is of this test.
+/// Returns the schedule that the environment names, if it belongs to this test.
 #[track_caller]
 fn schedule_to_repeat(name: &str) -> Option<ScheduleFile> {
     let path = std::env::var_os(REPLAY)?;

@@ -36,11 +36,12 @@ where
     JoinHandle::spawn(None, body).expect("failed to spawn thread")
 }
 
-/// As [`spawn`] for what cannot be sent to another thread, as loom's: all threads of a model run in one of the operating system.
+/// Starts a thread with a closure that is not `Send`, as in loom: all threads of a model run in one
+/// thread of the operating system.
 ///
 /// # Panics
 ///
-/// Outside of a model.
+/// Outside a model.
 #[track_caller]
 pub fn spawn_local<F, T>(body: F) -> JoinHandle<T>
 where
@@ -50,7 +51,7 @@ where
     JoinHandle::spawn_local(body)
 }
 
-/// The thread at hand.
+/// Returns the current thread.
 #[track_caller]
 pub fn current() -> Thread {
     let handle = runtime::Handle::current();
@@ -58,19 +59,19 @@ pub fn current() -> Thread {
     Thread::of(handle, name)
 }
 
-/// Waits for the token of the thread at hand, which [`Thread::unpark`] gives.
+/// Waits for the current thread's token, which [`Thread::unpark`] provides.
 #[track_caller]
 pub fn park() {
     runtime::park_here();
 }
 
-/// As [`park`], but may expire, whatever the time is.
+/// As [`park`], but may expire at any time, whatever the limit.
 #[track_caller]
 pub fn park_timeout(limit: Duration) {
     runtime::park_here_for(limit);
 }
 
-/// Says that a loop waits for another thread: see [`crate::hint::spin_loop`].
+/// Marks a loop that waits for another thread: see [`crate::hint::spin_loop`].
 #[inline(always)]
 #[track_caller]
 pub fn yield_now() {
@@ -80,7 +81,7 @@ pub fn yield_now() {
     }
 }
 
-/// As [`yield_now`]: in a model a pause has no length.
+/// As [`yield_now`]: in a model a pause has no duration.
 #[inline(always)]
 #[track_caller]
 pub fn sleep(pause: Duration) {
@@ -90,8 +91,8 @@ pub fn sleep(pause: Duration) {
     }
 }
 
-/// As `std::thread::available_parallelism`, but the same on every machine: 2. (Also outside of a model: a program that is
-/// enforced must do as it did when it was verified.)
+/// As `std::thread::available_parallelism`, but 2 on every machine. (Also outside a model: an
+/// enforced program must behave as it did when it was verified.)
 ///
 /// # Errors
 ///
@@ -100,7 +101,7 @@ pub fn available_parallelism() -> io::Result<NonZero<usize>> {
     Ok(const { NonZero::new(2).expect("2 is not 0") })
 }
 
-/// Whether the thread at hand is panicking.
+/// Checks whether the current thread is panicking.
 #[track_caller]
 pub fn panicking() -> bool {
     runtime::panicking()
@@ -126,18 +127,18 @@ impl Thread {
         }
     }
 
-    /// Gives the thread its token, which a [`park`] takes.
+    /// Makes the thread's token available, which [`park`] consumes.
     #[track_caller]
     pub fn unpark(&self) {
         self.handle.unpark();
     }
 
-    /// Which thread it is.
+    /// Returns the id of the thread.
     pub fn id(&self) -> ThreadId {
         ThreadId(self.handle.number())
     }
 
-    /// What [`Builder::name`] said.
+    /// Returns the name that [`Builder::name`] set.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }

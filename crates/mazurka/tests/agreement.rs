@@ -1,5 +1,5 @@
-//! Every algorithm sees the same outcomes of small programs over every kind of object, and the optimal ones
-//! agree on the number of traces: what an object tells of its dependences is right.
+//! Every algorithm finds the same outcomes of small programs over every kind of object, and the
+//! optimal ones agree on the number of traces: the dependences that objects report are right.
 
 mod outcomes;
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_millis(1);
 
-/// Explores with every algorithm that proves.
+/// Compares all exhaustive algorithms.
 fn agree(name: &str, program: fn() -> Vec<u32>) {
     let run = |algorithm| {
         explored(
@@ -44,7 +44,7 @@ fn agree(name: &str, program: fn() -> Vec<u32>) {
     }
 }
 
-/// What two threads return that share a value, and what main makes of it then.
+/// Returns the results of two threads that share a value, and the value.
 fn both<T: Send + Sync + 'static>(
     shared: T,
     first: fn(&T) -> u32,
@@ -313,7 +313,7 @@ fn threads_agree() {
         waiter.thread().unpark();
         x.store(2, SeqCst);
         waiter.thread().unpark();
-        // A token that is too much is kept for the next park; one that is lost is a deadlock.
+        // An extra token is kept for the next park; a lost token leads to a deadlock.
         let finished = waiter.is_finished();
         if choose(2) == 1 {
             waiter.thread().unpark();

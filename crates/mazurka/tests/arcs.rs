@@ -1,4 +1,4 @@
-//! Shared ownership: leaks, who drops the value, counts that somebody looks at, raw pointers.
+//! Shared ownership: leaks, the thread that drops the value, observed counts, raw pointers.
 
 #![allow(
     clippy::undocumented_unsafe_blocks,
@@ -17,7 +17,7 @@ fn check(program: impl Fn() + 'static) -> Report {
     Checker::new().check(program)
 }
 
-/// What the program told in all executions, the same for every algorithm, once per trace for the optimal ones.
+/// Returns the results of all executions: equal for all algorithms, one per trace for optimal ones.
 fn told(traces: u64, program: impl Fn() -> u64 + Copy + 'static) -> BTreeSet<u64> {
     let all = [
         Algorithm::Exhaustive,
@@ -44,7 +44,7 @@ fn told(traces: u64, program: impl Fn() -> u64 + Copy + 'static) -> BTreeSet<u64
     all.into_iter().next().unwrap()
 }
 
-/// Tells who drops it.
+/// Records which thread drops it.
 struct Told<'a>(&'a AtomicU32);
 
 impl Drop for Told<'_> {
@@ -128,7 +128,7 @@ fn either_thread_may_drop_the_value() {
 #[test]
 fn who_drops_the_value_comes_after_the_others() {
     struct Cell(UnsafeCell<u32>);
-    // SAFETY: that there is no race is what the test finds out.
+    // SAFETY: the test checks that there is no race.
     unsafe impl Sync for Cell {}
     impl Drop for Cell {
         fn drop(&mut self) {
@@ -146,7 +146,7 @@ fn who_drops_the_value_comes_after_the_others() {
 
 #[test]
 fn a_count_is_any_that_there_may_be() {
-    // 1: the other one is dropped; 2: it is there; 3: it is cloned.
+    // 1: the other share is dropped; 2: it exists; 3: it is cloned.
     let counts = told(4, || {
         let shared = Arc::new(());
         let other = Arc::clone(&shared);
@@ -190,7 +190,7 @@ fn a_try_to_unwrap_may_come_too_early() {
 #[test]
 fn get_mut_orders_what_the_others_did() {
     struct Cell(UnsafeCell<u32>);
-    // SAFETY: that there is no race is what the test finds out.
+    // SAFETY: the test checks that there is no race.
     unsafe impl Sync for Cell {}
     let report = check(|| {
         let mut shared = Arc::new(Cell(UnsafeCell::new(1)));

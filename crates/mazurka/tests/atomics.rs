@@ -1,4 +1,4 @@
-//! Atomics: every value that sequential consistency allows, and no other.
+//! Atomics: exactly the values that sequential consistency allows.
 
 mod outcomes;
 
@@ -85,7 +85,7 @@ fn one_compare_exchange_of_several_succeeds() {
         assert!(results.iter().all(|r| *r == Ok(0) || *r == Err(winner)));
     });
     assert_eq!(report.verdict, Verdict::Verified);
-    // Who wins; the losers read the same value in whatever order.
+    // One trace per winner: the losers read the same value in any order.
     assert_eq!((report.executions, report.blocked), (3, 0));
 }
 

@@ -1,10 +1,10 @@
-//! `#[mazurka::test]`: its options, what it leaves alone, and what a failing test prints.
+//! `#[mazurka::test]`: its options, other attributes, and the output of a failing test.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::{Algorithm, thread};
 use std::process::{Command, Output};
 
-/// Two threads add one by load and store, and this many are expected.
+/// Two threads each increment by load and store. Asserts that the count is in this range.
 fn updates(expected: std::ops::RangeInclusive<u32>) {
     let count = AtomicU32::new(0);
     thread::scope(|scope| {
@@ -19,7 +19,7 @@ fn lost_update() {
     updates(2..=2);
 }
 
-/// Two threads add one by fetch_add.
+/// Two threads each increment by `fetch_add`.
 fn no_update_lost() {
     let count = AtomicU32::new(0);
     thread::scope(|scope| {
@@ -139,9 +139,9 @@ fn flags_reach_the_checker() {
     let _ = thread::spawn(|| panic!("observed")).join();
 }
 
-// Programs of their own.
+// Tests in separate processes.
 
-/// Set to `broken` it makes the tests below fail, otherwise they pass.
+/// The value `broken` makes the tests below fail; otherwise they pass.
 const FIXTURE: &str = "MAZURKA_FIXTURE";
 
 mod fixture {
@@ -163,7 +163,7 @@ mod fixture {
     }
 }
 
-/// This program again, with these arguments.
+/// Returns a command that runs this executable with these arguments.
 fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(arguments).env(FIXTURE, "broken");
@@ -176,14 +176,14 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(out).into_owned() + &String::from_utf8_lossy(err)
 }
 
-/// The line that repeats a failure.
+/// Returns the command that repeats a failure.
 fn line_of(text: &str) -> &str {
     let mut lines = text.lines();
     let line = lines.find_map(|line| line.trim().strip_prefix("repeat it:"));
     line.unwrap_or_else(|| panic!("{text}")).trim()
 }
 
-/// The file that the line names.
+/// Returns the schedule file in that command.
 fn file_of(line: &str) -> &str {
     let (_, rest) = line.split_once("MAZURKA_REPLAY=").unwrap();
     rest.split(' ').next().unwrap()
@@ -230,7 +230,7 @@ fn a_schedule_that_shows_no_bug_any_more_passes_with_a_note() {
     );
 }
 
-/// nextest runs each test in a process of its own, like this.
+/// nextest runs each test in a separate process, like this.
 #[test]
 fn under_nextest_the_line_is_one_for_nextest() {
     let test = "fixture::fails_as_attribute";
@@ -241,7 +241,7 @@ fn under_nextest_the_line_is_one_for_nextest() {
     assert!(line.ends_with(&format!("-E 'test(={test})'")), "{line}");
 }
 
-/// The same test and others in many processes with many threads each.
+/// Runs the same test and others in several processes with several threads each.
 #[test]
 fn models_in_processes_and_threads_do_not_disturb_each_other() {
     let start = |_| {
@@ -265,7 +265,7 @@ fn models_in_processes_and_threads_do_not_disturb_each_other() {
     let children: Vec<_> = (0..3).map(start).collect();
     for child in children {
         let output = text(&child.wait_with_output().unwrap());
-        // The two fixtures fail, everything else is as without company.
+        // The two fixtures fail; the other tests behave as when run alone.
         assert!(output.contains("; 2 failed;"), "{output}");
         assert_eq!(
             output.matches("bug: panic in fixture::").count(),

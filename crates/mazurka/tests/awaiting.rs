@@ -157,7 +157,7 @@ fn a_loop_without_hint_is_bounded() {
     );
 }
 
-/// Main waits until `is_there` says so, which another thread brings about.
+/// The main thread polls `is_there` until another thread has run `bring_about`.
 fn polls<T: Send + Sync + 'static>(
     create: fn() -> T,
     bring_about: fn(&T),
@@ -230,7 +230,7 @@ fn polling_under_a_lock_ends_like_polling_a_flag() {
     }
 }
 
-/// Each waits for the other, under the same lock.
+/// Each thread waits for the other, under the same lock.
 #[test]
 fn two_that_poll_under_a_lock_for_ever_are_stuck() {
     let report = Checker::new().check(|| {
@@ -251,7 +251,7 @@ fn two_that_poll_under_a_lock_for_ever_are_stuck() {
     assert_eq!(report.errors[0].kind, FailureKind::Stuck, "{report}");
 }
 
-/// What another thread sees within a round is not lost: the try fails, the mark is there.
+/// An effect that another thread observes within a round is kept: the try fails, the mark is set.
 #[test]
 fn effects_that_are_undone_are_noticed() {
     let report = Checker::new().check(|| {
@@ -294,7 +294,7 @@ fn effects_that_are_undone_are_noticed() {
     assert_eq!(report.errors[0].kind, FailureKind::Panic, "{report}");
 }
 
-/// The store is the last operation before the hint, and the thread is where it was.
+/// The store is the last operation before the hint, and the thread is at the same place as before.
 #[test]
 fn an_effect_right_before_the_hint_belongs_to_the_round() {
     let report = Checker::new().max_events(50).check(|| {
@@ -420,7 +420,7 @@ fn writing_the_value_that_is_there_is_no_effect() {
     }
 }
 
-/// Polls until `is_ready`, and wakes itself each time that it is not.
+/// Polls until `is_ready`, and wakes itself after each pending poll.
 fn poll_again(is_ready: impl Fn() -> bool) {
     block_on(poll_fn(|context| {
         if is_ready() {
@@ -466,7 +466,7 @@ fn a_future_that_yields_and_makes_progress_ends() {
     assert_eq!((report.executions, report.halted), (1, 0));
 }
 
-/// In another order of the same steps the producers end after the consumer has looked for the last time.
+/// In another order of the same steps, the producers end after the consumer's last check.
 #[test]
 fn a_thread_is_alone_only_when_it_has_joined_all_others() {
     let report = Checker::new().waits_alone(10).check(|| {

@@ -1,4 +1,4 @@
-//! Channels: order, capacity, hang-up, tries and timeouts.
+//! Channels: order, capacity, disconnection, tries and timeouts.
 
 mod outcomes;
 

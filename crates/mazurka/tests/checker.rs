@@ -1,4 +1,4 @@
-//! The checker: limits, verdicts, algorithms, distinct failures, nondeterminism, wrong options.
+//! The checker: limits, verdicts, algorithms, distinct failures, nondeterminism, invalid options.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, RwLock};
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// n threads add one by load and store.
+/// n threads each increment by load and store.
 fn lost_update(threads: u32) {
     let count = Arc::new(AtomicU32::new(0));
     let threads: Vec<_> = (0..threads)
@@ -25,7 +25,7 @@ fn lost_update(threads: u32) {
     assert_eq!(count.load(SeqCst), expected, "an update was lost");
 }
 
-/// n threads add one by fetch_add: n! traces.
+/// n threads each increment by `fetch_add`: n! traces.
 fn no_update_lost(threads: u32) {
     let count = Arc::new(AtomicU32::new(0));
     let threads: Vec<_> = (0..threads)
@@ -101,7 +101,7 @@ fn a_limit_on_executions_bounds_unless_nothing_is_left() {
 
 #[test]
 fn a_search_that_begins_anew_keeps_its_bugs_and_its_count() {
-    // The third execution fails, the fourth one makes the end of a thread an event.
+    // The third execution fails; the fourth one makes the end of a thread an event.
     let program = || {
         let other = thread::spawn(|| ());
         let number = choose(5);
@@ -337,7 +337,7 @@ fn the_shown_interleaving_has_few_switches() {
             .check(|| lost_update(2))
             .errors
             .remove(0);
-        // main, first until its load, second, first, main: the joins are all that main still does.
+        // main, first until its load, second, first, main, which then only has to join.
         assert!(
             found.interleaving.switches() <= 5,
             "{:?}",
@@ -384,7 +384,7 @@ fn a_search_that_is_resumed_after_the_failure_shows_the_same_short_execution() {
     assert_eq!(again.errors[0].execution, first.errors[0].execution);
 }
 
-/// After the failure a try operation is met, so that the objects have to be coarser.
+/// A try operation occurs after the failure, so that the objects must become coarser.
 #[test]
 fn objects_that_become_coarser_among_the_extra_executions_change_nothing() {
     let program = || {

@@ -1,4 +1,4 @@
-//! Checkpoints: a search that goes on from one ends with the same totals.
+//! Checkpoints: a search that resumes from one ends with the same totals.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, Mutex, TryLockError};
@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-/// A file with the other temporary files that is gone afterwards.
+/// A temporary file that is removed afterwards.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -22,7 +22,7 @@ impl Drop for Temporary {
     }
 }
 
-/// n threads, each of which tries a lock before it takes it.
+/// n threads, each of which tries a lock before locking it.
 fn tries(threads: u32) {
     let shared = Arc::new((Mutex::new(0), AtomicU32::new(0)));
     let threads: Vec<_> = (0..threads)
@@ -65,7 +65,7 @@ fn numbers(report: &Report) -> (Verdict, [u64; 5], usize, Vec<(String, u64)>) {
     )
 }
 
-/// Searches in pieces of so many executions, and as a whole.
+/// Compares a search in pieces with these numbers of executions to a search as a whole.
 fn compare(algorithm: Algorithm, pieces: &[u64], program: fn()) {
     let file = Temporary::new(&format!("{algorithm}-in-{}", pieces.len()));
     let checker = || {
@@ -257,7 +257,7 @@ fn a_checkpoint_that_cannot_be_written_is_reported() {
     );
 }
 
-/// Every program run of a search, and those of one that stops after some and goes on.
+/// Compares the executions of a whole search with those of one that stops after some and resumes.
 #[test]
 fn a_search_that_saves_now_and_then_loses_no_execution_at_its_limit() {
     let file = Temporary::new("now-and-then");

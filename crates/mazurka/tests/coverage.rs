@@ -1,4 +1,4 @@
-//! What a report tells of a verified model: which lines raced, and what may be a mistake in it.
+//! The coverage in the report of a verified model: lines that raced, and possible mistakes.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, Mutex, RwLock};
@@ -10,7 +10,7 @@ fn verified(program: impl Fn() + 'static) -> Report {
     report
 }
 
-/// Lines by their numbers of races, relative to this one.
+/// Returns the lines relative to this one, with their numbers of races.
 fn lines(report: &Report, origin: u32) -> Vec<(u32, u64)> {
     let line = |location: &str| location.split(':').nth(1).unwrap().parse::<u32>().unwrap();
     let lines = report.coverage.lines.iter();
@@ -38,7 +38,7 @@ fn lines_whose_operations_race_are_told_with_their_numbers() {
         Algorithm::Source,
     ] {
         let report = Checker::new().algorithm(algorithm).check(program);
-        // In each of the two executions the one race is met for the first time.
+        // Each of the two executions contains the race for the first time.
         assert_eq!(
             lines(&report, origin),
             [(4, 2), (5, 2)],
@@ -59,7 +59,7 @@ fn lines_whose_operations_race_are_told_with_their_numbers() {
     }
 }
 
-/// Where the operations of two executions are the same up to the race, it is one race.
+/// If the operations of two executions are the same up to the race, it counts as one race.
 #[test]
 fn a_race_is_told_once_for_the_executions_that_begin_with_it() {
     let origin = line!();
@@ -126,7 +126,7 @@ fn an_object_that_one_thread_uses_is_told_with_its_line() {
             scope.spawn(|| *own.lock().unwrap() += shared.fetch_add(1, SeqCst));
             scope.spawn(|| many[2].fetch_add(shared.fetch_add(1, SeqCst), SeqCst));
         });
-        // Two threads have used one of those that are made there.
+        // Two threads have used one of the objects that are created there.
         many[1].store(many[2].load(SeqCst), SeqCst);
     });
     let [warning] = &report.warnings[..] else {

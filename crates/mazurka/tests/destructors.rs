@@ -1,6 +1,6 @@
-//! Random programs whose destructors lock, panic and abort, by scopes, by unwinding and of thread-locals. An interpreter that
-//! shares nothing with the checker enumerates their interleavings. The seed is printed; `MAZURKA_SEED` sets it,
-//! `MAZURKA_PROGRAMS` the number of programs.
+//! Random programs with destructors (of scopes, unwinding and thread-locals) that lock, panic and
+//! abort. An interpreter that shares no code with the checker enumerates their interleavings. The
+//! seed is printed. `MAZURKA_SEED` sets it, and `MAZURKA_PROGRAMS` sets the number of programs.
 
 #[path = "destructors/interpreter.rs"]
 mod interpreter;
@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-/// Programs with more executions or states than these are left out.
+/// Programs with more executions or states than these are skipped.
 const MOST_EXECUTIONS: u64 = 3000;
 const MOST_STATES: usize = 30_000;
 
@@ -23,34 +23,34 @@ const MOST_STATES: usize = 30_000;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Last {
     Add(usize),
-    /// Takes the lock, poisoned or not, and adds one.
+    /// Takes the lock, even if it is poisoned, and adds one.
     Lock(usize),
-    /// As guards that end the process if they are dropped by a panic.
+    /// Aborts when dropped during a panic, as some guards do.
     AbortIfPanicking,
     PanicIf(usize, u32),
 }
 
-/// What a thread does, one after the other.
+/// A statement of a thread.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Statement {
     Load(usize),
     Store(usize, u32),
     Add(usize),
-    /// Holds the lock until the end of the scope, and panics if it is poisoned.
+    /// Holds the lock until the end of the scope. Panics if the lock is poisoned.
     Guard(usize),
-    /// Holds the lock until the end of the scope.
+    /// Holds the lock, even if it is poisoned, until the end of the scope.
     GuardOfPoisoned(usize),
     /// Owns a value until the end of the scope.
     Own(Vec<Last>),
     /// Owns a value until the end of the thread.
     ThreadLocal(Vec<Last>),
     PanicIf(usize, u32),
-    /// Polls until the number is there.
+    /// Polls until the variable has this value.
     Await(usize, u32),
     Scope(Vec<Statement>),
 }
 
-/// What the threads do. Main does the first list, then joins the others.
+/// The statements of the threads. Main runs the first list, then joins the others.
 type Program = Vec<Vec<Statement>>;
 
 /// xorshift64 (Marsaglia 2003).
@@ -151,7 +151,7 @@ mazurka::thread_local! {
 }
 
 impl Shared {
-    /// The panic hook does not hear of `resume_unwind`.
+    /// The panic hook does not run for `resume_unwind`.
     fn panic_if(&self, which: usize, value: u32) {
         if self.numbers[which].load(SeqCst) == value {
             match which {
@@ -161,7 +161,7 @@ impl Shared {
         }
     }
 
-    /// Does the statements in a scope, and notes what they load.
+    /// Runs the statements in a scope, and records the values that they load.
     fn run(self: &Arc<Shared>, statements: &[Statement], seen: &RefCell<Vec<u32>>) {
         let Some((statement, rest)) = statements.split_first() else {
             return;
@@ -212,7 +212,7 @@ impl Shared {
     }
 }
 
-/// What each thread saw, or that it panicked, and the numbers in the end.
+/// Returns the values that each thread loaded, or that it panicked, and the final values.
 fn run(program: &Program) -> Ending {
     let shared = Arc::new(Shared::default());
     let see = |shared: &Arc<Shared>, statements: &[Statement]| {
@@ -238,7 +238,7 @@ fn run(program: &Program) -> Ending {
     Ending::Complete(seen, numbers, counts)
 }
 
-/// How the executions end that the checker explores.
+/// Returns how the executions end that the checker explores.
 fn explore(program: &Program, checker: Checker) -> (Endings, Report) {
     let program = program.clone();
     let checker = checker
@@ -257,7 +257,7 @@ fn explore(program: &Program, checker: Checker) -> (Endings, Report) {
     (found, report)
 }
 
-/// Whether the program is small enough to compare.
+/// Checks all algorithms. Returns false if the program is too large to compare.
 fn is_law_kept(program: &Program) -> bool {
     let Some(expected) = endings(program, MOST_STATES) else {
         return false;

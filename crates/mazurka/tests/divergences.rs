@@ -1,4 +1,4 @@
-//! What the standard library does and other checkers do not find or do not have (loom 0.7.2): each is met here.
+//! Behaviour of the standard library that other checkers (loom 0.7.2) miss or lack: all found here.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::mpsc::{RecvTimeoutError, TryRecvError, channel, sync_channel};
@@ -15,7 +15,7 @@ fn check(program: impl Fn() + 'static) -> Report {
     Checker::new().check(program)
 }
 
-/// What the program gives in all executions: the same with brute force and with the default.
+/// Returns the results of all executions, which are the same with brute force and with the default.
 fn results<T: Ord + Debug + 'static>(program: impl Fn() -> T + Copy + 'static) -> BTreeSet<T> {
     let [exhaustive, parsimonious] = [Algorithm::Exhaustive, Algorithm::Parsimonious]
         .map(|algorithm| results_by(algorithm, program));
@@ -43,7 +43,7 @@ fn results_by<T: Ord + Debug + 'static>(
 
 #[test]
 fn a_load_sees_a_store_that_comes_after_a_load_of_its_own_thread() {
-    // loom runs one execution, in which the load gives 0.
+    // loom runs one execution, in which the load returns 0.
     let values = results(|| {
         let x = Arc::new(AtomicU32::new(0));
         let other = Arc::clone(&x);
@@ -92,7 +92,7 @@ fn a_try_recv_finds_the_message_or_nothing_or_the_end() {
     assert_eq!(values, BTreeSet::from([1, 2]));
 }
 
-// What its users ask for and do not have.
+// Features that users of loom request.
 
 #[test]
 fn threads_of_a_scope_borrow() {

@@ -1,4 +1,4 @@
-//! Models that end the process, and models that do not end: both fail with a schedule.
+//! Models that end the process, and models that never end. Both fail with a schedule.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 use mazurka::sync::Arc;
@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 use std::time::Duration;
 
-/// Short for tests, and long for a loop that ends.
+/// Short for tests, but longer than any loop that ends.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 fn failure(model: impl Fn() + 'static) -> Failure {
@@ -19,7 +19,7 @@ fn failure(model: impl Fn() + 'static) -> Failure {
     report.errors.remove(0)
 }
 
-/// Runs `other` beside the main thread, which runs `main` where it sees what the other thread has stored.
+/// Starts a thread that stores a value. The main thread runs `main` if it loads that value.
 fn after_store(main: fn()) -> impl Fn() + 'static {
     move || {
         let shared = Arc::new(AtomicU32::new(0));
@@ -32,7 +32,7 @@ fn after_store(main: fn()) -> impl Fn() + 'static {
     }
 }
 
-/// Tests that end a process run themselves in one of their own: its output and its status.
+/// Runs a test that ends its process in a child process. Returns the output and the status.
 fn in_a_process(test: &str) -> (String, Option<i32>) {
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--nocapture"])

@@ -1,4 +1,4 @@
-//! Parts of a model whose interleavings are left out because it asks for that.
+//! Parts of a model whose interleavings are left out because the model requests it.
 
 mod outcomes;
 
@@ -10,7 +10,7 @@ use mazurka::{
 use outcomes::explored;
 use std::collections::BTreeSet;
 
-/// Two threads that each add 1 by a load and a store; what is there at the end.
+/// Two threads each add 1 by a load and a store. Returns the final value.
 fn lost_update(count: &AtomicU32) -> u32 {
     thread::scope(|scope| {
         for _ in 0..2 {
@@ -20,7 +20,7 @@ fn lost_update(count: &AtomicU32) -> u32 {
     count.swap(0, SeqCst)
 }
 
-/// What the program came to, and whether it left something out.
+/// Returns the results of the program, and the report.
 fn seen(program: impl Fn() -> [u32; 2] + 'static) -> (BTreeSet<[u32; 2]>, Report) {
     explored(Checker::new(), program)
 }
@@ -96,7 +96,7 @@ fn where_there_is_one_way_nothing_is_left_out() {
     assert_eq!(report.verdict, Verdict::Verified);
 }
 
-/// The algorithms that can search a program of closures.
+/// Returns the exhaustive algorithms for programs of closures.
 fn searching() -> impl Iterator<Item = Algorithm> {
     Algorithm::general().filter(|algorithm| algorithm.proves())
 }
@@ -147,7 +147,7 @@ fn every_algorithm_takes_the_first_alternative_where_nothing_is_explored() {
     }
 }
 
-/// Alternatives where nothing is explored, between threads that race before and after that.
+/// Alternatives in a part that is not explored, between threads that race before and after it.
 #[test]
 fn choices_that_are_left_out_keep_what_was_planned_for_the_races_around_them() {
     let outcomes = |algorithm| {

@@ -12,7 +12,7 @@ fn check(program: impl Fn() + 'static) -> Report {
     Checker::new().check(program)
 }
 
-/// Executions of the optimal algorithms and distinct results of brute force must be what is expected.
+/// Checks the number of executions of the optimal algorithms. Brute force needs at least as many.
 fn traces(expected: u64, program: impl Fn() + Copy + 'static) {
     for algorithm in [Algorithm::Optimal, Algorithm::Parsimonious] {
         let report = Checker::new().algorithm(algorithm).check(program);
@@ -99,7 +99,7 @@ fn wakes_before_the_wait_are_one() {
 
 #[test]
 fn a_token_orders_what_was_done_before() {
-    // notify before or after the request of the wait
+    // The notification comes before or after the request of the wait.
     traces(2, || {
         let shared = Arc::new((AtomicU32::new(0), Notify::new()));
         thread::spawn({
@@ -148,7 +148,7 @@ fn a_second_waiter_is_refused() {
 
 // Tasks.
 
-/// Two tasks add, main waits for both.
+/// Two tasks add, and main waits for both.
 fn two_tasks() {
     let count = Arc::new(AtomicU32::new(0));
     let tasks = [1, 2].map(|n| {
@@ -168,8 +168,8 @@ fn two_tasks() {
 
 #[test]
 fn tasks_give_what_their_futures_are_ready_with() {
-    // The two additions in either order, and for each task whether it has ended before it is asked, between its
-    // registration and the question, or afterwards.
+    // The two additions in either order; and each task ends before it is polled, between the
+    // registration of the waker and the check, or after the check.
     let optimal = Checker::new()
         .algorithm(Algorithm::Optimal)
         .check(two_tasks);
@@ -193,7 +193,7 @@ fn a_task_that_panics_is_an_error_for_who_waits_and_a_failure_if_nobody_does() {
     assert_eq!(report.errors[0].message, "in the task");
 }
 
-/// Says when it is dropped.
+/// Counts when it is dropped.
 struct Dropped(Arc<AtomicU32>);
 
 impl Drop for Dropped {
@@ -256,15 +256,15 @@ fn a_handle_tells_whether_its_task_has_ended() {
     assert!(report.executions > 1, "it may end later, too");
 }
 
-/// A queue of wakers for one event, as hand-written code has it.
+/// A queue of wakers for one event, like hand-written code.
 #[derive(Default)]
 struct Event {
     state: Mutex<(bool, Vec<Waker>)>,
 }
 
 impl Event {
-    /// Waits for the event. If it does not clean up, its waker stays in the queue when it found the event without
-    /// being woken.
+    /// Waits for the event. If the task finds the event without a wakeup, its waker stays in the
+    /// queue unless `cleans_up` is set.
     async fn wait(&self, cleans_up: bool) {
         poll_fn(|context| {
             let own = context.waker();
@@ -281,7 +281,7 @@ impl Event {
         .await;
     }
 
-    /// Lets one waiter go on.
+    /// Lets one waiter continue.
     fn happen(&self) {
         let mut state = self.state.lock().unwrap();
         state.0 = true;
@@ -308,7 +308,7 @@ fn two_waiters(cleans_up: bool, polls: u32) {
     block_on(async {
         event.happen();
         let mut tasks = tasks;
-        // Whoever has it, the other one gets the next.
+        // Whichever task gets the first event, the other one gets the next.
         let first = poll_fn(|context| {
             for (index, task) in tasks.iter_mut().enumerate() {
                 if Pin::new(task).poll(context).is_ready() {

@@ -1,5 +1,5 @@
-//! Threads that give way (`yield_now`, `spin_loop`) although their rounds have effects: others come first, and at no
-//! preemption's cost.
+//! Threads that yield (`yield_now`, `spin_loop`) although their rounds have effects. Other threads
+//! run first, at the cost of no preemption.
 
 use mazurka::sync::Arc;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -33,7 +33,7 @@ fn rounds() {
     others.into_iter().for_each(|other| other.join().unwrap());
 }
 
-/// Without an order in which all threads move at some time, each execution would reach the limit on operations.
+/// Unless every thread moves eventually, each execution would reach the limit on operations.
 #[test]
 fn rounds_with_effects_let_others_go_on() {
     for algorithm in ALGORITHMS {
@@ -57,7 +57,7 @@ fn rounds_with_effects_let_others_go_on() {
     }
 }
 
-/// A value that only those see who move while the writer gives way.
+/// A value that other threads see only if they run while the writer yields.
 fn passing(yields: bool) -> impl Fn() + Send + Sync {
     move || {
         let number = Arc::new(AtomicU32::new(0));

@@ -1,4 +1,4 @@
-//! Programs that synchronise by what the model does not see, each beside its repair with types of Mazurka.
+//! Programs with hidden synchronization, and their repaired versions with types of Mazurka.
 
 use mazurka::future::{block_on, spawn, yield_now};
 use mazurka::{Checker, Report, Verdict, thread};
@@ -9,7 +9,7 @@ fn check(program: impl Fn() + 'static) -> Report {
     Checker::new().check(program)
 }
 
-/// The program is not verified for what it does unseen, and that is all.
+/// Checks that the program is bounded only because of hidden synchronization.
 #[track_caller]
 fn hides(program: impl Fn() + 'static) -> String {
     let report = check(program);
@@ -19,7 +19,7 @@ fn hides(program: impl Fn() + 'static) -> String {
     report.bounds.join("\n")
 }
 
-/// There is nothing unseen.
+/// Checks that no hidden synchronization is found.
 #[track_caller]
 fn is_verified(program: impl Fn() + 'static) {
     let report = check(program);
@@ -28,7 +28,7 @@ fn is_verified(program: impl Fn() + 'static) {
     assert_eq!(report.accepted, []);
 }
 
-/// Two threads add one each to a counter, by a load and a store.
+/// Two threads each increment a counter, by a load and a store.
 macro_rules! lost_update {
     ($sync:ident) => {
         || {
@@ -56,7 +56,7 @@ fn an_update_of_an_atomic_that_may_be_lost() {
     is_verified(lost_update!(mazurka));
 }
 
-/// The same on the stack of the main thread.
+/// A counter on the stack of the main thread.
 macro_rules! on_the_stack {
     ($sync:ident) => {
         || {
@@ -78,7 +78,7 @@ fn an_atomic_on_the_stack_of_another_thread() {
     is_verified(on_the_stack!(mazurka));
 }
 
-/// Two threads add to what a lock protects.
+/// Two threads add to a value that a lock protects.
 macro_rules! locked {
     ($lock:expr, $guard:ident => $get:expr) => {
         || {
@@ -108,7 +108,7 @@ fn what_a_lock_protects() {
     is_verified(locked!(mazurka::sync::RwLock::new(0), lock => lock.write().unwrap()));
 }
 
-/// A list behind a lock, which threads make longer.
+/// Threads push to a list behind a lock.
 macro_rules! pushed {
     ($sync:ident) => {
         || {
@@ -131,7 +131,7 @@ fn a_list_behind_a_lock() {
     is_verified(pushed!(mazurka));
 }
 
-/// One message goes from a task to another.
+/// One message is sent from a task to another.
 #[test]
 fn channels_and_notifications_of_tokio() {
     hides(|| {
@@ -189,7 +189,7 @@ fn channels_and_notifications_of_tokio() {
     });
 }
 
-/// Updates around an await point, which tasks lose between them.
+/// Lost updates of tasks, around an await point.
 macro_rules! between_awaits {
     ($sync:ident) => {
         || {
@@ -238,7 +238,7 @@ fn shares_of_an_arc_of_std_are_counted_by_everybody() {
     });
 }
 
-/// What a test collects outside of the model is no business of it.
+/// Data that a test collects outside of the model does not belong to the program.
 #[test]
 fn what_a_test_collects_is_not_the_programs() {
     let seen = std::sync::Arc::new(std::sync::Mutex::new(std::collections::BTreeSet::new()));
@@ -257,7 +257,7 @@ fn what_a_test_collects_is_not_the_programs() {
     assert_eq!(seen.lock().unwrap().len(), 2);
 }
 
-/// One thread raises a flag, the other looks at it once, and at a counter of the model afterwards if it is up.
+/// One thread sets a flag. The other loads it once; if it is set, stores to a counter of the model.
 macro_rules! flag_looked_at_once {
     ($flag:expr, $bool:ty) => {
         || {
@@ -279,7 +279,7 @@ macro_rules! flag_looked_at_once {
     };
 }
 
-/// The model's memory has nothing of it: it shows in what the second thread does if the first comes later.
+/// No memory of the model shows this; only the second thread's behaviour, if the first is later.
 #[test]
 fn a_static_that_is_only_read() {
     use std::sync::atomic::AtomicBool;
@@ -289,7 +289,7 @@ fn a_static_that_is_only_read() {
     is_verified(flag_looked_at_once!(Mirrored::new(false), Mirrored));
 }
 
-/// The main thread writes to a variable of its own, as the other one does.
+/// The main thread writes to its own variable, as the other thread does.
 #[test]
 fn an_atomic_on_the_own_stack() {
     hides(|| {
@@ -317,7 +317,7 @@ fn an_atomic_on_the_own_stack() {
             add();
         });
     });
-    // Frames of functions that come and go.
+    // Frames of functions that are called and return.
     is_verified(|| {
         fn deep(x: &mazurka::sync::atomic::AtomicU32, depth: u64) -> u64 {
             let room = [depth; 16];
@@ -339,7 +339,7 @@ fn an_atomic_on_the_own_stack() {
     });
 }
 
-/// Statics and thread-locals are dropped by whoever ends last.
+/// The last thread to end drops statics and thread-locals.
 #[test]
 fn destructors_of_statics_and_thread_locals() {
     use mazurka::sync::{Arc, Mutex};
@@ -373,7 +373,7 @@ fn destructors_of_statics_and_thread_locals() {
     });
 }
 
-/// Such threads may begin at any time, and others may wait for their ends.
+/// Threads without operations may begin at any time, and other threads may wait for their ends.
 #[test]
 fn threads_without_operations() {
     is_verified(|| {
@@ -391,7 +391,7 @@ fn threads_without_operations() {
     });
 }
 
-/// A failure that only another order shows is reported with a schedule where a schedule can repeat it.
+/// A failure that only another order shows is reported, with a schedule if that can repeat it.
 #[test]
 fn a_failure_that_needs_another_order() {
     fn program(holds: impl Fn(bool) -> bool + Copy + Send + 'static) {
@@ -423,11 +423,11 @@ fn a_failure_that_needs_another_order() {
                 .contains("the flag is not as it was")
         );
     }
-    // Nothing depends on it.
+    // Nothing depends on the flag.
     is_verified(|| program(|_| true));
 }
 
-/// A spin on what the model does not see does not hang the checker.
+/// A spin loop on a hidden flag does not hang the checker.
 #[test]
 fn a_spin_on_a_flag_of_std() {
     let report = Checker::new()
@@ -445,7 +445,7 @@ fn a_spin_on_a_flag_of_std() {
     assert_eq!(report.verdict, Verdict::Bounded, "{report:?}");
 }
 
-/// What each thread takes from a counter of the standard library decides what it does.
+/// The value that each thread takes from a counter of the standard library decides its behaviour.
 #[test]
 fn tickets_of_a_static() {
     hides(|| {
@@ -482,7 +482,7 @@ fn what_is_hidden_may_be_accepted_by_the_attribute() {
     (lost_update!(std))();
 }
 
-/// It is found whatever chooses the executions, and counts are those of a program without it.
+/// It is found with every algorithm, and the counts are those of a program without it.
 #[test]
 fn every_algorithm_finds_it_and_counts_alike() {
     for algorithm in mazurka::Algorithm::ALL {
@@ -491,7 +491,7 @@ fn every_algorithm_finds_it_and_counts_alike() {
             checker.try_check(program)
         };
         let Ok(report) = check(lost_update!(std)) else {
-            // Who compares states has none to compare.
+            // The algorithm compares states, which this program does not report.
             continue;
         };
         let hidden = Limit::LeftOut(Omission::Hidden);
@@ -501,7 +501,7 @@ fn every_algorithm_finds_it_and_counts_alike() {
     }
 }
 
-/// Whoever gives up the last share drops the value, which may change it.
+/// The thread that drops the last share drops the value, which may change the value.
 #[test]
 fn the_last_share_of_an_arc_of_std_drops_the_value() {
     struct Count(mazurka::sync::Mutex<u64>);
@@ -536,7 +536,7 @@ fn what_threads_print_is_no_business_of_the_model() {
     });
 }
 
-/// Readers of a lock of Mazurka are not ordered, and change nothing of the program.
+/// Readers of a lock of Mazurka are not ordered, and do not change any data of the program.
 #[test]
 fn two_readers_at_a_time() {
     is_verified(|| {
@@ -555,7 +555,7 @@ fn two_readers_at_a_time() {
     });
 }
 
-/// The system gives such blocks out again.
+/// The system reuses large blocks.
 #[test]
 fn large_blocks() {
     is_verified(|| {
@@ -578,7 +578,7 @@ fn large_blocks() {
     assert_eq!(report.verdict, Verdict::Bug);
 }
 
-/// For a child process, whose test passes if what a program hides is accepted.
+/// Set for a child process. Its test passes if the hidden synchronization of a program is accepted.
 const FIXTURE: &str = "MAZURKA_TEST_HIDES";
 
 #[test]
@@ -614,7 +614,7 @@ fn the_environment_accepts_what_is_hidden() {
     assert!(!has_passed && told.contains(error), "{told}");
 }
 
-/// Neither thread has an operation before it looks, so that the program that starts them goes first in every execution.
+/// No thread has an operation before its check, so the starting thread comes first each time.
 #[test]
 fn who_comes_first_without_an_operation() {
     hides(|| {
@@ -650,7 +650,7 @@ fn who_comes_first_without_an_operation() {
         assert_eq!(*value.read().unwrap(), 0);
         other.join().unwrap();
     });
-    // Nothing depends on it.
+    // Nothing depends on the order.
     is_verified(|| {
         let once = std::sync::Arc::new(std::sync::OnceLock::new());
         let other = thread::spawn({

@@ -1,4 +1,4 @@
-//! Several jobs find what one job finds: all numbers, failures, goals, warnings and what was exercised.
+//! Several jobs find the same as one job: all numbers, failures, goals, warnings and coverage.
 
 use mazurka::cell::UnsafeCell;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Threads that add to a counter in two steps; more than a thousand executions.
+/// Threads that add to a counter in two steps, with more than a thousand executions.
 fn counts() -> u32 {
     let count = Arc::new(AtomicU32::new(0));
     let threads = [0, 1, 2].map(|number| {
@@ -37,7 +37,7 @@ fn fails() {
     assert_ne!(count, 7, "seven");
 }
 
-/// A lock turns out to be tried late in the search, where the last thread is the first.
+/// A lock is first tried late in the search, when the last thread is the first.
 fn tries_late() {
     let first = Arc::new(AtomicU32::new(0));
     let (lock, mutex) = (Arc::new(RwLock::new(0)), Arc::new(Mutex::new(0)));
@@ -59,7 +59,7 @@ fn tries_late() {
         .for_each(|thread| thread.join().unwrap());
 }
 
-/// An object is compared late in the search, which therefore begins anew.
+/// An object is compared late in the search, which therefore starts again.
 fn compares_late() {
     let first = Arc::new(AtomicU32::new(0));
     let (x, y) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
@@ -91,7 +91,7 @@ fn reaches() {
     alone.store(1, SeqCst);
 }
 
-/// All that does not depend on time and memory.
+/// Returns the report without times, memory and jobs.
 fn told(mut report: Report) -> Value {
     (report.elapsed_s, report.peak_rss_bytes, report.jobs) = (0.0, 0, 0);
     serde_json::to_value(report).unwrap()
@@ -105,7 +105,7 @@ fn two_and_three_jobs_tell_what_one_tells() {
         let checker = || Checker::new().keep_going(true);
         let one = checker().check(program);
         assert!(one.executions > 1200, "program {number}: {one}");
-        // How soon it shows that a search must begin anew depends on time, and with that what it knows.
+        // The time when a restart is detected varies, and so does the knowledge at that time.
         let is_late = one.given_up > 0;
         assert_eq!(is_late, [2, 3].contains(&number));
         assert!(
@@ -189,7 +189,7 @@ fn a_limit_of_executions_is_kept_to_the_last_one() {
     );
 }
 
-/// Takes too long.
+/// A search that takes too long.
 fn endless() {
     let x = Arc::new(AtomicU32::new(0));
     let threads = [0; 6].map(|_| {
@@ -259,14 +259,14 @@ fn a_saved_search_goes_on_with_another_number_of_jobs() {
                 .any(|warning| warning.contains("went on from"))
         );
         let (mut one, mut last) = (one.clone(), told(report));
-        // What was looked at is not saved.
+        // The coverage is not saved.
         for report in [&mut one, &mut last] {
             report["coverage"] = Value::Null;
             report["warnings"] = Value::Null;
         }
         assert_eq!(last, one, "{numbers:?}");
     }
-    // The search is done, and nothing is left.
+    // The search is complete, and nothing is left.
     let done = Checker::new()
         .keep_going(true)
         .resume(&path)
@@ -290,7 +290,7 @@ fn a_search_that_has_found_its_bug_is_not_gone_on_with() {
     }
 }
 
-/// Two threads write to a cell that is not theirs, and then do what its value says.
+/// Threads write to a cell without synchronization, and their behaviour depends on its value.
 fn races() {
     let cell = Arc::new(Racy(UnsafeCell::new(0)));
     let count = Arc::new(AtomicU32::new(0));
@@ -298,7 +298,7 @@ fn races() {
         let (cell, count) = (Arc::clone(&cell), Arc::clone(&count));
         thread::spawn(move || {
             count.fetch_add(number, SeqCst);
-            // SAFETY: none: the race is to be found. One thread of the system runs the model.
+            // SAFETY: none, since the test needs the race. One thread of the system runs the model.
             cell.0.with_mut(|value| unsafe { *value += number });
             // SAFETY: as above.
             let times = cell.0.with(|value| unsafe { *value });

@@ -1,4 +1,4 @@
-//! What nobody drops is a leak; what a static owns is not.
+//! A value that is never dropped is a leak, unless a static owns it.
 
 use mazurka::alloc::Track;
 use mazurka::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -15,7 +15,7 @@ mazurka::lazy_static! {
 #[cfg(feature = "statics")]
 static NAMES: Names = Mutex::new(Vec::new());
 
-/// Two threads put names into the list; each forgets one if it is to.
+/// Two threads push names to the list. With `forgets`, each leaks a share of its name.
 fn share(names: &'static Names, forgets: bool) {
     let threads = ["one", "two"].map(|name| {
         thread::spawn(move || {
@@ -107,7 +107,7 @@ fn a_static_may_perform_operations_when_it_is_dropped() {
     assert_eq!(report.errors[0].kind, FailureKind::Leak, "{report}");
 }
 
-/// What its destructor does comes to no end, and may leave something behind.
+/// The destructor of this value does not end, and may leak something.
 struct Lost(fn());
 
 impl Drop for Lost {

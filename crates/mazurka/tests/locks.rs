@@ -1,4 +1,4 @@
-//! Mutex, RwLock, Condvar and Semaphore: every outcome that std allows, poisoning and timeouts among them.
+//! Mutex, RwLock, Condvar and Semaphore: every outcome of std, including poisoning and timeouts.
 
 mod outcomes;
 
@@ -121,7 +121,7 @@ fn poison_is_asked_for_without_the_lock_before_and_after_a_panic() {
                 panic!("with two locks");
             }
         });
-        // The writer gives up its lock first.
+        // The writer releases its lock first.
         let seen = (locks.0.is_poisoned(), locks.1.is_poisoned());
         assert!(other.join().is_err());
         seen
@@ -169,7 +169,7 @@ fn poison_is_no_event_where_it_is_asked_for_by_holders_only() {
         assert!(panicked.join().is_err());
         assert!(lock.lock().is_err());
     });
-    // Lock requested, unlock; lock requested, unlock.
+    // Lock request, unlock; lock request, unlock.
     assert_eq!((report.executions, report.events), (1, 4));
 }
 

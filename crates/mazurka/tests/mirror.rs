@@ -1,4 +1,4 @@
-//! What is mirrored has the names, signatures and traits of `std`, and does the same: one code, compiled against both.
+//! Mirrors have the names, signatures, traits and behaviour of `std`: one code compiles with both.
 
 #![allow(dead_code, reason = "signatures are compared by the compiler alone")]
 #![allow(

@@ -1,4 +1,4 @@
-//! Mazurka used as it is not to be used: each is told in words that say what to do.
+//! Misuse of Mazurka: each message says what to do.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, Condvar, Mutex, mpsc};
@@ -6,14 +6,14 @@ use mazurka::{Checker, FailureKind, Report, Verdict, thread};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// The first failure, which is of this kind.
+/// Returns the message of the first failure, which must be of this kind.
 fn told(report: &Report, kind: FailureKind) -> &str {
     assert_eq!(report.verdict, Verdict::Bug, "{report}");
     assert_eq!(report.errors[0].kind, kind, "{report}");
     &report.errors[0].message
 }
 
-/// What the code panics with.
+/// Returns the panic message of the code.
 fn panic_of<R>(code: impl FnOnce() -> R) -> String {
     let Err(payload) = catch_unwind(AssertUnwindSafe(code)) else {
         panic!("nothing was told");
@@ -45,7 +45,7 @@ fn a_model_inside_a_model_is_to_be_started_outside() {
 #[test]
 fn outside_a_model_every_type_asks_for_one() {
     if cfg!(feature = "enforce") {
-        // There it is real.
+        // With this feature the types are real outside of models.
         return;
     }
     let uses: [fn(); 8] = [
@@ -67,7 +67,7 @@ fn outside_a_model_every_type_asks_for_one() {
     }
 }
 
-/// Thread and main take turns at an atomic variable, each under the lock of the standard library.
+/// Two threads access an atomic variable, each while holding a lock of the standard library.
 fn lock_across_an_operation() {
     let shared = Arc::new((std::sync::Mutex::new(()), AtomicU32::new(0)));
     let other = thread::spawn({
@@ -135,7 +135,7 @@ fn a_channel_of_std_between_threads_of_a_model_is_a_misuse_and_others_go_on() {
     told(&slow.join().unwrap(), FailureKind::Misuse);
 }
 
-/// Whoever waits for a thread of the operating system to end is not blocked for good.
+/// A thread that waits for the end of a thread of the operating system is not blocked forever.
 #[test]
 fn a_thread_of_the_system_may_be_waited_for() {
     let report = Checker::new().patience(Duration::ZERO).check(|| {

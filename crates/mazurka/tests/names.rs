@@ -1,4 +1,4 @@
-//! The table of what is mirrored has every name that the modules export.
+//! The table of mirrored names has every name that the modules export.
 
 const TABLE: &str = include_str!("../NAMES.md");
 
@@ -13,7 +13,7 @@ const MODULES: [&str; 8] = [
     include_str!("../src/thread.rs"),
 ];
 
-/// The names that a module declares, or takes over from elsewhere.
+/// Returns the names that a module declares or re-exports.
 fn exported(source: &str) -> Vec<String> {
     let mut names = Vec::new();
     let items = source.split("\npub ").skip(1);
@@ -36,7 +36,7 @@ fn exported(source: &str) -> Vec<String> {
     names
 }
 
-/// The sized integers are written as a range.
+/// The table lists the sized integers as a range.
 fn is_in_range(name: &str) -> bool {
     name.starts_with("AtomicI") || name.starts_with("AtomicU")
 }

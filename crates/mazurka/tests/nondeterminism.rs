@@ -1,4 +1,4 @@
-//! Programs that do something else each time: the checker says so, whatever they do, and stays whole.
+//! Nondeterministic programs: the checker reports them, whatever they do, and keeps working.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::mpsc::channel;
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// Random numbers that go on from one execution to the next.
+/// Random numbers that continue from one execution to the next.
 struct Dice(AtomicU64);
 
 impl Dice {
@@ -31,7 +31,7 @@ struct Shared {
     condvar: Condvar,
 }
 
-/// A few random operations, threads among them.
+/// Performs a few random operations, including spawns.
 fn rolls(dice: &'static Dice, shared: &Arc<Shared>, depth: u32) {
     for _ in 0..dice.roll(4) {
         let which = dice.roll(2) as usize;
@@ -95,7 +95,7 @@ fn random_programs_are_refused_and_do_no_harm() {
             }
         }
     }
-    // Not all have two executions that could differ.
+    // Some programs do not have two executions that could differ.
     assert!(refused > 600, "{refused}");
 }
 
@@ -173,7 +173,7 @@ fn state_in_a_static_of_std_is_noticed_though_one_execution_is_all() {
     let result = Checker::new().try_check(|| assert_eq!(CALLS.fetch_add(1, SeqCst), 0));
     let error = result.expect_err("the assertion holds only once");
     assert!(error.to_string().contains("not deterministic"), "{error}");
-    // The second execution fails, and so does every one after it.
+    // The second execution fails, and so does every later one.
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let result = Checker::new().try_check(|| {
         let shared = Arc::new(AtomicU32::new(0));
@@ -185,7 +185,7 @@ fn state_in_a_static_of_std_is_noticed_though_one_execution_is_all() {
     });
     let error = result.expect_err("the assertion holds only once");
     assert!(error.to_string().contains("not deterministic"), "{error}");
-    // A static that is initialized once and never changes makes no difference.
+    // A static that is initialised once and never changes makes no difference.
     static ONCE: std::sync::OnceLock<Vec<u32>> = std::sync::OnceLock::new();
     let report = Checker::new().check(|| {
         let length = ONCE.get_or_init(|| vec![1, 2, 3]).len();

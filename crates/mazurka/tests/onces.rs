@@ -1,4 +1,4 @@
-//! Who only waits for an initialisation that another thread does.
+//! Threads that only wait for an initialisation by another thread.
 
 mod outcomes;
 
@@ -27,7 +27,7 @@ fn what_nobody_initialises_is_waited_for_in_vain() {
     assert_eq!(report.errors[0].kind, FailureKind::Deadlock);
 }
 
-/// What comes of a wait beside an initialiser that panics, and one after it if there is one.
+/// Returns the outcomes of a wait concurrent with a panicking initialiser and perhaps another one.
 fn wait_beside_a_panic(force: bool, is_repeated: bool) -> BTreeSet<bool> {
     outcomes(move || {
         let once = Arc::new(Once::new());

@@ -1,6 +1,6 @@
-//! Mazurka used outside a model: the panic says what to do, at the line that is to be changed.
+//! Use of Mazurka outside a model: the panic says what to do, and points to the line to change.
 
-// With the feature `enforce` it is no error.
+// With the feature `enforce` such use is allowed.
 #![cfg(not(feature = "enforce"))]
 
 use mazurka::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::SeqCst, fence};
@@ -14,11 +14,11 @@ use std::time::Duration;
 
 thread_local! {
     static IS_NOTED: Cell<bool> = const { Cell::new(false) };
-    /// File and line of the last panic that was noted, and its message.
+    /// File, line and message of the last recorded panic.
     static PANIC: RefCell<(String, u32, String)> = const { RefCell::new((String::new(), 0, String::new())) };
 }
 
-/// Panics are noted where a thread wants that, in the place of printing them.
+/// Installs a hook that records panics of threads with `IS_NOTED`, instead of printing them.
 fn note_panics() {
     static INSTALLED: std::sync::Once = std::sync::Once::new();
     INSTALLED.call_once(|| {
@@ -34,7 +34,7 @@ fn note_panics() {
     });
 }
 
-/// What the code panics with, which it must do at this line of this file.
+/// Returns the panic message of the code, which must panic at this line of this file.
 fn told_at(line: u32, code: impl FnOnce()) -> String {
     note_panics();
     IS_NOTED.set(true);
@@ -47,7 +47,7 @@ fn told_at(line: u32, code: impl FnOnce()) -> String {
     message
 }
 
-/// The code panics at its line and asks for a model.
+/// Checks that the code panics at its line, with the request for a model.
 macro_rules! asks {
     ($code:expr) => {
         let message = told_at(line!(), || drop(Box::new($code)));

@@ -1,4 +1,4 @@
-//! Spin locks that a program brings along, and how they wait.
+//! Spin locks that a program defines itself, and their waiting loops.
 
 use mazurka::sync::Arc;
 use mazurka::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -22,14 +22,14 @@ fn waiting_twice_as_long_each_time_is_polling() {
         other.join().unwrap();
     });
     assert_eq!(report.verdict, Verdict::Verified, "{report}");
-    // The flag is set before one of the ten reads that differ, or between the reads of the longest rounds.
+    // The flag is set before one of ten differing reads, or between those of the longest rounds.
     assert!((10..14).contains(&report.executions), "{report}");
 }
 
-/// A lock of the program's own around memory that the model does not see.
+/// A lock defined by the program, around memory that the model does not observe.
 struct SpinLock(AtomicBool, std::cell::UnsafeCell<u32>);
 
-// SAFETY: who has set the flag has the memory for itself.
+// SAFETY: the thread that has set the flag has exclusive access to the memory.
 unsafe impl Sync for SpinLock {}
 
 impl SpinLock {

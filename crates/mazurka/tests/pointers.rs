@@ -1,4 +1,4 @@
-//! Accesses to plain memory that last.
+//! Accesses to plain memory that last for a while.
 
 #![allow(
     clippy::undocumented_unsafe_blocks,
@@ -12,7 +12,7 @@ use mazurka::{Checker, FailureKind, Report, Verdict, thread};
 
 struct Shared(UnsafeCell<u32>);
 
-// SAFETY: that there is no race is what the tests find out.
+// SAFETY: the tests check that there is no race.
 unsafe impl Sync for Shared {}
 
 fn check(program: impl Fn() + 'static) -> Report {
@@ -21,7 +21,7 @@ fn check(program: impl Fn() + 'static) -> Report {
 
 #[test]
 fn an_access_lasts_as_long_as_its_pointer() {
-    // Ordered with the begin and the end of the read, but in the middle of it.
+    // The write is ordered with the begin and the end of the read, but in the middle of it.
     let report = check(|| {
         let shared = Arc::new((Shared(UnsafeCell::new(0)), AtomicU32::new(0)));
         let other = thread::spawn({
@@ -94,7 +94,7 @@ fn reads_that_last_and_overlap_are_no_race() {
 #[test]
 fn zeroed_memory_is_null_and_zero() {
     let report = Checker::new().check(|| {
-        // SAFETY: null and zero are all zeros; crossbeam's queues make their blocks so, too.
+        // SAFETY: null and zero are all zeros. crossbeam's queues create blocks in the same way.
         let shared: Arc<(AtomicPtr<u32>, AtomicUsize, AtomicBool)> =
             Arc::new(unsafe { std::mem::zeroed() });
         let other = thread::spawn({

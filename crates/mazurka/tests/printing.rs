@@ -1,10 +1,10 @@
-//! Programs that print: what the process keeps of it is no effect and no state of theirs.
+//! Programs that print. Buffers of the process count neither as effects nor as program state.
 
 use mazurka::sync::Arc;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::{Checker, Verdict, hint, thread};
 
-/// Checks a loop that prints from its `first` value on, after each look.
+/// Checks a loop that prints each value it reads from `first` on.
 fn check(first: u32, print: fn(u32)) {
     let report = Checker::new().check(move || {
         let number = Arc::new(AtomicU32::new(0));
@@ -27,7 +27,7 @@ fn check(first: u32, print: fn(u32)) {
         waiting.join().unwrap();
     });
     assert_eq!(report.verdict, Verdict::Verified, "{report}");
-    // The thread has met the values before the last one, or not.
+    // The thread has read each value before the last one, or not.
     assert_eq!(report.executions, 8);
 }
 

@@ -1,4 +1,4 @@
-//! Data races by the happens-before of C11.
+//! Data races by C11 happens-before.
 
 use mazurka::cell::{MutPtr, UnsafeCell};
 use mazurka::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
@@ -12,7 +12,7 @@ struct Published {
     flag: AtomicBool,
 }
 
-// SAFETY: that there is no race is what the tests find out.
+// SAFETY: the tests check that there is no race.
 unsafe impl Sync for Published {}
 
 impl Published {
@@ -190,7 +190,7 @@ fn a_release_sequence_goes_on_through_a_relaxed_read_modify_write() {
         value: UnsafeCell<u32>,
         stage: AtomicUsize,
     }
-    // SAFETY: that there is no race is what the test finds out.
+    // SAFETY: the test checks that there is no race.
     unsafe impl Sync for Chain {}
 
     let report = Checker::new().check(|| {
@@ -227,7 +227,7 @@ fn a_release_sequence_goes_on_through_a_relaxed_read_modify_write() {
 
 #[test]
 fn a_counter_orders_the_last_one() {
-    // Reference counting as Arc does it.
+    // Reference counting as in `Arc`.
     let counted = |decrement: Ordering, acquire: bool| {
         Checker::new().check(move || {
             let shared = Published::new();
@@ -292,19 +292,19 @@ fn a_value_that_is_raced_for_may_decide_what_is_done() {
     }
 }
 
-/// A lock whose guard has a pointer to the value, which is dropped after the lock was given back.
+/// A lock whose guard has a pointer to the value. The guard drops it after releasing the lock.
 struct Locked {
     is_held: AtomicBool,
     value: UnsafeCell<u32>,
 }
 
-// SAFETY: only who holds the lock has a pointer to the value, but for the mistakes of the test.
+// SAFETY: only the thread that holds the lock has a pointer to the value, but for tested mistakes.
 unsafe impl Sync for Locked {}
 
 struct Guard<'l> {
     lock: &'l Locked,
     value: MutPtr<u32>,
-    /// Whether the guard uses the value once more when the lock is given back.
+    /// Whether the guard uses the value once more after the lock is released.
     is_late: bool,
 }
 
@@ -325,7 +325,7 @@ impl Drop for Guard<'_> {
     fn drop(&mut self) {
         self.lock.is_held.store(false, Release);
         if self.is_late {
-            // SAFETY: the memory is there; the race is found.
+            // SAFETY: the memory exists. The race is detected.
             unsafe { *self.value.deref() += 1 };
         }
     }

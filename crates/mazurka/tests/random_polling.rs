@@ -1,6 +1,6 @@
-//! Random programs with loops that poll and have effects: every algorithm finds the outcomes and the livelocks that the
-//! plain graph of states has, where loops may go round as often as they like. The seed is printed; `MAZURKA_SEED` sets it,
-//! `MAZURKA_PROGRAMS` the number of programs.
+//! Random programs with polling loops that have effects. Every algorithm finds the outcomes and the
+//! livelocks of the plain state graph, in which loops may take any number of rounds. The seed is
+//! printed. `MAZURKA_SEED` sets it, and `MAZURKA_PROGRAMS` sets the number of programs.
 
 mod outcomes;
 
@@ -26,36 +26,36 @@ impl Dice {
     }
 }
 
-/// Locks 0 and 1 are mutexes, 2 is a reader-writer lock that is written, 3 the same lock read.
+/// Locks 0 and 1 are mutexes; 2 and 3 are one reader-writer lock, locked for writing and reading.
 #[derive(Clone, Copy, Debug)]
 enum Statement {
     Load(usize),
     Store(usize, u32),
-    /// Sets what the lock guards.
+    /// Sets the value that the lock guards.
     Set(usize, u32),
-    /// Whether the lock is free, and what it guards.
+    /// Tries the lock, and reads the value that it guards.
     Try(usize),
-    /// Until what the lock guards is the number.
+    /// Locks and reads until the guarded value is the number.
     PollLocked(usize, u32),
-    /// The same by tries.
+    /// Tries the lock and reads until the guarded value is the number.
     PollTried(usize, u32),
-    /// Until the exchange of the second number for the third succeeds.
+    /// Polls until the exchange of the second number for the third succeeds.
     PollExchange(usize, u32, u32),
-    /// Sets a variable and resets it in each round, until the other one is the number.
+    /// Sets a variable and resets it in each round, until the other variable is the number.
     PollMarked(usize, u32),
-    /// Until the variable is the number; looks while it holds the lock.
+    /// Polls until the variable is the number. Reads it while holding the lock.
     PollUnder(usize, usize, u32),
-    /// The same by a future that wakes itself.
+    /// Polls until the variable is the number, with a future that wakes itself.
     PollAwake(usize, u32),
-    /// Until the variable is the number; gives a park token in each round.
+    /// Polls until the variable is the number. Gives a park token in each round.
     PollUnparking(Whose, usize, u32),
-    /// The same with the thread's own token, which it takes in the same round.
+    /// Polls until the variable is the number. Gives itself a token and takes it in each round.
     PollParked(usize, u32),
     Unpark(Whose),
     Park,
 }
 
-/// Whose park token.
+/// The thread whose park token it is.
 #[derive(Clone, Copy, Debug)]
 enum Whose {
     Own,
@@ -111,7 +111,7 @@ fn random_program(dice: &mut Dice) -> Program {
     (0..threads).map(|_| list(dice)).collect()
 }
 
-/// What each thread has seen, and what the variables are at the end.
+/// The values that each thread has read, and the final values of the variables.
 type Seen = (Vec<Vec<u32>>, [u32; 2]);
 
 struct Shared {
@@ -245,12 +245,12 @@ fn run(program: &Program) -> Seen {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct State {
     numbers: [u32; 2],
-    /// What the two mutexes and the reader-writer lock guard.
+    /// The values that the two mutexes and the reader-writer lock guard.
     data: [u32; 3],
-    /// Whether they are held by one thread; the last one by how many readers.
+    /// Whether one thread holds the lock exclusively. `readers` counts the readers of the last one.
     held: [bool; 3],
     readers: u32,
-    /// Whether the park tokens of the threads are there.
+    /// Whether the park tokens of the threads are available.
     tokens: [bool; 3],
     threads: Vec<Thread>,
 }
@@ -264,7 +264,7 @@ struct Thread {
 }
 
 impl State {
-    /// Takes the lock if it is free.
+    /// Takes the lock if it is free. Returns whether it did.
     fn take(&mut self, lock: usize) -> bool {
         let index = lock.min(2);
         let is_free = !self.held[index] && (lock != 2 || self.readers == 0);
@@ -283,14 +283,14 @@ impl State {
         }
     }
 
-    /// One step of the thread; none if it has ended or waits for a lock.
+    /// Performs one step of the thread. Returns `None` if the thread has ended or waits for a lock.
     fn step(&self, program: &Program, thread: usize) -> Option<State> {
         let own = &self.threads[thread];
         let &statement = program[thread].get(own.statement)?;
         let mut next = self.clone();
         let mut found = own.found;
         let mut seen = None;
-        // The next phase; none if the statement is done.
+        // The next phase, or `None` if the statement is done.
         let phase = match (statement, own.phase) {
             (Statement::Load(which), _) => {
                 seen = Some(self.numbers[which]);
@@ -381,7 +381,7 @@ impl State {
         Some(next)
     }
 
-    /// The states that the thread comes through until it is back in this one; none if it does not come back.
+    /// Returns the states until the thread returns to this state, or `None` if it does not.
     fn round(&self, program: &Program, thread: usize) -> Option<Vec<State>> {
         let mut states = vec![self.clone()];
         for _ in 0..4 {
@@ -394,7 +394,8 @@ impl State {
         None
     }
 
-    /// Whether every thread comes back to this state by itself, but for those that have ended or wait all the time.
+    /// Checks whether each thread that has not ended and does not always wait returns to this
+    /// state.
     fn is_stuck(&self, program: &Program) -> bool {
         let threads = 0..program.len();
         let stands = |&thread: &usize| self.step(program, thread).is_none();
@@ -418,7 +419,7 @@ impl State {
     }
 }
 
-/// The outcomes of all executions, and whether one of them never ends.
+/// Returns the outcomes of all executions, and whether one of them never ends.
 fn enumerate(program: &Program) -> (BTreeSet<Seen>, bool) {
     let begin = State {
         threads: vec![Thread::default(); program.len()],
@@ -442,7 +443,7 @@ fn enumerate(program: &Program) -> (BTreeSet<Seen>, bool) {
     (outcomes, is_stuck)
 }
 
-/// Whether nothing was left out, so that all could be compared.
+/// Compares a program. Returns false if the search was not exhaustive.
 fn is_law_kept(program: &Program, algorithm: Algorithm) -> bool {
     let (expected, is_stuck) = enumerate(program);
     let checker = Checker::new()
@@ -495,6 +496,6 @@ fn loops_that_poll_lose_no_outcome_and_no_livelock() {
     }
     let all = programs * algorithms.len() as u64;
     println!("{compared} of {all} searches were exhaustive");
-    // Four in five are exhaustive on average; all three searches of a program stand or fall together.
+    // Four in five are exhaustive on average; all three searches of a program have the same result.
     assert!(compared * 2 > all, "{compared} of {all}");
 }

@@ -1,5 +1,5 @@
-//! Random programs over the mirrors of std: every algorithm sees what brute force sees. The seed is printed;
-//! `MAZURKA_SEED` sets it, `MAZURKA_PROGRAMS` the number of programs.
+//! Random programs over the mirrors of std: every algorithm finds the same as brute force. The seed
+//! is printed. `MAZURKA_SEED` sets it, and `MAZURKA_PROGRAMS` sets the number of programs.
 
 mod outcomes;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// More executions than this are too many for brute force.
+/// The maximum number of executions for brute force.
 const MOST: u64 = 20_000;
 
 /// xorshift64 (Marsaglia 2003).
@@ -28,7 +28,7 @@ impl Dice {
     }
 }
 
-/// What a thread can do; each gives a number.
+/// An action of a thread. Each returns a number.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     Load(usize),
@@ -58,7 +58,7 @@ enum Action {
     TimedPark,
     UnparkMain,
     Spawn(usize),
-    /// Only the main thread takes.
+    /// Only the main thread takes the token.
     TakeToken,
     GiveToken,
     CloneShare,
@@ -118,11 +118,11 @@ impl Action {
     }
 }
 
-/// Fresh ones in each execution, named after the static.
+/// New in each execution, and named after the static.
 static NUMBER: AtomicU32 = AtomicU32::new(5);
 static LOCK: Mutex<u32> = Mutex::new(0);
 
-/// What the threads do; main does the first list and joins.
+/// The actions of the threads. The main thread performs the first list and joins the others.
 #[derive(Clone, Debug)]
 struct Program {
     threads: Vec<Vec<Action>>,
@@ -154,7 +154,7 @@ struct Shared {
     main: thread::Thread,
 }
 
-/// The ends of a channel that a thread has, and its share of a value.
+/// The ends of a channel that a thread owns, and its share of a value.
 struct Ends {
     share: RefCell<Option<mazurka::sync::Arc<u32>>>,
     sender: Option<Sender<u32>>,
@@ -294,7 +294,7 @@ impl Shared {
     }
 }
 
-/// What each thread saw.
+/// Returns the results of each thread's actions.
 fn run(program: &Program) -> Vec<Vec<u32>> {
     let share = mazurka::sync::Arc::new(7);
     let shared = Arc::new(Shared {
@@ -343,7 +343,7 @@ fn explore(program: &Program, algorithm: Algorithm) -> (Seen, Report) {
     explored(checker, move || run(&program))
 }
 
-/// Whether the program is small enough to compare.
+/// Checks all algorithms. Returns false if the program is too large to compare.
 fn is_law_kept(program: &Program) -> bool {
     let (expected, all) = explore(program, Algorithm::Exhaustive);
     let is_too_large = all.bounds.iter().any(|bound| bound.contains("executions"));

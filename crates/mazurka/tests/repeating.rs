@@ -1,11 +1,11 @@
-//! A test that is told by the environment to repeat one schedule.
+//! A test that repeats one schedule, which the environment names.
 
 use mazurka::sync::Arc;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::{Checker, ScheduleFile, thread};
 use std::process::{Command, Output};
 
-/// Two threads add one, in two steps.
+/// Two threads increment a counter, each in two steps.
 fn count(is_wrong: fn(u32) -> bool) {
     let count = Arc::new(AtomicU32::new(0));
     let other = thread::spawn({

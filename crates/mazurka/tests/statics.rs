@@ -1,4 +1,4 @@
-//! Statics of Mazurka's types: each execution has fresh ones.
+//! Statics of Mazurka's types: they are new in each execution.
 
 #![cfg(feature = "statics")]
 
@@ -12,7 +12,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 
-/// The report of a model that is right.
+/// Checks the report of a correct model.
 fn verified(report: &Report, executions: u64) {
     assert_eq!(report.verdict, Verdict::Verified, "{report}");
     assert_eq!(report.executions, executions, "{report}");
@@ -145,7 +145,7 @@ fn models_of_other_threads_do_not_see_the_same_static() {
 #[test]
 fn a_static_outside_a_model_asks_for_one() {
     if cfg!(feature = "enforce") {
-        // There it is real.
+        // With this feature the types are real outside of models.
         return;
     }
     static COUNT: AtomicUsize = AtomicUsize::new(3);
@@ -285,14 +285,14 @@ fn what_is_made_once_in_a_process_moves_objects_in_the_first_execution_only() {
 
 type Make = fn() -> Vec<u32>;
 
-/// A lazy value as crates have it: a state that the model knows, and plain data beside it.
+/// A lazy value as in user crates: a state that the model observes, and plain data beside it.
 struct OwnLazy {
     state: AtomicU32,
     make: Cell<Option<Make>>,
     value: UnsafeCell<Option<Vec<u32>>>,
 }
 
-// SAFETY: the data is accessed by who has set the state to 1, and read by all after it is 2.
+// SAFETY: the thread that sets the state to 1 writes the data; others read it once the state is 2.
 unsafe impl Sync for OwnLazy {}
 
 impl OwnLazy {
@@ -301,7 +301,7 @@ impl OwnLazy {
             Ok(_) => {
                 let make = self.make.take().expect("a lazy value is made once");
                 let value = make();
-                // SAFETY: nobody else accesses it in this state.
+                // SAFETY: no other thread accesses the value in this state.
                 unsafe { *self.value.get() = Some(value) };
                 self.state.store(2, SeqCst);
             }
@@ -311,12 +311,12 @@ impl OwnLazy {
                 }
             }
         }
-        // SAFETY: it is made, and nobody changes it.
+        // SAFETY: the value is initialised and no longer changes.
         unsafe { (*self.value.get()).as_deref() }.expect("the value is made")
     }
 }
 
-/// Each execution has statics of its own, with all that is in them.
+/// Each execution has its own copies of statics, including all data in them.
 #[test]
 fn plain_data_beside_an_object_is_put_back() {
     static LAZY: OwnLazy = OwnLazy {

@@ -1,4 +1,4 @@
-//! What a checked program may do without taking the checker down.
+//! Behaviour of checked programs that must not take the checker down.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc, Mutex};
@@ -62,7 +62,7 @@ fn values_with_operations_in_drop_are_torn_down() {
             *count += 1;
         }
     }
-    // The deadlocked threads are unwound with the locks held.
+    // The deadlocked threads are unwound while they hold the locks.
     let report = Checker::new().keep_going(true).check(|| {
         let locks = Arc::new((Mutex::new(0), Mutex::new(0), Arc::new(Mutex::new(0))));
         let other = thread::spawn({
@@ -120,7 +120,7 @@ fn a_nested_model_is_explained() {
 #[test]
 fn an_operation_outside_a_model_is_explained() {
     if cfg!(feature = "enforce") {
-        // There it is real.
+        // With this feature the types are real outside of models.
         return;
     }
     let payload = std::panic::catch_unwind(|| AtomicU32::new(0).load(SeqCst)).unwrap_err();
@@ -236,7 +236,7 @@ fn objects_have_the_names_that_they_were_given() {
     );
 }
 
-/// More than a thread's stack has unless it asks for it.
+/// Uses more than the default stack size.
 #[inline(never)]
 fn use_half_a_megabyte() {
     std::hint::black_box(&mut [0_u8; 512 << 10]);
@@ -274,7 +274,7 @@ fn who_exhausts_a_stack_is_told_how_to_get_a_larger_one() {
     );
 }
 
-/// Aborts if it is dropped by a panic, as the worker threads of some executors do.
+/// Aborts if it is dropped during a panic, as worker threads of some executors do.
 struct AbortsByPanic;
 
 impl Drop for AbortsByPanic {
@@ -285,7 +285,7 @@ impl Drop for AbortsByPanic {
     }
 }
 
-/// Threads that spin at the end of an execution are unwound. The panic of one that aborts meanwhile is no panic of later executions.
+/// Spinning threads are unwound at the end. If one aborts, later executions do not see its panic.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn a_guard_that_aborts_when_a_spinning_thread_is_unwound_is_no_failure() {
@@ -326,7 +326,7 @@ fn a_panic_that_unwinds_one_thread_does_not_show_in_another() {
             move || {
                 let _guard = shared.0.lock();
                 shared.1.load(SeqCst);
-                // To unlock is an operation, and the main thread may go on before it.
+                // Unlocking is an operation, and the main thread may continue before it.
                 std::panic::resume_unwind(Box::new("while the lock is held"));
             }
         });

@@ -1,4 +1,4 @@
-//! Threads: spawn, join, scope, Builder, park, and how panics travel.
+//! Threads: spawn, join, scope, Builder, park, and propagation of panics.
 
 mod outcomes;
 

@@ -1,4 +1,4 @@
-//! What traces say of objects, messages and places.
+//! The descriptions of objects, messages and places in traces.
 
 use mazurka::cell::UnsafeCell;
 use mazurka::future::{AtomicWaker, block_on, spawn};
@@ -9,7 +9,7 @@ use mazurka::{Checker, Report, thread};
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// The rows of the failure that the program ends with, as `text | place`.
+/// Returns the rows of the program's first failure, as `text | place`.
 fn rows(program: impl Fn() + 'static) -> Vec<String> {
     let report: Report = Checker::new().check(program);
     let rows = report.errors[0].interleaving.rows.iter();
@@ -57,7 +57,7 @@ fn every_object_can_be_given_a_name() {
 #[test]
 fn cells_and_tasks_have_the_names_that_they_were_given() {
     struct Shared(UnsafeCell<u32>);
-    // SAFETY: none; it is what the test is about.
+    // SAFETY: none; the test is about the race.
     unsafe impl Sync for Shared {}
     // SAFETY: as above.
     unsafe impl Send for Shared {}

@@ -1,4 +1,4 @@
-//! The tree of a search against the executions that an observer sees.
+//! Compares the tree of a search with the executions that an observer sees.
 
 use explore::{Algorithm, Observer, Outcome, Step, Strategy};
 use mazurka::sync::Arc;
@@ -9,10 +9,10 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-/// An execution, and how it ended.
+/// The steps and the outcome of an execution.
 type Ended = (Vec<Step>, Outcome);
 
-/// Keeps each execution.
+/// Records each execution.
 #[derive(Clone, Default)]
 struct Seen(Rc<RefCell<Vec<Ended>>>);
 
@@ -28,7 +28,7 @@ impl Observer for Seen {
     }
 }
 
-/// Threads that write, read and write again; an assertion fails in some executions if it is to.
+/// Threads that write, read and write again. With `fails`, an assertion fails in some executions.
 fn program(fails: bool) -> impl Fn() + 'static {
     move || {
         let [x, y] = [(); 2].map(|()| Arc::new(AtomicU32::new(0)));

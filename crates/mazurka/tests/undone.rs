@@ -1,4 +1,4 @@
-//! Rounds of loops that undo what they do to memory: whether one counts as a round without effect is a function of the trace.
+//! Loops whose rounds undo their effects on memory: the trace decides whether a round has effects.
 
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::sync::{Arc as Counted, Mutex, RwLock};
@@ -18,7 +18,7 @@ fn reports(program: fn()) -> [Report; 3] {
     })
 }
 
-/// The first two rounds leave the stack otherwise than it was.
+/// The first two rounds change the stack.
 fn poll(is_there: impl Fn() -> bool) {
     let mut rounds = 0;
     while !is_there() {
@@ -27,7 +27,7 @@ fn poll(is_there: impl Fn() -> bool) {
     }
 }
 
-/// How many hold the lock together depends on the order of events that commute.
+/// The number of simultaneous readers depends on the order of events that commute.
 #[test]
 fn readers_that_poll_together_change_nothing() {
     let reports = reports(|| {
@@ -57,7 +57,7 @@ fn readers_that_poll_together_change_nothing() {
     }
 }
 
-/// So does how many shares there are.
+/// So does the number of shares.
 #[test]
 fn shares_that_are_taken_for_a_round_change_nothing() {
     let reports = reports(|| {
@@ -77,7 +77,7 @@ fn shares_that_are_taken_for_a_round_change_nothing() {
     }
 }
 
-/// The other thread has to see the mark in two rounds.
+/// The other thread must see the mark in two rounds.
 #[test]
 fn memory_that_others_saw_marked_under_a_lock_is_an_effect() {
     let reports = reports(|| {
@@ -108,7 +108,7 @@ fn memory_that_others_saw_marked_under_a_lock_is_an_effect() {
     }
 }
 
-/// What a round asked the count of shares, which another thread changes later.
+/// Each round queries the count of shares, which another thread changes later.
 #[test]
 fn a_loop_on_a_count_of_shares_ends() {
     let programs: [fn(); 4] = [
@@ -158,7 +158,7 @@ fn a_loop_on_a_count_of_shares_ends() {
     }
 }
 
-/// A loop on a weak reference whose value somebody keeps.
+/// A loop on a weak reference to a value that is still owned.
 #[test]
 fn a_loop_on_a_count_of_shares_that_stays_is_stuck() {
     for report in reports(|| {
@@ -173,7 +173,7 @@ fn a_loop_on_a_count_of_shares_that_stays_is_stuck() {
     }
 }
 
-/// Whose share is the last one in a round depends on the order of events that commute.
+/// Which thread has the last share in a round depends on the order of events that commute.
 #[test]
 fn the_last_of_two_that_poll_drops_the_value() {
     for report in reports(|| {
@@ -196,7 +196,7 @@ fn the_last_of_two_that_poll_drops_the_value() {
     }
 }
 
-/// A `None` is moved with whatever a register has for its payload.
+/// Moving a `None` copies the old contents of a register as its payload.
 #[test]
 fn what_operations_leave_in_registers_is_no_state() {
     for report in reports(|| {

@@ -1,14 +1,14 @@
-//! Why an execution fails, beside all interleavings of small programs, which are enumerated here by hand.
+//! Explanations of failures, compared with an enumeration of all interleavings of small programs.
 
 use mazurka::Checker;
 use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use mazurka::thread;
 use report::{Failure, Report};
 
-/// What a thread of a program does, in order: loads and stores of one variable that holds a counter.
+/// The operations of each thread, in order: loads and stores of one counter variable.
 type Program = &'static [&'static [&'static str]];
 
-/// All interleavings of the threads, each as (thread, operation).
+/// Returns all interleavings of the threads, each as (thread, operation).
 fn interleavings(program: Program) -> Vec<Vec<(usize, usize)>> {
     fn extend(
         program: Program,
@@ -41,7 +41,7 @@ fn interleavings(program: Program) -> Vec<Vec<(usize, usize)>> {
     all
 }
 
-/// The value of the counter after an interleaving.
+/// Returns the value of the counter after an interleaving.
 fn result(program: Program, order: &[(usize, usize)]) -> u32 {
     let mut counter = 0;
     let mut loaded = vec![0; program.len()];
@@ -78,7 +78,7 @@ fn check(program: Program, expected: u32) -> Report {
     })
 }
 
-/// The operation of a row: its thread, and its number there.
+/// Returns the operation of a row, as its thread and its number there.
 fn operation(failure: &Failure, row: usize) -> (usize, usize) {
     let rows = &failure.interleaving.rows;
     let thread = rows[row].thread;

@@ -1,14 +1,14 @@
-//! Inline assembly that accesses memory, found in preprocessed C and C++.
+//! Finds inline assembly that accesses memory, in preprocessed C and C++.
 //!
-//! In a program assembly is code like any other. So sources are looked through before they are compiled, and what is found
-//! is kept in a section of the object ([`SECTION`]), one place after the other.
+//! No hook announces the accesses of inline assembly. So the sources are searched before they are
+//! compiled, and a section of the object file ([`SECTION`]) lists the places that were found.
 
 use std::collections::BTreeSet;
 
-/// The section of objects and programs that names the places of assembly, each a string of C.
+/// The section of objects and programs that lists the places of assembly. Each place is a C string.
 pub(crate) const SECTION: &str = ".mazurka.asm";
 
-/// Instructions that access no memory of the program, or only say what may be fetched. All names begin so.
+/// Prefixes of the names of instructions that access no memory of the program, or only prefetch it.
 const HARMLESS: [&str; 37] = [
     "nop",
     "pause",
@@ -49,23 +49,23 @@ const HARMLESS: [&str; 37] = [
     "clwb",
 ];
 
-/// Words before an instruction.
+/// Prefixes that may stand before an instruction.
 const PREFIXES: [&str; 10] = [
     "lock", "rep", "repe", "repz", "repne", "repnz", "data16", "notrack", "xacquire", "xrelease",
 ];
 
-/// Instructions on strings, which have no operands.
+/// String instructions, which access memory even without operands.
 const STRINGS: [&str; 5] = ["movs", "stos", "cmps", "lods", "scas"];
 
-/// Instructions after which code runs that nothing is known of.
+/// Instructions that run unknown code, which may access memory; and `xlat`, which reads memory.
 const UNKNOWN: [&str; 6] = ["syscall", "sysenter", "int", "svc", "call", "xlat"];
 
-/// Data among the instructions: an instruction that the assembler does not know.
+/// Directives that emit data: they encode instructions that the assembler does not know.
 const ENCODED: [&str; 8] = [
     ".byte", ".word", ".short", ".value", ".long", ".quad", ".insn", ".inst",
 ];
 
-/// The places of statements that access memory, as `file:line`.
+/// Returns the places of statements that access memory, as `file:line`.
 pub(crate) fn places(preprocessed: &str) -> BTreeSet<String> {
     let mut places = BTreeSet::new();
     for (at, _) in preprocessed.match_indices("asm") {
@@ -83,7 +83,7 @@ pub(crate) fn places(preprocessed: &str) -> BTreeSet<String> {
     places
 }
 
-/// What is to be compiled beside a source with assembly at these places: it fills the section.
+/// Returns source text that fills the section with these places. It is added to the source.
 pub(crate) fn note(places: &BTreeSet<String>) -> String {
     let strings = places.iter().map(|place| {
         let place = place.replace(['"', '\\', '\n'], "?");
@@ -96,7 +96,7 @@ pub(crate) fn note(places: &BTreeSet<String>) -> String {
     )
 }
 
-/// The places that the section of a program names.
+/// Returns the places that are listed in the section of a program.
 pub(crate) fn noted(section: &[u8]) -> BTreeSet<String> {
     let places = section.split(|&byte| byte == 0);
     let places = places.filter(|place| !place.is_empty());
@@ -105,7 +105,7 @@ pub(crate) fn noted(section: &[u8]) -> BTreeSet<String> {
         .collect()
 }
 
-/// The place behind this text, by its last line marker: `# 12 "queue.c"`.
+/// Returns the position at the end of a text, from its last line marker (`# 12 "queue.c"`).
 fn place(before: &str) -> Option<String> {
     let marker = before
         .rfind("\n# ")
@@ -118,7 +118,7 @@ fn place(before: &str) -> Option<String> {
     Some(format!("{file}:{line}"))
 }
 
-/// `asm("template" : outputs : inputs : clobbers)`.
+/// A statement `asm("template" : outputs : inputs : clobbers)`.
 #[derive(Default)]
 struct Statement {
     template: String,
@@ -128,7 +128,7 @@ struct Statement {
 }
 
 impl Statement {
-    /// What follows the word; none if it is no assembly.
+    /// Parses the text after the keyword `asm`. Returns `None` if it is no assembly statement.
     fn parse(text: &str) -> Option<Statement> {
         let is_qualifier = |letter: char| letter.is_alphanumeric() || letter == '_';
         let mut rest = skip_space(text);
@@ -179,7 +179,8 @@ impl Statement {
         })
     }
 
-    /// Whether an operand may lie in memory. An input that may lie in a register, too, is loaded by the compiler.
+    /// Checks for an operand that may be in memory. The compiler loads inputs that may also be in a
+    /// register.
     fn has_operand_in_memory(&self) -> bool {
         let is_memory = |letter: char| "moVg<>".contains(letter);
         let outputs = self.outputs.iter();
@@ -244,7 +245,7 @@ impl Instruction {
     }
 }
 
-/// The operands of an instruction, without the names of operands of the statement: `%[name]`.
+/// Returns the operands of an instruction. A reference to a named operand (`%[name]`) becomes `%0`.
 fn operands(text: &str) -> Vec<String> {
     let mut plain = String::new();
     let mut rest = text;
@@ -274,7 +275,7 @@ fn operands(text: &str) -> Vec<String> {
     operands.map(str::to_owned).collect()
 }
 
-/// Whether an operand is what lies at an address, unless that is on the thread's own stack.
+/// Checks whether an operand is the content of an address that is not on the thread's stack.
 fn is_address(operand: &str) -> bool {
     let is_modified = operand.strip_prefix("%a");
     if is_modified.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit())) {
@@ -289,7 +290,7 @@ fn is_address(operand: &str) -> bool {
     })
 }
 
-/// Whether an operand is a variable by its name.
+/// Checks whether an operand is the name of a variable.
 fn is_symbol(operand: &str) -> bool {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || "_.+-".contains(letter);
     operand.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
@@ -297,7 +298,7 @@ fn is_symbol(operand: &str) -> bool {
         && !is_register(operand)
 }
 
-/// Registers without a percent sign, as Intel's syntax and other processors have them.
+/// Checks for a register without a percent sign, as in Intel's syntax and on other processors.
 fn is_register(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let digits = name.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -314,7 +315,7 @@ fn is_register(name: &str) -> bool {
     is_numbered || is_named.contains(&letters)
 }
 
-/// What follows spaces and line markers.
+/// Skips spaces and line markers.
 fn skip_space(text: &str) -> &str {
     let mut rest = text.trim_start();
     while rest.starts_with("# ") {
@@ -324,7 +325,7 @@ fn skip_space(text: &str) -> &str {
     rest
 }
 
-/// What a string holds whose first quote is behind us, and what follows it.
+/// Returns the content of a string after its opening quote, and the text after the string.
 fn string(text: &str) -> Option<(String, &str)> {
     let mut content = String::new();
     let mut letters = text.char_indices();
@@ -341,7 +342,7 @@ fn string(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// What follows a character whose first quote is behind us.
+/// Returns the text after a character whose opening quote is already read.
 fn character(text: &str) -> Option<&str> {
     let mut letters = text.char_indices();
     loop {

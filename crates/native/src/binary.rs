@@ -1,4 +1,4 @@
-//! What kind of file a user wants to have checked: only a program that was built with the wrapper can be.
+//! Recognizes kinds of files. Only programs that were built with the wrapper can be checked.
 
 use crate::RUNTIME_LIBRARY;
 use object::read::elf::{Dynamic, ElfFile64, FileHeader as _, ProgramHeader as _};
@@ -13,27 +13,27 @@ pub struct Binary {
     origin: Origin,
 }
 
-/// How a program comes to check itself.
+/// How a program is prepared for a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Origin {
-    /// It has our hooks, and our library as one that it needs.
+    /// It has our hooks, and needs our library.
     Hooks,
-    /// It is in Rust, and calls `mazurka::program`.
+    /// It is written in Rust and calls `mazurka::program`.
     Rust,
 }
 
-/// The section of a program in Rust that can be checked, of `mazurka-enforce`.
+/// The section by which a checkable Rust program is recognized. `mazurka-enforce` adds it.
 const NOTE: &str = ".note.mazurka";
 
-/// Why a file cannot be checked.
+/// The reason why a file cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum BinaryError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{}: cannot read this program: {error}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error that the system reports.
         error: io::Error,
     },
     /// It is no program for this kind of machine.
@@ -41,13 +41,13 @@ pub enum BinaryError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it is instead.
+        /// A description of what the file is instead.
         what: &'static str,
     },
-    /// It is linked in a way that leaves our library out.
+    /// It is linked statically, so that our library is left out.
     #[error("{}: this program is linked statically, so its calls of the system's libraries cannot be seen; link it without -static", .0.display())]
     Static(PathBuf),
-    /// It has hooks, but those of the thread sanitizer's own library.
+    /// It has hooks, but they belong to the thread sanitizer's own library.
     #[error("{}: this program was built for the thread sanitizer; build it with `mazurka cc` or `mazurka c++` in place of the compiler, without -fsanitize=thread", .0.display())]
     ThreadSanitizer(PathBuf),
     /// It was not built with the wrapper.
@@ -58,8 +58,8 @@ pub enum BinaryError {
 type Elf<'data> = ElfFile64<'data, LittleEndian>;
 
 impl Binary {
-    /// Looks whether a file is a program that was built with `mazurka cc` or `mazurka c++`, or one in Rust that calls
-    /// `mazurka::program`.
+    /// Checks whether a file is a program that was built with `mazurka cc` or `mazurka c++`, or a
+    /// Rust program that calls `mazurka::program`.
     ///
     /// ```
     /// use mazurka_native::Binary;
@@ -68,7 +68,7 @@ impl Binary {
     /// ```
     ///
     /// # Errors
-    /// If it is not, with what it is instead.
+    /// If the file is no such program. The error says what it is instead.
     pub fn recognise(path: &Path) -> Result<Binary, BinaryError> {
         let data = read(path)?;
         let elf = parse(path, &data)?;
@@ -104,18 +104,18 @@ impl Binary {
         })
     }
 
-    /// Whether it is a program in Rust, which calls `mazurka::program`.
+    /// Checks whether this is a Rust program, which calls `mazurka::program`.
     pub fn is_rust(&self) -> bool {
         self.origin == Origin::Rust
     }
 
-    /// The libraries that it asks for by itself.
+    /// Returns the libraries that the program itself needs.
     pub fn needed(&self) -> &[String] {
         &self.needed
     }
 }
 
-/// Whether a file calls hooks, so was compiled with them; false for what cannot be read.
+/// Checks whether a file was compiled with hooks. Returns false if it cannot be read.
 pub fn has_hooks(path: &Path) -> bool {
     let Ok(data) = read(path) else {
         return false;
@@ -130,7 +130,8 @@ pub fn has_hooks(path: &Path) -> bool {
     })
 }
 
-/// Whether clang has made something in a file, as compilers note there; false for what cannot be read.
+/// Checks whether clang compiled a part of a file, according to the notes that compilers leave
+/// there. Returns false if the file cannot be read.
 pub fn is_by_clang(path: &Path) -> bool {
     const NOTE: &[u8] = b"clang version";
     let Ok(data) = read(path) else {
@@ -144,7 +145,7 @@ pub fn is_by_clang(path: &Path) -> bool {
     notes.is_some_and(|notes| notes.windows(NOTE.len()).any(|part| part == NOTE))
 }
 
-/// Whether a file calls this function of another one; false for what cannot be read.
+/// Checks whether a file imports this function. Returns false if the file cannot be read.
 pub fn imports(path: &Path, function: &str) -> bool {
     let Ok(data) = read(path) else {
         return false;
@@ -156,7 +157,7 @@ pub fn imports(path: &Path, function: &str) -> bool {
         .any(|symbol| symbol.is_undefined() && symbol.name() == Ok(function))
 }
 
-/// A pipe or a device may have no end.
+/// Reads a regular file. Others are refused: a pipe or a device may have no end.
 fn read(path: &Path) -> Result<Vec<u8>, BinaryError> {
     let is_file = fs::metadata(path).map(|file| file.is_file());
     let content = is_file.and_then(|is_file| match is_file {
@@ -196,7 +197,7 @@ fn foreign(path: &Path, what: &'static str) -> BinaryError {
     }
 }
 
-/// The libraries that the dynamic linker looks for, in its order.
+/// Returns the libraries that the dynamic linker searches for, in its order.
 fn needed(elf: &Elf<'_>) -> Vec<String> {
     let Ok(libraries) = elf.import_libraries() else {
         return Vec::new();
@@ -207,7 +208,7 @@ fn needed(elf: &Elf<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Whether a file without a dynamic linker is a program, which may be relocatable as libraries are.
+/// Checks for a program without a dynamic linker, which may be position-independent like a library.
 fn is_program(elf: &Elf<'_>) -> bool {
     let is_fixed = elf.elf_header().e_type(LittleEndian) == elf::ET_EXEC;
     let Ok(table) = elf

@@ -1,4 +1,4 @@
-//! Builds the sources that a user names into a program, in a folder that goes away with it.
+//! Builds a program from a user's sources, in a temporary folder that is removed with it.
 
 use crate::scratch::Scratch;
 use crate::{Compiler, Instrumented, Language, RuntimeLibrary};
@@ -11,16 +11,16 @@ use std::process::{Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What is to be built.
+/// The description of a build.
 #[derive(Clone, Copy, Debug)]
 pub struct Build<'a> {
-    /// With what.
+    /// The compiler to use.
     pub compiler: &'a Compiler,
     /// The library that hooks call.
     pub library: &'a RuntimeLibrary,
     /// Sources, objects and libraries, in the order of the command line.
     pub files: &'a [PathBuf],
-    /// The user's flags; they win over ours.
+    /// The user's flags. They take precedence over ours.
     pub flags: &'a [OsString],
 }
 
@@ -31,40 +31,40 @@ pub struct Built {
     time: Duration,
 }
 
-/// Why there is no program.
+/// The reason why a build made no program.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The compiler refuses, and has said why.
+    /// The compiler failed and has printed why.
     #[error("the compiler ended with {status}; what it said is above")]
     Compiler {
-        /// How it ended.
+        /// Its exit status.
         status: ExitStatus,
     },
     /// The compiler was stopped from outside.
     #[error("interrupted while compiling")]
     Interrupted,
-    /// A flag that makes something else than a program.
+    /// A flag makes the compiler produce something other than a program.
     #[error(
         "{flag}: with this flag the compiler makes {instead}; leave it out, or build with `mazurka cc` and check the program"
     )]
     Flag {
         /// The flag.
         flag: String,
-        /// What comes out with it.
+        /// What the compiler produces with this flag.
         instead: &'static str,
     },
-    /// The compiler says that all is well, and there is nothing.
+    /// The compiler reported success, but there is no program.
     #[error("{compiler}: the compiler succeeded but made no program; choose another with --cc")]
     Nothing {
-        /// Its name.
+        /// The name of the compiler.
         compiler: String,
     },
-    /// The system refuses something.
+    /// A call of the system failed.
     #[error("cannot {what}: {error}")]
     System {
-        /// What was tried.
+        /// The action that failed.
         what: &'static str,
-        /// What the system says.
+        /// The error that the system reports.
         error: io::Error,
     },
 }
@@ -93,10 +93,11 @@ const OTHER_PURPOSES: [(&str, &str); 11] = [
 ];
 
 impl Build<'_> {
-    /// Runs the compiler, until `stops` says that it is to stop. Its messages go where those of this process go, unchanged.
+    /// Runs the compiler until it ends or `stops` returns true. Its messages go to the output of
+    /// this process, unchanged.
     ///
     /// # Errors
-    /// If the compiler refuses, is stopped or cannot be run, or if the flags ask for something else than a program.
+    /// If the compiler fails, is stopped or cannot run, or if the flags do not ask for a program.
     pub fn run(&self, stops: impl Fn() -> bool) -> Result<Built, BuildError> {
         self.makes_a_program()?;
         let folder = Scratch::new().map_err(|error| BuildError::System {
@@ -128,7 +129,7 @@ impl Build<'_> {
         }
     }
 
-    /// Whether the user's flags raise the optimisation, which merges plain accesses before they get their hooks.
+    /// Checks whether the flags optimize: plain accesses are then merged before they get hooks.
     ///
     /// ```
     /// # use mazurka_native::Build;
@@ -143,7 +144,7 @@ impl Build<'_> {
         levels.next_back().is_some_and(|level| level != "0")
     }
 
-    /// The files, each in its own language: a C++ compiler would take C for C++.
+    /// Returns the files, each with its own language: a C++ compiler would treat C sources as C++.
     fn inputs(&self) -> Vec<OsString> {
         let is_mixed = Language::of_all(self.files) == Some(Language::CPlusPlus);
         let mut arguments = Vec::new();
@@ -174,22 +175,22 @@ impl Build<'_> {
 }
 
 impl Built {
-    /// The program.
+    /// Returns the path of the program.
     pub fn program(&self) -> PathBuf {
         self.folder.path().join(PROGRAM)
     }
 
-    /// How long compiling and linking took.
+    /// Returns the time that compiling and linking took.
     pub fn time(&self) -> Duration {
         self.time
     }
 }
 
-/// Runs a compiler to its end, or until it is to stop: then it is ended, and what it has started.
+/// Runs a compiler until it ends or must stop. Then all processes that it started end with it.
 fn status(command: &mut Command, stops: impl Fn() -> bool) -> io::Result<ExitStatus> {
-    /// Between two looks.
+    /// The time between two checks.
     const LOOK: Duration = Duration::from_millis(2);
-    /// For the compiler to remove its files.
+    /// The time that the compiler is given to remove its files.
     const TIDYING: Duration = Duration::from_millis(300);
     let mut compiler = command.process_group(0).spawn()?;
     let group = Pid::from_child(&compiler);
@@ -205,14 +206,14 @@ fn status(command: &mut Command, stops: impl Fn() -> bool) -> io::Result<ExitSta
         };
         if let Some(signal) = signal {
             stopped.get_or_insert_with(Instant::now);
-            // It may have ended by itself.
+            // It may have ended on its own.
             let _ = kill_process_group(group, signal);
         }
         thread::sleep(LOOK);
     }
 }
 
-/// A file whose name begins like an option is named so that it is none.
+/// Prefixes a file name that looks like an option with `./`.
 fn named(file: &Path) -> OsString {
     match file.to_string_lossy().starts_with(['-', '@']) {
         true => Path::new(".").join(file).into_os_string(),

@@ -1,4 +1,4 @@
-//! Which compiler there is: gcc or clang, of which version, for which language.
+//! Finds the compiler for a language, its family (gcc or clang) and its version.
 
 use crate::Language;
 use std::ffi::{OsStr, OsString};
@@ -9,13 +9,13 @@ use std::process::Command;
 /// A compiler that can be run.
 #[derive(Clone, Debug)]
 pub struct Compiler {
-    /// The program, then arguments that always come first: `ccache gcc -m64`. Not empty.
+    /// The program, followed by arguments that always come first: `ccache gcc -m64`. Not empty.
     words: Vec<OsString>,
     family: Family,
     version: u32,
 }
 
-/// Whose flags a compiler takes.
+/// The family of a compiler, which decides the flags that it accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// GNU's compiler.
@@ -24,49 +24,49 @@ pub enum Family {
     Clang,
 }
 
-/// Why there is no compiler.
+/// The reason why no compiler can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CompilerError {
-    /// None of the usual ones is there.
+    /// None of the usual compilers is installed.
     #[error(
         "no {} compiler: there is no {} here; install gcc or clang, or name one with --cc or {variable}",
         match .language { Language::C => "C", Language::CPlusPlus => "C++" },
         .tried.join(", no ")
     )]
     Absent {
-        /// What it is needed for.
+        /// The language of the sources.
         language: Language,
-        /// The commands that are not there.
+        /// The commands that were not found.
         tried: Vec<String>,
-        /// The environment variable that chooses.
+        /// The environment variable that chooses the compiler.
         variable: &'static str,
     },
-    /// The one that was chosen cannot be run.
+    /// The chosen compiler cannot be run.
     #[error("{command}: this compiler cannot be run: {error}; choose another with --cc or CC")]
     CannotRun {
         /// The command.
         command: String,
-        /// What the system says.
+        /// The error that the system reports.
         error: io::Error,
     },
-    /// It is neither gcc nor clang.
+    /// The compiler is neither gcc nor clang.
     #[error(
         "{command}: this is neither gcc nor clang, it says of itself {says:?}; choose gcc or clang with --cc or CC"
     )]
     Unknown {
         /// The command.
         command: String,
-        /// The first line about its version.
+        /// The first line of its version message.
         says: String,
     },
 }
 
-/// Reads an environment variable: `|name| std::env::var_os(name)`, or what a test says.
+/// A reader of environment variables: `|name| std::env::var_os(name)`, or a substitute in tests.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 impl Compiler {
-    /// The compiler of a program: the one that the user has `chosen`, else the one that CC or CXX names, else the
-    /// first of the usual ones that is there.
+    /// Finds the compiler for a program: the one that the user has `chosen`, otherwise the one that
+    /// CC or CXX names, otherwise the first of the usual compilers that is installed.
     ///
     /// ```
     /// use mazurka_native::{Compiler, Language};
@@ -78,7 +78,7 @@ impl Compiler {
     /// ```
     ///
     /// # Errors
-    /// If it cannot be run, is neither gcc nor clang, or none is there.
+    /// If it cannot be run, if it is neither gcc nor clang, or if none is installed.
     pub fn find(
         language: Language,
         chosen: Option<&OsStr>,
@@ -99,11 +99,12 @@ impl Compiler {
         }
     }
 
-    /// The compiler that `mazurka cc` or `mazurka c++` stands for: the one that MAZURKA_CC or MAZURKA_CXX names, else
-    /// the first of the usual ones. CC and CXX are not asked: they name the wrapper.
+    /// Finds the compiler behind `mazurka cc` or `mazurka c++`: the one that MAZURKA_CC or
+    /// MAZURKA_CXX names, otherwise the first of the usual compilers. CC and CXX are ignored,
+    /// because they name the wrapper.
     ///
     /// # Errors
-    /// If it cannot be run, is neither gcc nor clang, or none is there.
+    /// If it cannot be run, if it is neither gcc nor clang, or if none is installed.
     pub fn behind_wrapper(
         language: Language,
         environment: Environment<'_>,
@@ -118,29 +119,29 @@ impl Compiler {
         }
     }
 
-    /// Whose flags it takes.
+    /// Returns the family of the compiler.
     pub fn family(&self) -> Family {
         self.family
     }
 
-    /// The first number of its version: 12 for 12.2.0.
+    /// Returns the major version: 12 for 12.2.0.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// The command, with the arguments that always come first.
+    /// Returns the command, with the arguments that always come first.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]);
         command
     }
 
-    /// As a person would type it.
+    /// Returns the command as a person would type it.
     pub fn name(&self) -> String {
         shown(&self.words)
     }
 
-    /// For C++ the sibling of the chosen compiler, where it has one: `clang-19` → `clang++-19`.
+    /// For C++, uses the sibling of the chosen compiler if it has one: `clang-19` → `clang++-19`.
     fn chosen(language: Language, chosen: &OsStr) -> Result<Compiler, CompilerError> {
         let words = words(chosen);
         if let (Language::CPlusPlus, [program]) = (language, &words[..])
@@ -180,7 +181,7 @@ impl Compiler {
         let output = Command::new(&words[0])
             .args(&words[1..])
             .arg("--version")
-            // Messages are read here, so they must be in no other language.
+            // The messages are parsed below, so they must be in English.
             .env("LC_ALL", "C")
             .output()
             .map_err(|error| CompilerError::CannotRun {
@@ -202,7 +203,7 @@ impl Compiler {
     }
 }
 
-/// `gcc (Debian 12.2.0-14) 12.2.0`, `Debian clang version 14.0.6`.
+/// Parses a version message: `gcc (Debian 12.2.0-14) 12.2.0`, `Debian clang version 14.0.6`.
 fn identity(says: &str) -> Option<(Family, u32)> {
     let first = says.lines().next()?;
     if let Some((_, version)) = first.split_once("clang version ") {
@@ -223,7 +224,7 @@ fn major(version: &str) -> Option<u32> {
     version.split('.').next()?.trim().parse().ok()
 }
 
-/// `gcc` → `g++`, `/opt/bin/clang-19` → `/opt/bin/clang++-19`.
+/// Names the C++ sibling: `gcc` → `g++`, `/opt/bin/clang-19` → `/opt/bin/clang++-19`.
 fn for_c_plus_plus(program: &OsStr) -> Option<OsString> {
     let path = Path::new(program);
     let name = path.file_name()?.to_str()?;
@@ -237,12 +238,12 @@ fn for_c_plus_plus(program: &OsStr) -> Option<OsString> {
     Some(path.with_file_name(sibling).into_os_string())
 }
 
-/// Whether a command is `mazurka cc`, which would come back here for ever.
+/// Checks whether a command is `mazurka cc`, which would call itself without end.
 fn is_this_wrapper(words: &[OsString]) -> bool {
     Path::new(&words[0]).file_stem() == Some(OsStr::new("mazurka"))
 }
 
-/// The words of a variable like CC, which make and cmake split at spaces, too.
+/// Splits a variable like CC into words, at spaces as make and cmake do.
 fn words(value: &OsStr) -> Vec<OsString> {
     match value.to_str() {
         // A program whose name has spaces is one word.

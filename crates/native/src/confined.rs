@@ -1,15 +1,15 @@
-//! Whether all that a program changes is its own memory: then an execution of it can be put back as it was in the
-//! middle, not only at its beginning.
+//! Checks whether a program changes only its own memory. If so, its executions can be restored to a
+//! state in the middle, not only to the beginning.
 //!
-//! Files, signals and the like are kept elsewhere, and so is what some functions of the C library remember. A program
-//! is confined if it asks other images only for functions that are known to do nothing of the kind.
+//! Files, signals and similar state are kept elsewhere, as is state that functions of the C library
+//! keep. A confined program imports only functions that are known to leave all of this alone.
 
 use crate::unseen::is_known;
 use object::{Object, ObjectSymbol};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How names begin that are harmless: hooks, threads and locks (which the runtime library provides), C++.
+/// Prefixes of harmless names: hooks, threads and locks (which the runtime library provides), C++.
 const PREFIXES: [&str; 17] = [
     "_ITM_",
     "_Unwind_",
@@ -30,8 +30,8 @@ const PREFIXES: [&str; 17] = [
     "tss_",
 ];
 
-/// Parts of names that are not harmless, though they begin so: of C++ files, directories, locales; of threads what
-/// the system keeps.
+/// Parts of names that are not harmless despite their prefix. In C++: files, directories, locales.
+/// For threads: state that the system keeps.
 const OPEN: [&str; 9] = [
     "affinity",
     "filebuf",
@@ -44,8 +44,8 @@ const OPEN: [&str; 9] = [
     "stdio",
 ];
 
-/// Functions and variables of the C library that keep nothing, print to the standard streams, end the program, or are
-/// provided by the runtime library.
+/// Functions and variables of the C library that keep no state, print to the standard streams, end
+/// the program, or are provided by the runtime library.
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
     "_Exit", "__assert", "__assert_fail", "__ctype_b_loc", "__ctype_tolower_loc", "__ctype_toupper_loc",
@@ -70,8 +70,8 @@ const HARMLESS: &[&str] = &[
     "vsprintf",
 ];
 
-/// Whether a program and the libraries that are loaded with it, but for those of the system, change nothing but their
-/// memory. False if one of them cannot be read.
+/// Checks whether a program and the libraries loaded with it, except those of the system, change
+/// only their memory. Returns false if one of them cannot be read.
 ///
 /// ```
 /// use mazurka_native::is_confined;
@@ -83,7 +83,7 @@ pub fn is_confined(program: &Path, libraries: &[PathBuf]) -> bool {
     ask_only_for(is_harmless, program, libraries)
 }
 
-/// Functions of the C library that keep something for each thread, besides `errno`.
+/// Functions of the C library that keep state for each thread, besides `errno`.
 const OF_THREADS: [&str; 8] = [
     "__h_errno_location",
     "__res_state",
@@ -95,13 +95,13 @@ const OF_THREADS: [&str; 8] = [
     "uselocale",
 ];
 
-/// Whether a program, or a library that is loaded with it, uses what the C library keeps for each thread, besides `errno`.
-/// True if one of them cannot be read.
+/// Checks whether a program or a library loaded with it uses per-thread state of the C library
+/// other than `errno`. Returns true if one of them cannot be read.
 pub fn uses_thread_state(program: &Path, libraries: &[PathBuf]) -> bool {
     !ask_only_for(|name| !OF_THREADS.contains(&name), program, libraries)
 }
 
-/// Functions that open files, which may be to write them, or that change what has a name in the file system.
+/// Functions that open files, possibly for writing, or change named objects of the file system.
 #[rustfmt::skip]
 const OF_FILES: &[&str] = &[
     "__open64_2", "__open_2", "__openat64_2", "__openat_2", "chmod", "chown", "creat", "creat64", "fchmodat", "fchownat", "fopen",
@@ -112,8 +112,8 @@ const OF_FILES: &[&str] = &[
     "symlinkat", "truncate", "truncate64", "unlink", "unlinkat", "utime", "utimensat", "utimes",
 ];
 
-/// Whether a program, or a library that is loaded with it, may change files that have names, and so meet other processes that run the same
-/// program. True if one of them cannot be read.
+/// Checks whether a program or a library loaded with it may change named files, and so interfere
+/// with other processes that run the same program. Returns true if one of them cannot be read.
 pub fn may_change_files(program: &Path, libraries: &[PathBuf]) -> bool {
     let is_of_cpp = |name: &str| {
         ["filebuf", "filesystem", "fstream"]
@@ -126,8 +126,8 @@ pub fn may_change_files(program: &Path, libraries: &[PathBuf]) -> bool {
     !ask_only_for(keeps_out, program, libraries)
 }
 
-/// The address of a function in an image, as the linker has it. None if it is not there, or the image cannot be read or has no table of
-/// symbols.
+/// Returns the link-time address of a function in an image. Returns `None` if the function is not
+/// there, or if the image cannot be read or has no symbol table.
 pub fn address_of(image: &Path, function: &str) -> Option<u64> {
     let bytes = fs::read(image).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
@@ -136,8 +136,8 @@ pub fn address_of(image: &Path, function: &str) -> Option<u64> {
     Some(symbol.address())
 }
 
-/// Whether a program and the libraries that are loaded with it, but for those of the system, ask other images only for such
-/// names. False if one of them cannot be read.
+/// Checks whether a program and the libraries loaded with it, except those of the system, import
+/// only names that satisfy `is_such`. Returns false if one of them cannot be read.
 pub(crate) fn ask_only_for(
     is_such: impl Fn(&str) -> bool,
     program: &Path,
@@ -155,7 +155,7 @@ fn asks_only_for(is_such: impl Fn(&str) -> bool, image: &Path) -> Option<bool> {
     Some(foreign.all(|symbol| symbol.name().is_ok_and(&is_such)))
 }
 
-/// Whether a function of another image is known to change nothing but memory of the program.
+/// Checks whether a function of another image is known to change only memory of the program.
 ///
 /// ```
 /// use mazurka_native::is_harmless;

@@ -1,4 +1,4 @@
-//! A program that is run again in gdb, which stops where it failed.
+//! Runs a program again in gdb, which stops where the program failed.
 
 use crate::scratch::Scratch;
 use crate::{Answer, Order};
@@ -10,14 +10,15 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// Between two looks whether the debugger has ended or is to stop.
+/// The time between two checks whether the debugger has ended or must stop.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The debugger.
 const GDB: &str = "gdb";
 
-/// Starts the program, which is given after it, and shows where it failed: what failed, and the youngest frame that
-/// is not the runtime library's. The frame is looked for in Python, which not every gdb has.
+/// Commands for gdb. They run the program that is given on gdb's command line, and show what failed
+/// and the youngest frame outside the runtime library. Python finds this frame, and not every gdb
+/// includes Python.
 const SCRIPT: &str = r#"
 set startup-with-shell off
 set breakpoint pending on
@@ -49,13 +50,13 @@ end
 /// A debugger that is about to run a program.
 #[derive(Debug)]
 pub struct Debugger {
-    /// Of the order and the answers.
+    /// The folder of the order and the answers.
     folder: Scratch,
     command: Command,
 }
 
 impl Debugger {
-    /// Whether there is one.
+    /// Checks whether the debugger is installed.
     ///
     /// # Errors
     /// If it cannot be run.
@@ -65,10 +66,10 @@ impl Debugger {
         command.stdout(Stdio::null()).status().map(drop)
     }
 
-    /// Prepares it to run a program that was built with hooks as `order` says.
+    /// Prepares the debugger to run a program that was built with hooks as `order` says.
     ///
     /// # Errors
-    /// If the system refuses files for the order and the answers.
+    /// If the files for the order and the answers cannot be created.
     pub fn new(program: &Path, arguments: &[OsString], order: &Order) -> io::Result<Debugger> {
         let folder = Scratch::new()?;
         let order = Order {
@@ -89,8 +90,8 @@ impl Debugger {
         Ok(Debugger { folder, command })
     }
 
-    /// Runs it until the user leaves it or it is to stop: how it ended, and what the program has found out if it came to
-    /// its end.
+    /// Runs the debugger until the user leaves it or `stops` returns true. Returns its exit status,
+    /// and the result of the program if that ran to its end.
     ///
     /// # Errors
     /// If it cannot be run.
@@ -101,7 +102,7 @@ impl Debugger {
                 break status;
             }
             if stops() {
-                // The system ends the program with it.
+                // The system ends the program together with its debugger.
                 debugger.kill()?;
             }
             thread::sleep(LOOK);

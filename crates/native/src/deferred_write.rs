@@ -1,16 +1,17 @@
-//! Whether the code behind a hook of a write does what the hook has announced, or calls another hook before: gcc copies
-//! a structure behind two hooks, that of the write and that of the read.
+//! Finds hooks of writes that are followed by another hook before the write itself. Gcc copies a
+//! structure after two hooks: first that of the write, then that of the read.
 
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess,
     OpKind, Register,
 };
 
-/// Instructions that are looked at.
+/// The largest number of instructions to examine.
 const ENOUGH: usize = 32;
 
-/// Where the code at `start` finds the address of the function that it calls next, if it changes no memory before: the
-/// slot of a shared library's function, by its distance from the beginning of the code.
+/// Returns the slot of the next function that the code at `start` calls, if the code changes no
+/// memory before. The slot holds the address of a shared library's function. It is given as its
+/// distance from the beginning of the code.
 ///
 /// ```
 /// use mazurka_native::slot_of_next_call;
@@ -34,7 +35,7 @@ pub fn slot_of_next_call(code: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-/// The slot through which a stub of the linker jumps.
+/// Returns the slot through which a linker stub jumps.
 fn slot_of_stub(code: &[u8], start: usize) -> Option<usize> {
     let mut stub = instructions(code, start);
     let jump = stub.find(|instruction| instruction.code() != Code::Endbr64)?;
@@ -42,7 +43,7 @@ fn slot_of_stub(code: &[u8], start: usize) -> Option<usize> {
     jumps.then(|| slot(&jump)).flatten()
 }
 
-/// The place in memory that holds the address that a call or a jump goes to, where that is fixed.
+/// Returns the memory location that holds the target of a call or jump, if this location is fixed.
 fn slot(instruction: &Instruction) -> Option<usize> {
     let is_fixed = instruction.op0_kind() == OpKind::Memory
         && instruction.memory_base() == Register::RIP

@@ -1,14 +1,14 @@
-//! What of a recipe would let a stranger's file run commands: `replay` uses only compilers, flags and files that are
-//! listed here, unless the user trusts the recipe.
+//! Finds the parts of a recipe with which a file from a stranger could run commands. Unless the
+//! user trusts the recipe, `replay` uses only the compilers, flags and files that are allowed here.
 
 use crate::Language;
 use report::Recipe;
 use std::path::{Component, Path};
 
-/// Compilers by name, with a version if wanted; they are looked for in `PATH`.
+/// Allowed compilers, optionally followed by a version. They are searched for in `PATH`.
 const COMPILERS: [&str; 6] = ["cc", "c++", "gcc", "g++", "clang", "clang++"];
 
-/// Flags that stand alone.
+/// Allowed flags without a value.
 const FLAGS: [&str; 15] = [
     "-ansi",
     "-g",
@@ -27,7 +27,8 @@ const FLAGS: [&str; 15] = [
     "-w",
 ];
 
-/// Beginnings of flags whose rest is a word of letters, digits and `+ - _ . : =`, which no compiler takes for a file or a command.
+/// Prefixes of allowed flags. The rest must be a word of letters, digits and `+ - _ . : =`, which
+/// no compiler takes for a file or a command.
 const WORDS: [&str; 14] = [
     "-O",
     "-W",
@@ -45,7 +46,7 @@ const WORDS: [&str; 14] = [
     "-std=",
 ];
 
-/// What may follow `-f` or `-fno-`, a value included.
+/// Allowed features after `-f` or `-fno-`. A value may follow.
 const FEATURES: [&str; 38] = [
     "PIC",
     "PIE",
@@ -87,8 +88,9 @@ const FEATURES: [&str; 38] = [
     "wrapv",
 ];
 
-/// The first part of a recipe that is not known to be harmless; none if the program may be built and run again in `folder`
-/// as the recipe says. (The program itself is the user's: it runs, with the recipe's arguments.)
+/// Returns the first part of a recipe that is not known to be harmless. Returns `None` if the
+/// program may be built and run again in `folder` as the recipe says. (The program itself is the
+/// user's: it runs with the recipe's arguments.)
 ///
 /// ```
 /// use mazurka_native::foreign_part;
@@ -134,7 +136,7 @@ fn is_compiler(name: &str) -> bool {
     })
 }
 
-/// Sources, objects and libraries beneath the folder; a program, if there is nothing else.
+/// Checks for a source, object or library in the folder. Any other file must be the only one.
 fn is_own_file(name: &str, folder: &Path, is_alone: bool) -> bool {
     let path = Path::new(name);
     let is_object = ["o", "a", "so"]
@@ -144,12 +146,12 @@ fn is_own_file(name: &str, folder: &Path, is_alone: bool) -> bool {
     has_kind && !name.starts_with(['-', '@']) && is_beneath(path, folder)
 }
 
-/// Whether a path, links followed, leads to a place beneath the folder.
+/// Checks whether a path, with links followed, leads to a place beneath the folder.
 fn is_beneath(path: &Path, folder: &Path) -> bool {
     let is_plain = path.components().all(|part| part != Component::ParentDir);
     match (folder.join(path).canonicalize(), folder.canonicalize()) {
         (Ok(path), Ok(folder)) => is_plain && path.starts_with(folder),
-        // What is not there is found missing by whoever opens it.
+        // If the file does not exist, opening it fails later.
         _ => is_plain && path.is_relative(),
     }
 }

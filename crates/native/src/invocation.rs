@@ -1,13 +1,13 @@
-//! What the command line of a compiler asks for: to compile, to link, or only to be told something.
+//! Determines what a compiler's command line asks for: compiling, linking, or only information.
 //!
-//! The options are those of gcc and clang that take their value as a word of its own, or that end before linking.
+//! The options are those of gcc and clang that take the next word as their value or do not link.
 
 use crate::Language;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 
-/// What one run of a compiler does.
+/// The actions of one compiler run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invocation {
     /// A source is preprocessed or compiled.
@@ -59,7 +59,7 @@ const WITH_VALUE: [&str; 39] = [
     "-wrapper",
 ];
 
-/// Options after which nothing is linked.
+/// Options that end the run before linking.
 const ENDS_BEFORE_LINKING: [&str; 10] = [
     "-c",
     "-S",
@@ -73,12 +73,12 @@ const ENDS_BEFORE_LINKING: [&str; 10] = [
     "-r",
 ];
 
-/// Endings of what is compiled or preprocessed besides C and C++ sources.
+/// Extensions of other files that are compiled or preprocessed, besides C and C++ sources.
 const OTHER_SOURCES: [&str; 7] = ["m", "mi", "mm", "M", "s", "S", "sx"];
-/// Headers are compiled to precompiled headers, and never linked.
+/// Extensions of headers. They are compiled to precompiled headers and never linked.
 const HEADERS: [&str; 9] = ["h", "hh", "H", "hp", "hxx", "hpp", "HPP", "h++", "tcc"];
 
-/// How deep files of arguments may name each other.
+/// The greatest depth to which argument files may include each other.
 const DEEPEST: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ enum Input {
 }
 
 impl Invocation {
-    /// What these arguments ask for, files of arguments (`@file`) included.
+    /// Returns what these arguments ask for, including those in argument files (`@file`).
     ///
     /// ```
     /// use mazurka_native::Invocation;
@@ -114,7 +114,7 @@ impl Invocation {
     }
 }
 
-/// Options of dependency files and of what comes after preprocessing, without and with a value of its own.
+/// Options for dependency files and later steps than preprocessing, without and with a value.
 const NOT_OF_PREPROCESSING: [&str; 9] = [
     "-c",
     "-S",
@@ -129,8 +129,8 @@ const NOT_OF_PREPROCESSING: [&str; 9] = [
 const WITH_VALUE_NOT_OF_PREPROCESSING: [&str; 5] = ["-o", "-MF", "-MT", "-MQ", "-MJ"];
 
 impl Invocation {
-    /// The arguments with which the same sources are preprocessed only, to the standard output. None if that cannot be
-    /// done beside the compiler, or if nothing is compiled.
+    /// Returns the arguments that only preprocess the same sources, to the standard output. Returns
+    /// `None` if this cannot be done in addition to the compiler run, or if nothing is compiled.
     pub(crate) fn preprocessing(arguments: &[OsString]) -> Option<Vec<OsString>> {
         let arguments = expanded(arguments, DEEPEST);
         let is = |argument: &OsString, known: &[&str]| known.iter().any(|own| argument == own);
@@ -203,7 +203,7 @@ fn input(name: &OsStr, language: Option<&str>) -> Input {
     }
 }
 
-/// The arguments with those that files of arguments contain. A file that cannot be read is an input, as for compilers.
+/// Expands argument files. A file that cannot be read counts as an input, as compilers treat it.
 fn expanded(arguments: &[OsString], deepest: usize) -> Vec<OsString> {
     let mut all = Vec::new();
     for argument in arguments {
@@ -216,7 +216,7 @@ fn expanded(arguments: &[OsString], deepest: usize) -> Vec<OsString> {
     all
 }
 
-/// The words of a file of arguments: quotes keep spaces, a backslash keeps any character.
+/// Splits an argument file into words. Quotes keep spaces; a backslash keeps any character.
 fn split(text: &str) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,8 +1,8 @@
-//! The two languages of a source, told by the ending of its name as compilers do.
+//! The two languages of sources, distinguished by file extension as compilers do.
 
 use std::path::Path;
 
-/// What a source is written in.
+/// The language of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Language {
     /// C.
@@ -15,7 +15,7 @@ const C: [&str; 2] = ["c", "i"];
 const C_PLUS_PLUS: [&str; 8] = ["cc", "cp", "cxx", "cpp", "CPP", "c++", "C", "ii"];
 
 impl Language {
-    /// The language of a file with this name; none for a file that is no source.
+    /// Returns the language of a file with this name, or `None` for a file that is no source.
     ///
     /// ```
     /// use mazurka_native::Language;
@@ -31,7 +31,7 @@ impl Language {
         C_PLUS_PLUS.contains(&ending).then_some(Language::CPlusPlus)
     }
 
-    /// What programs are linked as that have sources of several languages: C++ if any of them is.
+    /// Returns the language for linking a program with several sources: C++ if any of them is C++.
     ///
     /// ```
     /// use mazurka_native::Language;

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Asks the dynamic linker for the files; the program itself does not run. None if it does not tell.
+/// Queries the dynamic linker for the files, without running the program. The result is empty if
+/// the query fails.
 ///
 /// ```
 /// let libraries = mazurka_native::libraries("/bin/sh".as_ref());
@@ -20,7 +21,7 @@ pub fn libraries(program: &Path) -> Vec<PathBuf> {
     text.lines().filter_map(path).collect()
 }
 
-/// `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f…)`.
+/// Parses a line like `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f…)`.
 fn path(line: &str) -> Option<PathBuf> {
     let (_, found) = line.split_once(" => ")?;
     let (path, _) = found.rsplit_once(" (")?;

@@ -1,9 +1,9 @@
-//! The values that are dead in a function when a call returns: those on its stack and in registers that no path through its
-//! code reads before it writes them.
+//! Finds the values that are dead in a function when a call returns: values in its stack frame and
+//! in registers that every path through its code overwrites before reading.
 //!
-//! This is the textbook analysis of live variables, run backwards over the machine code of one function. Where it cannot know,
-//! a value counts as live: variables whose address is taken (others may read them), arrays, computed jumps, frames of
-//! variable size.
+//! This is the textbook analysis of live variables, run backwards over the machine code of one
+//! function. Where the analysis cannot decide, a value counts as live: variables whose address is
+//! taken (other code may read them), arrays, computed jumps, frames of variable size.
 
 mod addresses;
 
@@ -28,23 +28,23 @@ pub const PRESERVED: [Register; 6] = [
 
 /// Larger frames are not analysed.
 const LARGEST_FRAME: i64 = 4096;
-/// Functions with more instructions are not analysed, either.
+/// Functions with more instructions are not analysed.
 const MOST_INSTRUCTIONS: usize = 8_000;
 /// The red zone: bytes below the stack pointer that a function may use.
 const RED_ZONE: i64 = 128;
-/// Where the return address is. All offsets are from the end of the frame.
+/// The offset of the return address. All offsets are relative to the end of the frame.
 const RETURN_ADDRESS: i64 = -8;
 
-/// A function.
+/// The function to analyse.
 pub struct Function<'a> {
-    /// The code of its image, and where that is.
+    /// The code of its image, and the address of that code.
     pub code: (&'a [u8], u64),
     pub addresses: Range<u64>,
-    /// The places of all its variables that have one in the frame; none if they are not known.
+    /// The places of all its variables in the frame; `None` if they are unknown.
     pub variables: Option<&'a [Range<i64>]>,
-    /// Where it has saved registers of its caller, which exceptions restore.
+    /// The places of saved registers of its caller, which exceptions restore.
     pub saved: &'a [i64],
-    /// Exceptions may lead to places in it to which no jump leads.
+    /// Exceptions may lead to code in it that no jump leads to.
     pub has_landing_pads: bool,
     pub around: &'a dyn Surroundings,
 }
@@ -52,25 +52,25 @@ pub struct Function<'a> {
 /// Dead values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dead {
-    /// Of `PRESERVED`.
+    /// For each register of `PRESERVED`, whether it is dead.
     pub registers: [bool; 6],
-    /// Parts of the frame.
+    /// The dead parts of the frame.
     pub frame: Vec<Range<i64>>,
 }
 
 struct Analysis {
     instructions: Vec<Instruction>,
-    /// By address.
+    /// The index of each instruction by its address.
     numbers: BTreeMap<u64, usize>,
-    /// By instruction; none where no path leads.
+    /// The state before each instruction; `None` if no path leads to the instruction.
     known: Vec<Option<Known>>,
-    /// Instructions to which exceptions lead.
+    /// Landing pads: instructions to which exceptions lead.
     pads: Vec<usize>,
     /// Calls that do not return.
     endings: BTreeSet<usize>,
     lowest: i64,
     addresses: Addresses,
-    /// What is written by way of the stack pointer, as arguments are.
+    /// The places that are written relative to the stack pointer, as arguments of calls are.
     pushed: Vec<i64>,
 }
 
@@ -79,7 +79,8 @@ struct Analysis {
 struct Live(Vec<u64>);
 
 impl Function<'_> {
-    /// What is dead during a call that returns here, with these offsets of the pointers. None if the analysis cannot find out.
+    /// Returns the values that are dead during a call that returns to `returns_to`. `stack` and
+    /// `frame` are the offsets of the two pointers there. Returns `None` if the analysis fails.
     pub fn dead_at(&self, returns_to: u64, stack: Option<i64>, frame: Option<i64>) -> Option<Dead> {
         let analysis = Analysis::of(self)?;
         let at = *analysis.numbers.get(&returns_to)?;
@@ -111,7 +112,7 @@ impl<'a> Function<'a> {
         Some(Decoder::with_ip(64, code, start, DecoderOptions::NONE))
     }
 
-    /// The function that an instruction calls, if it is known statically.
+    /// Returns the function that an instruction calls, if it is known statically.
     fn called_by(&self, instruction: &Instruction) -> Option<u64> {
         match instruction.flow_control() {
             FlowControl::Call => Some(instruction.near_branch_target()),
@@ -122,8 +123,8 @@ impl<'a> Function<'a> {
         }
     }
 
-    /// Whether the function at an address never returns: it is known, or does nothing but call one that is, as
-    /// `__clang_call_terminate`.
+    /// Checks whether a function never returns: it is known not to, or it only calls a function
+    /// that does not, as `__clang_call_terminate` does.
     fn never_returns(&self, called: u64) -> bool {
         const LONGEST: usize = 32;
         let calls_ending = || {
@@ -177,7 +178,7 @@ impl Analysis {
         Some(analysis)
     }
 
-    /// Follows all paths from an instruction. None if some cannot be followed.
+    /// Follows all paths from an instruction. Returns `None` if one cannot be followed.
     fn follow(&mut self, from: usize, known: Known, function: &Function<'_>) -> Option<()> {
         let mut factory = InstructionInfoFactory::new();
         let mut left = vec![(from, known)];
@@ -208,7 +209,8 @@ impl Analysis {
         Some(())
     }
 
-    /// Whether it is known where an instruction leads to. A function may end with a jump to another one, when its frame is gone.
+    /// Checks whether the targets of an instruction are known. When its frame is gone, a function
+    /// may end with a jump to another function.
     fn can_be_followed(&self, instruction: &Instruction, at: Pointers) -> bool {
         let is_over = at.stack == RETURN_ADDRESS && at.frame.is_none();
         match instruction.flow_control() {
@@ -220,7 +222,7 @@ impl Analysis {
                 let target = instruction.near_branch_target();
                 is_over || self.numbers.contains_key(&target)
             }
-            // Undefined instructions may be redirected accesses.
+            // An undefined instruction may be a redirected access.
             FlowControl::IndirectBranch
             | FlowControl::Interrupt
             | FlowControl::Exception
@@ -228,7 +230,7 @@ impl Analysis {
         }
     }
 
-    /// Exceptions lead to code to which no jump leads, with the pointers that calls have.
+    /// Follows the landing pads of exceptions. The pointers there are those of the calls.
     fn follow_pads(&mut self, function: &Function<'_>) -> Option<()> {
         let calls = self.instructions.iter().zip(&self.known);
         let mut calls = calls.filter_map(|(instruction, known)| {
@@ -243,7 +245,7 @@ impl Analysis {
             self.pads.push(pad);
             let known = Known::of(body);
             match self.instructions[pad].mnemonic() {
-                // Between functions and their parts.
+                // Padding between functions and their parts.
                 Mnemonic::Nop => self.known[pad] = Some(known),
                 _ => self.follow(pad, known, function)?,
             }
@@ -251,7 +253,7 @@ impl Analysis {
         Some(())
     }
 
-    /// The successors of an instruction in the function.
+    /// Returns the successors of an instruction within the function.
     fn successors(&self, number: usize) -> Vec<usize> {
         let instruction = &self.instructions[number];
         let target = || self.numbers.get(&instruction.near_branch_target()).copied();
@@ -271,7 +273,7 @@ impl Analysis {
         }
     }
 
-    /// What is written where arguments are.
+    /// Collects the places that are written as arguments of calls.
     fn look_at_arguments(&mut self) {
         let mut factory = InstructionInfoFactory::new();
         for (instruction, known) in self.instructions.iter().zip(&self.known) {
@@ -286,7 +288,7 @@ impl Analysis {
         }
     }
 
-    /// What is live before each instruction.
+    /// Returns the values that are live before each instruction.
     fn live(&self) -> Vec<Live> {
         let nothing = Live(vec![0; (self.bits() + PRESERVED.len()).div_ceil(64)]);
         let mut live = vec![nothing.clone(); self.instructions.len()];
@@ -315,7 +317,7 @@ impl Analysis {
         live
     }
 
-    /// What is live where the function calls another one, or ends.
+    /// Adds the values that are live where the function calls another one or ends.
     fn leave(&self, instruction: &Instruction, at: Pointers, live: &[Live], now: &mut Live) {
         let preserved = self.bits()..self.bits() + PRESERVED.len();
         match instruction.flow_control() {
@@ -325,7 +327,7 @@ impl Analysis {
                 for pad in &self.pads {
                     now.add(&live[*pad]);
                 }
-                // Arguments, if there are any on the stack, begin where the stack pointer is.
+                // Arguments on the stack, if there are any, begin at the stack pointer.
                 if self
                     .pushed
                     .iter()
@@ -334,7 +336,7 @@ impl Analysis {
                     now.set(self.bit(at.stack)..self.bits());
                 }
             }
-            // Out of the function, as a return.
+            // A jump out of the function acts as a return.
             FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
                 if !self.numbers.contains_key(&instruction.near_branch_target()) {
                     now.set(preserved);
@@ -346,7 +348,7 @@ impl Analysis {
         }
     }
 
-    /// From what is live after an instruction to what is live before it.
+    /// Turns the values that are live after an instruction into those that are live before it.
     fn perform(&self, info: &InstructionInfo, at: Pointers, now: &mut Live) {
         let memory = info.used_memory().iter().filter_map(|memory| {
             let place = at.place(memory.base(), memory.displacement())?;
@@ -379,7 +381,7 @@ impl Analysis {
         }
     }
 
-    /// Others may read what has an address that is taken.
+    /// Keeps variables whose address is taken: other code may read them.
     fn keep_taken(&self, variables: Option<&[Range<i64>]>, live: &mut Live) {
         let mut is_taken = self.addresses.is_any_taken;
         for place in self.addresses.taken() {
@@ -413,12 +415,12 @@ impl Analysis {
         dead
     }
 
-    /// The bytes of the frame.
+    /// Returns the size of the frame in bytes, which is the number of its bits.
     fn bits(&self) -> usize {
         (RETURN_ADDRESS - self.lowest) as usize
     }
 
-    /// That of an offset, or the nearest one.
+    /// Returns the bit of an offset, or the nearest bit.
     fn bit(&self, offset: i64) -> usize {
         (offset - self.lowest).clamp(0, self.bits() as i64) as usize
     }

@@ -1,8 +1,9 @@
-//! What addresses are called: places in the source, functions, variables down to the member and the element.
+//! Translates addresses to names: source positions, functions, variables down to members and
+//! elements.
 //!
-//! Everything is read from the debug information (DWARF 4 and 5) of the image, and from its symbols where there is none.
-//! Nothing is read before it is asked for. Not followed: pointers; virtual base classes; types in units of their own
-//! (`-fdebug-types-section`), whose variables have names without members.
+//! Names come from the debug information of the image (DWARF 4 and 5), or from its symbols if it
+//! has none. Everything is read lazily. Not followed: pointers; virtual base classes; types in
+//! units of their own (`-fdebug-types-section`), whose variables have names without members.
 
 mod access_path;
 mod allocation;
@@ -42,8 +43,8 @@ pub(crate) use unwinding::Unwinding;
 use unwinding::Unwound;
 use value::Kind;
 
-/// The names in one image: a program or a shared library. Addresses are those that the file has: the address in the
-/// process less the one where the image was loaded (`dlpi_addr`).
+/// The names in one image: a program or a shared library. Addresses are those of the file: the
+/// address in the process minus the address at which the image is loaded (`dlpi_addr`).
 ///
 /// ```
 /// # fn main() -> Result<(), mazurka_native::NamesError> {
@@ -58,41 +59,43 @@ pub struct Names {
     information: Option<Information>,
     table: OnceCell<Table>,
     unwinding: Unwinding,
-    /// The linker leaves addresses of functions that it has dropped, which are none of these.
+    /// The addresses of code. Functions that the linker has dropped keep addresses outside of it.
     code: Vec<Range<u64>>,
 }
 
-/// A place in the source, with the function around it.
+/// A source position and the function that contains it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// Qualified, without parameters: `queue::push`.
+    /// The qualified name without parameters: `queue::push`.
     pub function: Option<String>,
-    /// An absolute path without detours, unless the compiler was told another one.
+    /// A normalized absolute path, unless the compiler was given another one.
     pub file: Option<String>,
-    /// From 1.
+    /// Counted from 1.
     pub line: Option<u32>,
-    /// From 1; compilers may leave it out.
+    /// Counted from 1; compilers may omit it.
     pub column: Option<u32>,
 }
 
 /// A variable, or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// As in the source: `myqueue.nodes[244].next`, `main::shared`, `counters::total`.
+    /// The name as in the source: `myqueue.nodes[244].next`, `main::shared`, `counters::total`.
     pub name: String,
     kind: Option<Kind>,
 }
 
-/// A function in the middle of a call. Offsets are from the end of its frame.
+/// A function that waits for a call to return. Offsets are relative to the end of its frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// The end is above the frame pointer (`rbp`), or else above the stack pointer.
+    /// The end of the frame is given relative to the frame pointer (`rbp`), otherwise to the stack
+    /// pointer.
     pub is_by_frame: bool,
-    /// By this many bytes.
+    /// The number of bytes from that pointer up to the end.
     pub distance: i64,
-    /// Where registers of the caller are saved: `r15`, `r14`, `r13`, `r12`, `rbp`, `rbx`.
+    /// The places where registers of the caller are saved: `r15`, `r14`, `r13`, `r12`, `rbp`,
+    /// `rbx`.
     pub saved: [Option<i64>; 6],
-    /// Its dead values: registers in that order, and parts of its frame.
+    /// Its dead values: registers in the same order, and parts of its frame.
     pub dead: Dead,
 }
 
@@ -101,7 +104,7 @@ const FRAME_POINTER: u16 = 6;
 /// The numbers of the registers that calls preserve.
 const SAVED: [u16; 6] = [15, 14, 13, 12, FRAME_POINTER, 3];
 
-/// Why there are no names.
+/// The reason why there are no names.
 #[derive(Debug, thiserror::Error)]
 pub enum NamesError {
     /// The file cannot be read.
@@ -109,24 +112,25 @@ pub enum NamesError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error that the system reports.
         error: io::Error,
     },
-    /// It is no ELF file.
+    /// The file is no ELF file.
     #[error("{}: this file has no names that could be read: {error}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with the file.
         error: object::Error,
     },
 }
 
 impl Names {
-    /// Reads the symbols of an image, and finds its debug information.
+    /// Reads the symbols of an image and locates its debug information.
     ///
     /// # Errors
-    /// If it cannot be read. Debug information that is missing or damaged is none: symbols take its place.
+    /// If the file cannot be read. Missing or damaged debug information is no error: symbols
+    /// replace it.
     pub fn read(path: &Path) -> Result<Names, NamesError> {
         let data = fs::read(path).map_err(|error| NamesError::Unreadable {
             path: path.to_owned(),
@@ -145,8 +149,9 @@ impl Names {
         })
     }
 
-    /// The places in the source of an instruction: the innermost inlined function first, the one that has the code
-    /// last. For a return address ask for the byte before it, which belongs to the call.
+    /// Returns the source positions of an instruction, from the innermost inlined function to the
+    /// function that has the code. For a return address, pass the byte before it, which belongs to
+    /// the call.
     pub fn frames(&self, instruction: u64) -> Vec<Frame> {
         if !self.code.iter().any(|code| code.contains(&instruction)) {
             return Vec::new();
@@ -161,8 +166,9 @@ impl Names {
         }
     }
 
-    /// The variable with a fixed place that has these bytes. With `size` 0 what begins at the address: an element
-    /// rather than an array, a structure rather than its first member.
+    /// Returns the variable at a fixed place that contains these bytes. With `size` 0, returns the
+    /// variable that begins at the address: an element rather than an array, a structure rather
+    /// than its first member.
     pub fn variable(&self, address: u64, size: u64) -> Option<Variable> {
         let known = self.information.as_ref().and_then(|information| {
             let globals = &self.table(information).globals;
@@ -178,7 +184,8 @@ impl Names {
         known.or_else(|| self.symbols.variable(address).map(Variable::without_type))
     }
 
-    /// The thread-local variable at an offset of the block that each thread has of this image (`PT_TLS`).
+    /// Returns the thread-local variable at an offset in a thread's block for this image
+    /// (`PT_TLS`).
     pub fn thread_local(&self, offset: u64, size: u64) -> Option<Variable> {
         let known = self.information.as_ref().and_then(|information| {
             let globals = &self.table(information).thread_locals;
@@ -191,8 +198,9 @@ impl Names {
         })
     }
 
-    /// The local variable that has these bytes, in the frame of a function that runs, or waits for one that it has
-    /// called. The instruction is an address of the image, all others are those of the process.
+    /// Returns the local variable that contains these bytes, in the frame of a function that runs
+    /// or waits for a call. The instruction is an address in the image; all other addresses are in
+    /// the process.
     pub fn local(
         &self,
         registers: &Registers,
@@ -237,7 +245,7 @@ impl Names {
         locals.at(address, machine)
     }
 
-    /// As [`Images::waiting`], of the image at `base`.
+    /// Does the work of [`Images::waiting`] for the image at `base`.
     fn waiting(
         &self,
         returns_to: u64,
@@ -280,7 +288,8 @@ impl Names {
         })
     }
 
-    /// The places of a function's variables, given the distance from its frame pointer to the end of its frame.
+    /// Returns the places of a function's variables, given the distance from the frame pointer to
+    /// the end of the frame.
     fn places(&self, instruction: u64, above_frame: i64) -> Option<Vec<Range<i64>>> {
         const END: u64 = 1 << 40;
         let information = self.information.as_ref()?;
@@ -299,9 +308,9 @@ impl Names {
         })
     }
 
-    /// As [`Images::frame_variables`], of this image.
+    /// Does the work of [`Images::frame_variables`] for this image.
     fn frame_variables(&self, instruction: u64) -> Option<Vec<Range<i64>>> {
-        // What has been pushed before the frame pointer points there.
+        // The return address and the saved frame pointer.
         const ABOVE_FRAME: i64 = 16;
         self.places(instruction, ABOVE_FRAME)
     }
@@ -311,8 +320,8 @@ impl Names {
         Some(table.function(instruction)?.code.start)
     }
 
-    /// Whether the code of a unit is C, or C++ before C++20: there a relaxed store continues the release sequence of its
-    /// thread. False where nothing is known.
+    /// Checks whether a unit is compiled from C, or from C++ before C++20, where a relaxed store
+    /// continues the release sequence of its thread. Returns false if this is unknown.
     pub fn continues_release_sequences(&self, instruction: u64) -> bool {
         self.information.as_ref().is_some_and(|information| {
             let function = self.table(information).function(instruction);
@@ -363,7 +372,7 @@ impl Names {
         Some(frames)
     }
 
-    /// The part of one of these variables at an address; the span is in their addresses.
+    /// Returns the part of one of these variables that `span` selects by address.
     fn part_of(
         &self,
         information: &Information,
@@ -377,7 +386,7 @@ impl Names {
         let Some(id) = global.type_of else {
             return (offset == 0).then(|| Variable::without_type(global.name.clone()));
         };
-        // An array without an end goes on to the next variable.
+        // An array without a length extends to the next variable.
         let is_within = types.size(id).is_none_or(|size| size == 0 || offset < size);
         is_within.then(|| {
             let part = part(types, id, Span { offset, ..span });
@@ -401,12 +410,12 @@ impl Names {
 }
 
 impl Variable {
-    /// The value of its bytes, as its type says: `-1`, `true`, `'x'`, `RED`, `NULL`.
+    /// Formats the variable's bytes according to its type: `-1`, `true`, `'x'`, `RED`, `NULL`.
     pub fn value(&self, bytes: &[u8]) -> String {
         value::shown(self.kind.as_ref(), bytes)
     }
 
-    /// Whether its value is an address, which may have a name, too.
+    /// Checks whether the value is an address, which may itself have a name.
     pub fn is_pointer(&self) -> bool {
         self.kind == Some(Kind::Pointer)
     }

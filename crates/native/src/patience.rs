@@ -1,19 +1,20 @@
-//! How long a process could have answered: the time that it ran, and the time in which it did not want to run. The time in
-//! which it waited for a processor does not count, so that a busy machine does not make it look as if it hangs.
+//! Measures the time in which a process could have answered: its running time and its idle time.
+//! Time spent waiting for a processor does not count, so that a process does not seem to hang on a
+//! busy machine.
 
 use rustix::process::Pid;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Time that a process had.
+/// A measurement of the time that a process had to answer.
 #[derive(Debug)]
 pub struct Patience {
     process: Pid,
     started: Instant,
     looked: Instant,
-    /// CPU time of the process at the start.
+    /// The CPU time of the process at the start.
     before: Duration,
-    /// Time in which it waited for something else than a processor.
+    /// The time in which it waited for anything other than a processor.
     idle: Duration,
 }
 
@@ -29,7 +30,8 @@ impl Patience {
         }
     }
 
-    /// The time that it has had by now. Called often, since what it does in between is not seen.
+    /// Returns the time that the process has had. Must be called often: only the state at a call is
+    /// seen.
     pub fn spent(&mut self) -> Duration {
         let now = Instant::now();
         let since = now - self.looked;
@@ -40,20 +42,20 @@ impl Patience {
         if !wants_to_run {
             self.idle += since;
         }
-        // What it has started takes time from it.
+        // The time in which its descendants run counts, too.
         let others = descendants(self.process).into_iter().filter_map(activity);
         let used = used + others.map(|(used, _)| used).sum::<Duration>();
         let ran = used.saturating_sub(self.before);
         (ran + self.idle).min(now - self.started)
     }
 
-    /// The time that has passed.
+    /// Returns the time since the start.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 }
 
-/// The processes that a process has started, and those that these have started.
+/// Returns all descendants of a process.
 pub(crate) fn descendants(process: Pid) -> Vec<Pid> {
     let children = |process: &Pid| -> Vec<Pid> {
         let threads = fs::read_dir(format!("/proc/{process}/task"));
@@ -78,16 +80,16 @@ pub(crate) fn descendants(process: Pid) -> Vec<Pid> {
     found
 }
 
-/// The CPU time of a process, and whether it runs or waits for a processor.
+/// Returns the CPU time of a process, and whether it runs or waits for a processor.
 fn activity(process: Pid) -> Option<(Duration, bool)> {
     parsed(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
 
-/// `NUMBER (NAME) STATE …`, with the times in user and system mode as fields 14 and 15.
+/// Parses `NUMBER (NAME) STATE …`, where fields 14 and 15 are the times in user and system mode.
 fn parsed(stat: &str) -> Option<(Duration, bool)> {
-    /// Of user space, on Linux with x86-64.
+    /// The unit of these times, on Linux with x86-64.
     const TICK: Duration = Duration::from_millis(10);
-    // A name may contain anything.
+    // The name may contain any character.
     let (_, fields) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_whitespace().collect();
     let ticks = |index: usize| fields.get(index)?.parse::<u32>().ok();

@@ -1,14 +1,14 @@
-//! Whether the code behind a call looks at what the call gave.
+//! Checks whether the code after a call uses the result of the call.
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess, Register,
 };
 
-/// Instructions that are looked at, on all ways together.
+/// The largest number of instructions to examine, over all paths.
 const ENOUGH: usize = 64;
 
-/// Whether the code at `start`, to which a function returns, may read its result (`eax`) before it overwrites it.
-/// Where the code does not tell, it does.
+/// Checks whether the code at `start`, to which a function returns, may read the result (`eax`)
+/// before overwriting it. Returns true if this cannot be determined.
 ///
 /// ```
 /// use mazurka_native::reads_result;
@@ -40,7 +40,7 @@ pub fn reads_result(code: &[u8], start: usize) -> bool {
                     position = target;
                     continue;
                 }
-                // What is called gets no argument there, and overwrites it.
+                // The called function takes no argument in `eax`, and overwrites it.
                 FlowControl::Call | FlowControl::IndirectCall => break,
                 _ => return true,
             }
@@ -57,7 +57,7 @@ fn decoded(code: &[u8], position: usize) -> Option<Instruction> {
     (!instruction.is_invalid()).then_some(instruction)
 }
 
-/// What the instruction does with the register of results.
+/// Returns how the instruction accesses the result register.
 fn accumulator(
     factory: &mut InstructionInfoFactory,
     instruction: &Instruction,

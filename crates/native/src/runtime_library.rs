@@ -1,5 +1,5 @@
-//! The library that programs under check are linked with. The command embeds it; it is used where it is installed
-//! beside the command, and else from the user's cache.
+//! Locates the library that programs under check are linked with. The command embeds it. It is used
+//! from beside the command if installed there, otherwise from the user's cache.
 
 mod cache;
 
@@ -12,23 +12,23 @@ use std::path::{Path, PathBuf};
 /// The file name of the library.
 pub const RUNTIME_LIBRARY: &str = "libmazurka_intercept.so";
 
-/// The environment variable that says where it is.
+/// The environment variable that holds its path.
 const VARIABLE: &str = "MAZURKA_RUNTIME";
 
-/// Where it may be, seen from the folder of the command.
+/// The folders to search, relative to the folder of the command.
 const PLACES: [&str; 3] = [".", "deps", "../lib/mazurka"];
 
 /// The library that programs under check are linked with.
 #[derive(Clone, Debug)]
 pub struct RuntimeLibrary {
-    /// Absolute, with [`RUNTIME_LIBRARY`] as its last part.
+    /// The absolute path, which ends in [`RUNTIME_LIBRARY`].
     path: PathBuf,
 }
 
-/// Why it was not found.
+/// The reason why the library is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeLibraryError {
-    /// The command was built without it, and it is in none of the usual places.
+    /// The command was built without the library, and it is in none of the usual places.
     #[error(
         "{RUNTIME_LIBRARY} is missing: this command was built without it; put it into {} or ../lib/mazurka beside the command, or set {VARIABLE} to its path",
         .0.display()
@@ -39,25 +39,26 @@ pub enum RuntimeLibraryError {
         "{RUNTIME_LIBRARY} has no place: set HOME or XDG_CACHE_HOME to a folder, or {VARIABLE} to the path of the library"
     )]
     NoCache,
-    /// Somebody else could put another library there.
+    /// Another user could put a different library there.
     #[error("{}: other users own or may write to this folder, so {RUNTIME_LIBRARY} is not used from there; remove it, or set XDG_CACHE_HOME to another one", .0.display())]
     Shared(PathBuf),
-    /// It cannot be written.
+    /// The library cannot be written.
     #[error("{}: {RUNTIME_LIBRARY} cannot be stored there: {error}; set XDG_CACHE_HOME to a folder that can be written, or {VARIABLE} to the path of the library", .folder.display())]
     Store {
-        /// Where to.
+        /// The folder to write to.
         folder: PathBuf,
-        /// Why not.
+        /// The error of the system.
         error: io::Error,
     },
-    /// The environment variable names something else.
+    /// The environment variable does not name the library.
     #[error("{}: {VARIABLE} names this, but it is no {RUNTIME_LIBRARY}; set it to the path of the library, or unset it", .0.display())]
     Other(PathBuf),
 }
 
 impl RuntimeLibrary {
-    /// Looks where `MAZURKA_RUNTIME` says, else beside `command`, the path of the running command, else stores what the
-    /// command embeds. A library beside the command that is not the embedded one belongs to another build and is not used.
+    /// Searches where `MAZURKA_RUNTIME` says, otherwise near `command`, the path of the running
+    /// command. Otherwise stores the embedded library. A library near the command that differs from
+    /// the embedded one belongs to another build and is not used.
     ///
     /// ```
     /// use mazurka_native::RuntimeLibrary;
@@ -66,7 +67,7 @@ impl RuntimeLibrary {
     /// ```
     ///
     /// # Errors
-    /// If it is not there and cannot be stored.
+    /// If the library is not found and cannot be stored.
     pub fn find(
         command: &Path,
         embedded: Option<&[u8]>,
@@ -95,19 +96,20 @@ impl RuntimeLibrary {
         }
     }
 
-    /// Its absolute path.
+    /// Returns its absolute path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder that it is in.
+    /// Returns the folder that contains it.
     pub fn folder(&self) -> &Path {
         self.path.parent().expect("the path of a file has a parent")
     }
 
     fn at(path: &Path) -> Option<RuntimeLibrary> {
         let is_library = path.is_file() && path.file_name() == Some(RUNTIME_LIBRARY.as_ref());
-        // The file may be a link to one of another name; programs ask for this one.
+        // The file may be a link to a file of another name, but programs need the library by this
+        // name.
         let folder = path.parent().filter(|_| is_library)?.canonicalize().ok()?;
         Some(RuntimeLibrary {
             path: folder.join(RUNTIME_LIBRARY),
@@ -115,7 +117,7 @@ impl RuntimeLibrary {
     }
 }
 
-/// Whether a file has this content.
+/// Checks whether a file has this content.
 fn holds(path: &Path, content: &[u8]) -> bool {
     let has_length = fs::metadata(path).is_ok_and(|found| found.len() == content.len() as u64);
     has_length && fs::read(path).is_ok_and(|found| found == content)

@@ -1,5 +1,5 @@
-//! A folder for what is needed for a moment. It goes away with its value; one whose process was killed goes away when the next one
-//! is made.
+//! A temporary folder. It is removed when its value is dropped. If its process was killed, it is
+//! removed when the next such folder is created.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -7,26 +7,26 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// No other folder has a name that begins so.
+/// The prefix of the name, which no other folder has.
 const PREFIX: &str = ".mazurka-scratch-";
 
 /// The folder.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     folder: TempDir,
-    /// The folder itself, locked as long as its owner lives.
+    /// The opened folder, locked while its owner lives.
     _lock: File,
 }
 
 impl Scratch {
-    /// A fresh one, where the system has temporary folders. Those that nobody owns any more are removed.
+    /// Creates a scratch folder among the system's temporary files, and removes abandoned ones.
     pub(crate) fn new() -> io::Result<Scratch> {
         Scratch::within(&std::env::temp_dir())
     }
 
     fn within(parent: &Path) -> io::Result<Scratch> {
         for (folder, _lock) in abandoned(parent) {
-            // Somebody else may have removed it.
+            // Another process may have removed it.
             let _ = fs::remove_dir_all(folder);
         }
         loop {
@@ -34,7 +34,7 @@ impl Scratch {
                 .prefix(PREFIX)
                 .permissions(Permissions::from_mode(0o700))
                 .tempdir_in(parent)?;
-            // Until it is locked it looks abandoned, and others may remove it.
+            // Until it is locked it looks abandoned, and another process may remove it.
             match File::open(folder.path()) {
                 Ok(lock) if lock.try_lock().is_ok() && folder.path().is_dir() => {
                     return Ok(Scratch {
@@ -54,7 +54,7 @@ impl Scratch {
     }
 }
 
-/// Folders that nobody owns, each locked as long as it is looked at, so that nobody becomes its owner meanwhile.
+/// Returns folders without an owner. Each stays locked while in use here, so that it gets no owner.
 fn abandoned(parent: &Path) -> impl Iterator<Item = (PathBuf, File)> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let own = entries.filter(|entry| {

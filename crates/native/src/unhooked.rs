@@ -1,10 +1,10 @@
-//! Accesses to memory in machine code that no hook announces: of types and statements for which compilers have none, and
-//! of inline assembly.
+//! Finds accesses to memory in machine code that no hook announces: those of types and statements
+//! for which compilers insert no hook, and those of inline assembly.
 //!
-//! A function is followed along its paths with value numbers. An access needs a hook before it with the same address, of
-//! the same kind, and long enough. Accesses of the own stack (but see `frame`), of constants and of
-//! thread control blocks need none. What is
-//! found besides is announced at run time: [`Patch`] redirects the instruction.
+//! The analysis follows the paths of a function with value numbers. An access needs a preceding
+//! hook with the same address and kind and a sufficient length. Accesses of the thread's own stack
+//! (but see `frame`), of constants and of thread control blocks need no hook. All others are
+//! announced at run time: [`Patch`] redirects the instruction.
 
 mod announced;
 mod calls;
@@ -23,14 +23,14 @@ pub use values::Operand;
 use iced_x86::Instruction;
 use std::ops::Range;
 
-/// What an access does.
+/// The effect of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// It reads.
+    /// A read.
     Read,
-    /// It writes.
+    /// A write.
     Write,
-    /// It reads, and then writes the same place.
+    /// A read followed by a write of the same place.
     Both,
 }
 
@@ -44,30 +44,32 @@ impl Effect {
     }
 }
 
-/// What a call of a hook announces: an access of the address that is its first argument.
+/// The announcement that a hook makes: an access of the address in its first argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hook {
-    /// Its kind.
+    /// The kind of the access.
     pub effect: Effect,
-    /// Its length; the second argument if there is none.
+    /// The length of the access; `None` if it is the second argument.
     pub length: Option<usize>,
     /// Whether the access is volatile.
     pub is_volatile: bool,
 }
 
-/// What surrounds the code.
+/// The environment of the analysed code.
 pub trait Surroundings {
-    /// What calls of the function announce, if it is a hook.
+    /// Returns what a call of the function announces, if it is a hook.
     fn hook(&self, function: u64) -> Option<Hook>;
-    /// The address that this place, through which code calls, holds.
+    /// Returns the function address that is stored at this place, through which code makes calls.
     fn slot(&self, address: u64) -> Option<u64>;
-    /// Whether the function of this address never returns, as `abort`.
+    /// Checks whether the function at this address never returns, as `abort`.
     fn never_returns(&self, function: u64) -> bool;
-    /// Whether this is memory of an image that the program does not write.
+    /// Checks whether this is memory of an image that the program does not write.
     fn is_constant(&self, address: u64) -> bool;
-    /// Whether the compiler of the function omits hooks of variables on its stack that others may access.
+    /// Checks whether the function's compiler omits hooks of stack variables that other threads may
+    /// access.
     fn omits_hooks(&self, function: u64) -> bool;
-    /// The places of the function's variables in its frame, from its end; none if they are not known.
+    /// Returns the places of a function's variables relative to the end of its frame; `None` if
+    /// unknown.
     fn frame_variables(&self, function: u64) -> Option<Vec<Range<i64>>>;
 }
 
@@ -76,40 +78,41 @@ pub trait Surroundings {
 pub struct Access {
     /// The instruction.
     pub(crate) instruction: Instruction,
-    /// What it does.
+    /// The effect of the access.
     pub effect: Effect,
-    /// Where; none for instructions on strings.
+    /// The address; `None` for string instructions.
     pub operand: Option<Operand>,
-    /// Bytes; for instructions on strings those of one step.
+    /// The length in bytes; for string instructions that of one step.
     pub length: usize,
-    /// The hook of a write announces it before the place is read. It counts only where plain accesses are events.
+    /// The hook of this write comes before a read of the place, and stands for the read. Such a
+    /// write is announced only if plain accesses are events.
     pub is_late: bool,
-    /// The instruction works on a copy, which this makes, or which it writes back.
+    /// The instruction works on a copy. This access makes the copy or writes it back.
     pub is_on_copy: bool,
 }
 
 impl Access {
-    /// The address of the instruction.
+    /// Returns the address of the instruction.
     pub fn place(&self) -> u64 {
         self.instruction.ip()
     }
 
-    /// Whether it is an instruction on strings that counts its steps.
+    /// Checks whether it is a string instruction with a repeat prefix.
     pub fn is_repeated(&self) -> bool {
         self.instruction.has_rep_prefix()
     }
 }
 
-/// A function's accesses without hooks.
+/// The accesses of a function without hooks.
 #[derive(Clone, Debug, Default)]
 pub struct Unhooked {
-    /// Those that can be announced.
+    /// The accesses that can be announced.
     pub accesses: Vec<Access>,
-    /// Addresses of other instructions.
+    /// The addresses of instructions whose accesses cannot be announced.
     pub unknown: Vec<u64>,
-    /// Where hooks of writes return to, behind which the place is first read.
+    /// The return addresses of hooks of writes after which the place is first read.
     pub late: Vec<u64>,
-    /// Places that something may jump to.
+    /// The possible targets of jumps.
     pub(crate) leaders: Vec<u64>,
     /// The instructions.
     pub(crate) instructions: Vec<Instruction>,

@@ -1,9 +1,10 @@
-//! What a check of a program cannot see: atomic instructions outside hooks, such as inline assembly has, and libraries
-//! that were compiled without hooks.
+//! Reports code that a check of a program cannot see: atomic instructions outside of hooks, for
+//! example in inline assembly, and libraries that were compiled without hooks.
 //!
-//! A compiler that adds hooks turns every atomic operation into a call. So an atomic instruction in the program's own
-//! code comes from assembly, from a function without instrumentation, or from an object that was not compiled with it.
-//! Plain loads and stores of inline assembly look like all others: these are found in the sources (`assembly`).
+//! A compiler that inserts hooks turns every atomic operation into a call. So an atomic instruction
+//! in the program's own code comes from assembly, from a function without instrumentation, or from
+//! an object that was compiled without it. Plain loads and stores of inline assembly look like
+//! those of compilers, so they are searched for in the sources (`assembly`).
 
 use crate::assembly;
 use crate::{Frame, Names, NamesError, RUNTIME_LIBRARY, has_hooks};
@@ -15,31 +16,32 @@ use std::fmt::{self, Display, Formatter};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Something in a process that the checker does not see.
+/// Code in a process that the checker does not see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unseen {
-    /// A function has atomic instructions of its own.
+    /// A function contains atomic instructions.
     Atomics {
-        /// The function and the first such place in it.
+        /// The function, at its first atomic instruction.
         first: Frame,
-        /// How many such instructions the function has.
+        /// The number of its atomic instructions.
         instructions: usize,
     },
     /// Inline assembly accesses memory.
     Assembly {
-        /// Where, as `file:line`.
+        /// The places, as `file:line`.
         places: BTreeSet<String>,
     },
     /// A library was compiled without hooks.
     Library {
         /// Its file.
         path: PathBuf,
-        /// How it synchronises threads, if it does: a function that it calls, or "atomic instructions".
+        /// A function with which it synchronizes threads, or "atomic instructions"; `None` if it
+        /// does not.
         synchronises: Option<String>,
     },
 }
 
-/// Libraries whose calls the checker knows, or which share nothing between threads. All names begin one of these ways.
+/// Prefixes of libraries whose calls the checker handles, or that share nothing between threads.
 const KNOWN: [&str; 18] = [
     "ld-linux",
     "libatomic.",
@@ -62,7 +64,7 @@ const KNOWN: [&str; 18] = [
 ];
 
 impl Unseen {
-    /// Looks through a program and the libraries that are loaded with it, in this order.
+    /// Searches a program, then the libraries that are loaded with it.
     ///
     /// ```
     /// use mazurka_native::Unseen;
@@ -72,7 +74,7 @@ impl Unseen {
     /// ```
     ///
     /// # Errors
-    /// If the program cannot be read; libraries that cannot be are left out.
+    /// If the program cannot be read. Unreadable libraries are skipped.
     pub fn of(program: &Path, libraries: &[PathBuf]) -> Result<Vec<Unseen>, NamesError> {
         let mut found = assembly(program)?;
         for library in libraries.iter().filter(|library| !is_known(library)) {
@@ -88,7 +90,7 @@ impl Unseen {
         Ok(found)
     }
 
-    /// What of the program is not explored because of it.
+    /// Returns the behaviour of the program that is not explored because of this code.
     pub fn left_out(&self) -> Option<LeftOut> {
         let kind = match self {
             Unseen::Atomics { .. } | Unseen::Assembly { .. } => Omission::Asm,
@@ -152,16 +154,16 @@ impl Display for Unseen {
     }
 }
 
-/// Whether it is one of those libraries.
+/// Checks whether a library is one of those or the runtime library.
 pub(crate) fn is_known(library: &Path) -> bool {
     let name = library.file_name().unwrap_or_default().to_string_lossy();
     name == RUNTIME_LIBRARY || KNOWN.iter().any(|known| name.starts_with(known))
 }
 
-/// How many places of assembly are named.
+/// The number of places of assembly that are shown.
 const SHOWN: usize = 3;
 
-/// The assembly of an image: what its sources say, and atomic instructions elsewhere.
+/// Returns the assembly in an image, as its sources record it, and atomic instructions elsewhere.
 fn assembly(image: &Path) -> Result<Vec<Unseen>, NamesError> {
     let places = noted_places(image).unwrap_or_default();
     let is_noted = |own: &Unseen| match own {
@@ -194,7 +196,7 @@ fn noted_places(image: &Path) -> Option<BTreeSet<String>> {
     Some(assembly::noted(section.data().ok()?))
 }
 
-/// Functions that threads synchronise with; names that begin so.
+/// Prefixes of functions with which threads synchronize.
 const SYNCHRONISING: [&str; 13] = [
     "pthread_mutex_",
     "pthread_cond_",
@@ -211,7 +213,7 @@ const SYNCHRONISING: [&str; 13] = [
     "__atomic_",
 ];
 
-/// How a library synchronises threads, as far as its imports and its instructions tell.
+/// Returns how a library synchronizes threads, as far as its imports and instructions show.
 fn synchronisation(library: &Path) -> Option<String> {
     let data = fs::read(library).ok()?;
     let file = object::File::parse(&*data).ok()?;
@@ -225,7 +227,8 @@ fn synchronisation(library: &Path) -> Option<String> {
     }
 }
 
-/// The functions of an image that have atomic instructions, in the order of their addresses.
+/// Returns the functions of an image that contain atomic instructions, in the order of their
+/// addresses.
 fn atomics(image: &Path) -> Result<Vec<Unseen>, NamesError> {
     let instructions = atomic_instructions(image)?;
     if instructions.is_empty() {
@@ -280,7 +283,7 @@ fn atomic_instructions(image: &Path) -> Result<Vec<u64>, NamesError> {
     Ok(found)
 }
 
-/// An exchange with memory is atomic without being told so.
+/// Checks for an atomic instruction. An exchange with memory is atomic without a lock prefix.
 pub(crate) fn is_atomic(instruction: &Instruction) -> bool {
     let has_memory = || {
         (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory)

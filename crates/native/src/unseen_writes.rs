@@ -1,10 +1,11 @@
-//! Whether functions of other images write to the program's memory where no hook tells it: to the address that they are given,
-//! which may be a variable on the stack of another thread.
+//! Checks whether functions of other images may write to the program's memory without a hook: to an
+//! address that they are given, which may be a variable on the stack of another thread.
 
 use crate::confined::ask_only_for;
 use std::path::{Path, PathBuf};
 
-/// How names begin of functions that write nothing but their own, or are the runtime library's, which tells what they write.
+/// Prefixes of functions that write only memory of their own, or of the runtime library, which
+/// announces its writes.
 const PREFIXES: [&str; 11] = [
     "_ITM_",
     "_Unwind_",
@@ -19,7 +20,7 @@ const PREFIXES: [&str; 11] = [
     "pthread_mutex_",
 ];
 
-/// The same by their names.
+/// The names of other functions of this kind.
 #[rustfmt::skip]
 const QUIET: &[&str] = &[
     "__assert", "__assert_fail", "__cxa_atexit", "__cxa_finalize", "__dso_handle", "__errno_location",
@@ -32,8 +33,9 @@ const QUIET: &[&str] = &[
     "usleep",
 ];
 
-/// Whether a program and the libraries that are loaded with it, but for those of the system, call functions that may write
-/// to memory of theirs without a hook. True if one of them cannot be read.
+/// Checks whether a program and the libraries loaded with it, except those of the system, call
+/// functions that may write to their memory without a hook. Returns true if one of them cannot be
+/// read.
 ///
 /// ```
 /// use mazurka_native::has_unseen_writes;

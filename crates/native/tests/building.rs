@@ -1,4 +1,4 @@
-//! Programs are built with hooks, by whichever compilers are installed here.
+//! Tests building programs with hooks, with every compiler that is installed.
 
 mod toolchain;
 

@@ -1,4 +1,4 @@
-//! Names of addresses in programs of C and C++, as each installed compiler describes them.
+//! Tests names of addresses in C and C++ programs, as each installed compiler describes them.
 
 mod toolchain;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use toolchain::{Workshop, compilers, run};
 
-/// Addresses of symbols by their names in the source.
+/// The addresses of symbols, by their names in the source.
 struct Addresses(BTreeMap<String, u64>);
 
 impl Addresses {
@@ -25,7 +25,8 @@ impl Addresses {
         )
     }
 
-    /// The address of a symbol: `calls`, which compilers also call `calls.0` and `count.calls`, or one that ends so.
+    /// Returns the address of a symbol by name: `calls`, which compilers may also call `calls.0` or
+    /// `count.calls`, or a symbol that ends in the name.
     fn at(&self, name: &str) -> u64 {
         let is_it = |known: &str| known.split('.').any(|part| part == name);
         let exact = self.0.iter().find(|(known, _)| is_it(known));
@@ -118,7 +119,7 @@ int main(void) { pointer = &grid[1][2]; return count() != 1; }
 #[test]
 fn members_elements_and_unions_are_named_as_in_c() {
     each(Language::C, ("names.c", C), |case| {
-        // Two ints and padding before the first pointer; 16 bytes for a node.
+        // Two ints and padding precede the first pointer. A node takes 16 bytes.
         case.named("myqueue", 0, 4, "myqueue.head");
         case.named("myqueue", 8, 4, "myqueue.nodes[0].value");
         case.named("myqueue", 8 + 244 * 16 + 8, 8, "myqueue.nodes[244].next");
@@ -324,7 +325,7 @@ __attribute__((noinline)) int work(void) {
 int main(void) { return work(); }
 "#;
 
-/// What the program told of one address, of its own stack, and of a function.
+/// The program's output for one address: its own stack, and the address of a function.
 struct Told {
     address: u64,
     function: u64,
@@ -353,7 +354,7 @@ fn told(program: &Path) -> Vec<Told> {
     all
 }
 
-/// Eight bytes of the image as it was loaded.
+/// Returns eight bytes of the image as it is loaded.
 fn loaded(image: &object::File<'_>, address: u64) -> Option<u64> {
     let mut segments = image.segments();
     segments.find_map(|segment| {

@@ -1,4 +1,4 @@
-//! Code that the checker cannot see is told.
+//! Tests that code is reported that the checker cannot see.
 
 mod toolchain;
 
@@ -57,7 +57,7 @@ fn assembly_is_told_with_its_lines() {
     }
 }
 
-/// Plain loads and stores look like those of the compiler.
+/// Plain loads and stores of assembly look like those of the compiler.
 #[test]
 fn assembly_without_atomic_instructions_is_told_and_barriers_are_not() {
     let workshop = Workshop::new();

@@ -6,7 +6,7 @@ function cells(name, values) {
   return element("tr", {}, element("th", { scope: "row" }, name), ...values.map((value) => element("td", {}, value)));
 }
 
-/// How many executions an algorithm ran, as a bar beside the largest.
+/// Returns a bar for the number of executions of an algorithm, relative to the largest number.
 function bar(count) {
   const most = Math.max(...comparison.measured.map((own) => own.executions + own.halted + own.cut), 1);
   return svg("svg", { viewBox: "0 0 100 8", width: 100, height: 8, role: "img", "aria-label": number(count) },

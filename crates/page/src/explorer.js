@@ -1,18 +1,18 @@
 
 const program = data.program;
-/// What the server has told last: where the execution stands.
+/// The server's last answer: the current position of the execution.
 let position = null;
-/// The position from which each step was taken, to go back.
+/// The schedules of earlier positions, from which steps were taken. `undo` returns to them.
 let before = [];
 const told = element("p", { role: "status", "aria-live": "polite" });
 const complaint = element("p", { role: "alert", class: "bad" });
 const threads = element("section", { "aria-label": "What may come next" });
 const diagram = element("div");
 const watched = element("section", { "aria-label": "Search" });
-/// The tree of the search, drawn once while it runs and once more at its end.
+/// The tree of the search, drawn once while it runs and again at its end.
 const tree = element("div");
 
-/// Asks the server; gives nothing if it complains.
+/// Sends a request to the server. Returns null if that fails.
 async function ask(path, request) {
   try {
     const options = request === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(request) };
@@ -30,10 +30,11 @@ function complain(text) {
   complaint.textContent = text;
 }
 
-/// How many positions were asked for: only the answer to the last question counts.
+/// The number of requested positions. Only the answer to the last request counts.
 let questions = 0;
 
-/// Goes where a schedule leads. What the user has left is kept for `undo`, or is what `undo` goes back to.
+/// Goes to the position after a schedule. The previous position is kept for `undo`, or is dropped
+/// when `undo` returns from it.
 async function visit(schedule, visit = {}, isUndone = false) {
   const question = ++questions;
   complain("");
@@ -47,7 +48,7 @@ async function visit(schedule, visit = {}, isUndone = false) {
   draw();
 }
 
-/// The steps of a schedule, one by one.
+/// Returns the steps of a schedule, one by one.
 const steps = (schedule) => schedule.steps.flatMap((run) => run.choices.map((choice) => ({ thread: run.thread, choices: [choice] })));
 const withSteps = (schedule, own) => ({ ...schedule, steps: own });
 
@@ -57,13 +58,13 @@ function choose(thread, choice) {
   visit(withSteps(position.schedule, own));
 }
 
-/// The beginning up to a row of the diagram.
+/// Goes to the beginning of the execution up to a row of the diagram.
 function cut(row) {
   const kept = position.rows.filter((own) => own <= row).length;
   visit(withSteps(position.schedule, steps(position.schedule).slice(0, kept)));
 }
 
-/// The threads with their next operations.
+/// Shows the threads with their next operations.
 function next() {
   const names = position.execution.threads;
   const card = (standing, column) => {
@@ -77,7 +78,7 @@ function next() {
     element("ul", { class: "threads" }, ...position.threads.map(card)));
 }
 
-/// The pairs of events that could be turned round.
+/// Returns the pairs of events that can be reversed.
 function pairs() {
   const { rows, threads, races } = position.execution;
   const name = (row) => threads[rows[row].thread] + ": " + rows[row].text;
@@ -99,7 +100,7 @@ function draw() {
   next();
   diagram.replaceChildren();
   if (position.execution.rows.length) {
-    // What a thread may do next is told as it would be done.
+    // A thread's next operation is shown with its result.
     const ends = position.threads.map((standing, column) => standing.offers.length ? "may go on: " + standing.offers[0].text : position.execution.ends[column]);
     const stepper = new Stepper({ ...position.execution, ends }, { tellsEnds: position.is_over });
     const here = element("button", { type: "button", onclick: () => cut(stepper.current) }, "Go on from this event");
@@ -128,10 +129,10 @@ function undo() {
   if (before.length) visit(before.at(-1), {}, true);
 }
 
-/// Executions that the search had run, by the seconds since its start.
+/// The number of executions of the search at a number of seconds since its start.
 let samples = [];
 
-/// How the number of executions has grown.
+/// Draws how the number of executions has grown.
 function growth() {
   if (samples.length < 2) return "";
   const [seconds, executions] = samples.at(-1);
@@ -140,7 +141,7 @@ function growth() {
     svg("polyline", { points: points.join(" ") }));
 }
 
-/// How far the search is.
+/// Shows the progress of the search.
 async function watch() {
   const answer = await ask("search");
   if (!answer) return;

@@ -1,7 +1,9 @@
-//! Pages for a browser: the report of a check, what is safe, algorithms beside each other, and the explorer.
+//! Pages for a browser: the report of a check, safe schedules, a comparison of algorithms, and the
+//! explorer.
 //!
-//! A page is one file: script, style and data are in it, and its policy lets nothing else run and nothing be loaded. What comes from
-//! a program is data, which the script shows as text.
+//! A page is one file, which contains its script, style and data. Its policy permits no other
+//! scripts and loads nothing. Everything that comes from a program is data, which the script shows
+//! as text.
 
 #![forbid(unsafe_code)]
 
@@ -31,7 +33,8 @@ const COMPARISON: Script = Script {
     digest: "VuwfRdGdmnw91lFe/Wr0jCYKS83ZKMRY/J6hjiHScws=",
 };
 
-/// What the policy of a page lets run: the digests of its script and of its style. A test says what they have to be.
+/// The digest of the style, which the policy of a page permits as it does that of the script. A
+/// test checks all digests.
 const STYLE_DIGEST: &str = "xai2ddlcW4HX6eC/DPzxbdCDacx6a1gquBM9bByAEOw=";
 
 /// The script of a page.
@@ -40,7 +43,7 @@ struct Script {
     digest: &'static str,
 }
 
-/// The page for a report, with lines of the program's source.
+/// Returns the page for a report, with lines of the program's source.
 ///
 /// ```
 /// let json = r#"{"verdict":"verified","program":"p","executions":1,"halted":0,"blocked":0,"deadlocks":0,"errors":[],"bounds":[],
@@ -56,8 +59,8 @@ pub fn page(report: &Report, sources: &Sources) -> String {
     assembled(&REPORT, "", &text, &data)
 }
 
-/// The page on which a person chooses which thread of the program runs next. It asks the server that it comes from, and begins with the
-/// schedule, if there is one.
+/// Returns the page on which a person chooses the thread of the program that runs next. It sends
+/// requests to the server that it comes from, and starts with the schedule, if there is one.
 ///
 /// ```
 /// let page = page::explorer("queue.c", None);
@@ -73,7 +76,8 @@ pub fn explorer(program: &str, schedule: Option<&ScheduleFile>) -> String {
     )
 }
 
-/// The page of what is known to be safe: the constraints as arrows between events, of each version of the file, the last one first.
+/// Returns the page of safe schedules: the constraints as arrows between events, for each version
+/// of the file. The last version is shown first.
 ///
 /// ```
 /// let trace = report::SafeTrace { program: "queue".to_owned(), ..report::SafeTrace::default() };
@@ -100,14 +104,14 @@ pub fn safe(versions: &[SafeTrace], sources: &Sources) -> String {
     assembled(&SAFE, "", &text, &data)
 }
 
-/// The page of a comparison of algorithms.
+/// Returns the page of a comparison of algorithms.
 pub fn comparison(comparison: &Comparison) -> String {
     let text = comparison.text(Style::default());
     let data = serde_json::json!({ "comparison": comparison, "text": text });
     assembled(&COMPARISON, "", &text, &data)
 }
 
-/// A page; `connects` is what its policy lets it ask.
+/// Assembles a page. `connects` is the part of its policy that permits connections.
 fn assembled(script: &Script, connects: &str, text: &str, data: &Value) -> String {
     let parts = [
         ("SCRIPT_HASH", script.digest.to_owned()),
@@ -118,7 +122,8 @@ fn assembled(script: &Script, connects: &str, text: &str, data: &Value) -> Strin
         ("DATA", harmless(&data.to_string())),
         ("SCRIPT", script.text.to_owned()),
     ];
-    // Each part is put in once, from the front, so that none is looked for in another one.
+    // Each part is inserted once, from the front, so that no name is searched for in an inserted
+    // part.
     let mut page = String::new();
     let mut rest = PAGE;
     for (name, part) in parts {
@@ -130,7 +135,7 @@ fn assembled(script: &Script, connects: &str, text: &str, data: &Value) -> Strin
     page + rest
 }
 
-/// JSON that can stand within a script.
+/// Escapes JSON so that it can be part of a script.
 fn harmless(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for letter in json.chars() {
@@ -144,7 +149,7 @@ fn harmless(json: &str) -> String {
     text
 }
 
-/// Text that can stand in the page.
+/// Escapes text so that it can be part of the page.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
@@ -154,7 +159,7 @@ mod tests {
     use super::*;
     use sha2::{Digest, Sha256};
 
-    /// In base 64, as a policy has it.
+    /// Returns the digest in base 64, as in a policy.
     fn digest(text: &str) -> String {
         const LETTERS: &[u8; 64] =
             b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

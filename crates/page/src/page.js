@@ -1,6 +1,6 @@
 const { report, text } = data;
 
-/// What failed, and the execution that shows it.
+/// Shows a failure, and the execution that shows it.
 function failure(index) {
   const found = report.errors[index];
   const section = element("div", {},
@@ -20,7 +20,7 @@ function failure(index) {
   return section;
 }
 
-/// Why it fails, in one sentence.
+/// Explains in one sentence why it fails.
 function why(found) {
   const { rows, threads } = found.interleaving;
   const told = (number) => {
@@ -34,7 +34,7 @@ function why(found) {
       + ", " + count(found.why.passing, "other one passes.", "other ones pass.")));
 }
 
-/// The nearest execution that passes, up to the first event that differs and from there.
+/// Shows the most similar passing execution, with a mark at the first event that differs.
 function passing(found) {
   const section = element("details", {}, element("summary", {}, element("h2", { class: "good inline" }, "What would have passed")));
   const stepper = new Stepper(found.passing);
@@ -56,7 +56,7 @@ function list(title, items) {
   return items.length ? element("div", {}, element("h3", {}, title), element("ul", {}, ...items.map((item) => element("li", {}, item)))) : null;
 }
 
-/// What the search did.
+/// Shows the numbers of the search.
 function search() {
   const count = (number) => Number(number).toLocaleString("en");
   const numbers = [

@@ -1,5 +1,5 @@
 
-/// The constraints of a case, as a version of the file has them.
+/// Shows the constraints of a case, in one version of the file.
 function showCase(version, index) {
   const cases = data.versions[version];
   index = Math.min(index, cases.length - 1);

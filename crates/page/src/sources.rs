@@ -1,4 +1,4 @@
-//! Lines of the program's source, for the page.
+//! Reads lines of the program's source for the page.
 
 use report::{Report, parts};
 use serde_json::Value;
@@ -6,30 +6,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Lines on both sides of one that is told.
+/// The number of lines on each side of a reported line.
 const AROUND: u32 = 4;
 
-/// Lines of all files together.
+/// The greatest number of lines in all files together.
 const MOST: usize = 4000;
 
-/// Files with more bytes are no sources.
+/// The greatest size of a source in bytes.
 const LARGEST: u64 = 4 << 20;
 
-/// Characters of a line.
+/// The greatest number of characters of a line.
 const WIDTH: usize = 400;
 
-/// Lines of files, by the names that the report has for them.
+/// Lines of files, by the file names in the report.
 #[derive(Clone, Default, Debug)]
 pub struct Sources(BTreeMap<String, Vec<(u32, String)>>);
 
 impl Sources {
-    /// The lines around the places of the report, as far as the files lie below the folder. Others are not read: the places
-    /// come from the program, which need not be the user's own.
+    /// Returns the lines around the places in the report, from files in the folder. Other files are
+    /// not read, because the places come from the program, which may not be the user's own.
     pub fn of(report: &Report, folder: &Path) -> Sources {
         Sources::around(places(report), folder)
     }
 
-    /// The same for these places.
+    /// Returns the lines around these places.
     pub fn around<'a>(places: impl Iterator<Item = &'a str>, folder: &Path) -> Sources {
         let mut wanted: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
         let mut count = 0;
@@ -57,7 +57,7 @@ impl Sources {
     }
 }
 
-/// The lines as data for the page.
+/// Converts the lines to data for the page.
 impl From<&Sources> for Value {
     fn from(sources: &Sources) -> Value {
         let files = sources.0.iter();
@@ -73,7 +73,7 @@ impl From<&Sources> for Value {
     }
 }
 
-/// The places of the failures and of the events of their executions, those of failures first.
+/// Returns the places of the failures, then those of the events of their executions.
 fn places(report: &Report) -> impl Iterator<Item = &str> {
     let failures = report.errors.iter();
     let own = failures
@@ -85,7 +85,7 @@ fn places(report: &Report) -> impl Iterator<Item = &str> {
     own.chain(rows.filter_map(|row| row.location.as_deref()))
 }
 
-/// The file with this name, if it is one of the folder.
+/// Returns the path of the file with this name, if the file is in the folder.
 fn below(folder: &Path, name: &str) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
     let file = folder.join(name).canonicalize().ok()?;

@@ -1,8 +1,9 @@
 "use strict";
-// What the pages have in common. Everything that comes from a program is shown as text: nodes are made by `element`, never from markup.
+// The part that all pages share. Everything that comes from a program is shown as text: nodes are
+// created by `element`, never from markup.
 const data = JSON.parse(document.getElementById("data").textContent);
 const main = document.getElementById("main");
-/// Lines of files, by their names.
+/// Lines of files, by file name.
 let sources = data.sources || {};
 
 function element(name, attributes, ...children) {
@@ -15,7 +16,7 @@ function element(name, attributes, ...children) {
   return made;
 }
 
-/// A node of a drawing.
+/// Creates a node of a drawing.
 function svg(name, attributes, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -26,7 +27,7 @@ function svg(name, attributes, ...children) {
 const kinds = (kind) => kind.replaceAll("_", " ");
 const shortPlace = (place) => place ? place.split("/").pop().split(":").slice(0, 2).join(":") : "";
 
-/// The lines of source around a place, if the page has them.
+/// Returns the lines of source around a place, if the page contains them.
 function source(place) {
   const parts = /^(.*?):(\d+)(?::\d+)?$/.exec(place || "");
   const file = parts && Object.hasOwn(sources, parts[1]) ? sources[parts[1]] : null;
@@ -41,7 +42,7 @@ function source(place) {
   return shown.childElementCount ? shown : null;
 }
 
-/// Rows that are shown at first: those around what matters. The others are folded.
+/// Returns the rows that are shown at first: those around decisive events. The others are folded.
 function relevant(execution, decides) {
   const rows = execution.rows;
   if (rows.length <= 120) return rows.map((_, number) => number);
@@ -56,7 +57,8 @@ function relevant(execution, decides) {
 
 /// The diagram of an execution, to step through.
 class Stepper {
-  /// `tellsStates`: it is an execution, and no plan for many. `tellsEnds`: it has come to its end.
+  /// `tellsStates`: this is an execution, not a plan for many. `tellsEnds`: the execution is
+  /// complete.
   constructor(execution, { tellsStates = true, tellsEnds = true } = {}) {
     this.execution = execution;
     this.tellsStates = tellsStates;
@@ -103,7 +105,8 @@ class Stepper {
         this.side));
   }
 
-  /// The arrows that there are: pairs of rows of different threads, the first before the second, by kind. Those of the current event last.
+  /// Returns the arrows: pairs of rows of different threads, earlier row first, with their kinds.
+  /// Those of the current event are last.
   edges() {
     const edges = [];
     const add = (kind, from, to) => {
@@ -128,7 +131,7 @@ class Stepper {
     requestAnimationFrame(() => { this.isDrawing = false; this.draw(); });
   }
 
-  /// Draws the arrows between rows that are shown.
+  /// Draws the arrows between shown rows.
   draw() {
     const box = this.table.getBoundingClientRect();
     this.arrows.setAttribute("width", box.width);
@@ -150,7 +153,7 @@ class Stepper {
     this.arrows.replaceChildren(...drawn);
   }
 
-  /// What the arrows mean that are there.
+  /// Explains the arrows that occur.
   legend() {
     const kinds = { after: "has to come before", reads: "writes what the other one reads", sent: "sends what the other one receives", decides: "order decides" };
     const has = { after: this.rows.some((row) => row.after?.length), reads: this.rows.some((row) => row.reads !== undefined),
@@ -160,7 +163,7 @@ class Stepper {
     return items.length ? element("p", { class: "legend faint" }, ...items) : null;
   }
 
-  /// The pairs of events whose order decides.
+  /// Lists the pairs of events whose order decides.
   told() {
     if (!this.pairs.length) return null;
     const name = (row) => this.execution.threads[this.rows[row].thread] + ": " + this.rows[row].text;
@@ -190,7 +193,7 @@ class Stepper {
     return row;
   }
 
-  /// Shows a folded part, at most 500 events of it.
+  /// Shows at most 500 events of a folded part.
   unfold(fold, from, to) {
     const stop = Math.min(to, from + 500);
     const part = document.createDocumentFragment();
@@ -231,12 +234,12 @@ class Stepper {
     this.go(to);
   }
 
-  /// Shows an event that may be folded.
+  /// Shows an event, which may be folded.
   show(number) {
     while (!this.shown.has(number)) {
       const fold = [...this.body.querySelectorAll("tr.fold")].find((row) => row.fold[0] <= number && number < row.fold[1]);
       if (!fold) break;
-      // Only the neighbourhood of the event, not all that is folded.
+      // Unfolds only the neighbourhood of the event, not the whole folded part.
       const [from, to] = fold.fold;
       const start = Math.max(from, number - 20);
       const part = document.createDocumentFragment();
@@ -261,7 +264,7 @@ class Stepper {
     this.state();
   }
 
-  /// What is known after the current event.
+  /// Shows the state after the current event.
   state() {
     const current = this.rows[this.current];
     if (!current) return;
@@ -299,7 +302,7 @@ class Stepper {
   }
 }
 
-/// The tree of the search: a line for each execution, from where it leaves the one before.
+/// Draws the tree of the search: a line for each execution, from where it branches off.
 function drawTree(tree) {
   const branches = tree.branches;
   if (!branches.length) return null;
@@ -308,7 +311,8 @@ function drawTree(tree) {
   const width = 900, left = 8;
   const x = (event) => left + event / deepest * (width - 2 * left);
   const y = (number) => step / 2 + number * step;
-  // The executions that the one at hand may leave, the youngest last: how far each of them goes.
+  // The executions from which the current one may branch off, the latest last: where each branched
+  // off.
   const open = [];
   const lines = branches.map((branch, number) => {
     while (open.length && open.at(-1).kept >= branch.kept && number) open.pop();

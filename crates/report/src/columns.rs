@@ -1,7 +1,7 @@
-//! An interleaving as text: one column per thread, and what a person should look at.
+//! Renders an interleaving as text: one column per thread, with the decisive events marked.
 //!
-//! Long executions are shortened to the rows around what matters. Where the columns do not fit, each
-//! row names its thread.
+//! Long executions are shortened to the rows around decisive events. If the columns do not fit,
+//! each row names its thread instead.
 
 use crate::excerpt::excerpt;
 use crate::grid::{GAP, Grid, Layout, Line};
@@ -11,15 +11,15 @@ use crate::place::{file, short_place};
 use crate::quantity::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pairs that are pointed out.
+/// The number of pairs that are marked.
 const PAIRS: usize = 3;
-/// A column narrower than this is not readable.
+/// The narrowest column that is still readable.
 const NARROWEST: usize = 14;
-/// Characters of an operation's text that are shown.
+/// The number of characters of an operation's text that are shown.
 const TEXT: usize = 160;
 
 impl Interleaving {
-    /// The execution for people, in lines of at most `style.width` characters.
+    /// Renders the execution in lines of at most `style.width` characters.
     pub fn text(&self, style: Style) -> String {
         let shown = Shown::new(self, style);
         let mut lines = shown.table(style);
@@ -33,18 +33,18 @@ impl Interleaving {
     }
 }
 
-/// What is shown of an interleaving.
+/// The parts of an interleaving that are shown.
 pub(crate) struct Shown<'a> {
     pub(crate) interleaving: &'a Interleaving,
-    /// Sorted.
+    /// The shown rows, sorted.
     rows: Vec<usize>,
     /// The threads of the rows, sorted.
     threads: Vec<usize>,
-    /// The first of the races, which decide the failure, in the order of their rows.
+    /// The first races, which decide the failure, in the order of their rows.
     pub(crate) pairs: Vec<Racing>,
-    /// Rows of the pairs and of a data race, sorted; the first is called A.
+    /// The rows of the pairs and of a data race, sorted. The first is named A.
     letters: Vec<usize>,
-    /// The source file of most rows, of those that make objects.
+    /// The source file of most rows, among the files that create objects.
     file: Option<&'a str>,
 }
 
@@ -75,8 +75,8 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// The text of an operation or a wait: objects that were made in the usual file are named by
-    /// the line alone, and a large value is not told to its end.
+    /// Returns the text of an operation or a wait. Objects created in the usual file are named by
+    /// the line alone, and a long text is shortened.
     pub(crate) fn told(&self, text: &str) -> String {
         let text = match self.file {
             Some(file) => text.replace(&format!("@{file}:"), "@"),
@@ -138,7 +138,7 @@ impl<'a> Shown<'a> {
         lines
     }
 
-    /// The layout that has room, where locations need so many characters.
+    /// Returns the layout that fits, if locations take `places` characters.
     fn layout(&self, room: usize, places: usize) -> Layout {
         let threads = self.threads.len() * (NARROWEST + GAP);
         match room {
@@ -158,7 +158,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// The rows, with how many are left out between them.
+    /// Returns the rows, with the number of omitted rows between them.
     fn body(&self, grid: &Grid, rows: &[Line]) -> Vec<String> {
         let mut lines = Vec::new();
         let mut next = 0;
@@ -192,7 +192,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// The operation in the column of its thread.
+    /// Returns the cells of a row: the operation is in the column of its thread.
     fn cells(&self, row: usize) -> Vec<String> {
         let Row { thread, text, .. } = self.row(row);
         let mut cells = vec![String::new(); self.threads.len()];
@@ -207,7 +207,7 @@ impl<'a> Shown<'a> {
         cells
     }
 
-    /// From which of the shown columns to which a message goes.
+    /// Returns the shown columns between which a message goes.
     fn arrow(&self, row: usize) -> Option<(usize, usize)> {
         let Row {
             thread, sent_to, ..
@@ -217,7 +217,7 @@ impl<'a> Shown<'a> {
         (from != to).then_some((from, to))
     }
 
-    /// What `@12` means, if it is there.
+    /// Explains `@12`, if it occurs.
     fn legend(&self) -> Option<String> {
         let file = self.file?;
         let short = format!("@{file}:");
@@ -227,15 +227,15 @@ impl<'a> Shown<'a> {
             .then(|| format!("(@ and a number: the line of {file} where the object is made)"))
     }
 
-    /// Number and marks of a row.
+    /// Returns the number and the marks of a row.
     fn gutter(&self, row: usize, digits: usize) -> String {
         let letter = self.letter(row).unwrap_or(' ');
         let failed = if self.row(row).failed { '!' } else { ' ' };
         format!("{:>digits$} {letter}{failed} ", row + 1)
     }
 
-    /// The location of a row, as short as it can be told. What stands at no line of the program (the end of a guard, a
-    /// wake) comes after the line at which the thread was before.
+    /// Returns the location of a row in its shortest form. An event without a line in the program
+    /// (the end of a guard, a wake) is shown as after the previous line of its thread.
     fn place(&self, row: usize) -> String {
         let own = self.row(row);
         if let Some(location) = &own.location {
@@ -254,7 +254,7 @@ fn letter(index: usize) -> char {
     char::from(b'A' + u8::try_from(index % 26).expect("a remainder of 26 fits"))
 }
 
-/// The longest text of each column.
+/// Returns the width of the longest text in each column.
 fn widest(headings: &[&str], rows: &[Line]) -> Vec<usize> {
     let mut widest: Vec<usize> = headings.iter().map(|heading| length(heading)).collect();
     for row in rows {
@@ -265,8 +265,8 @@ fn widest(headings: &[&str], rows: &[Line]) -> Vec<usize> {
     widest
 }
 
-/// Of the files that make objects the one of most rows: dropped guards and iterators have their
-/// locations in other files.
+/// Returns the file of most rows, among the files that create objects. Dropped guards and iterators
+/// have locations in other files.
 fn usual_file(interleaving: &Interleaving) -> Option<&str> {
     let rows = &interleaving.rows;
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

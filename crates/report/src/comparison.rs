@@ -1,4 +1,4 @@
-//! The table of the papers: what each algorithm needs for one program, beside published numbers.
+//! The table of the papers: the cost of each algorithm for one program, next to published numbers.
 
 use crate::layout::{Ink, Style};
 use crate::outcome::{Report, Verdict};
@@ -6,48 +6,48 @@ use crate::quantity::count;
 use explore::Algorithm;
 use serde::{Deserialize, Serialize};
 
-/// What each algorithm needs for one program.
+/// The cost of each algorithm for one program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Comparison {
     /// The program with its size.
     pub program: String,
-    /// The number of its traces, if it is known.
+    /// The number of its traces, if known.
     pub traces: Option<u64>,
-    /// The number of its traces by size, for people.
+    /// A formula for the number of its traces by size, for people.
     pub closed_form: Option<String>,
     /// One row per algorithm.
     pub measured: Vec<Measured>,
-    /// What was published.
+    /// Published numbers.
     pub published: Vec<Published>,
 }
 
-/// What an algorithm needed.
+/// The cost of one algorithm.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measured {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// What is known after it; bounded if it did not finish in time.
+    /// The verdict; bounded if the algorithm did not finish in time.
     pub verdict: Verdict,
     /// Complete executions.
     pub executions: u64,
-    /// Executions that ended at an assumption, a bound or in a vain loop.
+    /// Executions that ended at an assumption, at a bound or in a spin loop without progress.
     pub halted: u64,
-    /// Redundant executions that were cut, and those that a bound cut.
+    /// Executions that were cut because they were redundant, or by a bound.
     pub cut: u64,
-    /// Runs beside the executions, for comparing states.
+    /// Additional runs for comparing states.
     pub probes: u64,
-    /// Events of all executions.
+    /// The events of all executions.
     pub events: u64,
-    /// Wall clock in seconds.
+    /// Wall-clock time in seconds.
     pub seconds: f64,
     /// Peak memory of a process that did nothing else.
     pub peak_rss_bytes: u64,
 }
 
-/// What somebody else measured or published.
+/// A number that was measured elsewhere or published.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Published {
-    /// Whose number: a tool or a paper.
+    /// The source of the numbers: a tool or a paper.
     pub source: String,
     /// Executions, cut ones included.
     pub executions: Option<u64>,
@@ -73,10 +73,10 @@ impl From<&Report> for Measured {
     }
 }
 
-/// Columns of the table.
+/// The number of columns of the table.
 const COLUMNS: usize = 9;
 
-/// The column that is left out where nobody compares states.
+/// The column that is omitted if no algorithm compares states.
 const PROBES: usize = 5;
 
 const HEADINGS: [&str; COLUMNS] = [
@@ -92,7 +92,7 @@ const HEADINGS: [&str; COLUMNS] = [
 ];
 
 impl Comparison {
-    /// The table for people.
+    /// Renders the table.
     pub fn text(&self, style: Style) -> String {
         let rows: Vec<[String; COLUMNS]> = self
             .measured
@@ -186,7 +186,7 @@ fn published_row(published: &Published) -> [String; COLUMNS] {
     ]
 }
 
-/// Words to the left, numbers to the right; columns without a width are left out.
+/// Aligns words to the left and numbers to the right. Columns without a width are omitted.
 fn line(cells: &[String; COLUMNS], widths: &[Option<usize>]) -> String {
     let mut line = String::new();
     for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {

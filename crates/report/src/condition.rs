@@ -1,4 +1,4 @@
-//! Conditions on the inputs of a program, and how a set of inputs is put into words.
+//! Conditions on the inputs of a program, and how to describe a set of inputs by a condition.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::fmt;
 /// The values of a program's inputs, by name.
 pub type Inputs = BTreeMap<String, i64>;
 
-/// A condition on inputs: one of the conjunctions holds.
+/// A condition on inputs. It holds if one of its conjunctions holds.
 ///
 /// ```
 /// use report::{Condition, Inputs};
@@ -25,7 +25,7 @@ pub struct Condition {
     any: Vec<Vec<Comparison>>,
 }
 
-/// Compares an input with another one, or with a number.
+/// Compares an input with another input or with a number.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 struct Comparison {
     input: String,
@@ -54,17 +54,18 @@ enum Operand {
     Input(String),
 }
 
-/// Conjunctions of two comparisons are tried among as many comparisons.
+/// The largest number of comparisons that are combined into conjunctions of two.
 const MOST_COMPARISONS: usize = 400;
 
 impl Condition {
-    /// Holds for all inputs.
+    /// Returns the condition that holds for all inputs.
     pub fn always() -> Condition {
         Condition { any: vec![vec![]] }
     }
 
-    /// A short condition that tells the wanted ones of these assignments, all of the same inputs, from the others. (Greedily:
-    /// conjunctions of at most two comparisons, or of all the values where there is none.)
+    /// Returns a short condition that separates the wanted assignments from the others. All must
+    /// assign the same inputs. (Greedily: a conjunction of at most two comparisons, or if none is
+    /// suitable, of all values of an assignment.)
     pub fn that_tells(assignments: &[Inputs], is_wanted: impl Fn(&Inputs) -> bool) -> Condition {
         let wanted: Vec<bool> = assignments.iter().map(is_wanted).collect();
         let mut open = wanted.clone();
@@ -75,7 +76,8 @@ impl Condition {
                 let both = candidate.holds.iter().zip(&open);
                 both.filter(|&(&holds, &is_open)| holds && is_open).count()
             };
-            // Of those that cover as much the first is the shortest.
+            // Candidates are sorted by length, so this is the shortest of those that cover the
+            // most.
             let best = candidates
                 .iter()
                 .rev()
@@ -93,21 +95,22 @@ impl Condition {
         Condition { any }
     }
 
-    /// Whether the inputs, which are all that it speaks of, fulfil it.
+    /// Checks whether the inputs, which must include all that the condition mentions, fulfil it.
     pub fn holds(&self, inputs: &Inputs) -> bool {
         let mut any = self.any.iter();
         any.any(|all| all.iter().all(|comparison| comparison.holds(inputs)))
     }
 }
 
-/// A conjunction that holds for none but wanted assignments.
+/// A conjunction that holds only for wanted assignments.
 struct Candidate {
     conjunction: Vec<Comparison>,
-    /// For which assignments it holds.
+    /// Whether it holds, for each assignment.
     holds: Vec<bool>,
 }
 
-/// The conjunctions of at most two comparisons that hold for wanted assignments only, short ones first.
+/// Returns the conjunctions of at most two comparisons that hold only for wanted assignments,
+/// sorted by length.
 fn conjunctions(assignments: &[Inputs], wanted: &[bool]) -> Vec<Candidate> {
     let comparisons: Vec<Candidate> = comparisons(assignments)
         .into_iter()
@@ -149,7 +152,7 @@ fn conjunctions(assignments: &[Inputs], wanted: &[bool]) -> Vec<Candidate> {
     sound
 }
 
-/// What can be said of one input, or of two.
+/// Returns the possible comparisons of one input or of two.
 fn comparisons(assignments: &[Inputs]) -> Vec<Comparison> {
     use Relation::{AtLeast, AtMost, Different, Equal, Less};
     let Some(first) = assignments.first() else {
@@ -185,7 +188,7 @@ fn comparisons(assignments: &[Inputs]) -> Vec<Comparison> {
     comparisons
 }
 
-/// All values of one assignment, and for which assignments that holds.
+/// Returns the conjunction of all values of an assignment, and for which assignments it holds.
 fn exactly(assignments: &[Inputs], index: usize) -> (Vec<Comparison>, Vec<bool>) {
     let own = &assignments[index];
     let conjunction = own.iter().map(|(input, &value)| Comparison {

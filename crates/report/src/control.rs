@@ -1,19 +1,19 @@
-//! Control characters of texts that come from programs and files: they never reach a terminal, which would obey them.
+//! Escapes control characters in texts from programs and files, so that no terminal obeys them.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Whether a terminal obeys a character: C0, DEL and C1 but for line breaks and tabs, and what changes the direction or the
-/// lines of a text.
+/// Checks whether a terminal obeys a character: C0 except line breaks and tabs, DEL, C1, and
+/// characters that change the direction or the lines of a text.
 fn is_control(letter: char) -> bool {
     let is_shown = matches!(letter, '\n' | '\t');
     let is_layout = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     letter.is_control() && !is_shown || is_layout
 }
 
-/// The text with its control characters escaped, as in Rust: `\u{1b}`.
+/// Escapes the control characters of a text as in Rust: `\u{1b}`.
 ///
 /// ```
 /// assert_eq!(report::harmless("a\u{1b}[2Jb\tc"), "a\\u{1b}[2Jb\tc");
@@ -29,7 +29,8 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped.collect())
 }
 
-/// The same text in JSON, which escapes C0 only: they can stand in strings alone.
+/// Escapes the control characters of a JSON text. JSON itself escapes only C0; the others can occur
+/// only in strings.
 ///
 /// ```
 /// assert_eq!(report::harmless_json("[\"\u{9b}2J\"]"), r#"["\u009b2J"]"#);
@@ -45,7 +46,7 @@ pub fn harmless_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(escaped.collect())
 }
 
-/// The same data with harmless texts; none if all of them are.
+/// Returns the same data with harmless texts; `None` if all texts are harmless already.
 pub(crate) fn made_harmless<T: Serialize + DeserializeOwned>(data: &T) -> Option<T> {
     let mut value = serde_json::to_value(data).ok()?;
     match clean(&mut value) {
@@ -54,7 +55,7 @@ pub(crate) fn made_harmless<T: Serialize + DeserializeOwned>(data: &T) -> Option
     }
 }
 
-/// Whether something has changed.
+/// Makes the texts of a value harmless. Returns whether this changed any.
 fn clean(value: &mut Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => false,

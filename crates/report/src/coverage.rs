@@ -1,34 +1,35 @@
-//! What a search has exercised of the program.
+//! The parts of a program that a search has exercised.
 
 use serde::{Deserialize, Serialize};
 
-/// Lines that are told one by one.
+/// The number of lines that are listed.
 const LINES: usize = 8;
 
-/// What was exercised, as far as executions were looked at: the first ones of a search are, then a few.
+/// The exercised parts, in the examined executions: the first ones of a search, then a sample.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Coverage {
-    /// How many executions were looked at.
+    /// The number of examined executions.
     pub looked_at: u64,
-    /// Races in these: pairs of events whose other order is another execution.
+    /// Races in these: pairs of events whose reversal gives another execution.
     pub races: u64,
-    /// Races of the execution that has most, of all executions.
+    /// The largest number of races in one execution, over all executions.
     pub most_races: usize,
-    /// The places of racing events, those with most races first.
+    /// The places of racing events, sorted by decreasing number of races.
     pub lines: Vec<Line>,
 }
 
 /// A place in the source whose operations race.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Line {
-    /// As `file:line:column`.
+    /// The place, as `file:line:column`.
     pub location: String,
-    /// How often an operation there was one of a race.
+    /// The number of races that an operation there took part in.
     pub races: u64,
 }
 
 impl Coverage {
-    /// The lines that raced, in one line; none if nothing did. `executions`: how many there were.
+    /// Describes the racing lines in one line of text; `None` if there are none. `executions` is
+    /// the total number of executions.
     pub(crate) fn text(&self, executions: u64) -> Option<String> {
         let first = self.lines.first()?;
         let shown = self.lines.iter().take(LINES);

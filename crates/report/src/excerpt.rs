@@ -1,20 +1,20 @@
-//! The rows of a long execution that are worth a line: those around what matters.
+//! Selects the rows of a long execution that are shown: those around decisive events.
 
 use crate::interleaving::Interleaving;
 use std::collections::BTreeSet;
 
-/// An execution with more rows is shortened.
+/// The number of rows above which an execution is shortened.
 const ROWS: usize = 48;
 /// Rows kept at the start of a shortened execution.
 const FIRST_ROWS: usize = 4;
-/// Rows kept on both sides of a row that matters.
+/// Rows kept on both sides of a decisive row.
 const AROUND: usize = 1;
 /// Rows kept before the failure.
 const BEFORE_FAILURE: usize = 6;
-/// Threads whose last row is kept because they do not end well.
+/// The number of threads whose last row is kept because they do not run to completion.
 const WAITING: usize = 16;
 
-/// The rows that are shown, sorted. `racing` are those that must be among them.
+/// Returns the shown rows, sorted. They include those in `racing`.
 pub(crate) fn excerpt(interleaving: &Interleaving, racing: &BTreeSet<usize>) -> Vec<usize> {
     let rows = &interleaving.rows;
     if rows.len() <= ROWS {
@@ -28,7 +28,7 @@ pub(crate) fn excerpt(interleaving: &Interleaving, racing: &BTreeSet<usize>) -> 
         kept.extend(row.saturating_sub(BEFORE_FAILURE)..=row + AROUND);
     }
     kept.extend(rows.len().saturating_sub(BEFORE_FAILURE)..rows.len());
-    // The last row of each thread that does not end well: where it waits.
+    // The last row of each thread that does not run to completion: where it waits.
     for (thread, _) in interleaving
         .ends
         .iter()
@@ -38,7 +38,7 @@ pub(crate) fn excerpt(interleaving: &Interleaving, racing: &BTreeSet<usize>) -> 
     {
         kept.extend(rows.iter().rposition(|row| row.thread == thread));
     }
-    // A gap of one row is better filled.
+    // A gap of one row is filled.
     let lonely: Vec<usize> = kept
         .iter()
         .map(|row| row + 1)

@@ -1,38 +1,38 @@
-//! A table of threads and operations, line by line.
+//! Draws a table of threads and operations, line by line.
 
 use crate::layout::{Ink, Style, length, pad, wrap};
 
-/// Space between columns.
+/// The space between columns.
 pub(crate) const GAP: usize = 2;
 
-/// Where the source location goes.
+/// The place of the source location.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// One column per thread, and a last one for the location.
+    /// One column per thread, and a last column for the location.
     Beside,
-    /// One column per thread, the location below the operation.
+    /// One column per thread, with the location below the operation.
     Below,
-    /// One column for all threads, each row names its thread.
+    /// One column for all threads. Each row names its thread.
     List,
 }
 
 /// A row of the table.
 pub(crate) struct Line {
     pub gutter: String,
-    /// One per column.
+    /// The texts, one per column.
     pub cells: Vec<String>,
-    /// A message goes from one column to another.
+    /// The two columns between which a message goes.
     pub arrow: Option<(usize, usize)>,
     pub failed: bool,
     pub place: String,
 }
 
-/// Draws lines of a table.
+/// Draws the lines of a table.
 pub(crate) struct Grid {
     pub style: Style,
-    /// Of the row numbers.
+    /// The digits of the row numbers.
     pub digits: usize,
-    /// Of the columns.
+    /// The widths of the columns.
     pub widths: Vec<usize>,
     pub layout: Layout,
 }
@@ -73,7 +73,7 @@ impl Grid {
             .collect()
     }
 
-    /// The line with this index of a row whose cells are broken into lines.
+    /// Returns the line with this index of a row whose cells are broken into lines.
     fn line(&self, row: &Line, columns: &[Vec<String>], index: usize) -> String {
         let (gutter_ink, ink) = match row.failed {
             true => (Ink::Bad, Ink::Bad),
@@ -98,14 +98,14 @@ impl Grid {
     }
 }
 
-/// A column of the row of a message, with the part of the arrow that lies in it.
+/// Returns a cell of a row with a message, with its part of the arrow.
 fn drawn((from, to): (usize, usize), column: usize, text: &str, width: usize) -> String {
     let dashes = |count: usize| "─".repeat(count);
     let rest = width.saturating_sub(length(text));
     match (column == from, column == to) {
         (true, _) if from < to => format!("{text} {}", dashes(rest.saturating_sub(1))),
         (_, true) if from < to => pad("▶", width),
-        // Before the text where the arrow begins there is a space.
+        // The text at the start of the arrow is preceded by a space.
         (_, true) if column + 1 == from => format!("◀{} ", dashes(width.saturating_sub(2))),
         (_, true) => format!("◀{}", dashes(width.saturating_sub(1))),
         _ if to < column && column + 1 == from => format!("{} ", dashes(width.saturating_sub(1))),

@@ -1,59 +1,61 @@
-//! An execution as a person reads it: one column per thread.
+//! An execution in readable form: one column per thread.
 
 use crate::place::short_place;
 use crate::quantity::counted;
 use serde::{Deserialize, Serialize};
 
-/// An execution, for people: a row per event, a column per thread.
+/// An execution in readable form: a row per event, a column per thread.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Interleaving {
-    /// Names of the threads, one per column, in the order of their first event.
+    /// The names of the threads, one per column, in the order of their first events.
     pub threads: Vec<String>,
     /// The events in order.
     pub rows: Vec<Row>,
-    /// The pairs of events whose order matters: turning one of them round gives another trace. Those that
-    /// decide the failure come first; the text shows the first few.
+    /// The pairs of events whose order matters: reversing one of them gives another trace. Those
+    /// that decide the failure come first. The text shows the first few.
     pub races: Vec<Racing>,
-    /// The two accesses of a data race, if that is what failed: nothing orders them.
+    /// The two unordered accesses of a data race, if that is the failure.
     #[serde(default)]
     pub conflict: Option<Racing>,
-    /// The objects that the events are about, by name.
+    /// The objects of the events, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<String>,
-    /// What each thread does at the end ("waits for mutex m, held by T1"), one per column; empty for a
-    /// thread that ran to its end.
+    /// The state of each thread at the end ("waits for mutex m, held by T1"), one per column. Empty
+    /// for a thread that ran to completion.
     pub ends: Vec<String>,
 }
 
 /// One event.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Row {
-    /// Index of its thread's column.
+    /// The index of its thread's column.
     pub thread: usize,
-    /// What was done to what, with values: `x.load() -> 3`.
+    /// The operation, its object and its values: `x.load() -> 3`.
     pub text: String,
-    /// Where in the source, as `file:line:column`, if known.
+    /// The place in the source, as `file:line:column`, if known.
     pub location: Option<String>,
-    /// Whether it is the event in which the failure showed.
+    /// Whether the failure occurred in this event.
     pub failed: bool,
-    /// Of a message that is sent, or that a network brings: the column of the process that it is for. Of a call of
-    /// an object: that of the task that it starts; of the last step of a task: that of who awaits its end.
+    /// For a message that is sent or that a network delivers: the column of the receiving process.
+    /// For a call of an object: the column of the task that it starts. For the last step of a task:
+    /// the column of the thread that awaits its end.
     #[serde(default)]
     pub sent_to: Option<usize>,
-    /// Of a message that was received: the row in which it was sent. Of the first step of a task: the row of the
-    /// call; of an await: the row of the task's last step.
+    /// For a received message: the row in which it was sent. For the first step of a task: the row
+    /// of the call. For an await: the row of the task's last step.
     #[serde(default)]
     pub sent_in: Option<usize>,
-    /// Which object it is about, by its index.
+    /// The index of its object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<usize>,
     /// The state of that object afterwards: `3`, `held by T1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// The row that wrote the value which this one reads.
+    /// The row that wrote the value that this row reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<usize>,
-    /// The rows that have to come before it in any order: the unlock before a lock, the start of its thread.
+    /// The rows that precede this one in any order: the unlock before a lock, the start of its
+    /// thread.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<usize>,
     /// Whether its thread waits from here to its next event.
@@ -65,29 +67,30 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// Two rows that race; the first came first.
+/// Two rows that race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Racing {
-    /// Index of the row that came first.
+    /// The index of the earlier row.
     pub first: usize,
-    /// Index of the row that came second.
+    /// The index of the later row.
     pub second: usize,
 }
 
-/// Why an execution fails, as far as executions were looked at.
+/// The reason why an execution fails, as far as executions were examined.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Why {
-    /// Pairs of rows, the first before the second: every execution seen that has all of these orders fails, and without any one
-    /// of the pairs that would not be so.
+    /// Pairs of rows, each earlier row first. Every examined execution that has all of these orders
+    /// fails, and this does not hold without any one of the pairs.
     pub pairs: Vec<Racing>,
-    /// How many of the executions seen have them; all of these fail.
+    /// The number of examined executions with these orders. All of them fail.
     pub failing: u64,
-    /// How many of the executions seen pass.
+    /// The number of examined executions that pass.
     pub passing: u64,
 }
 
 impl Why {
-    /// In one sentence, with the places, and on how many executions it rests. `execution` is the one that fails.
+    /// Describes the reason in one sentence, with places and the numbers of executions. `execution`
+    /// is the one that fails.
     pub fn sentence(&self, execution: &Interleaving) -> String {
         let told = |row: usize| {
             let row = &execution.rows[row];
@@ -116,7 +119,7 @@ impl Why {
 }
 
 impl Interleaving {
-    /// How often the thread that runs changes.
+    /// Counts the changes of the running thread.
     pub fn switches(&self) -> usize {
         self.rows
             .windows(2)

@@ -1,11 +1,11 @@
-//! Text in columns of limited width, with or without colour.
+//! Lays out text in columns of limited width, with or without colour.
 
-/// How text is laid out.
+/// The style of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Style {
-    /// Characters in a line.
+    /// The number of characters in a line.
     pub width: usize,
-    /// Whether the terminal understands colours.
+    /// Whether the terminal supports colours.
     pub colour: bool,
     /// Whether long executions are shown in full.
     pub all_events: bool,
@@ -21,25 +21,25 @@ impl Default for Style {
     }
 }
 
-/// What a piece of text is, as far as it shows.
+/// The role of a piece of text, which decides its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ink {
     /// Text.
     Plain,
     /// Headings.
     Bold,
-    /// What matters less.
+    /// Less important text.
     Faint,
-    /// What is right.
+    /// Good news.
     Good,
-    /// What is wrong.
+    /// Bad news.
     Bad,
-    /// What to look at.
+    /// Text to pay attention to.
     Mark,
 }
 
 impl Style {
-    /// The text in its colour.
+    /// Returns the text in its colour.
     pub(crate) fn paint(self, ink: Ink, text: &str) -> String {
         let code = match ink {
             Ink::Plain => return text.to_owned(),
@@ -56,17 +56,17 @@ impl Style {
     }
 }
 
-/// The number of columns that a text takes; every character takes one.
+/// Returns the number of columns that a text takes: one for each character.
 pub(crate) fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The text with spaces behind it.
+/// Appends spaces to a text.
 pub(crate) fn pad(text: &str, width: usize) -> String {
     format!("{text:<width$}")
 }
 
-/// Breaks a text into lines of at most `width` characters, between words where it can.
+/// Breaks a text into lines of at most `width` characters, between words if possible.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines: Vec<String> = Vec::new();
@@ -82,7 +82,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A long word in pieces, cut behind a sign where there is one in the second half of a piece.
+/// Splits a long word. A piece ends after a punctuation mark if its second half contains one.
 fn pieces(word: &str, width: usize) -> Vec<String> {
     let mut letters: &[char] = &word.chars().collect::<Vec<char>>();
     let mut pieces = Vec::new();
@@ -101,7 +101,7 @@ fn pieces(word: &str, width: usize) -> Vec<String> {
     pieces
 }
 
-/// Widths of columns that want `wanted` and have `available` together: the widest give way first.
+/// Returns the widths of columns that want `wanted` and share `available`. The widest shrink first.
 pub(crate) fn share(wanted: &[usize], available: usize) -> Vec<usize> {
     let mut by_width: Vec<usize> = wanted.to_vec();
     by_width.sort_unstable();

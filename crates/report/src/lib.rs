@@ -1,7 +1,7 @@
-//! What a search found, as data, as text for people and as JSON.
+//! The results of a search, as data, as text for people and as JSON.
 //!
-//! Knows neither how executions are produced nor where its text goes: front-ends fill a [`Report`],
-//! `Report::text` renders it, serde turns it into JSON.
+//! This crate does not depend on how executions are produced or where its text goes. Front-ends
+//! fill a [`Report`], `Report::text` renders it, and serde converts it to JSON.
 
 #![forbid(unsafe_code)]
 

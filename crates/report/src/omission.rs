@@ -1,33 +1,33 @@
-//! What a search is known to have left out of a program, and what the user accepts of that.
+//! Parts of a program that a search is known to omit, and those omissions that the user accepts.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
-/// A kind of what is known not to be explored.
+/// A kind of known omission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Omission {
     /// Writes to shared memory that no hook reports.
     Unseen,
-    /// Instructions of an assembler that access memory.
+    /// Instructions in assembly that access memory.
     Asm,
-    /// Libraries without hooks that synchronise threads.
+    /// Libraries without hooks that synchronize threads.
     Libraries,
     /// Values of inputs that are not tried.
     Inputs,
-    /// Memory that was freed and is given out again.
+    /// Freed memory that is allocated again.
     Reuse,
-    /// Synchronisation of Rust programs by other types than those of the checker.
+    /// Synchronization in Rust programs by types other than those of the checker.
     Hidden,
 }
 
-/// Something that is known not to be explored.
+/// A known omission.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct LeftOut {
     /// Its kind.
     pub kind: Omission,
-    /// What it is and where, for people.
+    /// A description with its place, for people.
     pub what: String,
 }
 
@@ -42,7 +42,7 @@ impl Omission {
         Omission::Hidden,
     ];
 
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Omission::Unseen => "unseen",
@@ -77,7 +77,7 @@ impl Display for Omission {
 }
 
 impl LeftOut {
-    /// Of this kind.
+    /// Creates an omission of this kind.
     pub fn new(kind: Omission, what: impl Into<String>) -> LeftOut {
         LeftOut {
             kind,
@@ -86,7 +86,7 @@ impl LeftOut {
     }
 }
 
-/// As a bound that ends with how to accept it.
+/// Formats the omission as a bound, followed by the option that accepts it.
 impl Display for LeftOut {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let LeftOut { kind, what } = self;

@@ -1,5 +1,5 @@
-//! What the command tells a program that checks itself, in its environment, and what the program answers: one JSON object
-//! in a line for each [`Answer`].
+//! The order that the command passes to a program that checks itself, in its environment, and the
+//! program's answers: one line with a JSON object for each [`Answer`].
 
 use crate::{
     Case, FailureKind, Input, Inputs, Interleaving, LeftOut, Omission, Position, Report,
@@ -13,89 +13,91 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io};
 
-/// What stands before an input's name in the environment of a program that runs.
+/// The prefix of an input's name in the environment of a running program.
 pub const INPUT: &str = "MAZURKA_INPUT_";
 
-/// The variable of the environment that holds an [`Order`]. Without it a program runs as usual.
+/// The environment variable that holds an [`Order`]. Without it a program runs as usual.
 pub const ORDER: &str = "MAZURKA_ORDER";
 
-/// What to do with the program.
+/// An order to check a program.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Order {
     /// The program's name in reports.
     pub name: String,
-    /// The algorithm by its name; empty for the default one.
+    /// The name of the algorithm; empty for the default.
     pub algorithm: String,
-    /// Go on after a bug.
+    /// Continue after a bug.
     pub keep_going: bool,
-    /// Stop after as many executions.
+    /// Stop after this number of executions.
     pub max_executions: Option<u64>,
-    /// Executions that may be spent on a shorter one that fails.
+    /// The number of executions that may be spent on finding a shorter one that fails.
     #[serde(default)]
     pub extra: Option<u64>,
-    /// Whether it is to be found out why an execution fails.
+    /// Determine why an execution fails.
     #[serde(default)]
     pub explains: bool,
-    /// Whether the report is to have the tree of the search.
+    /// Include the tree of the search in the report.
     #[serde(default)]
     pub draws: bool,
     /// Stop after this time.
     pub time_limit: Option<Duration>,
-    /// How many preemptions an execution may have.
+    /// The number of preemptions that an execution may have.
     pub preemptions: Option<Preemptions>,
-    /// Of algorithms that choose at random.
+    /// The seed for algorithms that choose at random.
     pub seed: Option<u64>,
-    /// Expired timed operations per thread.
+    /// The number of timed operations that may expire, per thread.
     pub timeouts: Option<u32>,
-    /// Wakeups of condition variables per thread that no signal causes.
+    /// The number of spurious wakeups of condition variables, per thread.
     #[serde(default)]
     pub spurious: Option<u32>,
-    /// Allocations per thread that may get memory which was freed.
+    /// The number of allocations that may reuse freed memory, per thread.
     #[serde(default)]
     pub reuse: Option<u32>,
-    /// Operations per thread.
+    /// The number of operations, per thread.
     pub max_events: Option<u32>,
-    /// Rounds of a loop per thread.
+    /// The number of rounds of a loop, per thread.
     pub unroll: Option<u32>,
     /// Plain accesses are events.
     pub interleaves_plain: bool,
-    /// What may be left out.
+    /// The accepted omissions.
     #[serde(default)]
     pub accept: Vec<Omission>,
     /// Findings that the user has turned off.
     #[serde(default)]
     pub suppressions: Vec<Suppression>,
-    /// What is known to be left out before the program runs.
+    /// The omissions that are known before the program runs.
     #[serde(default)]
     pub left_out: Vec<LeftOut>,
-    /// Where to save the state of the search.
+    /// The file in which to save the state of the search.
     pub checkpoint: Option<PathBuf>,
-    /// The state to go on from.
+    /// The file with the state to continue from.
     pub resume: Option<PathBuf>,
-    /// Run this schedule instead of a search. What the program prints then goes to the standard error.
+    /// Run this schedule instead of a search. Output of the program then goes to the standard
+    /// error.
     pub replay: Option<ScheduleFile>,
-    /// The last step of the schedule has ended a process: tell what comes before it.
+    /// The last step of the schedule has ended a process: report the execution before that step.
     #[serde(default)]
     pub is_fatal: bool,
-    /// Tell where the execution of the schedule stands, instead of running on.
+    /// Report the position of the execution after the schedule, instead of continuing.
     #[serde(default)]
     pub visit: Option<Visit>,
-    /// The file of the [`Trail`](crate::Trail), which has its size already.
+    /// The file of the [`Trail`](crate::Trail), which already has its size.
     #[serde(default)]
     pub trail: Option<PathBuf>,
-    /// Where answers are appended; by default the standard output.
+    /// The file to which answers are appended; by default the standard output.
     #[serde(default)]
     pub answers: Option<PathBuf>,
     /// The program runs in a debugger.
     #[serde(default)]
     pub is_debugged: bool,
-    /// Verify prefixes of one execution, and answer each time that a shorter one is.
+    /// Verify prefixes of one execution. Answer each time that a shorter prefix is verified.
     #[serde(default)]
     pub verify: Option<Verify>,
-    /// Shortcuts that are switched off.
+    /// Shortcuts that are disabled.
     #[serde(default)]
     pub without: Vec<Shortcut>,
-    /// Places in files below this folder are shown from there; by default, the folder in which the process starts.
+    /// Places in files below this folder are shown relative to it. Default: the folder in which the
+    /// process starts.
     #[serde(default)]
     pub folder: Option<PathBuf>,
     /// Do errands instead of a whole search.
@@ -103,10 +105,10 @@ pub struct Order {
     pub errands: Option<Errands>,
 }
 
-/// Where a process finds the errands that it is to do one after the other, and leaves what they bring.
+/// The channel through which a process receives errands, one after the other, and returns results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Errands {
-    /// The file of the errand, and then of what it brings: [`Answer::Brought`] says when.
+    /// The file of the errand, and then of its result. [`Answer::Brought`] announces the result.
     pub words: PathBuf,
     /// A pipe with one byte for each errand.
     pub bell: PathBuf,
@@ -115,7 +117,7 @@ pub struct Errands {
 impl Errands {
     /// Waits for the next errand.
     ///
-    /// Both are opened each time, since a program may close any descriptor of its process.
+    /// Both files are opened each time, since a program may close any descriptor of its process.
     ///
     /// # Errors
     /// If the process that gives the errands has ended.
@@ -124,24 +126,24 @@ impl Errands {
         fs::read(&self.words)
     }
 
-    /// Leaves what the errand brings.
+    /// Returns the result of the errand.
     ///
     /// # Errors
-    /// As [`next`](Self::next).
+    /// As for [`next`](Self::next).
     pub fn bring(&self, words: &[u8]) -> io::Result<()> {
         fs::write(&self.words, words)
     }
 }
 
-/// A way to save work that must not change what a search finds. Tests switch them off.
+/// A way to save work that must not change the result of a search. Tests can disable it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shortcut {
     /// Executions start at copies of an earlier one.
     Savepoints,
-    /// Memory that only one thread accesses is not watched for data races.
+    /// Memory that only one thread accesses is not checked for data races.
     Ownership,
-    /// Plain accesses of a thread's own stack are no events.
+    /// Plain accesses of a thread's own stack are not events.
     PrivateStacks,
     /// A spin loop that makes no progress ends the execution.
     AwaitRule,
@@ -150,7 +152,7 @@ pub enum Shortcut {
 }
 
 impl Shortcut {
-    /// All of them.
+    /// All shortcuts.
     pub const ALL: [Shortcut; 5] = [
         Shortcut::Savepoints,
         Shortcut::Ownership,
@@ -159,7 +161,7 @@ impl Shortcut {
         Shortcut::FoldedSpawns,
     ];
 
-    /// As it is typed.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Shortcut::Savepoints => "savepoints",
@@ -171,44 +173,44 @@ impl Shortcut {
     }
 }
 
-/// How to verify.
+/// Settings of a verification.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Verify {
     /// Begin with an execution in which few threads wait.
     pub prefers_few_waiting: bool,
-    /// The values of the inputs that are known.
+    /// The known values of the inputs.
     pub inputs: Inputs,
-    /// Stop when no more constraints remain.
+    /// Stop when at most this number of constraints remains.
     pub most_constraints: Option<usize>,
 }
 
-/// What comes of it.
+/// An answer to an order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// How far the search is: a line for people.
+    /// The progress of the search: a line for people.
     Progress(String),
     /// The search is over.
     Report(Box<Report>),
-    /// What comes before the last step of a schedule.
+    /// The execution before the last step of a schedule.
     Interleaving(Interleaving),
-    /// Where the execution stands.
+    /// The position of the execution.
     Position(Box<Position>),
-    /// It could not be done, and why.
+    /// The order could not be carried out. Says why.
     Refused(String),
-    /// This is verified.
+    /// This case is verified.
     Verified(Box<Case>),
-    /// The program asks for an input that has no value: nothing was verified.
+    /// The program reads an input that has no value: nothing was verified.
     Asked(Input),
     /// The errand is done.
     Brought,
 }
 
-/// What stands before the name of a file that has the order.
+/// The prefix of the name of a file that contains the order.
 pub const ORDER_IN_FILE: &str = "@";
 
 impl Order {
-    /// Reads what [`ORDER`] holds.
+    /// Parses the value of [`ORDER`].
     ///
     /// ```
     /// use report::Order;
@@ -217,7 +219,7 @@ impl Order {
     /// ```
     ///
     /// # Errors
-    /// If it is no order, or in a file that cannot be read.
+    /// If it is no order, or names a file that cannot be read.
     pub fn read(text: &str) -> io::Result<Order> {
         let in_file = text.strip_prefix(ORDER_IN_FILE);
         let content = in_file.map(fs::read_to_string).transpose()?;
@@ -226,7 +228,7 @@ impl Order {
 }
 
 impl Answer {
-    /// What a search has found. What cannot be checked is no bug.
+    /// Creates the answer for a report. An operation that cannot be checked is no bug.
     pub fn of(report: Report) -> Answer {
         let mut errors = report.errors.iter();
         match errors.find(|failure| failure.kind == FailureKind::Unsupported) {
@@ -242,7 +244,7 @@ impl Answer {
         }
     }
 
-    /// As it stands in a line.
+    /// Returns the answer as one line of JSON.
     ///
     /// # Panics
     /// Never: an answer has only maps from strings.

@@ -6,7 +6,7 @@ use crate::{
 use explore::{Algorithm, Bound};
 use serde::{Deserialize, Serialize};
 
-/// What is known of the program after the search.
+/// The verdict on a program after the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -14,41 +14,43 @@ pub enum Verdict {
     Verified,
     /// An interleaving with a bug was found.
     Bug,
-    /// No bug in what was explored, but a bound cut something off.
+    /// No bug was found, but a bound cut off a part of the search.
     Bounded,
 }
 
-/// The result of a search. Serialises to the JSON object of `--format json`; [`Report::text`] renders
-/// it for people.
+/// The result of a search. Serializes to the JSON object of `--format json`. [`Report::text`]
+/// renders it for people.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
-    /// What is known of the program.
+    /// The verdict on the program.
     pub verdict: Verdict,
-    /// The program, as the command was told or the test is called; empty if it has no name.
+    /// The program, as named on the command line or by the test; empty if it has no name.
     pub program: String,
-    /// Complete executions; deadlocked, stuck and failed ones included.
+    /// Complete executions, including deadlocked, stuck and failed ones.
     pub executions: u64,
-    /// Executions in which a thread stopped at an assumption, a bound or by the await rule and another could go on.
+    /// Executions in which a thread stopped at an assumption or a bound, or in a spin loop that
+    /// could make progress.
     pub halted: u64,
-    /// Redundant executions, cut because all enabled threads were asleep.
+    /// Redundant executions, which were cut because all enabled threads were in the sleep set.
     pub blocked: u64,
-    /// Executions before the search last began anew, because it had learnt something about the program.
+    /// Executions before the last restart of the search, which restarts when it learns a fact about
+    /// the program.
     #[serde(default)]
     pub given_up: u64,
-    /// Deadlocked executions among `executions`.
+    /// The deadlocked executions among `executions`.
     pub deadlocks: u64,
-    /// What failed; one entry without `keep_going`, else one for each distinct failure.
+    /// The failures: one without `keep_going`, otherwise one for each distinct failure.
     pub errors: Vec<Failure>,
-    /// What was noticed that may be a mistake and is no bug, for people.
+    /// Findings that may be mistakes but are no bugs, for people.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// What some execution has to come to. If one was not reached and the search is complete, that is a bug without
-    /// an execution that shows it.
+    /// Goals that some execution must reach. If the search is complete, a goal that is not reached
+    /// is a bug without an execution that shows it.
     #[serde(default)]
     pub goals: Vec<Goal>,
-    /// Why the search is not complete, for people: bounds that were met, limits that were reached.
+    /// The reasons why the search is incomplete, for people: bounds and limits that were reached.
     pub bounds: Vec<String>,
-    /// The same for programs, in the same order.
+    /// The same reasons for programs, in the same order.
     #[serde(default)]
     pub limits: Vec<Limit>,
     /// Findings that the user has turned off.
@@ -57,96 +59,98 @@ pub struct Report {
     /// Distinct findings that they cover.
     #[serde(default)]
     pub suppressed: Vec<Suppressed>,
-    /// What was left out and the user accepts: it is no limit.
+    /// Omissions that the user accepts. They are no limits.
     #[serde(default)]
     pub accepted: Vec<LeftOut>,
-    /// Runs beside these executions, for comparing states.
+    /// Additional runs for comparing states.
     pub probes: u64,
-    /// Executions after the first failure, for a short one that shows it; they are in no other number.
+    /// Executions after the first failure, to find a short one that shows it. No other number
+    /// includes them.
     #[serde(default)]
     pub extra: u64,
-    /// Events that were performed in all executions, replayed ones included, runs for comparing states not.
+    /// Events of all executions, including replayed events, without runs for comparing states.
     pub events: u64,
-    /// Events of the longest execution.
+    /// The number of events of the longest execution.
     pub max_depth: usize,
-    /// What was exercised.
+    /// The exercised parts of the program.
     #[serde(default)]
     pub coverage: Coverage,
-    /// Where the first executions leave the one before, if that was asked for.
+    /// The points where the first executions branch off from the previous one, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
-    /// How it was searched.
+    /// The algorithm of the search.
     pub algorithm: Algorithm,
-    /// How many jobs searched.
+    /// The number of jobs.
     #[serde(default = "one")]
     pub jobs: usize,
-    /// Wall clock of the search in seconds.
+    /// Wall-clock time of the search in seconds.
     pub elapsed_s: f64,
-    /// Wall clock of compiling the program before, in seconds, if it was.
+    /// Wall-clock time of compiling the program before the search, in seconds, if it was compiled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile_s: Option<f64>,
-    /// Peak resident memory of the process in bytes, 0 where the system does not tell.
+    /// Peak resident memory of the process in bytes; 0 if the system does not report it.
     pub peak_rss_bytes: u64,
 }
 
-/// Reports of before there were more jobs have no number.
+/// The default for older reports, which have no number of jobs.
 fn one() -> usize {
     1
 }
 
-/// What some execution has to come to.
+/// A goal that some execution must reach.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Goal {
-    /// What the program calls it.
+    /// Its name in the program.
     pub name: String,
-    /// Where it is made, as `file:line:column`.
+    /// The place where it is created, as `file:line:column`.
     pub location: String,
-    /// Whether an execution came to it.
+    /// Whether an execution reached it.
     #[serde(rename = "reached")]
     pub is_reached: bool,
 }
 
-/// Why a search is not complete.
+/// A reason why a search is incomplete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// It was to stop after as many executions.
+    /// The limit on executions was reached.
     Executions,
-    /// It was to stop after some time.
+    /// The time limit was reached.
     Time,
-    /// It was interrupted.
+    /// The search was interrupted.
     Interrupted,
-    /// An observer wanted no more.
+    /// An observer stopped the search.
     Observer,
-    /// A data race decides what the program does: the same steps do not lead to the same.
+    /// A data race determines the behaviour of the program: the same steps have different results.
     Race,
-    /// One schedule was repeated.
+    /// Only one schedule was repeated.
     Replay,
-    /// The algorithm tries executions and proves nothing.
+    /// The algorithm samples executions and proves nothing.
     Algorithm,
-    /// Executions were cut as published, which loses some.
+    /// Executions were cut as published, which loses some executions.
     PublishedCuts,
-    /// Executions with more preemptions were left out.
+    /// Executions with more preemptions were omitted.
     Preemptions,
-    /// A thread stopped after as many operations.
+    /// A thread stopped at the limit on operations.
     Events,
-    /// A thread stopped after as many plain accesses.
+    /// A thread stopped at the limit on plain accesses.
     Accesses,
-    /// A thread stopped after as many expired timeouts.
+    /// A thread stopped at the limit on expired timeouts.
     Timeouts,
-    /// A thread stopped after as many rounds of a loop.
+    /// A thread stopped at the limit on rounds of a loop.
     Unroll,
-    /// Threads reached the limit of operations, perhaps in a spin loop without a hint, for longer than was allowed.
+    /// Threads reached the limit on operations, perhaps in a spin loop without a hint, for longer
+    /// than allowed.
     Patience,
-    /// The program asked to leave interleavings out.
+    /// The program asked to omit interleavings.
     Exploration,
-    /// The program has something that is not explored.
+    /// A part of the program is not explored.
     #[serde(untagged)]
     LeftOut(Omission),
 }
 
 impl Report {
-    /// Takes note of what was left out: unless it is accepted, the program is not verified.
+    /// Records an omission. Unless it is accepted, the program is not verified.
     pub fn leave_out(&mut self, left_out: LeftOut, accepted: &[Omission]) {
         if accepted.contains(&left_out.kind) {
             self.accepted.push(left_out);
@@ -173,29 +177,30 @@ impl From<Bound> for Limit {
     }
 }
 
-/// What went wrong, in an execution that shows it.
+/// A failure, with an execution that shows it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Failure {
-    /// What kind of bug.
+    /// The kind of bug.
     pub kind: FailureKind,
-    /// What happened, for people: the panic's message, who waits for whom, which accesses race.
+    /// A description for people: the panic's message, which thread waits for which, which accesses
+    /// race.
     pub message: String,
-    /// Where, as `file:line:column`, if known.
+    /// The place, as `file:line:column`, if known.
     pub location: Option<String>,
-    /// Number of the execution that showed it, from 1.
+    /// The number of the execution that showed it, from 1.
     pub execution: u64,
     /// The schedule that repeats it.
     pub schedule: ScheduleFile,
-    /// Where the schedule was saved, if it was.
+    /// The file in which the schedule was saved, if it was.
     pub saved_as: Option<String>,
     /// The command that repeats it, if the schedule was saved.
     pub repeat_with: Option<String>,
     /// The execution, for people.
     pub interleaving: Interleaving,
-    /// Why it fails, if that was asked for and is known.
+    /// The reason for the failure, if requested and known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Why>,
-    /// Of the passing executions that were seen when that was asked for, the one that has most in common with the failing one.
+    /// The passing execution most similar to the failing one, among those examined, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passing: Option<Interleaving>,
 }
@@ -204,46 +209,47 @@ pub struct Failure {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// A panic, a failed assertion among them.
+    /// A panic, including a failed assertion.
     Panic,
-    /// Two unordered accesses, one of them a write and one not atomic.
+    /// Two unordered accesses. One of them is a write, and one is not atomic.
     DataRace,
-    /// Threads wait for each other for ever.
+    /// Threads wait for each other forever.
     Deadlock,
-    /// Threads spin and nothing they read will change.
+    /// Threads spin, and no value that they read will change.
     Stuck,
     /// A thread's stack was exhausted.
     StackOverflow,
     /// The program aborted.
     Abort,
-    /// A synchronisation object was misused.
+    /// A synchronization object was misused.
     Misuse,
     /// A message was never received.
     UnhandledMessage,
     /// A message was sent to a process that had ended.
     DeadLetter,
-    /// An assertion of a native program does not hold.
+    /// An assertion in a native program failed.
     Assertion,
-    /// A native program was ended by a signal: it accessed an invalid address, divided by zero…
+    /// A signal ended a native program: it accessed an invalid address, divided by zero…
     Crash,
-    /// A thread runs on for ever without an operation that others could see.
+    /// A thread runs forever without an operation that other threads could observe.
     EndlessLoop,
-    /// Memory was used after its end.
+    /// Memory was used after it was freed.
     UseAfterFree,
-    /// Memory was given back twice, or was never given out.
+    /// Memory was freed twice, or was never allocated.
     DoubleFree,
     /// An access outside of every block of the heap.
     OutOfBounds,
-    /// A native program ended with a status that tells of a failure.
+    /// A native program ended with a status that indicates a failure.
     ExitStatus,
-    /// A native program does what cannot be checked: it forks, opens a socket, reads the standard input…
+    /// A native program does something that cannot be checked: it forks, opens a socket, reads the
+    /// standard input…
     Unsupported,
-    /// Something that has to be dropped or freed never was.
+    /// An object that must be dropped or freed never was.
     Leak,
 }
 
 impl FailureKind {
-    /// For people.
+    /// Returns the name for people.
     pub fn name(self) -> &'static str {
         match self {
             FailureKind::Panic => "panic",
@@ -269,13 +275,13 @@ impl FailureKind {
 }
 
 impl FailureKind {
-    /// For programs: `data-race`.
+    /// Returns the name for programs: `data-race`.
     pub fn id(self) -> String {
         let name = serde_json::to_value(self).expect("a kind is a word");
         name.as_str().unwrap_or_default().replace('_', "-")
     }
 
-    /// What is wrong with a program that does this, in a sentence.
+    /// Describes in a sentence what is wrong with such a program.
     pub fn description(self) -> &'static str {
         match self {
             FailureKind::Panic => "A thread panics.",
@@ -310,7 +316,7 @@ impl FailureKind {
     }
 }
 
-/// Which bound cut something, for people.
+/// Names a bound, for people.
 pub fn bound_name(bound: Bound) -> &'static str {
     match bound {
         Bound::Preemptions => "preemptions of an execution",

@@ -1,8 +1,9 @@
-//! Places in a source, as people and scripts read them.
+//! Formats and parses places in a source.
 
 use std::panic::Location;
 
-/// `file:line:column`, with a path that makes no detours: `a/b/../c.rs:1:2` is `a/c.rs:1:2`.
+/// Formats a place as `file:line:column`, with a normalized path: `a/b/../c.rs:1:2` becomes
+/// `a/c.rs:1:2`.
 ///
 /// ```
 /// let here = std::panic::Location::caller();
@@ -27,7 +28,7 @@ fn direct(path: &str) -> String {
     parts.join("/")
 }
 
-/// The parts of a place: the file, and the line and the column if they are known.
+/// Splits a place into the file, and the line and the column if they are known.
 ///
 /// ```
 /// assert_eq!(report::parts("src/a.rs:12:5"), ("src/a.rs", Some(12), Some(5)));
@@ -47,13 +48,13 @@ pub fn parts(place: &str) -> (&str, Option<u32>, Option<u32>) {
     }
 }
 
-/// `src/a/b.rs:12:5` → `b.rs`.
+/// Returns the file name: `src/a/b.rs:12:5` → `b.rs`.
 pub(crate) fn file(location: &str) -> &str {
     let name = location.rsplit(['/', '\\']).next().unwrap_or(location);
     name.split(':').next().unwrap_or(name)
 }
 
-/// `src/a/b.rs:12:5` → `b.rs:12`.
+/// Returns the file name and the line: `src/a/b.rs:12:5` → `b.rs:12`.
 pub(crate) fn short_place(location: &str) -> String {
     let name = location.rsplit(['/', '\\']).next().unwrap_or(location);
     match name.match_indices(':').nth(1) {

@@ -1,13 +1,13 @@
-//! Counts of a running search, told now and then.
+//! Reports the counts of a running search from time to time.
 
 use explore::{Observer, Outcome, Strategy};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// The clock is looked at once in so many executions.
+/// The number of executions between two queries of the clock.
 const EXECUTIONS_PER_LOOK: u64 = 64;
 
-/// Counts the executions of a search and shows them at most once per interval.
+/// Counts the executions of a search and shows the counts at most once per interval.
 ///
 /// ```
 /// use report::{Progress, Snapshot};
@@ -26,14 +26,14 @@ pub struct Progress<Show> {
     executions: u64,
 }
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Snapshot {
-    /// Executions so far, of every kind.
+    /// The number of executions so far, of every kind.
     pub executions: u64,
-    /// Time since the start.
+    /// The time since the start.
     pub elapsed: Duration,
-    /// Estimated part of the search that is done, from 0 to 1, if there is one.
+    /// The estimated part of the search that is done, from 0 to 1, if there is an estimate.
     pub done: Option<f64>,
 }
 
@@ -50,7 +50,7 @@ impl<Show: FnMut(&Snapshot)> Progress<Show> {
         }
     }
 
-    /// Shows a snapshot if it is time.
+    /// Shows a snapshot if the interval has passed.
     fn look(&mut self, done: impl FnOnce() -> Option<f64>) {
         let now = Instant::now();
         if now.duration_since(self.shown) >= self.interval {
@@ -86,7 +86,7 @@ impl<Show: FnMut(&Snapshot)> Observer for Progress<Show> {
 }
 
 impl Snapshot {
-    /// Executions per second.
+    /// Returns the executions per second.
     pub fn rate(&self) -> f64 {
         match self.elapsed.as_secs_f64() {
             seconds if seconds > 0.0 => self.executions as f64 / seconds,
@@ -94,13 +94,13 @@ impl Snapshot {
         }
     }
 
-    /// The time that is left if the estimate is right.
+    /// Returns the time that is left according to the estimate.
     pub fn left(&self) -> Option<Duration> {
         let done = self.done.filter(|&done| done > 0.0 && done <= 1.0)?;
         Duration::try_from_secs_f64(self.elapsed.as_secs_f64() * (1.0 - done) / done).ok()
     }
 
-    /// One line for people: `12,800 executions, 310,000 per second, 43 % explored, 0.9 s left`.
+    /// Formats a line: `12,800 executions, 310,000 per second, about 43 % explored, 1 s left`.
     pub fn line(&self) -> String {
         use crate::quantity::{count, counted, duration};
         let mut line = format!(

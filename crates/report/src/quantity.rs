@@ -1,6 +1,6 @@
-//! Numbers for people.
+//! Formats numbers for people.
 
-/// A count with commas: `1,234,567`.
+/// Formats a count with commas: `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,7 +13,7 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// A count with its noun: `1 execution`, `2 executions`.
+/// Formats a count with its noun: `1 execution`, `2 executions`.
 pub fn counted(number: u64, noun: &str) -> String {
     format!(
         "{} {noun}{}",
@@ -22,7 +22,7 @@ pub fn counted(number: u64, noun: &str) -> String {
     )
 }
 
-/// A time: `0.012 s`, `3.4 s`, `5 min 07 s`, `3 h 02 min`.
+/// Formats a time: `0.012 s`, `3.40 s`, `5 min 07 s`, `3 h 02 min`.
 pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => format!("{s:.3} s"),
@@ -37,7 +37,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A size of memory in units of 1,000,000 bytes: `9.1 MB`.
+/// Formats a size of memory in units of 1,000,000 bytes: `9.1 MB`.
 pub fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }

@@ -1,4 +1,4 @@
-//! What happened in a run under a safe trace, and whether it kept the constraints.
+//! The record of a run under a safe trace, and whether the run kept the constraints.
 
 use crate::Inputs;
 use crate::safe_trace::{Case, Constraint, Point};
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The files.
+/// The kind of file.
 const RECORDING: Kind = Kind {
     name: "record",
     command: "mazurka run --record",
     version: 1,
 };
 
-/// Which order happened.
+/// The order of events in a run.
 ///
 /// ```
 /// use report::{Case, Constraint, Point, Recorded, Recording};
@@ -33,7 +33,7 @@ const RECORDING: Kind = Kind {
 /// ```
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Recording {
-    /// Of the program, as [`SafeTrace::checksum_of`](crate::SafeTrace::checksum_of) tells it.
+    /// The program's checksum, from [`SafeTrace::checksum_of`](crate::SafeTrace::checksum_of).
     #[serde(default)]
     pub program_checksum: String,
     /// The inputs of the run.
@@ -42,29 +42,30 @@ pub struct Recording {
     pub threads: Vec<Recorded>,
 }
 
-/// What a thread did.
+/// The events of a thread.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Recorded {
     /// Its spawn path.
     pub path: String,
-    /// For each event what a counter of all threads said when the thread was through with waiting for others, and when
-    /// the event had happened; 0 if it was not seen to its end.
+    /// For each event, two values of a counter that all threads share: when the thread had finished
+    /// waiting for others, and when the event had happened. The latter is 0 if the end of the event
+    /// was not recorded.
     pub events: Vec<(u64, u64)>,
 }
 
 /// Whether a run kept the constraints.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Adherence {
-    /// Those that it came to and kept.
+    /// The number of constraints that it reached and kept.
     pub kept: usize,
-    /// Those whose later event did not happen.
+    /// The number of constraints whose later event did not happen.
     pub not_met: usize,
-    /// Those that it broke.
+    /// The constraints that it broke.
     pub broken: Vec<Constraint>,
 }
 
 impl Recording {
-    /// Compares the run with constraints.
+    /// Compares the run with the constraints of a case.
     pub fn adherence(&self, case: &Case) -> Adherence {
         let by_path: BTreeMap<&str, &Recorded> = self
             .threads
@@ -90,7 +91,7 @@ impl Recording {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, is none, is of another version or damaged.
+    /// If the file cannot be read, is of another kind or version, or is damaged.
     pub fn load(path: &Path) -> Result<Recording, StoredFileError> {
         stored_file::load(path, RECORDING)
     }

@@ -1,15 +1,16 @@
-//! What stands below the columns of an interleaving: which events to look at, and how the threads end.
+//! The remarks below the columns of an interleaving: decisive events, and the final states of
+//! threads.
 
 use crate::columns::Shown;
 use crate::interleaving::{Racing, Row};
 use crate::layout::{Ink, Style, length, pad, wrap};
 use crate::quantity::counted;
 
-/// Threads named one by one in what they do at the end.
+/// The number of threads whose final state is listed.
 const ENDS: usize = 16;
 
 impl Shown<'_> {
-    /// The accesses of a data race.
+    /// Returns the remark on the accesses of a data race.
     pub(crate) fn conflict(&self, style: Style) -> Vec<String> {
         let Some(pair) = self.interleaving.conflict else {
             return Vec::new();
@@ -25,7 +26,7 @@ impl Shown<'_> {
         lines
     }
 
-    /// The pairs of events whose order matters.
+    /// Returns the remarks on the pairs of events whose order matters.
     pub(crate) fn races(&self, style: Style) -> Vec<String> {
         let Some(_) = self.pairs.first() else {
             return Vec::new();
@@ -55,13 +56,13 @@ impl Shown<'_> {
         lines
     }
 
-    /// What a row does, and who does it.
+    /// Describes a row: its operation and its thread.
     fn sentence(&self, row: usize) -> String {
         let Row { thread, text, .. } = self.row(row);
         format!("{} ({})", self.told(text), self.name(*thread))
     }
 
-    /// The letters of a pair, and what is to be said of it.
+    /// Returns the letters of a pair, followed by its sentence.
     fn pair(&self, pair: Racing, sign: &str, sentence: &str, style: Style) -> Vec<String> {
         let [first, second] = [pair.first, pair.second].map(|row| self.letter(row).unwrap_or('?'));
         let lines = wrap(sentence, style.width.saturating_sub(9));
@@ -74,7 +75,7 @@ impl Shown<'_> {
             .collect()
     }
 
-    /// What the threads do at the end.
+    /// Returns the final states of the threads.
     pub(crate) fn ends(&self, style: Style) -> Vec<String> {
         let ends: Vec<(usize, &String)> = self
             .interleaving

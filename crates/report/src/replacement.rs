@@ -1,29 +1,29 @@
-//! A file that takes the place of another one when it is whole.
+//! A file that replaces another one when it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// So many names are tried for the new file.
+/// The number of names that are tried for the new file.
 const NAMES: u32 = 1000;
 
-/// A new file beside the place that it will take. It goes away unless it is published.
+/// A new file next to the place that it will take. It is removed unless it is published.
 ///
-/// It is created under a name that was free, so nobody can plant a link there. Where it replaces a file it has its mode; a
-/// link at its place is replaced, not followed.
+/// It is created under an unused name, so no other user can plant a link there. It gets the mode of
+/// the file that it replaces. A link at its place is replaced, not followed.
 #[derive(Debug)]
 pub struct Replacement {
     place: PathBuf,
-    /// None when it is published.
+    /// `None` after publication.
     beside: Option<PathBuf>,
 }
 
 impl Replacement {
-    /// An empty file that can be written.
+    /// Creates an empty file that can be written.
     ///
     /// # Errors
-    /// If it cannot be created.
+    /// If the file cannot be created.
     pub fn of(place: &Path) -> io::Result<(Replacement, File)> {
         let mode = fs::symlink_metadata(place)
             .ok()
@@ -56,10 +56,10 @@ impl Replacement {
         }
     }
 
-    /// Puts it in its place.
+    /// Moves the file to its place.
     ///
     /// # Errors
-    /// If that is not possible.
+    /// If that fails.
     pub fn publish(mut self) -> io::Result<()> {
         let beside = self.beside.as_ref().expect("it is published once");
         fs::rename(beside, &self.place)?;
@@ -71,7 +71,7 @@ impl Replacement {
 impl Drop for Replacement {
     fn drop(&mut self) {
         if let Some(beside) = &self.beside {
-            // Nothing can be done about a file that does not go away.
+            // There is no remedy if the file cannot be removed.
             let _ = fs::remove_file(beside);
         }
     }

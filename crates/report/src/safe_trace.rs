@@ -1,7 +1,8 @@
-//! What is known to be safe: prefixes of correct executions whose continuations are all verified.
+//! Safe schedules: prefixes of correct executions whose continuations are all verified.
 //!
-//! Metzler, Saissi, Bokor, Suri, "Safe execution of concurrent programs by enforcement of scheduling constraints": a run
-//! that keeps the constraints is, up to the order of independent events, one that was verified.
+//! Metzler, Saissi, Bokor, Suri, "Safe execution of concurrent programs by enforcement of
+//! scheduling constraints": a run that keeps the constraints is a verified execution, up to the
+//! order of independent events.
 
 mod cycle;
 mod diagram;
@@ -13,7 +14,7 @@ use crate::stored_file::{self, Kind, StoredFileError, StoredProblem};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The files.
+/// The kind of file.
 const SAFE_TRACE: Kind = Kind {
     name: "safe trace",
     command: "verify",
@@ -39,21 +40,22 @@ const SAFE_TRACE: Kind = Kind {
 /// ```
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct SafeTrace {
-    /// What the program is called.
+    /// The program's name.
     pub program: String,
-    /// Of the program's file, by [`checksum_of`](SafeTrace::checksum_of); empty where there is none.
+    /// The [checksum](SafeTrace::checksum_of) of the program's file; empty if there is no file.
     pub program_checksum: String,
-    /// The arguments that the program was verified with; `{n}` in one stands for the value of the input `n`.
+    /// The arguments with which the program was verified. `{n}` stands for the value of the input
+    /// `n`.
     pub arguments: Vec<String>,
     /// The inputs that the program declares, or its arguments.
     pub inputs: Vec<Input>,
     /// Plain accesses are events.
     pub interleaves_plain: bool,
-    /// What holds for which inputs. Exactly one condition holds for each assignment that was verified.
+    /// The verified cases. Exactly one condition holds for each verified assignment of the inputs.
     pub cases: Vec<Case>,
 }
 
-/// An input and its values that were verified.
+/// An input and the range of its verified values.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Input {
     /// Its name.
@@ -67,32 +69,33 @@ pub struct Input {
 /// An admissible prefix: every execution that begins with it was verified.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Case {
-    /// For which inputs.
+    /// The inputs to which it applies.
     pub condition: Condition,
-    /// Spawn paths (`0` is the main thread, `0.2` its third child). A thread keeps its number in later versions.
+    /// Spawn paths (`0` is the main thread, `0.2` its third child). A thread keeps its number in
+    /// later versions.
     pub threads: Vec<String>,
-    /// In which order events are to happen, beside what the program sees to by itself.
+    /// The order in which events must happen, beyond the program's own synchronization.
     pub constraints: Vec<Constraint>,
-    /// The alternatives that are to be taken, where there are several.
+    /// The alternatives that must be taken, where there are several.
     pub choices: Vec<Choice>,
-    /// The events that constraints and choices speak of, for people and to notice when a run is another one.
+    /// The events in constraints and choices, for people and to detect a different run.
     pub events: Vec<Described>,
-    /// Number of events of the first execution, and of the prefix.
+    /// The number of events of the first execution.
     pub events_of_execution: u64,
-    /// Number of events of the prefix.
+    /// The number of events of the prefix.
     pub events_of_prefix: u64,
-    /// Constraints of the whole first execution.
+    /// The number of constraints of the whole first execution.
     pub constraints_at_first: u64,
-    /// Executions that were verified for it, of all assignments.
+    /// The number of executions that were verified for it, over all assignments.
     pub executions: u64,
-    /// Whether nothing is left to be verified.
+    /// Whether nothing is left to verify.
     pub is_complete: bool,
     /// The bugs that the constraints prevent.
     pub excluded: Vec<String>,
 }
 
-/// An event: the thread by its number among [`Case::threads`], and the event's among those of its thread in a search,
-/// from 1: operations with an access, and choices.
+/// An event: the index of its thread in [`Case::threads`], and its number among the thread's events
+/// in a search, from 1. These events are operations with an access, and choices.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(from = "(u32, u32)", into = "(u32, u32)")]
 pub struct Point {
@@ -114,34 +117,34 @@ impl From<Point> for (u32, u32) {
     }
 }
 
-/// An order that a run has to keep.
+/// An order that a run must keep.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Constraint {
-    /// What happens first.
+    /// The event that happens first.
     pub first: Point,
-    /// What waits for it.
+    /// The event that waits for it.
     pub then: Point,
 }
 
-/// An alternative that an event has to take.
+/// The alternative that an event must take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Choice {
     /// The event.
     pub at: Point,
-    /// From 0.
+    /// The alternative, counted from 0.
     pub alternative: u32,
 }
 
-/// An event, for people.
+/// A description of an event, for people.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Described {
-    /// Which.
+    /// The event.
     pub at: Point,
-    /// What it does: `x.load() -> 3`.
+    /// The operation: `x.load() -> 3`.
     pub operation: String,
     /// The kind of the operation, which does not depend on values: `load`.
     pub kind: String,
-    /// Where in the source, as `file:line:column`, if known.
+    /// The place in the source, as `file:line:column`, if known.
     pub place: Option<String>,
 }
 
@@ -164,8 +167,9 @@ impl Default for Case {
 }
 
 impl Case {
-    /// Whether this may be a later version of what the other one says: of the same program, and of no longer prefix of the same
-    /// execution. (Cases of several inputs that are one in the one version may be two in the other, with executions of their own.)
+    /// Checks whether this may be a later version of the other case: for the same program, with a
+    /// prefix of the same execution that is not longer. (One case for several inputs may be two
+    /// cases in the other version, with executions of their own.)
     pub fn relaxes(&self, other: &Case) -> bool {
         let is_same = |own: &Described| {
             let known = other.events.iter().find(|known| known.at == own.at);
@@ -176,7 +180,7 @@ impl Case {
         !is_longer && self.threads.starts_with(&other.threads) && self.events.iter().all(is_same)
     }
 
-    /// The same where threads have other numbers, those of these spawn paths.
+    /// Returns the same case with other thread numbers: those of these spawn paths.
     pub fn renumbered(self, threads: Vec<String>, number: impl Fn(u32) -> u32) -> Case {
         let point = |at: Point| Point {
             thread: number(at.thread),
@@ -210,7 +214,7 @@ impl Case {
 }
 
 impl SafeTrace {
-    /// What holds for these inputs; none if they were not verified.
+    /// Returns the case for these inputs; `None` if they were not verified.
     pub fn case(&self, inputs: &Inputs) -> Option<&Case> {
         let is_in = |input: &Input| {
             let value = inputs.get(&input.name);
@@ -222,13 +226,13 @@ impl SafeTrace {
         self.cases.iter().find(|case| case.condition.holds(inputs))
     }
 
-    /// Number of constraints, of the inputs that have most.
+    /// Returns the largest number of constraints in a case.
     pub fn constraints(&self) -> usize {
         let cases = self.cases.iter();
         cases.map(|case| case.constraints.len()).max().unwrap_or(0)
     }
 
-    /// The checksum of a program's content.
+    /// Returns the checksum of a program's content.
     pub fn checksum_of(program: &[u8]) -> String {
         stored_file::checksum(program)
     }
@@ -236,7 +240,7 @@ impl SafeTrace {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, is none, is of another version or damaged.
+    /// If the file cannot be read, is of another kind or version, or is damaged.
     pub fn load(path: &Path) -> Result<SafeTrace, StoredFileError> {
         let trace: SafeTrace = stored_file::load(path, SAFE_TRACE)?;
         match trace.contradiction() {
@@ -248,29 +252,30 @@ impl SafeTrace {
         }
     }
 
-    /// Writes the file. Whoever reads it meanwhile finds what was there before, or all of this.
+    /// Writes the file. A concurrent reader finds either the previous content or all of the new
+    /// content.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), StoredFileError> {
         stored_file::save(path, SAFE_TRACE, self)
     }
 
-    /// The content of the file.
+    /// Returns the content of the file.
     pub fn to_json(&self) -> String {
         stored_file::to_json(SAFE_TRACE, self)
     }
 
-    /// Reads the content of a file.
+    /// Parses the content of a file.
     ///
     /// # Errors
-    /// As [`load`](SafeTrace::load).
+    /// As for [`load`](SafeTrace::load).
     pub fn from_json(text: &str) -> Result<SafeTrace, StoredProblem> {
         let trace: SafeTrace = stored_file::from_json(text, SAFE_TRACE)?;
         trace.contradiction().map_or(Ok(trace), Err)
     }
 
-    /// A run under a cycle of constraints would wait for ever.
+    /// Checks for a cycle of constraints, under which a run would wait forever.
     fn contradiction(&self) -> Option<StoredProblem> {
         let mut cases = self.cases.iter();
         let is_cyclic = cases.any(|case| cycle::is_cyclic(&case.constraints));

@@ -5,14 +5,14 @@ use crate::stored_file::{self, Kind, StoredFileError, StoredProblem};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The files.
+/// The kind of file.
 const SCHEDULE: Kind = Kind {
     name: "schedule",
     command: "check",
     version: 1,
 };
 
-/// A schedule in names that do not depend on the process, with what it shows.
+/// A schedule with names that do not depend on the process, and the failure that it shows.
 ///
 /// ```
 /// use report::{Conditions, FailureKind, SavedStep, ScheduleFile};
@@ -33,32 +33,33 @@ const SCHEDULE: Kind = Kind {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ScheduleFile {
-    /// The program, as `check` was told: `NAME:SIZE`, or the name of a test.
+    /// The program, as passed to `check`: `NAME:SIZE`, or the name of a test.
     pub program: String,
-    /// What the schedule shows.
+    /// The kind of failure that the schedule shows.
     pub kind: FailureKind,
-    /// What the schedule shows, for people.
+    /// The failure that the schedule shows, for people.
     pub message: String,
-    /// What the program was run under.
+    /// The conditions under which the program was run.
     pub conditions: Conditions,
-    /// Objects whose operations were taken to depend on each other more than at the start of a search, in
-    /// the words of the front-end: the steps fit only so.
+    /// Objects whose operations are treated as more dependent than at the start of a search, in the
+    /// notation of the front-end. The steps are valid only with these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub coarse: Vec<String>,
-    /// How the program is made, if it is in machine code.
+    /// How the program is built, if it is in machine code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipe: Option<Recipe>,
-    /// A step is an access, as in a search, with the operations that come along; not one operation.
+    /// A step is an access with the operations that accompany it, as in a search, not a single
+    /// operation.
     #[serde(default)]
     pub by_accesses: bool,
     /// The steps from the start.
     pub steps: Vec<SavedStep>,
 }
 
-/// How a program in machine code is made and started, in the words of the command line.
+/// How a program in machine code is built and started, as on the command line.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Recipe {
-    /// Sources, objects and libraries; or the program itself.
+    /// Sources, objects and libraries, or the program itself.
     pub files: Vec<String>,
     /// The compiler's flags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -71,30 +72,32 @@ pub struct Recipe {
     pub arguments: Vec<String>,
 }
 
-/// What a program is run under, as far as its executions depend on it.
+/// The conditions of a run that affect executions of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Conditions {
-    /// A thread stops after as many operations.
+    /// The number of operations after which a thread stops.
     pub max_events: u32,
-    /// A thread stops at the timed operation after as many expired ones.
+    /// The number of expired timed operations after which a thread stops at the next.
     pub timeouts: u32,
-    /// So many operations of a thread may fail, or wake up, for no reason.
+    /// The number of operations of a thread that may fail or wake up spuriously.
     #[serde(default)]
     pub spurious: u32,
-    /// So many allocations of a thread may get memory that was freed.
+    /// The number of allocations of a thread that may reuse freed memory.
     #[serde(default)]
     pub reuse: u32,
-    /// Each panic is a failure, also one that the program observes.
+    /// Each panic is a failure, even one that the program observes.
     pub panics_fail: bool,
-    /// Threads may still wait when the main thread has returned.
+    /// Threads may still wait after the main thread has returned.
     pub waiting_after_main: bool,
     /// Plain accesses of a native program are events.
     #[serde(default)]
     pub interleaves_plain: bool,
-    /// A thread stops when it comes by the same place of a native program more often.
+    /// The number of times that a thread of a native program may pass the same place before it
+    /// stops.
     #[serde(default)]
     pub unroll: Option<u32>,
-    /// What was verified is to be enforced: more operations are events ([`mazurka::program`](https://docs.rs/mazurka)).
+    /// The verified schedules will be enforced: more operations are events
+    /// ([`mazurka::program`](https://docs.rs/mazurka)).
     #[serde(default)]
     pub is_enforceable: bool,
 }
@@ -115,17 +118,17 @@ impl Default for Conditions {
     }
 }
 
-/// A run of steps of one thread.
+/// Consecutive steps of one thread.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SavedStep {
-    /// Spawn path of the thread: `0` is main, `0.2` its third child (counted from 0).
+    /// The spawn path of the thread: `0` is main, `0.2` its third child (counted from 0).
     pub thread: String,
-    /// The alternatives chosen, one per step.
+    /// The chosen alternatives, one per step.
     pub choices: Vec<u32>,
 }
 
 impl ScheduleFile {
-    /// The number of steps.
+    /// Returns the number of steps.
     pub fn length(&self) -> usize {
         self.steps.iter().map(|run| run.choices.len()).sum()
     }
@@ -133,12 +136,13 @@ impl ScheduleFile {
     /// Reads a saved schedule.
     ///
     /// # Errors
-    /// If the file cannot be read, is none, is of another version or damaged.
+    /// If the file cannot be read, is of another kind or version, or is damaged.
     pub fn load(path: &Path) -> Result<ScheduleFile, StoredFileError> {
         stored_file::load(path, SCHEDULE)
     }
 
-    /// Saves the schedule. Whoever reads the file meanwhile finds what was there before, or all of this.
+    /// Saves the schedule. A concurrent reader finds either the previous content or all of the new
+    /// content.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -146,15 +150,15 @@ impl ScheduleFile {
         stored_file::save(path, SCHEDULE, self)
     }
 
-    /// The content of the file.
+    /// Returns the content of the file.
     pub fn to_json(&self) -> String {
         stored_file::to_json(SCHEDULE, self)
     }
 
-    /// Reads the content of a file.
+    /// Parses the content of a file.
     ///
     /// # Errors
-    /// If it is none, is of another version or damaged.
+    /// If the content is of another kind or version, or is damaged.
     pub fn from_json(text: &str) -> Result<ScheduleFile, StoredProblem> {
         stored_file::from_json(text, SCHEDULE)
     }

@@ -1,4 +1,4 @@
-//! Writing to pipes and devices without waiting for ever for a process that reads them.
+//! Writes to pipes and devices without waiting forever for a reader.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -6,15 +6,15 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a reader may take for the next part.
+/// The time that a reader may take for the next part.
 const STALL: Duration = Duration::from_millis(500);
-/// Between two tries.
+/// The time between two attempts.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Opens a pipe or a device for writing, if a process reads the pipe.
+/// Opens a device, or a pipe that a process reads, for writing.
 ///
 /// # Errors
-/// If no process does, or the system refuses.
+/// If no process reads the pipe, or the system refuses.
 pub fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true);
@@ -35,7 +35,7 @@ pub fn open(path: &Path) -> io::Result<File> {
         })
 }
 
-/// Writes all of it, unless the reader stops reading.
+/// Writes all bytes, unless the reader stops reading.
 pub(crate) fn write(path: &Path, mut bytes: &[u8]) -> io::Result<()> {
     let mut file = open(path)?;
     let mut since = Instant::now();

@@ -1,4 +1,4 @@
-//! Files that one command writes and another one reads: JSON with a version and a checksum.
+//! Files that one command writes and another command reads: JSON with a version and a checksum.
 
 use crate::{Replacement, special_file};
 use serde::de::DeserializeOwned;
@@ -7,10 +7,10 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// What a file is.
+/// A kind of stored file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kind {
-    /// What it is called: `schedule`.
+    /// Its name: `schedule`.
     pub name: &'static str,
     /// The command that writes it.
     pub command: &'static str,
@@ -18,25 +18,25 @@ pub struct Kind {
     pub version: u32,
 }
 
-/// A file that cannot be used: where, what and what to do, in one line.
+/// A file that cannot be used. The message names the file, the problem and a remedy, in one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", path.display())]
 pub struct StoredFileError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: StoredProblem,
 }
 
-/// What is wrong with a stored file, and what to do.
+/// A problem with a stored file, and a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum StoredProblem {
     /// The file cannot be read.
     #[error("the {} cannot be read ({error}); give the file that `{}` wrote", kind.name, kind.command)]
     NotReadable {
-        /// What it should be.
+        /// The expected kind.
         kind: Kind,
-        /// Why not.
+        /// The error of the system.
         error: io::Error,
     },
     /// It is a directory, a device or a pipe.
@@ -45,42 +45,42 @@ pub enum StoredProblem {
     /// The file cannot be written.
     #[error("the {} cannot be written ({error}); choose another place for it", kind.name)]
     NotWritable {
-        /// What it is.
+        /// Its kind.
         kind: Kind,
-        /// Why not.
+        /// The error of the system.
         error: io::Error,
     },
-    /// The text is something else.
+    /// The text is of another kind.
     #[error("this is no {} file ({reason}); give the file that `{}` wrote", kind.name, kind.command)]
     NotOfItsKind {
-        /// What it should be.
+        /// The expected kind.
         kind: Kind,
-        /// Why not.
+        /// Why it is not.
         reason: String,
     },
-    /// It was written by another version.
+    /// The file was written by another version.
     #[error(
         "the {} has format {found}, but this version reads format {}; let `{}` write a new one",
         kind.name, kind.version, kind.command
     )]
     OtherVersion {
-        /// What it is.
+        /// Its kind.
         kind: Kind,
         /// Its version.
         found: u64,
     },
-    /// It contradicts itself, although its checksum fits.
+    /// The file contradicts itself, although its checksum is correct.
     #[error(
         "the {} contradicts itself: {what}; let `{}` write a new one",
         kind.name, kind.command
     )]
     Contradictory {
-        /// What it is.
+        /// Its kind.
         kind: Kind,
-        /// What is wrong.
+        /// The contradiction.
         what: &'static str,
     },
-    /// It was changed or damaged.
+    /// The file was changed or damaged.
     #[error(
         "the {} is corrupt, its checksum does not fit; let `{}` write a new one",
         .0.name, .0.command
@@ -88,13 +88,13 @@ pub enum StoredProblem {
     Corrupt(Kind),
 }
 
-/// The version alone, so that another version is recognised whatever else it has.
+/// Only the version, so that another version is recognized whatever the other fields are.
 #[derive(Deserialize)]
 struct Head {
     format: u64,
 }
 
-/// The file.
+/// The content of a file, with its version and checksum.
 #[derive(Serialize, Deserialize)]
 struct Stored<T> {
     format: u32,
@@ -116,7 +116,7 @@ where
         })
 }
 
-/// Writes a file. Whoever reads it meanwhile finds what was there before, or all of this.
+/// Writes a file. A concurrent reader finds either the previous content or all of the new content.
 pub(crate) fn save<T: Serialize>(
     path: &Path,
     kind: Kind,
@@ -138,7 +138,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     replacement.publish()
 }
 
-/// The content of a file.
+/// Returns the content of a file.
 pub(crate) fn to_json<T: Serialize>(kind: Kind, content: &T) -> String {
     let stored = Stored {
         format: kind.version,
@@ -150,7 +150,7 @@ pub(crate) fn to_json<T: Serialize>(kind: Kind, content: &T) -> String {
     text
 }
 
-/// Reads the content of a file.
+/// Parses the content of a file.
 pub(crate) fn from_json<T>(text: &str, kind: Kind) -> Result<T, StoredProblem>
 where
     T: Serialize + DeserializeOwned,
@@ -176,12 +176,12 @@ fn checksum_of(content: &impl Serialize) -> String {
     checksum(&content)
 }
 
-/// The checksum of any content.
+/// Returns the checksum of any content.
 pub(crate) fn checksum(content: &[u8]) -> String {
     format!("{:016x}", fnv1a(content))
 }
 
-/// The text of a file that begins as a stored one does.
+/// Reads a file, if it begins as a stored file does.
 fn text_of(path: &Path, kind: Kind) -> Result<String, StoredProblem> {
     let unreadable = |error| StoredProblem::NotReadable { kind, error };
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
@@ -198,7 +198,7 @@ fn text_of(path: &Path, kind: Kind) -> Result<String, StoredProblem> {
     Ok(text)
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo).
+/// Computes FNV-1a with 64 bits (Fowler, Noll, Vo).
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -274,7 +274,7 @@ mod tests {
     fn a_file_that_begins_otherwise_is_not_read_to_its_end() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("huge");
-        // A hole of a terabyte, which no memory holds.
+        // A sparse file of a terabyte, which does not fit into memory.
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
         let error = load::<List>(&path, KIND).unwrap_err();
         assert!(

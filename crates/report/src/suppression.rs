@@ -1,4 +1,4 @@
-//! Findings that a user turns off: whole kinds, or those at some places.
+//! Findings that a user turns off: whole kinds, or those at certain places.
 
 use crate::FailureKind;
 use crate::layout::{Ink, Style, wrap};
@@ -7,28 +7,29 @@ use crate::quantity::counted;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Suppressed findings that the text shows, each with its place.
+/// The number of suppressed findings that the text shows.
 const SHOWN: usize = 5;
 
-/// A kind of findings that the user has turned off, everywhere or at the places that a pattern names.
+/// A kind of findings that the user has turned off, everywhere or at the places that match a
+/// pattern.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Suppression {
     kind: FailureKind,
-    /// As in files of the thread sanitizer: part of a function, a file or a variable, with `*` for anything, `^` for the
-    /// beginning and `$` for the end.
+    /// A pattern as in suppression files of the thread sanitizer: part of a function, file or
+    /// variable. `*` stands for any text, `^` for the beginning and `$` for the end.
     pattern: String,
 }
 
 /// A finding that a suppression covers.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Suppressed {
-    /// What kind of finding.
+    /// The kind of finding.
     pub kind: FailureKind,
-    /// Where, as `file:line:column`, if known.
+    /// The place, as `file:line:column`, if known.
     pub location: Option<String>,
 }
 
-/// Other names for kinds, as the thread sanitizer has them.
+/// Names that the thread sanitizer uses for kinds.
 const ALIASES: [(&str, FailureKind); 3] = [
     ("race", FailureKind::DataRace),
     ("race_top", FailureKind::DataRace),
@@ -36,7 +37,7 @@ const ALIASES: [(&str, FailureKind); 3] = [
 ];
 
 impl Suppression {
-    /// All findings of a kind: `leak`, `exit-status`.
+    /// Turns off all findings of a kind: `leak`, `exit-status`.
     ///
     /// ```
     /// use report::{FailureKind, Suppression};
@@ -54,7 +55,7 @@ impl Suppression {
             serde_json::from_value(name).ok()
         });
         match kind {
-            // A program that cannot be checked is not a finding.
+            // That a program cannot be checked is not a finding.
             None | Some(FailureKind::Unsupported) => Err(format!(
                 "no kind of findings is called {name}; there are race, deadlock, stuck, assertion, crash, leak, exit-status, misuse, …"
             )),
@@ -65,7 +66,8 @@ impl Suppression {
         }
     }
 
-    /// Reads a file of suppressions: a line for each, as `race:queue_push` or `leak:list.c`, and comments that begin with `#`.
+    /// Parses a suppression file. Each line is a suppression, as `race:queue_push` or
+    /// `leak:list.c`, or a comment that begins with `#`.
     ///
     /// ```
     /// use report::{FailureKind, Suppression};
@@ -96,7 +98,7 @@ impl Suppression {
         read.collect()
     }
 
-    /// Whether it covers a finding with these functions, places and names of variables.
+    /// Checks whether it covers a finding with these functions, places and names of variables.
     pub fn covers(&self, kind: FailureKind, texts: &[&str]) -> bool {
         self.kind == kind && texts.iter().any(|text| matches(&self.pattern, text))
     }
@@ -128,7 +130,7 @@ impl fmt::Display for Suppressed {
 }
 
 impl Report {
-    /// The suppressions, for the headline.
+    /// Lists the suppressions, for the headline.
     pub(crate) fn turned_off(&self) -> Option<String> {
         let all: Vec<String> = self.suppressions.iter().map(ToString::to_string).collect();
         let (shown, rest) = all.split_at(all.len().min(SHOWN));
@@ -139,7 +141,7 @@ impl Report {
         (!all.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
     }
 
-    /// The findings that were suppressed.
+    /// Lists the suppressed findings.
     pub(crate) fn suppressed(&self, style: Style) -> Vec<String> {
         let own = self.suppressed.iter();
         let mut lines: Vec<String> = own

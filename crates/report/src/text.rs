@@ -1,4 +1,4 @@
-//! A report as text for a tired person: first what is known, then what to look at, then the numbers.
+//! Renders a report so that it is easy to read: the verdict, then the details, then the numbers.
 
 use crate::control::{harmless, made_harmless};
 use crate::layout::{Ink, Style, wrap};
@@ -6,10 +6,10 @@ use crate::outcome::{Failure, Goal, Report, Verdict};
 use crate::quantity::{count, counted, duration, megabytes};
 use std::fmt;
 
-/// Lines of a failure's message that are shown.
+/// The number of lines of a failure's message that are shown.
 const MESSAGE_LINES: usize = 20;
 
-/// The text for a terminal of 100 characters.
+/// Renders the text for a terminal of 100 characters.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(Style::default()))
@@ -17,7 +17,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// The report for people, in lines of at most `style.width` characters.
+    /// Renders the report in lines of at most `style.width` characters.
     pub fn text(&self, style: Style) -> String {
         if let Some(harmless) = made_harmless(self) {
             return harmless.text(style);
@@ -47,7 +47,7 @@ impl Report {
         text
     }
 
-    /// The verdict in one line.
+    /// Returns the verdict in one line.
     pub fn headline(&self, style: Style) -> String {
         let name = match self.program.as_str() {
             "" => "the program",
@@ -91,12 +91,13 @@ impl Report {
         }
     }
 
-    /// The goals that no execution came to.
+    /// Returns the goals that no execution reached.
     pub fn unreached(&self) -> impl Iterator<Item = &Goal> {
         self.goals.iter().filter(|goal| !goal.is_reached)
     }
 
-    /// The same for people: where nothing else failed and the search is complete, they are what went wrong.
+    /// Describes the goals that were not reached. They are the bug if nothing else failed and the
+    /// search is complete.
     fn missed(&self, style: Style) -> String {
         let is_bug = self.verdict == Verdict::Bug && self.errors.is_empty();
         let (ink, what) = match is_bug {
@@ -117,7 +118,7 @@ impl Report {
         }
     }
 
-    /// What may be a mistake.
+    /// Returns the warnings.
     fn warned(&self, style: Style) -> Vec<String> {
         self.warnings
             .iter()
@@ -131,7 +132,7 @@ impl Report {
             .collect()
     }
 
-    /// Why not everything was explored.
+    /// Returns the reasons why the search is incomplete.
     fn bounded(&self, style: Style) -> Vec<String> {
         self.bounds
             .iter()
@@ -140,7 +141,7 @@ impl Report {
             .collect()
     }
 
-    /// What was left out with the user's consent.
+    /// Returns the omissions that the user accepted.
     fn accepted(&self, style: Style) -> Vec<String> {
         self.accepted
             .iter()
@@ -152,7 +153,7 @@ impl Report {
             .collect()
     }
 
-    /// Executions of every kind, but for those after the failure.
+    /// Returns the number of executions of every kind, except those after the failure.
     fn runs(&self) -> u64 {
         self.executions + self.halted + self.blocked
     }
@@ -215,7 +216,8 @@ impl Report {
 }
 
 impl Failure {
-    /// What failed and where, the execution, and how to see it again. `runs` is how many executions the search ran.
+    /// Describes the failure: its message and place, the execution, and how to repeat it. `runs` is
+    /// the number of executions of the search.
     fn text(&self, style: Style, runs: u64) -> String {
         let mut text = String::from("\n");
         for line in self.message(style) {
@@ -229,7 +231,7 @@ impl Failure {
             execution if execution <= runs => {
                 format!("Execution {} shows it ({events}):", count(execution))
             }
-            // Those that are run after the failure have numbers, too.
+            // Executions after the failure have higher numbers.
             _ => format!("One with fewer switches, run after the failure, shows it ({events}):"),
         };
         text.push_str(&format!("\n{}\n\n", style.paint(Ink::Bold, &heading)));
@@ -253,7 +255,7 @@ impl Failure {
         text
     }
 
-    /// The message's own lines, wrapped.
+    /// Returns the lines of the message, wrapped.
     fn message(&self, style: Style) -> Vec<String> {
         let own = style.width.saturating_sub(2);
         let mut lines = Vec::new();

@@ -1,8 +1,9 @@
-//! What a search has done so far, in memory that it shares with the process that started it: what is left if the search
-//! dies or has to be killed.
+//! The progress of a search, in memory shared with the process that started it. It remains
+//! available if the search dies or must be killed.
 //!
-//! Layout, in words of 64 bits: counters, then the steps of the current execution (thread and choice), then a JSON text
-//! with its length in bytes: names of threads, coarse objects, failures. The last word goes the other way: it asks for haste.
+//! Layout, in words of 64 bits: counters, the steps of the current execution (thread and choice),
+//! then a JSON text preceded by its length in bytes: names of threads, coarse objects, failures.
+//! The last word is written by the reader, to ask the search for haste.
 
 use crate::{FailureKind, SavedStep};
 use serde::{Deserialize, Serialize};
@@ -10,16 +11,16 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Words of a trail. Pages that are not written take no memory.
+/// The number of words of a trail. Pages that are not written take no memory.
 const WORDS: usize = 1 << 21;
-/// Where the steps begin.
+/// The index of the first step.
 const STEPS: usize = 16;
-/// Where the text begins: its length, then its bytes.
+/// The index of the text: its length, then its bytes.
 const TEXT: usize = 1 << 20;
 /// The word in which the process that reads the trail asks the search to end soon.
 const HASTE: usize = WORDS - 1;
 
-/// The places of the counters.
+/// The indices of the counters.
 const EXECUTION: usize = 0;
 const LENGTH: usize = 1;
 const COUNTS: usize = 2;
@@ -35,68 +36,68 @@ pub struct Counts {
     pub blocked: u64,
     /// Deadlocked executions.
     pub deadlocks: u64,
-    /// Events of all executions.
+    /// The events of all executions.
     pub events: u64,
-    /// Events of the longest execution.
+    /// The number of events of the longest execution.
     pub max_depth: u64,
 }
 
-/// A failure that the search has found and not yet reported.
+/// A failure that the search has found but not yet reported.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sighted {
-    /// What kind of bug.
+    /// The kind of bug.
     pub kind: FailureKind,
-    /// What happened.
+    /// The failure's message.
     pub message: String,
-    /// Where, as `file:line:column`, if known.
+    /// The place, as `file:line:column`, if known.
     pub location: Option<String>,
-    /// Number of the execution that showed it, from 1.
+    /// The number of the execution that showed it, from 1.
     pub execution: u64,
     /// The accesses of that execution.
     pub steps: Vec<SavedStep>,
 }
 
-/// What changes rarely.
+/// Data that changes rarely.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 struct Facts {
-    /// Spawn paths by the ids of the search.
+    /// Spawn paths, indexed by the thread ids of the search.
     threads: Vec<String>,
     coarse: Vec<String>,
     sighted: Vec<Sighted>,
 }
 
-/// The writing end.
+/// The writing end of a trail.
 #[derive(Debug)]
 pub struct Trail {
     words: &'static [AtomicU64],
-    /// Number of steps of the current execution.
+    /// The number of steps of the current execution.
     length: usize,
     facts: Facts,
 }
 
-/// What a trail holds.
+/// The content of a trail.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Trailed {
-    /// Number of the current execution, from 1.
+    /// The number of the current execution, from 1.
     pub execution: u64,
-    /// The executions that have ended.
+    /// The counts of the executions that have ended.
     pub counts: Counts,
     /// Objects that are known to be coarse.
     pub coarse: Vec<String>,
-    /// The steps of the current execution that were begun.
+    /// The steps of the current execution that have begun.
     pub steps: Vec<SavedStep>,
-    /// Failures that were found.
+    /// The failures found so far.
     pub sighted: Vec<Sighted>,
 }
 
 impl Trail {
-    /// Size of the file that two processes share.
+    /// The size of the shared file in bytes.
     pub const BYTES: u64 = (WORDS * size_of::<u64>()) as u64;
 
-    /// Where in the file the word is, in bytes, in which the process that reads it [asks for haste](Self::asks_for_haste).
+    /// The offset in the file, in bytes, of the word that [asks for haste](Self::asks_for_haste).
     pub const HASTE: u64 = (HASTE * size_of::<u64>()) as u64;
 
-    /// Begins a trail in these words, which belong to such a file.
+    /// Begins a trail in these words, which belong to a file of that size.
     ///
     /// ```
     /// # use report::{Trail, Trailed};
@@ -121,7 +122,7 @@ impl Trail {
     /// ```
     ///
     /// # Panics
-    /// If there are fewer than [`BYTES`](Self::BYTES).
+    /// If there are fewer than [`BYTES`](Self::BYTES) bytes.
     pub fn new(words: &'static [AtomicU64]) -> Trail {
         assert!(words.len() >= WORDS, "a trail has {WORDS} words");
         for word in words[..STEPS].iter().chain(&words[TEXT..=TEXT]) {
@@ -134,33 +135,33 @@ impl Trail {
         }
     }
 
-    /// Whether the process that reads these words asks the search to end soon: the word is not zero.
+    /// Checks whether the reader asks the search to end soon: the word is not zero.
     #[inline]
     pub fn asks_for_haste(words: &[AtomicU64]) -> bool {
         words[HASTE].load(Relaxed) != 0
     }
 
-    /// The next execution begins.
+    /// Records that the next execution begins.
     pub fn begin(&mut self) {
         let executions = self.words[EXECUTION].load(Relaxed);
         self.words[EXECUTION].store(executions + 1, Relaxed);
         self.set_length(0);
     }
 
-    /// The next step begins. `name` gives spawn paths by the ids of threads.
+    /// Records that the next step begins. `name` returns the spawn path of a thread id.
     #[inline]
     pub fn step(&mut self, thread: usize, choice: u32, name: impl Fn(usize) -> String) {
         if thread >= self.facts.threads.len() {
             self.know(thread, name);
         }
-        // An execution with more steps has no trail.
+        // Further steps are not recorded. An execution with more steps has no trail.
         if STEPS + self.length < TEXT {
             self.words[STEPS + self.length].store(packed(thread, choice), Relaxed);
         }
         self.set_length(self.length + 1);
     }
 
-    /// The first steps of the next execution.
+    /// Records the first steps of the next execution, which are repeated.
     pub fn repeat(
         &mut self,
         steps: impl Iterator<Item = (usize, u32)>,
@@ -168,7 +169,7 @@ impl Trail {
     ) {
         self.begin();
         let mut length = 0;
-        // An execution with more steps has no trail.
+        // Further steps are not recorded. An execution with more steps has no trail.
         for (word, (thread, choice)) in self.words[STEPS..TEXT].iter().zip(steps) {
             if thread >= self.facts.threads.len() {
                 self.know(thread, name);
@@ -192,7 +193,7 @@ impl Trail {
         self.write_facts();
     }
 
-    /// These objects are coarse.
+    /// Records the coarse objects.
     pub fn set_coarse(&mut self, coarse: Vec<String>) {
         if self.facts.coarse != coarse {
             self.facts.coarse = coarse;
@@ -200,13 +201,13 @@ impl Trail {
         }
     }
 
-    /// These failures were found so far.
+    /// Records the failures found so far.
     pub fn set_sighted(&mut self, sighted: Vec<Sighted>) {
         self.facts.sighted = sighted;
         self.write_facts();
     }
 
-    /// An execution has ended.
+    /// Records the counts after an execution has ended.
     pub fn count(&mut self, counts: &Counts) {
         let values = counts.values();
         for (word, value) in self.words[COUNTS..].iter().zip(values) {
@@ -217,7 +218,7 @@ impl Trail {
     fn write_facts(&self) {
         let text = serde_json::to_vec(&self.facts).expect("facts have no maps to serialise");
         let place = &self.words[TEXT + 1..HASTE];
-        // What does not fit is not known.
+        // A text that does not fit is omitted.
         let length = match text.len() <= size_of_val(place) {
             true => text.len(),
             false => 0,
@@ -232,13 +233,13 @@ impl Trail {
     }
 }
 
-/// A step, encoded in one word.
+/// Encodes a step in one word.
 fn packed(thread: usize, choice: u32) -> u64 {
     (thread as u64) << u32::BITS | u64::from(choice)
 }
 
 impl Counts {
-    /// Whether an execution has ended.
+    /// Checks whether an execution has ended.
     pub fn has_some(&self) -> bool {
         self.executions + self.halted + self.blocked + self.deadlocks > 0
     }
@@ -256,11 +257,11 @@ impl Counts {
 }
 
 impl Trailed {
-    /// What the file holds; nothing if no execution has begun. The program may have written over it: then the steps are
-    /// left out.
+    /// Reads the content of the file; `None` if no execution has begun. If the program has
+    /// overwritten the content, the steps are left out.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub fn read(file: &File) -> io::Result<Option<Trailed>> {
         let mut file = file;
         let head = words(&mut file, 0, STEPS)?;
@@ -294,7 +295,7 @@ impl Trailed {
     }
 }
 
-/// Runs of steps of one thread; nothing if a thread is unknown.
+/// Groups steps into runs of one thread; `None` if a thread is unknown.
 fn saved(steps: &[u64], threads: &[String]) -> Option<Vec<SavedStep>> {
     let thread = |step: &u64| (step >> u32::BITS) as usize;
     let runs = steps.chunk_by(|one, other| thread(one) == thread(other));
@@ -318,7 +319,7 @@ fn facts(file: &mut &File) -> io::Result<Option<Facts>> {
     Ok(serde_json::from_slice(&text).ok())
 }
 
-/// So many words from this one on.
+/// Reads `count` words, starting at word `from`.
 fn words(file: &mut &File, from: usize, count: usize) -> io::Result<Vec<u64>> {
     let mut bytes = vec![0; count * size_of::<u64>()];
     file.seek(SeekFrom::Start((from * size_of::<u64>()) as u64))?;

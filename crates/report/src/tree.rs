@@ -1,15 +1,16 @@
-//! The tree of a search: where each execution leaves the one before.
+//! The tree of a search: where each execution branches off from the previous one.
 
 use serde::{Deserialize, Serialize};
 
-/// The first executions of a search. Each one begins as the one before, up to some event.
+/// The first executions of a search. Each begins like the previous one, up to some event.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Tree {
-    /// The executions, in the order in which one job runs them.
+    /// The executions, in the order in which a single job runs them.
     pub branches: Vec<Branch>,
-    /// Whether these are all.
+    /// Whether these are all executions.
     pub is_whole: bool,
-    /// The lines of a program in C or C++ to which none of them came, as `file:line`: lines with calls, shared memory or functions.
+    /// For a program in C or C++, lines that no execution reached, as `file:line`: those with
+    /// calls, shared memory or functions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreached: Vec<String>,
 }
@@ -17,11 +18,11 @@ pub struct Tree {
 /// An execution in the tree.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Branch {
-    /// Events that it has in common with the one before.
+    /// The number of events that it shares with the previous execution.
     pub kept: usize,
-    /// All its events.
+    /// The number of all its events.
     pub events: usize,
-    /// The thread that goes on from there.
+    /// The thread that runs next after these.
     pub thread: String,
     /// How it ended.
     pub end: End,
@@ -31,12 +32,12 @@ pub struct Branch {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// Every thread ran to its end.
+    /// Every thread ran to completion.
     Complete,
-    /// It shows a bug.
+    /// The execution shows a bug.
     Bug,
     /// A thread stopped at an assumption or a bound.
     Halted,
-    /// It was cut since it was redundant.
+    /// The execution was cut because it is redundant.
     Redundant,
 }

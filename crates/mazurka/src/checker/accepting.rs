@@ -1,20 +1,22 @@
-//! What may be left out of a program in Rust that is verified.
+//! Which omissions are accepted in a Rust program that is verified.
 
 use super::Checker;
 use report::Omission;
 
 impl Checker {
-    /// Whether the program may be verified although its threads synchronise by what the model does not see: atomics and locks of
-    /// `std`, parking_lot, `tokio::sync`. Interleavings are then left out: the verdict is `bounded` unless this is accepted, here
-    /// or, of tests, by `MAZURKA_ACCEPT=hidden` in the environment. The report tells it in any case.
+    /// Sets whether a program may be verified although its threads synchronize through objects that
+    /// the model cannot see: atomics and locks of `std`, parking_lot, `tokio::sync`. Interleavings
+    /// are left out then, so the verdict is `bounded` unless this is accepted: here or, for tests,
+    /// by `MAZURKA_ACCEPT=hidden` in the environment. The report mentions it in any case.
     ///
-    /// It is looked for in some executions. In memory of the model, two threads that write to the same place are noticed if nothing that the
-    /// model knows orders them. In the rest (statics and thread-locals of `std`, what is only read), it is noticed if a thread does something
-    /// else when independent events come in another order. Not noticed is what changes nothing that threads do, such as an update of
-    /// a static of `std` that may be lost.
+    /// Some executions are examined for hidden synchronization. In the model's memory, it is found
+    /// if two threads write to the same place and nothing in the model orders them. Elsewhere
+    /// (statics and thread-locals of `std`, places that are only read), it is found if a thread
+    /// behaves differently when independent events are reordered. What does not change the
+    /// behaviour of a thread is not found, for example a static of `std` whose updates may be lost.
     ///
-    /// Counters that nothing depends on are noticed, too, if two threads write to them: reference counts other than those of `std::sync::Arc`,
-    /// and what a thread-local of `std` refers to, which all threads of a model share.
+    /// Counters that nothing depends on are found, too, if two threads write them: reference counts
+    /// other than of `std::sync::Arc`, and data behind thread-locals of `std`, which threads share.
     ///
     /// ```
     /// use mazurka::{Checker, Verdict, thread};
@@ -44,11 +46,11 @@ impl Checker {
         self
     }
 
-    /// Accepts what `MAZURKA_ACCEPT` names: kinds with commas between them. Programs in Rust have only `hidden`.
+    /// Accepts the kinds in `MAZURKA_ACCEPT`, separated by commas. Only `hidden` is valid here.
     ///
     /// # Panics
     ///
-    /// Panics if there is no such kind.
+    /// If there is no such kind, or it is not `hidden`.
     pub(crate) fn accept_by_environment(self) -> Checker {
         let kinds = std::env::var("MAZURKA_ACCEPT").unwrap_or_default();
         let names = kinds.split(',').map(str::trim);

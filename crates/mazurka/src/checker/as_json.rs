@@ -1,4 +1,4 @@
-//! For values with a format of their own in JSON, in formats that do not describe themselves.
+//! Serialises values as JSON strings inside formats that are not self-describing, such as postcard.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;

@@ -1,20 +1,20 @@
-//! Some executions are run once more at the end of a search or of a slice, to find what no hook reports.
+//! Repeats some executions at the end of a search or slice, to find accesses that no hook reports.
 
 use super::search::Search;
 use explore::{Execution, Schedule};
 use report::Limit;
 
-/// The schedules of some executions of the search: of the first ones, and then of each whose number is a power of two.
+/// The schedules of the executions of the search whose numbers are powers of two.
 #[derive(Default)]
 pub(super) struct Samples {
     executions: u64,
     schedules: Vec<Schedule>,
-    /// Other parts of the search have samples of their own.
+    /// Whether other parts of the search have their own samples.
     has_others: bool,
 }
 
 impl Samples {
-    /// Of a part of a search that comes behind so many executions.
+    /// Creates the samples of a part of a search that follows `earlier` executions.
     pub fn of_part(earlier: u64) -> Samples {
         Samples {
             executions: earlier,
@@ -23,7 +23,7 @@ impl Samples {
         }
     }
 
-    /// An execution has ended.
+    /// Counts an execution that has ended, and samples it if its number is a power of two.
     pub fn take(&mut self, execution: &Execution) {
         self.executions += 1;
         if self.executions.is_power_of_two() {
@@ -31,15 +31,15 @@ impl Samples {
         }
     }
 
-    /// The search starts again.
+    /// Discards the samples, since the search starts again.
     pub fn begin_anew(&mut self) {
         *self = Samples::default();
     }
 }
 
 impl Search {
-    /// Compares the accesses that the program reports with those that it makes. Programs that have failed are not audited, nor are
-    /// searches that must stop at once.
+    /// Compares the accesses that the program reports with those that it makes. Skipped if the
+    /// program has failed or the search must stop at once.
     pub(super) fn audit(&mut self) {
         let most = match self.halt {
             _ if !self.failures.is_empty() => 0,
@@ -49,7 +49,7 @@ impl Search {
         };
         let mut schedules = std::mem::take(&mut self.samples.schedules);
         if schedules.is_empty() && !self.samples.has_others && self.settings.native.is_some() {
-            // The search was done when it was resumed.
+            // The search was complete when it was resumed.
             schedules.push(self.strategy.execution().schedule());
         }
         for schedule in schedules.iter().take(most) {

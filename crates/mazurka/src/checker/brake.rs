@@ -1,5 +1,5 @@
-//! What stops a search from outside, a limit of time or a flag: looked at about every millisecond, however
-//! short the executions are, and in the middle of long ones.
+//! Stops a search on a time limit or a flag. Both are checked about every millisecond: between
+//! executions, however short, and in the middle of long ones.
 
 use super::coverage::Covered;
 use explore::{
@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Steps between two looks are adapted to take between these.
+/// The number of steps between two checks is adapted so that they take a time in this range.
 const OFTEN: Duration = Duration::from_millis(1);
 const SELDOM: Duration = Duration::from_millis(5);
 
-/// Steps between two looks are never more: they may become slow.
+/// The maximum number of steps between two checks, because steps may become slow.
 const FARTHEST: u32 = 1024;
 
 /// The wall clock of a search, its limit, and the flags that stop it.
@@ -24,19 +24,20 @@ pub(super) struct Brake {
     limit: Option<Duration>,
     stops: Vec<Arc<AtomicBool>>,
     started: Instant,
-    /// What the search took before this process went on with it, in seconds.
+    /// Seconds that the search took before this process resumed it.
     before_s: f64,
     looked: Instant,
-    /// Steps between two looks.
+    /// Steps between two checks.
     stride: u32,
-    /// Steps until the next look.
+    /// Steps until the next check.
     left: u32,
-    /// Why the search is to stop.
+    /// The reason to stop the search, if there is one.
     pulled: Option<Limit>,
 }
 
 impl Brake {
-    /// Of a search that has taken `before_s` seconds already, which the limit does not count.
+    /// Creates the brake of a search that already took `before_s` seconds, which do not count for
+    /// the limit.
     pub fn new(limit: Option<Duration>, stops: Vec<Arc<AtomicBool>>, before_s: f64) -> Brake {
         let started = Instant::now();
         Brake {
@@ -51,30 +52,30 @@ impl Brake {
         }
     }
 
-    /// One that nothing pulls.
+    /// Creates a brake that never stops a search.
     pub fn none() -> Brake {
         Brake::new(None, Vec::new(), 0.0)
     }
 
-    /// What the search has taken, in seconds.
+    /// Returns the duration of the search, in seconds.
     pub fn elapsed_s(&self) -> f64 {
         self.before_s + self.started.elapsed().as_secs_f64()
     }
 
-    /// Asked before each execution: why the search is to stop.
+    /// Returns the reason to stop the search, if there is one. Called before each execution.
     pub fn pulled(&mut self) -> Option<Limit> {
         self.stops();
         self.pulled
     }
 
-    /// Asked before each step: whether the search is to stop.
+    /// Checks whether the search must stop. Called before each step.
     #[inline(always)]
     fn stops(&mut self) -> bool {
         self.left -= 1;
         self.left == 0 && self.look()
     }
 
-    /// Looks at the clock and the flag.
+    /// Checks the clock and the flags.
     #[cold]
     #[inline(never)]
     fn look(&mut self) -> bool {
@@ -97,17 +98,17 @@ impl Brake {
     }
 }
 
-/// A model that refuses the next step when the brake is pulled.
+/// A model that refuses the next step when the search must stop.
 pub(super) struct Braked<'s> {
     pub model: &'s mut Model,
     pub brake: &'s mut Brake,
-    /// Where each step is written down before it is performed.
+    /// Records each step before it is performed.
     pub trail: Option<&'s mut Trail>,
-    /// What was looked at before, if this execution may be looked at.
+    /// The coverage so far, if this execution may be sampled for it.
     pub covered: Option<&'s Covered>,
-    /// How many events the execution has in common with the one before.
+    /// The number of events that the execution shares with the previous one.
     pub kept: Option<usize>,
-    /// Whether the execution is looked at.
+    /// Whether the execution is sampled for the coverage.
     pub looks: bool,
 }
 

@@ -1,4 +1,4 @@
-//! An execution that a person chooses step by step: where it stands, and what may come next.
+//! Positions in an execution that a person chooses step by step, and the possible next steps.
 
 use super::CheckError;
 use super::explaining::turned_round;
@@ -8,14 +8,14 @@ use explore::{Interrupt, Outcome, Pending, Program, Replay, Schedule, Step, Stra
 use report::{FailureKind, Offer, Position, Racing, ScheduleFile, Shortfall, Standing, Visit};
 use runtime::Trace;
 
-/// At most as many alternatives of an operation are offered.
+/// The maximum number of alternatives offered for an operation.
 const OFFERED: u32 = 32;
 
-/// What the schedule of an execution says that does not fail.
+/// The failure message in the schedule of an execution that does not fail.
 const NO_FAILURE: &str = "no failure: the steps were chosen by hand";
 
 impl Search {
-    /// Where the execution of a schedule stands.
+    /// Returns the position that a schedule leads to.
     pub fn position(mut self, saved: &ScheduleFile, visit: &Visit) -> Result<Position, CheckError> {
         let mut schedule = self.operations_of(saved)?;
         if let Some(racing) = visit.reverse {
@@ -70,7 +70,7 @@ impl Search {
         })
     }
 
-    /// The schedule of operations that was saved. From here on a step is an operation.
+    /// Returns the saved schedule as one of operations. From here on a step is an operation.
     fn operations_of(&mut self, saved: &ScheduleFile) -> Result<Schedule, CheckError> {
         let names = self.model.names_mut();
         let coarse = names.load_coarse(&saved.coarse);
@@ -100,7 +100,7 @@ impl Search {
         }
     }
 
-    /// The schedule, on to the end of the execution.
+    /// Extends the schedule to the end of the execution.
     fn whole(&mut self, schedule: &Schedule) -> Result<Schedule, CheckError> {
         loop {
             let mut replay = Replay::new(schedule.clone());
@@ -115,7 +115,7 @@ impl Search {
         }
     }
 
-    /// What a thread may do after the schedule: each alternative is tried.
+    /// Returns the possible next steps of a thread after the schedule. Tries each alternative.
     fn offers(
         &mut self,
         schedule: &Schedule,
@@ -138,7 +138,7 @@ impl Search {
     }
 }
 
-/// The schedule is a person's: it is more likely that this does not fit than that the program is not deterministic.
+/// Converts an interrupt. A person chose the schedule, so a misfit is likelier than nondeterminism.
 fn misfit(interrupt: Interrupt) -> CheckError {
     match interrupt {
         Interrupt::Diverged(divergence) => {
@@ -148,7 +148,7 @@ fn misfit(interrupt: Interrupt) -> CheckError {
     }
 }
 
-/// The beginning of the execution in which the second of two racing rows comes without the first.
+/// Returns the beginning of the execution with the second of two racing rows before the first.
 fn reversed(trace: &Trace, racing: Racing) -> Result<Schedule, CheckError> {
     let mut races = trace.races.iter();
     let rows = |race: &&explore::Race| {

@@ -1,4 +1,4 @@
-//! The state of a search between two executions, and whether a saved one may be gone on from.
+//! The state of a search between two executions, and the conditions for resuming from a saved one.
 
 use super::CheckError;
 use super::coverage::Seen;
@@ -17,11 +17,11 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a checkpoint is not read that no search could have written.
+/// The message for a checkpoint that no search could have written.
 const CONTRADICTORY: &str =
     "the checkpoint contradicts itself or the program; begin the search anew";
 
-/// What a search was told; another one cannot go on from its state.
+/// The task of a search. Only a search with the same task can resume from its state.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
     program: String,
@@ -34,29 +34,29 @@ pub(crate) struct Task {
     suppressions: Vec<Suppression>,
 }
 
-/// The state of a search but for that of its strategy, which follows it in the file.
+/// The state of a search, without that of its strategy, which follows in the file.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct State<'s> {
     pub task: Task,
     pub tally: Cow<'s, Tally>,
     pub failures: Cow<'s, Failures>,
-    /// What was noticed that is no failure.
+    /// Warnings that are not failures.
     pub warnings: Vec<String>,
-    /// What was left out.
+    /// Omissions.
     pub left_out: Vec<LeftOut>,
-    /// What was suppressed.
+    /// Suppressed findings.
     pub suppressed: Vec<Suppressed>,
-    /// What some execution has to come to, and whether one has.
+    /// The goals, and whether an execution has reached them.
     pub goals: Cow<'s, [Goal]>,
-    /// Threads and objects by their ids, and which objects are coarse.
+    /// The threads and objects by id, and which objects are coarse.
     pub names: Cow<'s, Names>,
-    /// Wall clock of the search so far.
+    /// Duration of the search so far.
     pub elapsed_s: f64,
-    /// What is left of a search that was divided: its strategies are there. None of one that was not.
+    /// The remaining parts of a divided search, with their strategies. `None` if it is not divided.
     pub parts: Option<Vec<Part>>,
-    /// How executions of these parts are numbered.
+    /// The numbering of the executions of these parts.
     pub numbering: Option<Numbering>,
-    /// What these parts have looked at.
+    /// The coverage of these parts.
     pub seen: Seen,
 }
 
@@ -74,7 +74,7 @@ impl Task {
         }
     }
 
-    /// What is known of it, for people.
+    /// Returns the properties of the task, as text.
     fn properties(&self) -> [(&'static str, String); 19] {
         let Task {
             program,
@@ -167,7 +167,7 @@ impl Task {
         ]
     }
 
-    /// In what another task differs: what, its own, the other's.
+    /// Returns the first difference to another task: property, own value, value of the other task.
     fn difference(&self, other: &Task) -> Option<(&'static str, String, String)> {
         let pairs = self.properties().into_iter().zip(other.properties());
         let differing = |((what, own), (_, other))| (own != other).then_some((what, own, other));
@@ -176,14 +176,14 @@ impl Task {
 }
 
 impl State<'static> {
-    /// The state that the search is to go on from, and what its strategy saved; none if it is to begin.
+    /// Returns the state to resume from and what its strategy saved, or `None` for a new search.
     pub fn of(settings: &Settings) -> Result<Option<(State<'static>, Vec<u8>)>, CheckError> {
         let path = settings.resume.as_deref();
         path.map(|path| State::load(path, &Task::of(settings)))
             .transpose()
     }
 
-    /// Reads the state from which a search of this task goes on, and what its strategy saved.
+    /// Reads the state that a search with this task resumes from, and what its strategy saved.
     fn load(path: &Path, task: &Task) -> Result<(State<'static>, Vec<u8>), CheckError> {
         let unreadable = |reason: String| CheckError::Unreadable {
             path: path.to_owned(),
@@ -201,7 +201,7 @@ impl State<'static> {
             return Err(unreadable(CONTRADICTORY.to_owned()));
         }
         if state.parts.is_none() {
-            // It knew what belongs to one thread, and goes on without: races may seem to be there that are none.
+            // Thread-private memory is not saved, so false races would be reported without this.
             state.names.to_mut().order_atomics();
         }
         match state.task.difference(task) {
@@ -216,7 +216,7 @@ impl State<'static> {
     }
 }
 
-/// Does what may panic if the checkpoint that it goes on from contradicts itself, and only then.
+/// Runs `work`. A panic of resumed work means that its checkpoint contradicts itself.
 pub(super) fn refused_if_contradictory<T>(
     resume: Option<PathBuf>,
     work: impl FnOnce() -> Result<T, CheckError>,
@@ -232,16 +232,16 @@ pub(super) fn refused_if_contradictory<T>(
     })
 }
 
-/// The file that a search saves its state to.
+/// The file in which a search saves its state.
 pub(crate) struct Checkpoint {
     path: PathBuf,
     slots: Option<Slots>,
-    /// Recycled.
+    /// Reused between saves.
     buffer: Vec<u8>,
 }
 
 impl Checkpoint {
-    /// Nothing is written before the first state.
+    /// Creates the checkpoint. The file is written when the first state is saved.
     pub fn new(path: PathBuf) -> Checkpoint {
         Checkpoint {
             path,
@@ -250,7 +250,7 @@ impl Checkpoint {
         }
     }
 
-    /// Saves the state and what the strategy saved.
+    /// Saves the state of the search, and what the strategy saved.
     pub fn save(&mut self, state: &State<'_>, strategy: &[u8]) -> Result<(), CheckError> {
         self.buffer.clear();
         let buffer = std::mem::take(&mut self.buffer);
@@ -268,7 +268,7 @@ impl Checkpoint {
     }
 }
 
-/// What the system says, without its error number.
+/// Returns the message of the system, without the error number.
 fn reason_of(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use explore::{Access, ObjectId, Op, OpKind, Outcome, Pending, Performed, Request};
 
-    /// What a search saves when one execution of one event has ended.
+    /// Returns what a search saves after one execution with one event.
     fn saved(algorithm: Algorithm) -> Vec<u8> {
         let op = Op {
             kind: OpKind::Store,
@@ -300,7 +300,7 @@ mod tests {
         strategy.save()
     }
 
-    /// Bytes that change with the types of what is saved.
+    /// The bytes change with the types that are saved.
     #[test]
     fn the_format_of_checkpoints_has_the_version_that_it_says() {
         let state = State {

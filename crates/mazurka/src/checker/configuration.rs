@@ -4,7 +4,7 @@ use super::settings::Settings;
 use runtime::Config;
 use runtime::native::{Memory, Native, PlainAccesses, SourceMap};
 
-/// What the checker asks of the model.
+/// Returns the configuration of the model.
 pub(super) fn config_of(settings: &Settings) -> Config {
     let default = Config::default();
     Config {
@@ -32,7 +32,7 @@ pub(super) fn config_of(settings: &Settings) -> Config {
     }
 }
 
-/// Bytes of the stack of a native thread, as its system would give it; only what is used takes memory.
+/// Stack size of a native thread in bytes, as on its system. Only used pages take memory.
 const NATIVE_STACK: usize = (8 << 20) + runtime::native::SPARE_STACK;
 
 fn native_of(

@@ -5,7 +5,7 @@ use super::settings::Settings;
 use explore::States;
 
 impl Settings {
-    /// Options that contradict each other, or leave nothing to check, are an error.
+    /// Rejects options that contradict each other or leave nothing to check.
     pub fn contradiction(&self) -> Result<(), CheckError> {
         if self.seed_is_set && self.algorithm.proves() {
             return Err(CheckError::Contradiction(
@@ -35,7 +35,7 @@ impl Settings {
         self.has_room()
     }
 
-    /// Whether threads may perform operations at all.
+    /// Rejects a limit that lets threads perform no operations.
     pub fn has_room(&self) -> Result<(), CheckError> {
         match self.conditions.max_events {
             0 => Err(CheckError::Contradiction(

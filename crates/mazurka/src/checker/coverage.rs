@@ -1,8 +1,8 @@
-//! What a search has looked at: which lines raced, and which objects nobody shared.
+//! The coverage of a search: lines that raced, and objects that no two threads shared.
 //!
-//! The first executions of a search are looked at, then one of a thousand: enough to tell what a model exercises,
-//! at no cost that can be measured. Which one that is depends on how it begins, so that the parts of a search look at the
-//! same ones wherever they are done. A search that is resumed begins to look anew.
+//! The first executions of a search are sampled, then one in a thousand. That shows what a model
+//! exercises, at no measurable cost. Later samples are chosen by how an execution begins, so that
+//! the parts of a search make the same choice wherever they run. A resumed search samples anew.
 
 use explore::{Algorithm, EventId, Execution, ObjectId, OpKind, Race, ThreadId};
 use report::{Coverage, Line};
@@ -11,37 +11,37 @@ use serde::{Deserialize, Serialize};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
-/// Executions that are all looked at.
+/// The number of first executions, all of which are sampled.
 const FIRST: u64 = 64;
-/// After them one of so many is.
+/// One in this number of later executions is sampled.
 const STRIDE: u64 = 1024;
-/// How many first steps identify the beginning of an execution, together with the clock of the last one.
+/// The number of last common steps that, with the clock of the last event, identify a beginning.
 const STEPS: usize = 12;
 /// Spreads numbers over all bits (Knuth, The Art of Computer Programming 3, 6.4).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What is known of the executions so far.
+/// The coverage of the executions so far.
 #[derive(Default)]
 pub(super) struct Covered {
-    /// Executions have nothing in common, so their numbers identify them.
+    /// Whether executions are independent of each other, so that only their numbers identify them.
     is_random: bool,
     /// Executions of the search before these.
     before: u64,
     executions: u64,
     looked_at: u64,
-    /// Races that were met for the first time in executions that were looked at.
+    /// Races that occurred first in a sampled execution.
     races: u64,
-    /// Races of the execution that has most, of all executions.
+    /// The largest number of races in an execution, over all executions.
     most_races: usize,
-    /// Races by the places of their events.
+    /// Number of races by the place of an event.
     lines: HashMap<Spot, u64>,
-    /// Indexed by object.
+    /// Users, indexed by object.
     users: Vec<Option<Users>>,
-    /// Indexed by object: where it is made.
+    /// Place of creation, indexed by object.
     made: Vec<Option<Spot>>,
 }
 
-/// Who uses an object.
+/// The threads that use an object.
 #[derive(Clone, Copy)]
 enum Users {
     One(ThreadId, OpKind),
@@ -49,7 +49,7 @@ enum Users {
 }
 
 impl Covered {
-    /// Of a search by this algorithm, with so many executions before its first one.
+    /// Creates the coverage of a search by this algorithm that follows `before` other executions.
     pub fn of(algorithm: Algorithm, before: u64) -> Covered {
         Covered {
             is_random: !algorithm.proves(),
@@ -58,7 +58,7 @@ impl Covered {
         }
     }
 
-    /// Whether the next execution is to be looked at, which begins like this.
+    /// Checks whether to sample the next execution, which starts with these events.
     pub fn looks(&self, beginning: &Execution) -> bool {
         let number = self.before + self.executions;
         if number < FIRST {
@@ -88,7 +88,7 @@ impl Covered {
         self.most_races = self.most_races.max(execution.races().len());
     }
 
-    /// Takes up an execution that was looked at, the first `kept` events of which are those of one before.
+    /// Adds a sampled execution. Its first `kept` events are those of a previous execution.
     pub fn take_up(&mut self, execution: &Execution, kept: usize, look: &Look<'_>) {
         self.looked_at += 1;
         let races = execution.races().iter();
@@ -130,7 +130,7 @@ impl Covered {
         });
     }
 
-    /// The search begins anew.
+    /// Discards the coverage, since the search starts again.
     pub fn begin_anew(&mut self) {
         *self = Covered {
             is_random: self.is_random,
@@ -138,9 +138,9 @@ impl Covered {
         };
     }
 
-    /// The same by names.
+    /// Returns the coverage with names instead of ids.
     pub fn seen(&self, model: &Model) -> Seen {
-        // One line may have several instructions.
+        // Several instructions may belong to the same line.
         let mut lines: BTreeMap<String, u64> = BTreeMap::new();
         for (&spot, races) in &self.lines {
             if let Some(place) = model.place(spot) {
@@ -176,7 +176,7 @@ impl Covered {
         }
     }
 
-    /// Who uses the parts of an object, which have consecutive ids; what lies behind them is of no object.
+    /// Returns the users of an object's parts, which follow it and have no place of creation.
     fn users_of(&self, object: usize) -> impl Iterator<Item = Users> {
         let is_other = |&id: &usize| self.made.get(id).copied().flatten().is_none();
         let others = (object + 1..object + MOST_PARTS).take_while(is_other);
@@ -185,10 +185,10 @@ impl Covered {
     }
 }
 
-/// The places where objects are made, with the thread that made them and their number there.
+/// An object: its place of creation, the thread that created it, and its number there.
 type Object = (String, Option<(String, u32)>);
 
-/// What was looked at, by names: it can be put together from the parts of a search.
+/// The coverage by names, which can be merged from the parts of a search.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(crate) struct Seen {
     executions: u64,
@@ -199,7 +199,7 @@ pub(crate) struct Seen {
     objects: BTreeMap<Object, User>,
 }
 
-/// Who uses an object, by its spawn path.
+/// The users of an object, by spawn path.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum User {
     One(String, OpKind),
@@ -207,7 +207,7 @@ enum User {
 }
 
 impl User {
-    /// What the only thread does to the object; none if there are several.
+    /// Returns what the only user does to the object, or `None` if there are several users.
     fn kind(&self) -> Option<OpKind> {
         match self {
             User::One(_, kind) => Some(*kind),
@@ -215,7 +215,7 @@ impl User {
         }
     }
 
-    /// Takes note of a user of the object.
+    /// Records a user of the object.
     fn add_to(objects: &mut BTreeMap<Object, User>, object: Object, user: User) {
         match objects.entry(object) {
             Entry::Vacant(entry) => {
@@ -232,7 +232,7 @@ impl User {
 }
 
 impl Seen {
-    /// Adds what another part of the search has looked at.
+    /// Adds the coverage of another part of the search.
     pub fn add(&mut self, other: Seen) {
         self.executions = self.executions.saturating_add(other.executions);
         self.looked_at = self.looked_at.saturating_add(other.looked_at);
@@ -247,7 +247,7 @@ impl Seen {
         }
     }
 
-    /// For the report: lines by races, the most first.
+    /// Returns the coverage for the report. Lines are sorted by number of races, highest first.
     pub fn coverage(&self) -> Coverage {
         let lines = self.lines.iter().map(|(location, &races)| Line {
             location: location.clone(),
@@ -263,7 +263,7 @@ impl Seen {
         }
     }
 
-    /// What may be a mistake in a model that is verified, and took so many executions.
+    /// Returns warnings about possible mistakes in a verified model with this number of executions.
     pub fn warnings(&self, executions: u64) -> Vec<String> {
         if self.most_races > 0 {
             return self.unshared();
@@ -274,7 +274,7 @@ impl Seen {
         is_known.then(|| warning.to_owned()).into_iter().collect()
     }
 
-    /// Objects that only one thread uses, by the places where they are made.
+    /// Returns warnings about objects that only one thread uses, by place of creation.
     fn unshared(&self) -> Vec<String> {
         let mut places: BTreeMap<&str, Vec<&User>> = BTreeMap::new();
         for ((place, _), user) in &self.objects {
@@ -292,10 +292,10 @@ impl Seen {
     }
 }
 
-/// No object has more parts.
+/// The maximum number of parts of an object.
 const MOST_PARTS: usize = 4;
 
-/// Whether it is done to an object that a program makes in order to share it.
+/// Checks whether this kind of operation is on an object that programs create in order to share it.
 fn is_of_object(kind: OpKind) -> bool {
     match kind {
         OpKind::Load

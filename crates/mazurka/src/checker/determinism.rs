@@ -1,4 +1,4 @@
-//! Whether the program is deterministic: the same steps have the same effects.
+//! Checks that the program is deterministic: that the same steps have the same effects.
 
 use super::search::{Search, UntilEnded, symptom_of};
 use super::{CheckError, linearisation};
@@ -9,14 +9,14 @@ use report::Limit;
 use runtime::{Beginning, Difference};
 
 impl Search {
-    /// Whether there was a data race, so that the program need not do the same after the same steps.
+    /// Checks whether there was a data race, after which the same steps may have different effects.
     pub(super) fn contains_a_race(&self) -> bool {
         self.failures.contain_a_race() || self.model.has_suppressed_a_race()
     }
 
-    /// Repeats the first execution when the search is over. State that outlives executions, as in a static of the
-    /// standard library, shows in what the program does then. (Native programs are run from their beginning now and then.) Returns
-    /// whether the search has started again.
+    /// Repeats the first execution after the search. State that outlives executions, for example in
+    /// a static of the standard library, shows in a different result. (Native programs are run from
+    /// their beginning now and then instead.) Returns whether the search has started again.
     pub(super) fn repeat_first(&mut self) -> Result<bool, CheckError> {
         let first = self.first.take();
         let is_wanted = !matches!(
@@ -28,20 +28,20 @@ impl Search {
             return Ok(false);
         };
         match self.model.repeat(&execution, false) {
-            // The others had no event in common with it.
+            // The other executions had no event in common with the first.
             Err(Interrupt::Diverged(divergence)) if self.is_elsewhere(&divergence) => {
                 self.has_diverged = true;
                 self.broken_off(Interrupt::Coarsened)
             }
             Err(interrupt) => self.broken_off(interrupt),
-            // A failure is repeated for the report.
+            // A failure is repeated for the report anyway.
             Ok(()) if outcome.is_bug() || self.model.outcome() == outcome => Ok(false),
             Ok(()) => Err(CheckError::Outlived),
         }
     }
 
-    /// Runs some executions again in other orders that are equivalent. A difference is what synchronises the threads unseen,
-    /// unless the program is not deterministic anyway. Returns whether the search has started again.
+    /// Repeats some executions in equivalent orders. A difference shows hidden synchronization,
+    /// unless the program is nondeterministic. Returns whether the search has started again.
     pub(super) fn compare_orders(&mut self, outcome: Outcome) -> Result<bool, CheckError> {
         let is_wanted = outcome == Outcome::Completed
             && (self.earlier + self.tally.complete()).is_power_of_two()
@@ -72,7 +72,7 @@ impl Search {
         Ok(false)
     }
 
-    /// The execution, which ended like this, goes otherwise in this order.
+    /// Reports that the execution, which had this outcome, differs when run in this order.
     fn tell_hidden(
         &mut self,
         execution: &Execution,
@@ -80,10 +80,10 @@ impl Search {
         Difference { what, at }: Difference,
         outcome: Outcome,
     ) -> Result<bool, CheckError> {
-        // A deadlock need not be one: the execution was left at the difference.
+        // A deadlock may be false, since the execution was abandoned at the difference.
         let has_failed = self.model.outcome() == Outcome::Failed;
         let failure = has_failed.then(|| symptom_of(&self.model).message);
-        // Twice, for a program that is not deterministic may do what it did every other time.
+        // Twice, because the behaviour of a nondeterministic program may alternate.
         for _ in 0..2 {
             match self.model.repeat(execution, false) {
                 Err(Interrupt::Coarsened) => return self.broken_off(Interrupt::Coarsened),
@@ -105,18 +105,18 @@ impl Search {
         Ok(false)
     }
 
-    /// Whether only the first execution differs from the others, perhaps: in it libraries make what they need when they are
-    /// used first, and objects may be at other places of the heap for that.
+    /// Checks whether perhaps only the first execution differs from the others. In it, libraries
+    /// allocate data at their first use, which may move objects to other places of the heap.
     pub(super) fn may_be_the_first(&self, divergence: &Divergence) -> bool {
         self.is_elsewhere(divergence) && self.tally.complete() <= 1
     }
 
-    /// Whether an object is at another place, for the first time.
+    /// Checks whether an object is at another place, for the first time in the search.
     fn is_elsewhere(&self, divergence: &Divergence) -> bool {
         let (Some(expected), Found::Op(found)) = (divergence.expected, &divergence.found) else {
             return false;
         };
-        // An object that was at another place had another name, which no other object has.
+        // An object at another place has a new name, and so a new, larger id.
         let is_elsewhere = expected.kind == found.kind && expected.object.0 < found.object.0;
         is_elsewhere && !self.has_diverged && self.failures.is_empty()
     }

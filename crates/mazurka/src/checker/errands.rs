@@ -1,7 +1,8 @@
-//! Divided searches whose slices are done by other processes: an errand is a slice in bytes, and so is what it brings.
+//! Divided searches with slices in other processes. An errand and its result are slices as bytes.
 //!
-//! The process that divides the search has no model of the program. Even the report is put together by one that has: failures
-//! are run once more for it. What is done of an errand that is lost counts for nothing, and it may be done again.
+//! The process that divides the search has no model of the program. Even the report is made by a
+//! process with a model, since failures are run again for it. A lost errand has no effect and may
+//! be repeated.
 
 use super::checkpoint::{State, refused_if_contradictory};
 use super::jobs::{Keeper, Work, by_one_job, conclude, indivisible, is_possible};
@@ -29,14 +30,14 @@ pub struct Division {
     jobs: usize,
 }
 
-/// A slice that is to be done.
+/// A slice to be done.
 #[doc(hidden)]
 pub struct Errand<'d> {
     task: Task<'d>,
     time_left: Option<Duration>,
 }
 
-/// An errand in words.
+/// An errand in serialised form.
 #[derive(Serialize, Deserialize)]
 enum Told {
     Slice {
@@ -51,7 +52,7 @@ enum Told {
     },
 }
 
-/// What has become of a slice.
+/// The result of a slice.
 #[derive(Serialize, Deserialize)]
 enum Done {
     Slice {
@@ -64,16 +65,16 @@ enum Done {
     },
 }
 
-/// What an errand comes to.
+/// The result of an errand.
 enum Brought {
-    /// What became of a slice, for [`Errand::bring`].
+    /// The result of a slice, for [`Errand::bring`].
     Slice(Vec<u8>),
-    /// The end of the search.
+    /// The report at the end of the search.
     Report(Box<Report>),
 }
 
 impl Checker {
-    /// Divides the search among so many jobs, or says why it cannot be.
+    /// Divides the search among this number of jobs, or returns why it cannot be divided.
     #[doc(hidden)]
     pub fn divide(&self, jobs: usize) -> Result<Result<Division, String>, CheckError> {
         is_possible(jobs)?;
@@ -95,7 +96,7 @@ impl Checker {
         }))
     }
 
-    /// Its slices end soon when this trail asks for haste. No steps are kept in it.
+    /// Makes slices end soon when this trail asks for haste. Steps are not recorded in it.
     ///
     /// # Errors
     /// If the file cannot be mapped.
@@ -105,11 +106,11 @@ impl Checker {
         Ok(self)
     }
 
-    /// Does errands until one makes the report. `tell` says that one is done before.
+    /// Does errands until one makes the report. Calls `tell` after each other errand.
     ///
     /// # Errors
-    /// If the search is over and has no report, or the process that gives the errands has ended. What goes wrong in a slice is
-    /// brought back.
+    /// If the search is over without a report, or the process that gives the errands has ended. An
+    /// error in a slice is returned to that process instead.
     #[doc(hidden)]
     pub fn run_errands(
         mut self,
@@ -173,12 +174,12 @@ impl Checker {
     }
 }
 
-/// What asks for haste by the words of the trail.
+/// Returns a function that checks whether the words of the trail ask for haste.
 fn haste_by(words: &'static [AtomicU64]) -> Arc<dyn Fn() -> bool + Send + Sync> {
     Arc::new(|| Trail::asks_for_haste(words))
 }
 
-/// The same errand with a quarter of its executions, for another attempt: a slice that takes less time is less likely to be lost.
+/// Returns the errand with a quarter of its executions, which is less likely to be lost again.
 #[doc(hidden)]
 pub fn shorter(words: &[u8]) -> Vec<u8> {
     match postcard::from_bytes(words) {
@@ -203,7 +204,7 @@ fn bytes(value: &impl Serialize) -> Vec<u8> {
 }
 
 impl Errand<'_> {
-    /// The errand for the process that does it.
+    /// Returns the errand as bytes, for the process that does it.
     pub fn words(&self) -> Vec<u8> {
         bytes(&Told::Slice {
             part: self.task.part.clone(),
@@ -212,7 +213,7 @@ impl Errand<'_> {
         })
     }
 
-    /// Takes what a process has brought, and tells the peak of its resident memory in bytes.
+    /// Takes the result of a process. Returns the peak of that process's resident memory in bytes.
     pub fn bring(self, words: &[u8]) -> Option<u64> {
         let (done, peak) = match postcard::from_bytes(words) {
             Ok(Done::Slice {
@@ -238,7 +239,7 @@ impl Errand<'_> {
         peak
     }
 
-    /// The process was ended for this reason in the middle of it, and had done this.
+    /// Records that the process was ended for this reason during the errand, with these results.
     pub fn break_off(self, trailed: &Trailed, limit: Limit) {
         let met = trailed.sighted.iter().map(|sighted| Met {
             position: self.task.part.position.clone(),
@@ -263,8 +264,8 @@ impl Errand<'_> {
 }
 
 impl Division {
-    /// The next errand, which may have to be waited for; none if the search is over. While it is done, `haste` asks whoever does it to
-    /// end it soon.
+    /// Waits for the next errand. Returns `None` if the search is over. While the errand is done,
+    /// calling `haste` asks its process to finish soon.
     pub fn take(&self, haste: Haste) -> Option<Errand<'_>> {
         Some(Errand {
             task: self.work.ledger.take(haste)?,
@@ -272,12 +273,12 @@ impl Division {
         })
     }
 
-    /// How many jobs there are.
+    /// Returns the number of jobs.
     pub fn jobs(&self) -> usize {
         self.jobs
     }
 
-    /// The same without waiting.
+    /// Returns the next errand as [`take`](Division::take) does, without waiting.
     pub fn poll(&self) -> Poll<Option<Errand<'_>>> {
         self.work.ledger.poll().map(|task| {
             Some(Errand {
@@ -287,22 +288,22 @@ impl Division {
         })
     }
 
-    /// How long a slice takes from now on, at least and at most.
+    /// Sets the minimum and maximum duration of later slices.
     pub fn set_pace(&self, pace: RangeInclusive<Duration>) {
         self.work.ledger.set_pace(pace);
     }
 
-    /// There are so many jobs from now on.
+    /// Sets the number of jobs.
     pub fn set_jobs(&self, jobs: usize) {
         self.work.ledger.set_jobs(jobs);
     }
 
-    /// Whether more than one job has something to do.
+    /// Checks whether there is work for more than one job.
     pub fn has_parts(&self) -> bool {
         self.work.ledger.has_parts()
     }
 
-    /// Whether the jobs are to stop.
+    /// Checks whether the jobs must stop.
     pub fn is_stopped(&self) -> bool {
         self.work.ledger.stop.load(Relaxed)
     }
@@ -312,17 +313,17 @@ impl Division {
         self.work.ledger.halt(limit);
     }
 
-    /// What is left of the limit of time, if there is one.
+    /// Returns the rest of the time limit, if there is one.
     pub fn time_left(&self) -> Option<Duration> {
         self.work.time_left()
     }
 
-    /// How far it is: executions, and the part that is done, if that can be told.
+    /// Returns the number of executions and, if known, the fraction of the search that is done.
     pub fn progress(&self) -> (u64, Option<f64>) {
         self.work.progress()
     }
 
-    /// What was found until now, as a process would leave it.
+    /// Returns the results so far, in the form in which a process leaves them.
     pub fn trailed(&self) -> Trailed {
         let known = self.work.ledger.so_far();
         let met = known.met.into_iter();
@@ -338,25 +339,25 @@ impl Division {
         }
     }
 
-    /// Saves the state of the search if there is something new, and it is to be saved.
+    /// Saves the state of the search if it has changed enough and a checkpoint is set.
     ///
     /// # Errors
-    /// If that fails, which ends the search.
+    /// If saving fails, which ends the search.
     pub fn save(&self) -> Result<(), CheckError> {
         let keeper = self.keeper.lock();
         let mut keeper = keeper.unwrap_or_else(PoisonError::into_inner);
         keeper.save_in_time(&self.work)
     }
 
-    /// What the search has taken, in seconds.
+    /// Returns the duration of the search, in seconds.
     pub fn elapsed_s(&self) -> f64 {
         self.work.elapsed_s()
     }
 
-    /// What is left of a search that is over: an errand that makes the report.
+    /// Ends the search. Returns an errand that makes the report.
     ///
     /// # Errors
-    /// What ended it.
+    /// The error that ended the search.
     pub fn close(self) -> Result<Vec<u8>, CheckError> {
         let elapsed_s = self.work.elapsed_s();
         Ok(bytes(&Told::Conclusion {

@@ -1,14 +1,14 @@
-//! Why a check could not be done: wrong input, never a bug of the checked program.
+//! Errors that prevent a check: wrong input, never a bug of the checked program.
 
 use explore::{Algorithm, Divergence, Found};
 use report::FailureKind;
 use runtime::Opaque;
 use std::path::PathBuf;
 
-/// Why a check could not be done.
+/// The reason why a check could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
-    /// The program did something else than before after the same steps.
+    /// The program behaved differently after the same steps.
     #[error(
         "the program is not deterministic: {}; take out clocks, random numbers, maps with random seeds and whatever outlives an execution",
         told(.0)
@@ -19,15 +19,15 @@ pub enum CheckError {
         "the program is not deterministic: its first execution ended otherwise when it was repeated after the others; take out whatever outlives an execution, such as statics of std"
     )]
     Outlived,
-    /// The same steps failed once and then failed otherwise, or not at all.
+    /// The same steps failed at first, and later failed in another way or not at all.
     #[error(
         "the program is not deterministic: the steps that led to a failure ({}) led to {} when they were repeated; take out clocks, random numbers, maps with random seeds and whatever outlives an execution",
         before.name(), now.map_or("none".to_owned(), |now| format!("another one ({})", now.name()))
     )]
     Inconstant {
-        /// What the search met.
+        /// The failure in the search.
         before: FailureKind,
-        /// What the same steps show when they are recorded for the report.
+        /// The failure when the same steps are recorded for the report.
         now: Option<FailureKind>,
     },
     /// The schedule was recorded from another program.
@@ -36,54 +36,54 @@ pub enum CheckError {
     /// A file could not be read.
     #[error("cannot read {}: {reason}", path.display())]
     Unreadable {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said, or what is wrong with the content.
+        /// The message of the system, or the problem with the content.
         reason: String,
     },
     /// A file could not be written.
     #[error("cannot write {}: {reason}", path.display())]
     Unwritable {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The message of the system.
         reason: String,
     },
     /// The checkpoint belongs to another search.
     #[error("the checkpoint {} is of another search: its {what} is {found}, asked for is {asked}", path.display())]
     ForeignCheckpoint {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// In what it differs.
+        /// The property that differs.
         what: &'static str,
-        /// What the file says.
+        /// The value in the file.
         found: String,
-        /// What the checker was told.
+        /// The value that the checker was given.
         asked: String,
     },
-    /// The algorithm compares states of the program, which does not tell them.
+    /// The algorithm compares states of the program, but the program does not report them.
     #[error("the algorithm {algorithm} compares states, which the program does not tell{}", why(.opaque))]
     Incomparable {
-        /// What was asked for.
+        /// The algorithm.
         algorithm: Algorithm,
-        /// Why the program has no state to compare, where that is known.
+        /// The reason why the program has no state to compare, if known.
         opaque: Option<Opaque>,
     },
-    /// What another process says that does a part of the search.
+    /// An error in another process that does a part of the search.
     #[error("{message}")]
     Elsewhere {
-        /// What it says.
+        /// The message of that process.
         message: String,
-        /// The program did something else than before.
+        /// Whether the program behaved differently after the same steps.
         is_nondeterminism: bool,
     },
-    /// Options that exclude each other.
+    /// Options that contradict each other.
     #[error("{0}")]
     Contradiction(&'static str),
 }
 
 impl CheckError {
-    /// Whether the program did something else than before after the same steps.
+    /// Checks whether the program behaved differently after the same steps.
     pub(super) fn is_nondeterminism(&self) -> bool {
         match self {
             CheckError::Nondeterministic(_) => true,
@@ -94,7 +94,7 @@ impl CheckError {
         }
     }
 
-    /// A schedule at a step that the program cannot take.
+    /// Creates the error for a schedule with a step that the program cannot take.
     pub(super) fn misfit(divergence: &Divergence) -> CheckError {
         let Divergence { at, thread, .. } = divergence;
         CheckError::Misfit(format!("at step {at} {thread} cannot run"))
@@ -107,7 +107,7 @@ fn why(opaque: &Option<Opaque>) -> String {
         .map_or(String::new(), |opaque| format!(": {opaque}"))
 }
 
-/// What a thread did before and does now after the same steps.
+/// Describes what a thread did before and does now after the same steps.
 fn told(divergence: &Divergence) -> String {
     let Divergence {
         at,

@@ -1,19 +1,20 @@
-//! Why an execution fails: the orders of events that it has and that no passing execution has, of those that were seen.
+//! Explains a failure: finds event orders of the failing execution that no passing execution has.
 //!
-//! Races of the failing execution are turned round, one at a time, and the program is run on from there; then those of the executions
-//! that fail like this. What passes shows which orders are needed. The answer is computed, and says no more than these executions do.
+//! The races of the failing execution are reversed, one at a time, and the program is run on from
+//! there; then those of the executions that fail in the same way. Passing executions show which
+//! orders are needed. The answer depends on these executions alone.
 
 use super::search::{Search, UntilEnded};
 use explore::{Execution, Op, Outcome, Point, Race, Replay, Schedule, Strategy};
 use report::{Interleaving, Racing, Why};
 
-/// At most this many executions are run for an explanation.
+/// The maximum number of executions for an explanation.
 const RUNS: usize = 64;
 
-/// At most this many pairs are considered.
+/// The maximum number of pairs considered.
 const PAIRS: usize = 30;
 
-/// Sets of as many pairs are tried one after the other, so that the smallest one is found.
+/// The smallest set of pairs is searched for exhaustively up to this size.
 const SMALL: usize = 3;
 
 /// Two events of the failing execution, the first before the second.
@@ -23,15 +24,15 @@ struct Pair {
     second: (Point, Op),
 }
 
-/// An execution that was run for this.
+/// An execution that was run for the explanation.
 struct Seen {
     execution: Execution,
     is_passing: bool,
 }
 
 impl Search {
-    /// Explains the failure of the execution with this schedule of operations, given the row of each event and its races. Gives the
-    /// passing execution that has most in common with it, too.
+    /// Explains the failure of the execution with this schedule of operations, rows of its events,
+    /// and races. Also returns the passing execution that has most in common with it.
     pub(super) fn explain(
         &mut self,
         schedule: &Schedule,
@@ -49,7 +50,7 @@ impl Search {
         }];
         let mut pairs = Vec::new();
         let (mut next, mut runs) = (0, 0);
-        // Races of executions that fail, the first one before those that came of it.
+        // Races of failing executions, those of the original one before those of later ones.
         while let Some(seen) = all.get(next).filter(|_| runs < RUNS) {
             next += 1;
             if seen.is_passing {
@@ -95,7 +96,7 @@ impl Search {
         (why, passing.map(|trace| trace.interleaving))
     }
 
-    /// Runs a schedule, and on to the end.
+    /// Runs a schedule and continues to the end of the execution.
     fn run_on(&mut self, schedule: Schedule) -> Option<(Execution, Outcome)> {
         let mut replay = Replay::new(schedule);
         let mut ended = UntilEnded::default();
@@ -105,7 +106,7 @@ impl Search {
 }
 
 impl Seen {
-    /// None if it neither passes nor fails, or was seen before.
+    /// Returns `None` if the execution neither passes nor fails, or was seen before.
     fn new(execution: Execution, outcome: Outcome, before: &[Seen]) -> Option<Seen> {
         let is_passing = outcome == Outcome::Completed;
         let schedule = execution.schedule();
@@ -118,7 +119,7 @@ impl Seen {
     }
 }
 
-/// The beginning of an execution in which the second event of the race comes without the first one.
+/// Returns the beginning of the execution with the second event of the race before the first.
 pub(super) fn turned_round(execution: &Execution, race: Race) -> Schedule {
     let step = |event| execution.event(event).step;
     let mut schedule: Schedule = execution.schedule()[..race.first.index()].to_vec();
@@ -136,7 +137,7 @@ impl Pair {
         }
     }
 
-    /// Whether the two events come in this order in an execution.
+    /// Checks whether the two events occur in this order in an execution.
     fn is_in(self, execution: &Execution) -> bool {
         let place = |(at, op): (Point, Op)| {
             let found = execution.event_at(at)?;
@@ -150,7 +151,7 @@ impl Pair {
     }
 }
 
-/// How many events are the same.
+/// Returns the number of common events.
 fn in_common(one: &Execution, other: &Execution) -> usize {
     let same = one.events().filter(|(_, event)| {
         other.event_at(event.point()).is_some_and(|id| {
@@ -161,7 +162,8 @@ fn in_common(one: &Execution, other: &Execution) -> usize {
     same.count()
 }
 
-/// The smallest set of pairs, where that is quick to find, that no passing execution has all; and how many executions have them.
+/// Returns a set of pairs that no passing execution has completely (the smallest one, if its size
+/// is at most `SMALL`), and the number of failing executions that have the set.
 fn deciding(pairs: &[Pair], all: &[Seen]) -> Option<(Vec<Pair>, u64)> {
     let held = |seen: &Seen| -> u32 {
         let own = pairs.iter().enumerate();
@@ -197,7 +199,7 @@ fn deciding(pairs: &[Pair], all: &[Seen]) -> Option<(Vec<Pair>, u64)> {
     ))
 }
 
-/// The sets of so many of the first `count` numbers.
+/// Returns the subsets of this size of the first `count` numbers, as bits.
 fn subsets(count: usize, size: usize) -> impl Iterator<Item = u32> {
     let mut sets: Vec<u32> = vec![0];
     for _ in 0..size {

@@ -1,11 +1,11 @@
-//! The distinct failures that a search has met.
+//! The distinct failures of a search.
 
 use explore::Schedule;
 use report::FailureKind;
 use runtime::Wanted;
 use serde::{Deserialize, Serialize};
 
-/// What tells two failures apart.
+/// The properties that distinguish failures.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Symptom {
     pub kind: FailureKind,
@@ -15,7 +15,7 @@ pub(crate) struct Symptom {
 }
 
 impl Symptom {
-    /// How a model finds it among others in one execution.
+    /// Returns the form in which a model looks for this failure among others of an execution.
     pub fn wanted(&self) -> Option<Wanted> {
         Some(Wanted {
             kind: self.kind,
@@ -24,7 +24,7 @@ impl Symptom {
         })
     }
 
-    /// As the model shows it.
+    /// Converts the symptom to the form that the model uses.
     pub fn shown(&self) -> runtime::Shown {
         runtime::Shown {
             kind: self.kind,
@@ -34,7 +34,7 @@ impl Symptom {
         }
     }
 
-    /// What the model shows.
+    /// Creates the symptom of a failure that the model shows.
     pub fn of(shown: runtime::Shown) -> Symptom {
         Symptom {
             kind: shown.kind,
@@ -50,32 +50,32 @@ pub(crate) struct Sighting {
     pub symptom: Symptom,
     /// Number of the execution, from 1.
     pub execution: u64,
-    /// A schedule that shows it, in the ids of this search.
+    /// A schedule that shows the failure, with the ids of this search.
     pub schedule: Schedule,
 }
 
-/// The distinct failures in the order in which they were met.
+/// The distinct failures, in order of discovery.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Failures {
     pub sightings: Vec<Sighting>,
 }
 
 impl Failures {
-    /// Whether this failure has been met before.
+    /// Checks whether this failure is known.
     pub fn contains(&self, symptom: &Symptom) -> bool {
         self.sightings
             .iter()
             .any(|sighting| sighting.symptom == *symptom)
     }
 
-    /// Whether values are raced for, so that the program need not do the same after the same steps.
+    /// Checks whether there was a data race, after which the same steps may have different effects.
     pub fn contain_a_race(&self) -> bool {
         self.sightings
             .iter()
             .any(|sighting| sighting.symptom.kind == FailureKind::DataRace)
     }
 
-    /// Whether none was met.
+    /// Checks whether there was no failure.
     pub fn is_empty(&self) -> bool {
         self.sightings.is_empty()
     }

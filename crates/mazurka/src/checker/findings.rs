@@ -1,4 +1,4 @@
-//! From the end of a search to its report: failures are run once more to be recorded.
+//! Turns the results of a search into its report. Failures are run once more to be recorded.
 
 use super::CheckError;
 use super::failures::{Sighting, Symptom};
@@ -8,16 +8,16 @@ use super::search::{Search, UntilEnded, diverged, symptom_of};
 use explore::{Interrupt, Outcome, Replay, Schedule, Strategy};
 use report::{Failure, FailureKind, Limit, Report, ScheduleFile, Verdict};
 
-/// What a suppressed race means for the other findings.
+/// The warning that other findings may be missed because of a suppressed race.
 const SUPPRESSED_RACE: &str = "a data race is suppressed: one order of its accesses was explored, so a value that another \
     order leads to may be missed (--plain sc explores all orders)";
 
-/// What a search without a complete execution says of the program.
+/// The warning for a search without a complete execution.
 const NEVER_COMPLETE: &str = "no execution is complete: each one was halted in the middle, so what the program does later \
     was not checked";
 
 impl Search {
-    /// The report of a search that has ended.
+    /// Returns the report of a search that has ended.
     pub(super) fn take_report(&mut self) -> Result<Report, CheckError> {
         self.is_raced_for |= self.contains_a_race();
         self.audit();
@@ -41,7 +41,7 @@ impl Search {
         Ok(report)
     }
 
-    /// What is known with these failures.
+    /// Returns the report with these failures.
     pub(super) fn report_of(&self, errors: Vec<Failure>) -> Report {
         let seen = self.seen();
         let limits = self.limits();
@@ -98,8 +98,8 @@ impl Search {
         report
     }
 
-    /// A goal that no execution came to is a bug where the search was done. (Cuts as published are taken at their
-    /// word there: what they lose shows so.)
+    /// Determines the verdict. A goal that no execution reached is a bug if the search is complete.
+    /// (Published cuts count as complete here, so that lost executions show.)
     fn verdict(&self, errors: &[Failure], limits: &[Limit]) -> Verdict {
         let is_done = limits.iter().all(|&limit| limit == Limit::PublishedCuts);
         let is_missed = self.model.goals().iter().any(|goal| !goal.is_reached);
@@ -110,7 +110,7 @@ impl Search {
         }
     }
 
-    /// The failure with the execution that shows it, or with a shorter one that does.
+    /// Returns the failure, with the execution that shows it or a shorter one that does.
     fn failure(&mut self, sighting: Sighting) -> Result<Failure, CheckError> {
         let shortest = self.shortest.take();
         self.model.want_failure(sighting.symptom.wanted());
@@ -123,7 +123,7 @@ impl Search {
         self.shown(sighting.symptom, sighting.execution, sighting.schedule)
     }
 
-    /// The same with a schedule of operations, the threads' turns grouped if that still shows it.
+    /// Refines the schedule to operations, and groups each thread's turns if that still fails.
     fn of_operations(&mut self, sighting: Sighting) -> Result<Sighting, CheckError> {
         let schedule = self.model.refine(&sighting.schedule).map_err(diverged)?;
         let grouped = self.grouped(&schedule, &sighting.symptom)?;
@@ -133,7 +133,7 @@ impl Search {
         })
     }
 
-    /// The failure with the execution of this schedule.
+    /// Returns the failure with the recorded execution of this schedule.
     pub(super) fn shown(
         &mut self,
         symptom: Symptom,
@@ -141,11 +141,11 @@ impl Search {
         schedule: Schedule,
     ) -> Result<Failure, CheckError> {
         let trace = self.model.trace(&schedule).map_err(diverged)?;
-        // The recorded execution knows what the objects are called.
+        // Only the recorded execution has the names of the objects.
         let symptom = match trace.failure {
             Some(shown) if shown.kind == symptom.kind => Symptom::of(shown),
             Some(_) | None if self.is_raced_for => symptom,
-            // A thread that goes round is recognised by bytes of its stack, some of which recording leaves otherwise.
+            // A thread in a loop is recognised by bytes of its stack. Recording changes some.
             Some(_) | None
                 if symptom.kind == FailureKind::Stuck && self.shows(&schedule, &symptom) =>
             {
@@ -176,7 +176,7 @@ impl Search {
         })
     }
 
-    /// An equivalent schedule with fewer context switches that shows the same, if there is one.
+    /// Returns an equivalent schedule with fewer context switches that shows the failure, if any.
     fn grouped(
         &mut self,
         schedule: &Schedule,
@@ -195,7 +195,7 @@ impl Search {
         Ok(self.shows(&grouped, symptom).then_some(grouped))
     }
 
-    /// Whether the schedule shows this when nothing is recorded.
+    /// Checks whether the schedule shows this failure when nothing is recorded.
     fn shows(&mut self, schedule: &Schedule, symptom: &Symptom) -> bool {
         let mut replay = Replay::new(schedule.clone());
         let mut ended = UntilEnded::default();

@@ -1,4 +1,4 @@
-//! A search by several jobs: threads that do its parts, each with a model and a strategy of its own.
+//! Searches by several jobs: threads that do parts of it, each with its own model and strategy.
 
 use super::audit::Samples;
 use super::checkpoint::{Checkpoint, State, Task, refused_if_contradictory};
@@ -21,10 +21,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-/// Each job is a thread of the system.
+/// The maximum number of jobs. Each is a thread of the system.
 const MOST_JOBS: usize = 1024;
 
-/// A check by several jobs, which [`Checker::jobs`] gives.
+/// A check by several jobs, created by [`Checker::jobs`].
 ///
 /// ```
 /// use mazurka::sync::Arc;
@@ -48,16 +48,17 @@ pub struct Jobs {
 }
 
 impl Checker {
-    /// Searches with so many threads of the system. It comes last, since what it gives checks only programs that threads may
-    /// share ([`Sync`]).
+    /// Searches with this number of threads of the system. Call it last: the result only checks
+    /// programs that threads may share ([`Sync`]).
     ///
-    /// The numbers, and with [`keep_going`](Checker::keep_going) the failures, are those of one job. Without it the search ends with the
-    /// first bug that a job meets: which one that is may differ from run to run, and its schedule repeats it. Each job needs
-    /// memory of its own. An [observer](Checker::observer) is told how far the search is
+    /// The numbers, and with [`keep_going`](Checker::keep_going) the failures, are those of one
+    /// job. Without it the search ends with the first bug that a job meets: the bug may differ from
+    /// run to run, but its schedule repeats it. Each job needs its own memory. An
+    /// [observer](Checker::observer) is informed of the progress
     /// ([`Observer::progressed`](explore::Observer::progressed)), not of each execution.
     ///
-    /// Searches whose parts depend on each other are done by one job, and the report says so: all but those by `parsimonious` and
-    /// `exhaustive` without a bound on preemptions, and by `random` and `pct`.
+    /// Searches other than by `random`, `pct`, and (with no bound on preemptions) `parsimonious`
+    /// and `exhaustive` have dependent parts. One job does them, and the report says so.
     pub fn jobs(self, jobs: usize) -> Jobs {
         Jobs {
             checker: self,
@@ -71,7 +72,7 @@ impl Jobs {
     ///
     /// # Panics
     ///
-    /// As [`Checker::check`].
+    /// As for [`Checker::check`].
     #[track_caller]
     pub fn check(self, program: impl Fn() + Send + Sync + 'static) -> Report {
         match self.try_check(program) {
@@ -84,7 +85,7 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// As [`Checker::try_check`], and if there is no job.
+    /// As for [`Checker::try_check`], and if the number of jobs is invalid.
     pub fn try_check(
         self,
         program: impl Fn() + Send + Sync + 'static,
@@ -120,7 +121,7 @@ impl Jobs {
     }
 }
 
-/// What cannot be divided, if this cannot.
+/// Returns what cannot be divided, or `None` if the search can be.
 pub(super) fn indivisible(settings: &Settings) -> Option<String> {
     let algorithm = settings.algorithm;
     if !algorithm.is_divisible(Options::default()) {
@@ -130,12 +131,12 @@ pub(super) fn indivisible(settings: &Settings) -> Option<String> {
     is_bounded.then(|| "a search with a bound on preemptions".to_owned())
 }
 
-/// What the report says of a search that was not divided, although more jobs were asked for.
+/// Returns the warning that a search was not divided, although several jobs were requested.
 pub(super) fn by_one_job(whole: &str) -> String {
     format!("{whole} is done by one job: its parts depend on each other")
 }
 
-/// Whether there may be so many jobs.
+/// Rejects an invalid number of jobs.
 pub(super) fn is_possible(jobs: usize) -> Result<(), CheckError> {
     let why = match jobs {
         0 => "0 jobs check nothing; give one, or leave their number out",
@@ -145,17 +146,17 @@ pub(super) fn is_possible(jobs: usize) -> Result<(), CheckError> {
     Err(CheckError::Contradiction(why))
 }
 
-/// A divided search: what all jobs do.
+/// A divided search, which all jobs share.
 pub(super) struct Work {
     pub ledger: Ledger,
     settings: Settings,
     started: Instant,
-    /// What the search took before this process went on with it, in seconds.
+    /// Seconds that the search took before this process resumed it.
     before_s: f64,
 }
 
 impl Work {
-    /// The search as it begins, or goes on from what was saved.
+    /// Starts the search, or resumes it from a saved state.
     pub fn begin(
         settings: &Settings,
         saved: Option<(State<'static>, Vec<u8>)>,
@@ -170,12 +171,12 @@ impl Work {
         }
     }
 
-    /// Does slices until there are none.
+    /// Does slices until there are none left.
     fn help(&self, program: impl Fn() + Clone + 'static) {
         while self.carry_out_one(program.clone()) {}
     }
 
-    /// Does the next slice, if there is one.
+    /// Does the next slice. Returns false if there is none.
     fn carry_out_one(&self, program: impl Fn() + 'static) -> bool {
         let is_asked = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&is_asked);
@@ -192,18 +193,18 @@ impl Work {
         true
     }
 
-    /// What is left of the limit of time, if there is one.
+    /// Returns the rest of the time limit, if there is one.
     pub fn time_left(&self) -> Option<Duration> {
         let limit = self.settings.time_limit?;
         Some(limit.saturating_sub(self.started.elapsed()))
     }
 
-    /// What the search has taken, in seconds.
+    /// Returns the duration of the search, in seconds.
     pub fn elapsed_s(&self) -> f64 {
         self.before_s + self.started.elapsed().as_secs_f64()
     }
 
-    /// How far the search is: executions, and the part that is done, if that can be told.
+    /// Returns the number of executions and, if known, the fraction of the search that is done.
     pub fn progress(&self) -> (u64, Option<f64>) {
         let (executions, done) = self.ledger.progress();
         (executions, self.settings.algorithm.proves().then_some(done))
@@ -211,7 +212,8 @@ impl Work {
 }
 
 impl Settings {
-    /// The settings of a slice with this much time left. The whole search keeps the limit on executions, and the checkpoints.
+    /// Returns the settings of a slice with this much time left. The limit on executions and the
+    /// checkpoints stay with the whole search.
     pub(super) fn of_slices(&self, time_left: Option<Duration>) -> Settings {
         Settings {
             time_limit: time_left,
@@ -222,7 +224,7 @@ impl Settings {
     }
 }
 
-/// Searches with `start` for the other jobs, as soon as there is something for them to do.
+/// Runs a search. Calls `start` to start the other jobs, as soon as there is work for them.
 pub(super) fn search<P: Fn() + Clone + 'static>(
     checker: Checker,
     saved: Option<(State<'static>, Vec<u8>)>,
@@ -253,7 +255,7 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
             keeper.save_in_time(&work)?;
         }
         for other in others {
-            // A panic in another job is raised again here.
+            // Propagates a panic of another job.
             other.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
         keeper.save(&work)
@@ -265,7 +267,7 @@ pub(super) fn search<P: Fn() + Clone + 'static>(
     Ok(report)
 }
 
-/// The search as it begins or goes on, and how long it has taken before.
+/// Returns the new or resumed search, and its duration before in seconds.
 fn begun(
     settings: &Settings,
     saved: Option<(State<'static>, Vec<u8>)>,
@@ -300,11 +302,11 @@ fn begun(
     (ledger, state.elapsed_s)
 }
 
-/// Saves the state of the search.
+/// Saves the state of the search to the checkpoint.
 pub(super) struct Keeper {
     checkpoint: Option<Checkpoint>,
     interval: u64,
-    /// How many executions there were when it was saved last.
+    /// Number of executions when the state was last saved.
     saved: u64,
 }
 
@@ -317,7 +319,7 @@ impl Keeper {
         }
     }
 
-    /// Saves if there are enough executions that are not saved. The search is over if that fails.
+    /// Saves after enough new executions. If saving fails, the search ends.
     pub fn save_in_time(&mut self, work: &Work) -> Result<(), CheckError> {
         let (executions, _) = work.progress();
         if executions < self.saved + self.interval {
@@ -357,7 +359,7 @@ impl Keeper {
     }
 }
 
-/// The report of what all jobs have found.
+/// Makes the report from the results of all jobs.
 pub(super) fn conclude(
     settings: Settings,
     observer: Box<dyn Observer>,

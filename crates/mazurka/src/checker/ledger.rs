@@ -1,7 +1,7 @@
-//! What is left of a search that several jobs do, and what they have found so far.
+//! The remaining parts of a search that several jobs do, and the results so far.
 //!
-//! Each part that is waiting is done once. A slice counts when it is brought back; one that is lost is as if it had never been
-//! begun. When something makes the whole search begin anew, an epoch ends: what its slices have counted is given up.
+//! Each waiting part is done once. A slice counts when its result is returned; a lost slice has no
+//! effect. When the whole search restarts, an epoch ends and the counts of its slices are dropped.
 
 use super::CheckError;
 use super::as_json;
@@ -21,30 +21,30 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// How long a slice is to take, at least and at most. Between these it takes a part of the search so far: to begin one takes time, and
-/// not everybody can be asked to end one early.
+/// The minimum and maximum duration of a slice. In between, a slice takes 1/`PART` of the search
+/// time so far: starting a slice takes time, and not every job can be asked to end one early.
 const PACE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_millis(300);
 const PART: u32 = 40;
 
-/// What a slice takes at least that is ended early.
+/// The minimum duration of a slice that is ended early.
 const IN_HASTE: Duration = Duration::from_millis(1);
 
-/// Executions of any other slice, at least and at most.
+/// The minimum and maximum number of executions of a slice, except for the first one.
 const FEW: u64 = 16;
 const MANY: u64 = 1 << 20;
 
-/// Parts that wait for each job, so that none falls idle.
+/// Waiting parts per job, so that no job becomes idle.
 const WAITING_PER_JOB: usize = 2;
 
-/// Asks whoever does a slice to end it soon.
+/// Asks the job that does a slice to end it soon.
 pub type Haste = Box<dyn FnOnce() + Send>;
 
-/// See the module.
+/// The shared record of a divided search: see the module.
 pub(super) struct Ledger {
     jobs: AtomicUsize,
     settings: Settings,
     limit: Option<u64>,
-    /// Set when all jobs are to stop.
+    /// Set to stop all jobs.
     pub stop: Arc<AtomicBool>,
     started: Instant,
     state: Mutex<State>,
@@ -56,40 +56,40 @@ struct State {
     waiting: BTreeMap<Position, Part>,
     /// Slices of this epoch that are being done.
     under_way: BTreeMap<Position, UnderWay>,
-    /// How many slices are being done, those of earlier epochs among them.
+    /// Number of slices that are being done, including those of earlier epochs.
     working: usize,
     found: Found,
     /// Executions of slices that were broken off.
     broken_off: Tally,
-    /// How many executions each slice of this epoch had.
+    /// Number of executions of each slice of this epoch.
     runs: BTreeMap<Position, u64>,
-    /// Failures that were met before this epoch, with the numbers of their executions.
+    /// Failures of earlier epochs, with the numbers of their executions.
     before: Vec<(Met, u64)>,
-    /// All executions before this epoch.
+    /// Number of executions in earlier epochs.
     earlier: u64,
-    /// Executions in a second, of one job.
+    /// Executions per second of one job.
     rate: f64,
-    /// How long a slice takes, at least and at most.
+    /// Minimum and maximum duration of a slice.
     pace: RangeInclusive<Duration>,
     halt: Option<Limit>,
     spin: Option<Spin>,
     error: Option<CheckError>,
-    /// Nothing more is begun.
+    /// Whether no more slices are started.
     is_over: bool,
-    /// Of the first part of this epoch.
+    /// The names of the first part of this epoch.
     names: Arc<Names>,
 }
 
 /// A slice that is being done.
 struct UnderWay {
     part: Part,
-    /// How many it may take.
+    /// The maximum number of executions.
     executions: u64,
-    /// Unless it was asked.
+    /// Asks for haste. `None` after use.
     haste: Option<Haste>,
 }
 
-/// A slice that is to be done.
+/// A slice to be done.
 pub(super) struct Task<'l> {
     ledger: &'l Ledger,
     epoch: u64,
@@ -98,29 +98,29 @@ pub(super) struct Task<'l> {
     pub spin: Option<Spin>,
 }
 
-/// What is known when a search is over, or so far.
+/// The results of a search, final or so far.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Known {
     pub found: Found,
-    /// The failures with the numbers of their executions, in the order of these.
+    /// The failures and the numbers of their executions, in this order.
     pub met: Vec<(Met, u64)>,
-    /// Those of them that were met before the objects became coarser come first; so many.
+    /// The number of failures, at the start of `met`, from before the objects became coarser.
     pub older: usize,
     #[serde(with = "as_json")]
     pub halt: Option<Limit>,
-    /// Of the clock of this process.
+    /// Uses the clock of this process, so it is not sent to others.
     #[serde(skip)]
     pub spin: Option<Spin>,
     pub names: Arc<Names>,
     pub rest: Vec<Part>,
-    /// For who goes on.
+    /// For a process that resumes.
     pub numbering: Numbering,
-    /// Executions that are counted, but will be done again by who goes on.
+    /// Executions that are counted, but will be repeated by a process that resumes.
     pub broken_off: Tally,
 }
 
 impl Ledger {
-    /// A search that has these parts left, and has found this.
+    /// Creates the ledger of a search with these remaining parts and results.
     pub fn new(
         jobs: usize,
         settings: &Settings,
@@ -166,12 +166,12 @@ impl Ledger {
         }
     }
 
-    /// There are so many jobs from now on.
+    /// Sets the number of jobs.
     pub fn set_jobs(&self, jobs: usize) {
         self.jobs.store(jobs, Relaxed);
     }
 
-    /// How long a slice takes from now on, at least and at most.
+    /// Sets the minimum and maximum duration of later slices.
     pub fn set_pace(&self, pace: RangeInclusive<Duration>) {
         self.state().pace = pace;
     }
@@ -180,14 +180,14 @@ impl Ledger {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether more than one job has something to do.
+    /// Checks whether there is work for more than one job.
     pub fn has_parts(&self) -> bool {
         let is_endless = !self.settings.algorithm.proves();
         let waiting = self.state().waiting.len();
         waiting > 1 || is_endless && waiting == 1
     }
 
-    /// The next slice, which may have to be waited for; none if the search is over. Whoever does it can be asked for haste.
+    /// Waits for the next slice; `None` if the search is over. `haste` asks the job to end it soon.
     pub fn take(&self, haste: Haste) -> Option<Task<'_>> {
         let mut haste = Some(haste);
         let mut state = self.state();
@@ -202,7 +202,7 @@ impl Ledger {
         }
     }
 
-    /// The same without waiting, for somebody who cannot be asked.
+    /// Returns the next slice without waiting, for a job that cannot be asked for haste.
     pub fn poll(&self) -> Poll<Option<Task<'_>>> {
         self.next(&mut self.state(), &mut None)
     }
@@ -235,8 +235,8 @@ impl Ledger {
         }
     }
 
-    /// The largest part that waits: small ones come last, so that all jobs end at the same time. Searches without end go on in
-    /// their order.
+    /// Removes and returns the largest waiting part, so that small parts come last and all jobs end
+    /// at the same time. Parts of endless searches are taken in order.
     fn next_part(&self, state: &mut State) -> Option<Part> {
         if !self.settings.algorithm.proves() {
             return state.waiting.pop_first().map(|(_, part)| part);
@@ -247,7 +247,7 @@ impl Ledger {
         state.waiting.remove(&position)
     }
 
-    /// How many more executions may be begun, if there is a limit.
+    /// Returns how many more executions may be started, if there is a limit.
     fn left(&self, state: &State) -> Option<u64> {
         let reserved: u64 = state
             .under_way
@@ -258,7 +258,7 @@ impl Ledger {
         self.limit.map(|limit| limit.saturating_sub(begun))
     }
 
-    /// None if the part contradicts itself, which ends the search.
+    /// Returns `None` if the part contradicts itself, which ends the search.
     fn task(
         &self,
         state: &mut State,
@@ -269,14 +269,14 @@ impl Ledger {
         let jobs = self.jobs.load(Relaxed);
         let (short, long) = (*state.pace.start(), *state.pace.end());
         let slice = match state.waiting.len() + 1 < jobs && haste.is_none() {
-            // Others soon wait for what this one gives away.
+            // Other jobs will soon wait for the parts that this slice gives away.
             true => short,
             false => (self.started.elapsed() / PART).clamp(short, long),
         };
         let usual = (state.rate * slice.as_secs_f64()) as u64;
         let usual = usual.clamp(FEW, MANY);
         let executions = match part.is_first() {
-            // A strategy learns from these.
+            // Strategies learn from the first executions.
             true => usual.max(LEARNING),
             false => usual,
         };
@@ -322,13 +322,13 @@ impl Ledger {
         })
     }
 
-    /// Nothing more is begun, and what is being done stops.
+    /// Starts no more slices, and stops those that are being done.
     fn end(&self, state: &mut State) {
         state.is_over = true;
         self.stop.store(true, Relaxed);
     }
 
-    /// How far the search is: executions, and the part that is done.
+    /// Returns the number of executions, and the fraction of the search that is done.
     pub fn progress(&self) -> (u64, f64) {
         let state = self.state();
         let waiting = state.waiting.values();
@@ -348,12 +348,12 @@ impl Ledger {
         }
     }
 
-    /// What is known so far.
+    /// Returns the results so far.
     pub fn so_far(&self) -> Known {
         self.state().known()
     }
 
-    /// What is known when all jobs have ended.
+    /// Returns the final results, after all jobs have ended.
     pub fn close(self) -> Result<Known, CheckError> {
         let state = self.state.into_inner();
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
@@ -365,7 +365,7 @@ impl Ledger {
 }
 
 impl Task<'_> {
-    /// Brings back what became of the slice.
+    /// Records the result of the slice.
     pub fn bring(self, slice: Result<Slice, CheckError>) {
         let ledger = self.ledger;
         let mut state = ledger.state();
@@ -392,7 +392,7 @@ impl Task<'_> {
         }
         state.spin = state.spin.take().or(slice.spin);
         if self.epoch != state.epoch {
-            // It belongs to what was given up; its failures are real.
+            // The slice is of an earlier epoch. Its executions are dropped; its failures are real.
             state.found.tally.given_up += slice.found.tally.runs();
             let number = state.found.tally.runs();
             let met = slice.found.met.into_iter().map(|met| (met, number));
@@ -430,7 +430,7 @@ impl Task<'_> {
     }
 }
 
-/// Stops the other jobs if the one that leads them panics.
+/// Stops the other jobs if the leading job panics.
 pub(super) struct Leading<'l>(pub &'l Ledger);
 
 impl Drop for Leading<'_> {
@@ -453,7 +453,7 @@ impl Drop for Task<'_> {
 }
 
 impl State {
-    /// Asks whoever does the largest part for some of it, of those who were not asked before.
+    /// Asks the job with the largest part to give some of it away, among those not asked before.
     fn ask_for_haste(&mut self) {
         let slices = self.under_way.values_mut();
         let not_asked = slices.filter(|slice| slice.haste.is_some());
@@ -463,7 +463,7 @@ impl State {
         }
     }
 
-    /// What was counted is given up. What was noticed remains.
+    /// Ends the epoch: drops its counts; keeps warnings, omissions, suppressed findings and goals.
     fn end_epoch(&mut self, names: Arc<Names>) {
         let numbered = self.numbered();
         self.before.extend(numbered);
@@ -484,7 +484,7 @@ impl State {
         self.found.tally.given_up = self.earlier;
     }
 
-    /// Whether a race is known that may decide what the program does.
+    /// Checks whether a data race is known, which may decide what the program does.
     fn knows_a_race(&self) -> bool {
         let mut met = self
             .found
@@ -496,7 +496,7 @@ impl State {
             || suppressed.any(|own| own.kind == FailureKind::DataRace)
     }
 
-    /// The failures of this epoch with the numbers of their executions.
+    /// Returns the failures of this epoch, with the numbers of their executions.
     fn numbered(&self) -> Vec<(Met, u64)> {
         let mut met: Vec<&Met> = self.found.met.iter().collect();
         met.sort_by(|a, b| (&a.position, a.shown.execution).cmp(&(&b.position, b.shown.execution)));

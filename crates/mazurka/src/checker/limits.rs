@@ -1,4 +1,4 @@
-//! Why a search is not complete.
+//! The reasons why a search is incomplete.
 
 use super::search::Search;
 use explore::Bound;
@@ -6,7 +6,7 @@ use report::quantity::{count, counted};
 use report::{Limit, bound_name};
 
 impl Search {
-    /// What ended the search before it was done, and what cut something off.
+    /// Returns the limit that ended the search early, and the limits that cut something off.
     pub(super) fn limits(&self) -> Vec<Limit> {
         let mut limits: Vec<Limit> = self.halt.into_iter().collect();
         if !self.settings.algorithm.proves() {
@@ -19,7 +19,7 @@ impl Search {
         limits
     }
 
-    /// A limit for people: how far the search went, and what to do to go further.
+    /// Describes a limit: how far the search went, and how to raise the limit.
     pub(super) fn told(&self, limit: Limit) -> String {
         let conditions = &self.settings.conditions;
         match limit {
@@ -59,7 +59,7 @@ impl Search {
                 "the program left interleavings out (stop_exploring, skip_branch): they are not checked"
                     .to_owned()
             }
-            // These are named with what they leave out.
+            // The report lists these with their details.
             Limit::LeftOut(kind) => kind.to_string(),
             Limit::Patience => self.spin_told(),
             Limit::Unroll if self.settings.native.is_none() => {
@@ -85,7 +85,7 @@ impl Search {
         )
     }
 
-    /// How to raise a limit, by the name of the option in Rust.
+    /// Returns how to raise a limit, with the name of the option in Rust or on the command line.
     fn raise(&self, option: &str) -> String {
         match self.settings.is_commanded {
             true => format!("raise with --{}", option.replace('_', "-")),

@@ -1,10 +1,10 @@
-//! The same trace with few context switches, for people: an execution that shows a bug is turned into an
-//! equivalent one in which each thread runs as long as it can.
+//! Equivalent executions with few context switches, for people: each thread runs as long as
+//! possible.
 
 use explore::{EventId, Execution, Schedule};
 
-/// A schedule of the same trace in which what happens before the event `first` comes first, and threads
-/// change seldom (greedily: always the thread that can run on longest).
+/// Returns an equivalent schedule with few context switches, in which the past of the event `first`
+/// comes first. (Greedy: always chooses the thread that can run longest.)
 pub(crate) fn with_few_switches(execution: &Execution, first: Option<EventId>) -> Schedule {
     let mut order = Order::new(execution);
     if let Some(first) = first.filter(|first| first.index() < execution.len()) {
@@ -15,7 +15,7 @@ pub(crate) fn with_few_switches(execution: &Execution, first: Option<EventId>) -
     order.schedule
 }
 
-/// The events of the same trace in an order in which those come first that came last, as far as that can be.
+/// Returns the events in an equivalent order that is reversed as far as possible.
 pub(crate) fn reversed(execution: &Execution) -> Vec<EventId> {
     let mut order = Order::new(execution);
     let mut reversed = Vec::with_capacity(execution.len());
@@ -26,7 +26,7 @@ pub(crate) fn reversed(execution: &Execution) -> Vec<EventId> {
     reversed
 }
 
-/// How often the running thread changes.
+/// Returns the number of context switches.
 pub(crate) fn switches(schedule: &Schedule) -> usize {
     schedule
         .windows(2)
@@ -36,9 +36,9 @@ pub(crate) fn switches(schedule: &Schedule) -> usize {
 
 struct Order<'e> {
     execution: &'e Execution,
-    /// events[t] are the events of thread t in order.
+    /// The events of each thread, in order.
     events: Vec<Vec<EventId>>,
-    /// done[t] is the number of events of thread t in the schedule.
+    /// The number of events of each thread that are in the schedule.
     done: Vec<u32>,
     schedule: Schedule,
 }
@@ -62,8 +62,8 @@ impl<'e> Order<'e> {
         }
     }
 
-    /// Performs what of each thread is not done up to its number in `until`, which is closed under
-    /// happens-before.
+    /// Performs the missing events of each thread up to its number in `until`, which must be closed
+    /// under happens-before.
     fn run(&mut self, until: &[u32]) {
         while let Some((thread, length)) = self.longest_run(until) {
             let start = self.done[thread] as usize;
@@ -74,7 +74,7 @@ impl<'e> Order<'e> {
         }
     }
 
-    /// Of the next events of all threads that are ready, the one that came last.
+    /// Returns the event that came last, among the next events of all threads that are ready.
     fn last_ready(&self) -> Option<EventId> {
         let next = self.events.iter().zip(&self.done).enumerate();
         next.filter_map(|(thread, (own, &done))| {
@@ -84,8 +84,8 @@ impl<'e> Order<'e> {
         .max()
     }
 
-    /// The thread that can run on longest, and how many events; one that can run to its end goes first,
-    /// since it need not come back.
+    /// Returns the thread that can run longest, and its number of events. Prefers threads that can
+    /// run to their end, because they need no later switch.
     fn longest_run(&self, until: &[u32]) -> Option<(usize, usize)> {
         (0..self.events.len())
             .map(|thread| (thread, self.run_of(thread, until)))
@@ -96,7 +96,7 @@ impl<'e> Order<'e> {
             })
     }
 
-    /// How many events the thread can perform in a row.
+    /// Returns the number of events that the thread can perform in a row.
     fn run_of(&self, thread: usize, until: &[u32]) -> usize {
         let start = self.done[thread] as usize;
         let own = self.events[thread]
@@ -107,7 +107,7 @@ impl<'e> Order<'e> {
             .count()
     }
 
-    /// Whether all events of other threads that happen before it are done.
+    /// Checks whether all events of other threads that happen before the event are done.
     fn is_ready(&self, event: EventId, own: usize) -> bool {
         self.execution
             .clock(event)
@@ -118,7 +118,7 @@ impl<'e> Order<'e> {
     }
 }
 
-/// How many events of the thread are wanted.
+/// Returns the number of events of the thread that are wanted.
 fn end_of(thread: usize, until: &[u32]) -> u32 {
     until.get(thread).copied().unwrap_or(0)
 }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use explore::{Access, ObjectId, Op, OpKind, Performed, Request, Step, ThreadId};
 
-    /// Events as (thread, object) of writes.
+    /// Creates an execution of writes, given as (thread, object).
     fn execution(events: &[(u16, u32)]) -> Execution {
         let mut execution = Execution::default();
         for &(thread, object) in events {

@@ -1,4 +1,4 @@
-//! The slices of a divided search and what they took: what a simulation of many workers replays.
+//! Measures the slices of a divided search, for simulations of many workers.
 
 use super::part::{Part, Portion};
 use super::slicing::Sliced;
@@ -11,20 +11,20 @@ use std::time::Instant;
 /// A slice of a divided search.
 #[doc(hidden)]
 pub struct Measured {
-    /// The slice that left it, as an index; none for the first one.
+    /// Index of the slice that left this part; `None` for the first slice.
     pub parent: Option<usize>,
-    /// How large its part was taken to be, as a part of the whole.
+    /// Estimated size of the part, as a fraction of the whole.
     pub share: f64,
     pub executions: u64,
-    /// In seconds, with all that surrounds its executions.
+    /// Duration in seconds, with all overhead around its executions.
     pub took_s: f64,
 }
 
 impl Checker {
-    /// Searches in slices of so many executions, each of which gives away so many parts.
+    /// Searches in slices of this number of executions, each giving away this number of parts.
     ///
     /// # Errors
-    /// As [`Checker::try_check`].
+    /// As for [`Checker::try_check`].
     #[doc(hidden)]
     pub fn measured(
         self,
@@ -52,7 +52,7 @@ impl Checker {
             let settings = settings.of_slices(None);
             let slice = sliced.slice(&settings, &part, portion, None)?;
             if slice.anew.is_some() {
-                // Nothing before counts.
+                // The slices before no longer count.
                 measured.clear();
                 waiting.clear();
             }
@@ -63,7 +63,7 @@ impl Checker {
                 executions: slice.found.tally.complete(),
                 took_s: began.elapsed().as_secs_f64(),
             });
-            // What comes first in the search is done first, so few parts wait.
+            // Parts are done in the order of the search, so that few parts wait.
             let rest = slice.rest.into_iter().rev();
             waiting.extend(rest.map(|part| (Some(own), part)));
         }

@@ -1,6 +1,6 @@
-//! Peak resident memory of the process, as Linux tells it.
+//! Peak resident memory of the process (Linux).
 
-/// The peak in bytes; 0 where the system does not tell.
+/// Returns the peak in bytes, or 0 if the system does not provide it.
 pub(crate) fn peak_rss_bytes() -> u64 {
     std::fs::read_to_string("/proc/self/status")
         .ok()
@@ -8,7 +8,7 @@ pub(crate) fn peak_rss_bytes() -> u64 {
         .unwrap_or(0)
 }
 
-/// The line `VmHWM:   1234 kB`.
+/// Parses the line `VmHWM:   1234 kB`.
 fn peak_of(status: &str) -> Option<u64> {
     let line = status
         .lines()

@@ -1,23 +1,23 @@
-//! The numbers of executions in a search that several jobs do: those that one job would give them.
+//! The numbers of executions in a search by several jobs: the same as with one job.
 
 use super::part::{Met, Position};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the numbers of executions depend on: which of them were in front of others.
+/// The data from which the numbers of executions are computed.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(crate) struct Numbering {
-    /// All executions before this epoch.
+    /// Number of executions before this epoch.
     pub(super) earlier: u64,
-    /// How many executions there were in slices of this epoch. Those that nothing can come between are told as one.
+    /// Number of executions in slices of this epoch. Slices with nothing between them are merged.
     pub(super) runs: BTreeMap<Position, u64>,
-    /// Where failures of this epoch were met: the slice, and the number in it. They are the last ones of those that are known.
+    /// The slice and the number there of each failure of this epoch, which are the last known ones.
     pub(super) met: Vec<(Position, u64)>,
 }
 
 impl Numbering {
-    /// Splits failures in the order in which they are known into those of before this epoch, with the numbers of their executions,
-    /// and those of this epoch.
+    /// Splits the known failures into those before this epoch, with the numbers of their
+    /// executions, and those of this epoch.
     pub(super) fn split(&self, mut met: Vec<Met>) -> (Vec<(Met, u64)>, Vec<Met>) {
         let mut own = met.split_off(met.len().saturating_sub(self.met.len()));
         for (met, (position, execution)) in own.iter_mut().zip(&self.met) {
@@ -29,7 +29,7 @@ impl Numbering {
     }
 }
 
-/// The executions of slices, where those of slices between which there is none of these places are told as one.
+/// Merges the execution counts of adjacent slices, where none of these places lies between them.
 pub(super) fn merged<'p>(
     all: &BTreeMap<Position, u64>,
     places: impl Iterator<Item = &'p Position>,
@@ -64,7 +64,7 @@ mod tests {
     use std::sync::Arc;
     use std::task::Poll;
 
-    /// A slice with so many executions, in one of which, if in any, the assertion fails.
+    /// Creates a slice with this number of executions. The assertion fails in `failing`, if given.
     fn slice(part: &Part, executions: u64, failing: Option<u64>, rest: Vec<Part>) -> Slice {
         let met = failing.map(|execution| Met {
             position: part.position.clone(),
@@ -135,7 +135,7 @@ mod tests {
         let rest = vec![at(own, 0.4), at(given, 0.6)];
         let done = slice(&task.part, 10, None, rest);
         task.bring(Ok(done));
-        // What comes last in the order of one job is done first, and the assertion fails there.
+        // The last part in the order of one job is done first, and the assertion fails there.
         let later = next(&ledger);
         assert_eq!(later.part.position, first.given(0));
         let rest = vec![at(first.given(0).next(), 0.3)];
@@ -144,7 +144,7 @@ mod tests {
         let known = ledger.close().unwrap();
         assert_eq!(numbers(&known), [13]);
         assert_eq!(known.numbering.runs.len(), 2);
-        // Another process goes on. It knows the failures with the numbers that they had.
+        // Another process resumes. It knows the failures with their old numbers.
         let saved = postcard::to_allocvec(&known.numbering).unwrap();
         let numbering = postcard::from_bytes(&saved).unwrap();
         let met = known.met.into_iter().map(|(mut met, number)| {

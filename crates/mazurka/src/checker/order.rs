@@ -1,11 +1,11 @@
-//! What a process does that checks itself, as it was ordered.
+//! Carries out orders in a process that checks itself.
 
 use super::{CheckError, Checker, Preference};
 use report::{Answer, Case, Order, Report, Verify, Visit};
 use std::ops::ControlFlow;
 
 impl Checker {
-    /// A checker with the options of an order.
+    /// Creates a checker with the options of an order.
     pub fn ordered(order: &Order) -> Checker {
         let mut checker = Checker::new()
             .of_command()
@@ -50,7 +50,7 @@ impl Checker {
         checker
     }
 
-    /// The order for a process that divides this search.
+    /// Returns the order for a process that divides this search.
     pub(crate) fn order(&self) -> Order {
         let settings = &self.settings;
         Order {
@@ -67,10 +67,10 @@ impl Checker {
         }
     }
 
-    /// With the algorithm of an order.
+    /// Sets the algorithm of an order.
     ///
     /// # Errors
-    /// If there is none of its name.
+    /// If no algorithm has this name.
     #[doc(hidden)]
     pub fn by(mut self, name: &str) -> Result<Checker, CheckError> {
         if !name.is_empty() {
@@ -81,10 +81,10 @@ impl Checker {
         Ok(self)
     }
 
-    /// Carries out the order: a schedule, a verification that publishes what is verified, or a search.
+    /// Carries out the order: a schedule, a verification that publishes its results, or a search.
     ///
     /// # Errors
-    /// As [`Checker::try_check`].
+    /// As for [`Checker::try_check`].
     pub fn carry_out(
         self,
         order: &Order,
@@ -101,10 +101,10 @@ impl Checker {
         }
     }
 
-    /// Tells where the execution of the order's schedule stands; by default that of no step.
+    /// Returns the position that the order's schedule leads to. By default the schedule is empty.
     ///
     /// # Errors
-    /// As [`Checker::position`].
+    /// As for [`Checker::position`].
     #[doc(hidden)]
     pub fn visit(
         self,

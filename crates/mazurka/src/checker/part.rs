@@ -1,7 +1,7 @@
-//! Parts of a search: each is a search of its own, which is done in slices.
+//! Parts of a search. Each is an independent search, which is done in slices.
 //!
-//! A slice runs some executions of a part from what was saved, in a model of its own, and gives what it found and what is left.
-//! It depends on nothing else, so a slice that is lost is done again.
+//! A slice runs some executions of a part from its saved state, in its own model. It returns what
+//! it found and the remaining parts. It depends on nothing else, so a lost slice can be repeated.
 
 use super::CheckError;
 use super::as_json;
@@ -16,15 +16,15 @@ use runtime::Names;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Where a slice comes among all slices of the search: in this order one job does the same executions one after the other.
+/// The position of a slice in the order in which one job does all slices of the search.
 ///
-/// The slices of a part count upwards. What is given away in a slice comes behind all later slices of the part, and what is given
-/// away in a later one before it.
+/// Slices of a part count upwards. Parts that a slice gives away come after all later slices of its
+/// part, and after the parts that later slices give away.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct Position(Vec<u32>);
 
 impl Position {
-    /// The first slice of the whole search.
+    /// Returns the position of the first slice of the whole search.
     pub fn first() -> Position {
         Position(vec![0, 0])
     }
@@ -33,7 +33,7 @@ impl Position {
         self.0 == [0, 0]
     }
 
-    /// The next slice of the same part.
+    /// Returns the position of the next slice of the same part.
     pub fn next(&self) -> Position {
         let mut next = self.clone();
         if let Some(slice) = next.0.last_mut() {
@@ -42,14 +42,14 @@ impl Position {
         next
     }
 
-    /// What is left of this slice, before the next one.
+    /// Returns the position of the rest of this slice, before the next slice.
     pub fn within(&self) -> Position {
         let mut within = self.clone();
         within.0.extend([0, 0]);
         within
     }
 
-    /// The first slice of the part that is given away in this slice after `number` others.
+    /// Returns the position of the first slice of part `number` that this slice gives away.
     pub fn given(&self, number: u32) -> Position {
         let mut given = self.0.clone();
         let slice = given.pop().unwrap_or_default();
@@ -63,20 +63,20 @@ impl Position {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub position: Position,
-    /// What the ids of the strategy stand for.
+    /// The names of the ids in the strategy.
     pub names: Arc<Names>,
-    /// What the strategy saved.
+    /// The saved strategy.
     pub strategy: Vec<u8>,
-    /// How large it is taken to be, as a part of the whole.
+    /// Estimated size, as a fraction of the whole search.
     pub share: f64,
-    /// Executions before it, at least: all those of a search without end.
+    /// Minimum number of executions before this part. Exact for an endless search.
     pub before: u64,
-    /// How many executions it has, if it is a part of a search without end.
+    /// Number of executions, for a part of an endless search.
     pub executions: Option<u64>,
 }
 
 impl Part {
-    /// A whole search.
+    /// Creates the part that is a whole search.
     pub fn whole(names: Arc<Names>, strategy: Vec<u8>) -> Part {
         Part {
             position: Position::first(),
@@ -88,7 +88,7 @@ impl Part {
         }
     }
 
-    /// Takes the next executions out of a search without end; what comes behind them is left.
+    /// Limits this part of an endless search to the next executions. Returns the remaining part.
     pub fn take_executions(
         &mut self,
         settings: &Settings,
@@ -106,54 +106,55 @@ impl Part {
         Ok(rest)
     }
 
-    /// Whether this is the beginning of a search, where nothing is given away: strategies learn from the first executions.
+    /// Checks whether this is the first slice of a search, which gives nothing away: strategies
+    /// learn from the first executions.
     pub fn is_first(&self) -> bool {
         self.position.is_first()
     }
 }
 
-/// How much is done in a slice.
+/// The amount of work in a slice.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Portion {
     pub executions: u64,
-    /// How many parts are given away at the end.
+    /// Number of parts to give away at the end.
     pub parts: u32,
-    /// After so many executions it ends if others have nothing to do.
+    /// Number of executions after which the slice ends if other jobs have nothing to do.
     pub least: u64,
-    /// And how many parts it then gives away.
+    /// Number of parts to give away in that case.
     pub parts_in_haste: u32,
     /// Executions of other parts before.
     pub earlier: u64,
 }
 
-/// What became of a slice.
+/// The result of a slice.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Slice {
     pub found: Found,
-    /// What is left to do, what comes first in front.
+    /// The remaining parts, in the order of the search.
     pub rest: Vec<Part>,
-    /// If the whole search has begun anew and knows more than before: that. The slice is then the first one of this search.
+    /// The new names, if the whole search started again. This slice is then the first one.
     pub anew: Option<Arc<Names>>,
     pub end: End,
-    /// What it took.
+    /// Duration in seconds.
     pub elapsed_s: f64,
-    /// Of the clock of this process.
+    /// Uses the clock of this process, so it is not sent to others.
     #[serde(skip)]
     pub spin: Option<Spin>,
 }
 
-/// How a slice ended.
+/// The way in which a slice ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum End {
-    /// The portion was done.
+    /// The portion is done.
     Done,
-    /// A limit was reached, between two executions.
+    /// A limit was reached between two executions.
     Halted(#[serde(with = "as_json")] Limit),
-    /// It was stopped in the middle of an execution: nobody can go on from there.
+    /// The slice was stopped in the middle of an execution, so it cannot be resumed.
     BrokenOff(#[serde(with = "as_json")] Limit),
 }
 
-/// What was found in parts of a search.
+/// The results of parts of a search.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Found {
     pub tally: Tally,
@@ -165,13 +166,13 @@ pub(super) struct Found {
     pub seen: Seen,
 }
 
-/// A failure that was met, in names.
+/// A failure, with names instead of ids.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Met {
-    /// The slice in which it was met.
+    /// The slice with the failure.
     pub position: Position,
     pub shown: Shown,
-    /// A shorter execution that fails likewise, and how many were tried.
+    /// A shorter execution that fails in the same way, and the number of executions tried for that.
     pub shortest: Option<Shown>,
     pub extra: u64,
 }
@@ -180,7 +181,7 @@ pub(super) struct Met {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Shown {
     pub symptom: Symptom,
-    /// Its number in the slice, from 1.
+    /// The number of the execution in its slice, from 1.
     pub execution: u64,
     pub steps: Vec<SavedStep>,
 }
@@ -194,7 +195,7 @@ impl Shown {
         }
     }
 
-    /// What the trail of a process shows.
+    /// Converts a failure from the trail of a process.
     pub fn sighted(sighted: &Sighted) -> Shown {
         Shown {
             symptom: Symptom {
@@ -207,7 +208,7 @@ impl Shown {
         }
     }
 
-    /// The same for the trail of a search in which the execution has this number.
+    /// Converts the failure for the trail of a search, in which the execution has this number.
     pub fn into_sighted(self, execution: u64) -> Sighted {
         Sighted {
             kind: self.symptom.kind,
@@ -218,7 +219,7 @@ impl Shown {
         }
     }
 
-    /// The same in the ids of these names.
+    /// Converts the failure to the ids of these names.
     pub fn sighting(&self, execution: u64, names: &mut Names) -> Result<Sighting, CheckError> {
         let schedule = names.load(&self.steps);
         Ok(Sighting {
@@ -230,7 +231,7 @@ impl Shown {
 }
 
 impl Found {
-    /// Adds what was found elsewhere.
+    /// Adds the results of another part.
     pub fn add(&mut self, other: Found) {
         self.tally.add(&other.tally);
         self.met.extend(other.met);
@@ -248,7 +249,7 @@ impl Found {
     }
 }
 
-/// Adds what is not there yet.
+/// Adds elements that are missing.
 fn extend<T: PartialEq>(all: &mut Vec<T>, others: Vec<T>) {
     for other in others {
         if !all.contains(&other) {

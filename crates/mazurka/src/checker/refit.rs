@@ -1,15 +1,15 @@
-//! The schedule of a failure that was met before objects became coarser.
+//! Adapts the schedule of a failure after objects have become coarser.
 //!
-//! Where the end of a thread has become an event because somebody polls for it, the schedule lacks that
-//! event. Each end comes as soon as it can, which is when it came before.
+//! When a thread's end becomes an event because another thread polls for it, the schedule lacks
+//! that event. Each end is inserted as early as possible, which is where the end happened before.
 
 use super::failures::Sighting;
 use super::search::symptom_of;
 use explore::{Interrupt, OpKind, Pending, Program, Schedule, Step, ThreadId};
 use runtime::Model;
 
-/// Makes the schedule fit again; whether it then still shows the failure. If not, the search that begins
-/// anew meets the failure once more.
+/// Adapts the schedule. Returns whether it then still shows the failure. If not, the restarted
+/// search meets the failure again.
 pub(super) fn refit(sighting: &mut Sighting, model: &mut Model) -> bool {
     model.want_failure(sighting.symptom.wanted());
     let shows_it = refit_wanted(sighting, model);

@@ -1,4 +1,4 @@
-//! One saved schedule that is run again, instead of a search.
+//! Runs one saved schedule instead of a search.
 
 use super::CheckError;
 use super::brake::{Brake, Braked};
@@ -8,7 +8,7 @@ use report::{FailureKind, Interleaving, Limit, Report, ScheduleFile};
 use runtime::Wanted;
 
 impl Search {
-    /// Runs one saved schedule instead.
+    /// Runs one saved schedule.
     pub fn replay(mut self, saved: &ScheduleFile) -> Result<Report, CheckError> {
         if !saved.by_accesses {
             self.model.step_by_operations();
@@ -58,7 +58,7 @@ impl Search {
         Ok(self.report_of(errors))
     }
 
-    /// What comes before the last step of a saved schedule of accesses.
+    /// Returns the interleaving before the last step of a saved schedule of accesses.
     pub fn before_last(mut self, saved: &ScheduleFile) -> Result<Interleaving, CheckError> {
         let mut steps = saved.steps.clone();
         if let Some(last) = steps.last_mut() {

@@ -1,4 +1,4 @@
-//! The tree of a search, for people: its first executions are run once more, after it.
+//! The tree of a search, for people: its first executions are run once more, after the search.
 
 use super::brake::{Brake, Braked};
 use super::search::{Search, UntilEnded};
@@ -6,15 +6,15 @@ use explore::{Execution, Outcome, Schedule, Strategy};
 use report::{Branch, End, Tree};
 use std::time::Duration;
 
-/// The tree has at most as many executions.
+/// The maximum number of executions in the tree.
 const MOST: usize = 1000;
 
-/// Running them takes at most as long.
+/// The maximum time for running them.
 const LONGEST: Duration = Duration::from_secs(2);
 
 impl Search {
-    /// Where the first executions of the search leave the one before. It ends where the search does without
-    /// [`keep_going`](super::Checker::keep_going): with the first bug.
+    /// Returns the tree: where the first executions leave the one before. Ends with the first bug,
+    /// as the search does without [`keep_going`](super::Checker::keep_going).
     pub(super) fn sample(&mut self) -> Tree {
         self.model.mark_code(true);
         let mut tree = self.run_sample();
@@ -56,7 +56,7 @@ impl Search {
                 before.clear();
             }
             let execution = strategy.execution();
-            // What the strategy repeats may be in another order than before.
+            // The strategy may repeat the common events in another order than before.
             let schedule = execution.schedule();
             let both = schedule.iter().zip(&before);
             let kept = both.take_while(|(own, other)| own == other).count();

@@ -1,4 +1,4 @@
-//! A search from its start, or from a checkpoint, to its report.
+//! A search, from its start or a checkpoint to its report.
 
 use super::audit::Samples;
 use super::brake::{Brake, Braked};
@@ -20,72 +20,72 @@ use runtime::Model;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-/// A search under way.
+/// A search in progress.
 pub(super) struct Search {
     pub(super) settings: Settings,
     pub(super) observer: Box<dyn Observer>,
     pub(super) model: Model,
     pub(super) strategy: Box<dyn Strategy>,
     pub(super) tally: Tally,
-    /// Executions of other parts of the search before.
+    /// Number of executions in earlier parts of the search.
     pub(super) earlier: u64,
     pub(super) failures: Failures,
-    /// Why the search ended before it was done.
+    /// The reason why the search ended early.
     pub(super) halt: Option<Limit>,
     pub(super) brake: Brake,
     pub(super) trail: Option<Trail>,
-    /// Whether a value that is raced for may decide what the program does.
+    /// Whether a data race may decide what the program does.
     pub(super) is_raced_for: bool,
     pub(super) covered: Covered,
-    /// What other jobs have looked at.
+    /// The coverage of other jobs.
     pub(super) elsewhere: Seen,
-    /// Executions to be audited.
+    /// The executions to be audited.
     pub(super) samples: Samples,
-    /// Whether an execution did not go as the first one did, for the first time.
+    /// Whether an execution has differed from the first one already.
     pub(super) has_diverged: bool,
     /// The first execution since the search last started again, and its outcome.
     pub(super) first: Option<(Execution, Outcome)>,
-    /// Whether threads spin without a hint.
+    /// A thread that spins without a hint.
     pub(super) spin: Option<Spin>,
-    /// Whether the last execution did not come to its end.
+    /// Whether the last execution was broken off.
     pub(super) is_broken_off: bool,
     pub(super) beginning: Beginning,
     /// Executions after the first failure.
     pub(super) extra: u64,
-    /// The shortest of them that fails likewise, if one is shorter.
+    /// The shortest of these that fails in the same way, if shorter than the first.
     pub(super) shortest: Option<Sighting>,
 }
 
-/// What became of the next execution.
+/// The result of the next execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
-    /// It ended.
+    /// The execution ended.
     Ended(Outcome),
-    /// The search begins anew, and knows more than before.
+    /// The search starts again, with more knowledge than before.
     BegunAnew,
-    /// There is none left, or it was stopped in the middle.
+    /// There is no execution left, or the execution was stopped.
     Nothing,
 }
 
-/// How the last execution began.
+/// The beginning of the last execution.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Beginning {
-    /// How many events it has in common with the one before.
+    /// Number of events shared with the previous execution.
     pub kept: usize,
-    /// The strategy gave up what it had explored.
+    /// Whether the strategy discarded what it had explored.
     pub has_restarted: bool,
 }
 
 /// Ends [`explore::explore()`] after one execution.
 #[derive(Default)]
 pub(super) struct UntilEnded {
-    /// How the execution ended; none if there was none.
+    /// The outcome of the execution, if there was one.
     pub(super) outcome: Option<Outcome>,
-    /// The strategy gave up what it had explored.
+    /// Whether the strategy discarded what it had explored.
     pub(super) has_restarted: bool,
-    /// Number of runs beside the exploration.
+    /// Number of probes (runs beside the exploration).
     probes: u64,
-    /// Those in which something failed.
+    /// The schedules of probes that failed.
     failed_probes: Vec<Schedule>,
 }
 
@@ -108,13 +108,13 @@ impl Observer for UntilEnded {
 }
 
 impl Search {
-    /// A search that is to begin, or to go on.
+    /// Creates a new search, or a resumed one if the settings name a checkpoint.
     pub fn new(checker: Checker, program: impl Fn() + 'static) -> Result<Search, CheckError> {
         let saved = State::of(&checker.settings)?;
         Search::from(checker, saved, program)
     }
 
-    /// A search that is to begin, or to go on from this state and what its strategy saved.
+    /// Creates a search: a new one, or one resumed from this state and what its strategy saved.
     pub fn from(
         checker: Checker,
         saved: Option<(State<'static>, Vec<u8>)>,
@@ -140,7 +140,7 @@ impl Search {
         Ok(search)
     }
 
-    /// A search that has taken `before_s` seconds already, and has found nothing yet.
+    /// Creates a search without results that has already taken `before_s` seconds.
     pub fn of(
         settings: Settings,
         observer: Box<dyn Observer>,
@@ -179,14 +179,14 @@ impl Search {
         Ok(search)
     }
 
-    /// What was looked at.
+    /// Returns the coverage.
     pub(super) fn seen(&self) -> Seen {
         let mut seen = self.covered.seen(&self.model);
         seen.add(self.elsewhere.clone());
         seen
     }
 
-    /// Explores until there is nothing left, a bug is found or a limit is reached.
+    /// Explores until nothing is left, a bug is found or a limit is reached.
     pub fn run(mut self) -> Result<Report, CheckError> {
         let mut checkpoint = self.settings.checkpoint.clone().map(Checkpoint::new);
         self.save(&mut checkpoint)?;
@@ -199,7 +199,7 @@ impl Search {
                     unsaved = 0;
                 }
             }
-            // In the middle of an execution a strategy has no state from which a search goes on.
+            // In the middle of an execution, a strategy has no state to resume from.
             if unsaved > 0 && !self.is_broken_off {
                 self.save(&mut checkpoint)?;
             }
@@ -222,12 +222,12 @@ impl Search {
         }
     }
 
-    /// Whether another execution is wanted.
+    /// Checks whether to run another execution.
     pub(super) fn goes_on(&mut self) -> bool {
         !self.is_done_with_bugs() && self.limit_is_left()
     }
 
-    /// Nothing is cut off if nothing is left. The strategy is of no use afterwards.
+    /// Clears the limit if no execution is left. The strategy cannot be used afterwards.
     fn judge_limit(&mut self) {
         let is_between_executions = !self.is_broken_off && !self.is_done_with_bugs();
         if is_between_executions && self.halt.is_some() && !self.strategy.backtrack() {
@@ -235,12 +235,12 @@ impl Search {
         }
     }
 
-    /// Whether a bug was found and no other is looked for.
+    /// Checks whether a bug was found and the search does not continue after bugs.
     pub(super) fn is_done_with_bugs(&self) -> bool {
         !self.failures.is_empty() && !self.settings.keeps_going
     }
 
-    /// Whether no limit is reached; else the search is halted by it.
+    /// Checks whether no limit is reached. Otherwise sets `halt`.
     pub(super) fn limit_is_left(&mut self) -> bool {
         self.halt = self.halt.or_else(|| self.limit());
         self.halt.is_none()
@@ -315,7 +315,7 @@ impl Search {
         Ok(Next::Ended(outcome))
     }
 
-    /// A program that leaves interleavings out leaves them out of a search: random executions have none to leave out.
+    /// Rejects random algorithms for programs that leave interleavings out: they have none to omit.
     fn leaves_out_in_a_search(&self) -> Result<(), CheckError> {
         match self.model.has_left_out() && !self.settings.algorithm.proves() {
             true => Err(CheckError::Contradiction(
@@ -326,7 +326,7 @@ impl Search {
         }
     }
 
-    /// The algorithm compares states, and the program has none to compare.
+    /// Creates the error for an algorithm that compares states, for a program that reports none.
     fn incomparable(&self) -> CheckError {
         CheckError::Incomparable {
             algorithm: self.settings.algorithm,
@@ -334,7 +334,7 @@ impl Search {
         }
     }
 
-    /// Deals with an execution that did not come to its end; whether the search goes on.
+    /// Handles an execution that was broken off. Returns whether the search continues.
     pub(super) fn broken_off(&mut self, interrupt: Interrupt) -> Result<bool, CheckError> {
         match interrupt {
             Interrupt::Stopped => {
@@ -366,8 +366,8 @@ impl Search {
         Ok(false)
     }
 
-    /// The search begins anew: with coarser objects, or because the strategy wants it. The failures that
-    /// were met are real, and what was run was run.
+    /// Starts the search again, with coarser objects or because the strategy requires it. Failures
+    /// that were met remain, and so does the total number of executions.
     pub(super) fn begin_anew(&mut self) {
         self.first = None;
         self.tally.begin_anew();
@@ -377,7 +377,7 @@ impl Search {
         self.leave_trail();
     }
 
-    /// What another process can learn of this search, except for the execution under way.
+    /// Publishes the state of the search for other processes, except for the current execution.
     fn leave_trail(&mut self) {
         let Some(trail) = &mut self.trail else {
             return;
@@ -417,7 +417,7 @@ impl Search {
         }
     }
 
-    /// Something failed in a run beside the exploration: it is run once more, to its end.
+    /// Runs a schedule to its end, because a probe failed there.
     fn look_for_bug(&mut self, schedule: Schedule) -> Result<(), CheckError> {
         let mut replay = Replay::new(schedule);
         let mut ended = UntilEnded::default();
@@ -428,7 +428,7 @@ impl Search {
         Ok(())
     }
 
-    /// Notes the failures at hand that are not known, if more than one is looked for.
+    /// Records the new failures of this execution: all of them with `keep_going`, otherwise one.
     pub(super) fn sight(&mut self, schedule: Schedule) {
         let symptoms = match self.settings.keeps_going {
             true => self.model.failures().into_iter().map(Symptom::of).collect(),
@@ -436,7 +436,7 @@ impl Search {
         };
         let execution = self.tally.runs();
         for symptom in symptoms {
-            // Deadlocks and what is left behind are no failures until an execution has ended.
+            // Deadlocks and leaks are known only after an execution, so suppressions apply here.
             let is_wanted = !self.model.suppresses(&symptom.shown());
             if is_wanted && !self.failures.contains(&symptom) {
                 self.failures.sightings.push(Sighting {
@@ -467,7 +467,7 @@ impl Search {
     }
 }
 
-/// The strategy that goes on from what one has saved.
+/// Restores a strategy from its saved state.
 pub(super) fn resumed(settings: &Settings, saved: &[u8]) -> Result<Box<dyn Strategy>, CheckError> {
     let strategy = settings.algorithm.resume(settings.options, saved);
     strategy.map_err(|error| CheckError::Unreadable {
@@ -476,7 +476,7 @@ pub(super) fn resumed(settings: &Settings, saved: &[u8]) -> Result<Box<dyn Strat
     })
 }
 
-/// The bound at which a thread stopped.
+/// Returns the bound at which a thread stopped.
 fn bound_of(thread: &Pending) -> Option<Bound> {
     match *thread {
         Pending::Halted(Halt::Bound(bound)) => Some(bound),
@@ -489,7 +489,7 @@ fn bound_of(thread: &Pending) -> Option<Bound> {
     }
 }
 
-/// What went wrong in the execution at hand.
+/// Returns the failure of the current execution.
 pub(super) fn symptom_of(model: &Model) -> Symptom {
     Symptom::of(
         model
@@ -498,7 +498,7 @@ pub(super) fn symptom_of(model: &Model) -> Symptom {
     )
 }
 
-/// Why an execution that this process has seen cannot be repeated.
+/// Converts the interrupt of an execution that ran before in this process and cannot be repeated.
 pub(super) fn diverged(interrupt: Interrupt) -> CheckError {
     match interrupt {
         Interrupt::Diverged(divergence) => CheckError::Nondeterministic(divergence),

@@ -1,4 +1,4 @@
-//! The settings of a check: everything but its observer.
+//! The settings of a check: everything except its observer.
 
 use super::CheckError;
 use explore::{Algorithm, Options};
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
-/// How many executions `random` and `pct` try where no limit is set.
+/// The number of executions of `random` and `pct` if no limit is set.
 const RANDOM_EXECUTIONS: u64 = 10_000;
 
-/// How many executions may be spent after a failure to show a short one.
+/// The default limit of executions spent after a failure to find a short one.
 const EXTRA_EXECUTIONS: u64 = 100;
 
 /// The settings of a [`Checker`](super::Checker).
@@ -23,11 +23,11 @@ pub(crate) struct Settings {
     pub seed_is_set: bool,
     pub conditions: Conditions,
     pub leaks_fail: bool,
-    /// The options are those of the command.
+    /// Whether messages name options as on the command line.
     pub is_commanded: bool,
     pub accepted: Vec<Omission>,
     pub suppressions: Vec<Suppression>,
-    /// What is left out whatever the program does.
+    /// Omissions that do not depend on what the program does.
     pub left_out: Vec<LeftOut>,
     pub waits_alone: u32,
     pub max_threads: usize,
@@ -39,20 +39,20 @@ pub(crate) struct Settings {
     pub time_limit: Option<Duration>,
     pub keeps_going: bool,
     pub extra: u64,
-    /// Whether it is to be found out why an execution fails.
+    /// Whether to find out why an execution fails.
     pub explains: bool,
-    /// Whether the report has the tree of the search.
+    /// Whether the report includes the tree of the search.
     pub draws: bool,
     pub schedule_file: Option<PathBuf>,
     pub checkpoint: Option<PathBuf>,
     pub checkpoint_interval: u64,
     pub resume: Option<PathBuf>,
-    /// The search stops once one of them is set.
+    /// Flags, each of which stops the search.
     pub stops: Vec<Arc<AtomicBool>>,
-    /// Whether a slice is to end soon, since others have nothing to do.
+    /// Checks whether a slice should end soon, because other jobs have nothing to do.
     pub asks_for_haste: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     pub trail: Option<PathBuf>,
-    /// The memory of the trail, if it is there already.
+    /// The memory of the trail, if it is already mapped.
     pub trail_words: Option<&'static [AtomicU64]>,
     pub patience: Option<Duration>,
     pub without: Vec<Shortcut>,
@@ -60,7 +60,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Those that hold where nothing is set.
+    /// Creates the default settings.
     pub fn new() -> Settings {
         Settings {
             algorithm: Algorithm::default(),
@@ -98,13 +98,13 @@ impl Settings {
         }
     }
 
-    /// How often a thread goes round a loop whose effects others notice.
+    /// Returns how often a thread may repeat a loop whose effects other threads observe.
     pub fn noticed_rounds(&self) -> u32 {
         let default = || runtime::Config::default().noticed_rounds;
         self.conditions.unroll.unwrap_or_else(default)
     }
 
-    /// The memory of the trail, if there is to be one.
+    /// Returns the memory of the trail, if there is a trail.
     pub fn trail_words(&self) -> Result<Option<&'static [AtomicU64]>, CheckError> {
         let (None, Some(path)) = (self.trail_words, &self.trail) else {
             return Ok(self.trail_words);
@@ -112,7 +112,7 @@ impl Settings {
         shared_words(path).map(Some)
     }
 
-    /// The limit on executions that holds.
+    /// Returns the effective limit on executions.
     pub fn limit(&self) -> Option<u64> {
         match (self.max_executions, self.time_limit) {
             (None, None) if !self.algorithm.proves() => Some(RANDOM_EXECUTIONS),
@@ -121,7 +121,7 @@ impl Settings {
     }
 }
 
-/// The memory of a trail.
+/// Maps the memory of a trail.
 pub(super) fn shared_words(trail: &Path) -> Result<&'static [AtomicU64], CheckError> {
     runtime::shared_words(trail).map_err(|error| CheckError::Unwritable {
         path: trail.to_owned(),

@@ -1,9 +1,9 @@
-//! A short execution for people: after the first failing execution the search goes on for a few more, and
-//! of those that fail likewise the one with the fewest context switches is shown.
+//! Finds a short execution for people: after the first failing execution the search continues for a
+//! while, and the execution with the fewest context switches that fails in the same way is shown.
 //!
-//! What is spent is bounded by numbers alone, so that it is the same each time: by [`Checker::extra`], and by as
-//! many executions as the search took plus a few. It is counted apart. Searches that go on after a bug anyway do
-//! not do it.
+//! The effort is limited by numbers alone, so that it is reproducible: by [`Checker::extra`], and
+//! by the number of executions of the search plus a few. It is counted separately. Searches that
+//! continue after a bug skip this.
 //!
 //! [`Checker::extra`]: super::Checker::extra
 
@@ -16,15 +16,15 @@ use explore::{Execution, Interrupt, Outcome, Replay, Strategy};
 use report::FailureKind;
 use runtime::Model;
 
-/// Executions that may be spent however early the failure was met.
+/// Executions allowed beyond the number before the failure.
 const FEW: u64 = 10;
 
-/// How short an execution is: context switches, then events.
+/// The length of an execution: context switches, then events.
 type Length = (usize, usize);
 
 impl Search {
-    /// Looks for a shorter execution than the first failing one. If it turns out that the search has to begin
-    /// anew and the failure is not where it was, it is gone from the failures.
+    /// Looks for a shorter execution than the first failing one. If the search must start again and
+    /// the failure no longer shows at its place, removes it from the failures.
     pub(super) fn shorten(&mut self) -> Result<(), CheckError> {
         let Some(first) = self.failures.sightings.first().cloned() else {
             return Ok(());
@@ -55,9 +55,9 @@ impl Search {
         Ok(())
     }
 
-    /// How many executions may be spent.
+    /// Returns the number of executions allowed.
     fn budget(&self, first: &Sighting) -> u64 {
-        // Who blocks the whole process does so for a while each time.
+        // A thread that blocks the whole process delays each execution.
         if self.settings.keeps_going || first.symptom.kind == FailureKind::Misuse {
             return 0;
         }
@@ -69,7 +69,7 @@ impl Search {
         self.settings.extra.min(runs + FEW).min(left)
     }
 
-    /// One more execution; none if there is none, or none that can be used.
+    /// Runs one more execution. Returns `None` if there is none that can be used.
     fn extra_execution(&mut self) -> Result<Option<Outcome>, CheckError> {
         let mut ended = UntilEnded::default();
         let mut program = Braked {
@@ -86,7 +86,7 @@ impl Search {
                 let tally = self.tally.clone();
                 self.shortest = None;
                 self.broken_off(Interrupt::Coarsened)?;
-                // What is reported is the search that met the failure, unless it has to be met again.
+                // The search that met the failure is reported, unless it must be met again.
                 if !self.failures.is_empty() {
                     self.tally = tally;
                 }
@@ -101,7 +101,7 @@ impl Search {
             let mut replay = Replay::new(sighting.schedule.clone());
             let mut ended = UntilEnded::default();
             match explore::explore(&mut self.model, &mut replay, &mut ended) {
-                // Its objects are coarser than the search knew; the steps are the same.
+                // The objects are coarser than the search assumed; the steps are the same.
                 Err(Interrupt::Coarsened) => {}
                 result => {
                     result.map_err(diverged)?;
@@ -112,12 +112,12 @@ impl Search {
     }
 }
 
-/// Whether it is the same bug, perhaps with other values.
+/// Checks whether it is the same bug, perhaps with other values.
 fn is_like(symptom: &Symptom, first: &Symptom) -> bool {
     symptom.kind == first.kind && symptom.location == first.location
 }
 
-/// How short the execution at hand is when its threads' turns are grouped.
+/// Returns the length of the current execution when each thread's turns are grouped.
 fn length(model: &Model, execution: &Execution) -> Length {
     let failed = model.failure().and_then(|shown| shown.event);
     let grouped = with_few_switches(execution, failed);

@@ -1,4 +1,4 @@
-//! How a slice of a search is done.
+//! Carries out slices of a search.
 
 use super::CheckError;
 use super::audit::Samples;
@@ -17,7 +17,7 @@ use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A program of which slices are done in this process.
+/// A program whose slices are done in this process.
 pub(super) struct Sliced {
     program: Rc<dyn Fn()>,
     learnt: Learnt,
@@ -52,7 +52,7 @@ impl Sliced {
         refused_if_contradictory(settings.resume.clone(), work)
     }
 
-    /// None if an execution shares memory that nobody watched. The next attempt will watch it.
+    /// Returns `None` if an execution shares unwatched memory, which the next attempt will watch.
     fn attempt(
         &mut self,
         settings: Settings,
@@ -78,7 +78,7 @@ impl Sliced {
 }
 
 impl Search {
-    /// None as for [`Sliced::attempt`].
+    /// Returns `None` in the same case as [`Sliced::attempt`].
     fn slice(&mut self, part: &Part, portion: Portion) -> Result<Option<Slice>, CheckError> {
         let mut part = part.clone();
         let mut before = self.strategy.estimate().unwrap_or(0.0);
@@ -98,7 +98,7 @@ impl Search {
                     (End::BrokenOff(limit), vec![self.begun(part.clone())])
                 }
                 (Some(limit), true) => (End::BrokenOff(limit), Vec::new()),
-                // What is run for a shorter execution belongs to nobody's part.
+                // Executions run to find a shorter failure belong to no part.
                 _ if self.is_done_with_bugs() => (End::Done, vec![self.own_rest(&part)]),
                 (halt, _) => {
                     let parts = match self.is_asked_for_haste() {
@@ -110,7 +110,7 @@ impl Search {
                 }
             };
             self.shorten()?;
-            // The strategy has begun anew, too, unless the search goes on.
+            // The strategy has started again, too, unless the search continues.
             if has_failed && self.failures.is_empty() || self.repeat_first()? {
                 if !is_anew && self.model.has_met_more_shared_memory() {
                     return Ok(None);
@@ -132,7 +132,7 @@ impl Search {
         }))
     }
 
-    /// Explores until the portion is done or something ends it; whether the whole search has begun anew.
+    /// Explores until the portion is done or interrupted. Returns whether the search restarted.
     fn explore(&mut self, portion: Portion, is_anew: bool) -> Result<bool, CheckError> {
         let executions = match is_anew {
             true => portion.executions.max(LEARNING),
@@ -155,13 +155,13 @@ impl Search {
         Ok(false)
     }
 
-    /// Whether others have nothing to do.
+    /// Checks whether other jobs have nothing to do.
     fn is_asked_for_haste(&self) -> bool {
         let asks = self.settings.asks_for_haste.as_ref();
         asks.is_some_and(|asks| asks())
     }
 
-    /// The search from its beginning.
+    /// Returns the part as a search from its beginning.
     fn begun(&self, part: Part) -> Part {
         let strategy = self.settings.algorithm.strategy(self.settings.options);
         Part {
@@ -197,7 +197,7 @@ impl Search {
         }
     }
 
-    /// What is left of the part if nothing of it is given away.
+    /// Returns the rest of the part if nothing of it is given away.
     fn own_rest(&self, part: &Part) -> Part {
         let done = self.tally.complete();
         Part {
@@ -215,7 +215,8 @@ impl Search {
         }
     }
 
-    /// What is left of the part that began at this estimate, so many parts apart. The strategy is of no use afterwards.
+    /// Splits the rest of the part, giving away up to `parts` parts. `before` was the estimate at
+    /// the start. The strategy cannot be used afterwards.
     fn rest(&mut self, part: &Part, before: f64, parts: u32) -> Vec<Part> {
         let whole = part.share / (1.0 - before).max(f64::EPSILON);
         let done = (self.strategy.estimate().unwrap_or(before) - before).max(0.0);

@@ -1,34 +1,34 @@
-//! A file with two slots, written in turns: whenever the process is killed, one of them is whole.
+//! A file with two slots, written in turn: whenever the process is killed, one of them is intact.
 //!
-//! Layout: `MAGIC`, capacity of a slot; then the slots. A slot: sequence number, length, checksum of
-//! both and of the payload, payload. A state that outgrows the slots goes to a larger file, which is
-//! put in the place of the old one by a rename.
+//! Layout: `MAGIC`, capacity of a slot; then the slots. A slot: sequence number, length, checksum
+//! of both and of the payload, payload. If a state outgrows the slots, a larger file is written and
+//! replaces the old file by a rename.
 
 use report::Replacement;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Its last character is the version of the format and of the payload: a change of either needs the next one.
+/// The last character is the version of format and payload. A change of either needs the next one.
 pub(super) const MAGIC: [u8; 8] = *b"MZK-CHKJ";
-/// Why a checkpoint is not read whose format is not this one.
+/// The message for a checkpoint with another format.
 pub(crate) const OTHER_VERSION: &str = "it was written by another version";
 const FILE_HEADER: u64 = 16;
 const SLOT_HEADER: usize = 24;
 
-/// A file that always holds the last state but one or the last.
+/// A file that always holds the last state or the one before.
 pub(crate) struct Slots {
     path: PathBuf,
     file: File,
-    /// Bytes of a slot, its header included.
+    /// Bytes of a slot, including its header.
     capacity: u64,
     sequence: u64,
-    /// Recycled: header and payload as they are written.
+    /// Reused: header and payload as written.
     buffer: Vec<u8>,
 }
 
 impl Slots {
-    /// A fresh file with this first state.
+    /// Creates the file with this first state.
     pub fn create(path: &Path, payload: &[u8]) -> io::Result<Slots> {
         refuse_foreign(path)?;
         let capacity = capacity_for(payload.len());
@@ -73,7 +73,7 @@ impl Slots {
     }
 }
 
-/// The newest whole state of the file.
+/// Reads the newest intact state of the file.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let no_checkpoint = || {
         let why = "it is not a checkpoint, or it is damaged";
@@ -92,7 +92,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     newest(&content).ok_or_else(no_checkpoint)
 }
 
-/// Opens a file that is neither a directory nor a device nor a pipe: these may have no end.
+/// Opens a regular file. Rejects directories, devices and pipes, which may have no end.
 fn open_regular(path: &Path) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
         let why = "it is no regular file";
@@ -112,7 +112,7 @@ fn newest(content: &[u8]) -> Option<Vec<u8>> {
     Some(payload.to_vec())
 }
 
-/// Sequence number and payload of the slot that begins here, if it is whole.
+/// Returns the sequence number and payload of the slot that begins here, if it is intact.
 fn whole(slot: &[u8]) -> Option<(u64, &[u8])> {
     let (sequence, rest) = number(slot)?;
     let (length, rest) = number(rest)?;
@@ -126,7 +126,7 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((u64::from_le_bytes(*number), rest))
 }
 
-/// FNV-1a over words of eight bytes.
+/// Computes FNV-1a over words of eight bytes.
 fn checksum(sequence: u64, payload: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut mix = |word: u64| {
@@ -152,7 +152,7 @@ fn capacity_for(payload: usize) -> u64 {
     (SLOT_HEADER + payload).next_power_of_two().max(4096) as u64 * 2
 }
 
-/// A file that is there already is replaced only if it is empty or a checkpoint.
+/// Rejects an existing file that is neither empty nor a checkpoint.
 fn refuse_foreign(path: &Path) -> io::Result<()> {
     let mut start = Vec::new();
     match open_regular(path) {
@@ -167,7 +167,7 @@ fn refuse_foreign(path: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, why))
 }
 
-/// Whether a file that begins like this is a checkpoint, of whatever version.
+/// Checks whether a file that begins like this is a checkpoint of any version.
 fn is_checkpoint(start: &[u8]) -> bool {
     let (_, family) = MAGIC.split_last().expect("it is not empty");
     start.len() == MAGIC.len() && start.starts_with(family)
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn a_file_that_begins_otherwise_is_not_read_to_its_end() {
         let path = path("huge");
-        // A hole of a terabyte, which no memory holds.
+        // A sparse file of a terabyte, which does not fit in memory.
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
         assert!(read(&path).is_err());
         fs::remove_file(path).unwrap();

@@ -1,4 +1,4 @@
-//! The numbers of a search, counted execution by execution.
+//! The numbers of a search, counted per execution.
 
 use explore::{Bound, Outcome};
 use report::Counts;
@@ -8,28 +8,28 @@ use std::collections::BTreeSet;
 /// The numbers of a search.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Tally {
-    /// Executions that ran until nobody could go on, the halted ones apart.
+    /// Executions that ran until no thread could continue, halted ones excluded.
     pub executions: u64,
     /// Executions in which a thread stopped at an assumption, at a bound or by the await rule.
     pub halted: u64,
     /// Redundant executions.
     pub blocked: u64,
-    /// Deadlocked ones among `executions`.
+    /// Deadlocks, which are included in `executions`.
     pub deadlocks: u64,
-    /// Events of all executions, replayed ones included.
+    /// Events of all executions, including repeated events.
     pub events: u64,
     /// Events of the longest execution.
     pub max_depth: usize,
-    /// Runs beside the exploration.
+    /// Probes (runs beside the exploration).
     pub probes: u64,
     /// Bounds that left executions out or halted a thread.
     pub bounds: BTreeSet<Bound>,
-    /// Executions before the search last began anew; they are in no other number.
+    /// Executions before the search last started again. No other number includes them.
     pub given_up: u64,
 }
 
 impl Tally {
-    /// How many executions there were since the search last began anew.
+    /// Returns the number of executions since the search last started again.
     pub fn complete(&self) -> u64 {
         self.executions + self.halted + self.blocked
     }
@@ -49,7 +49,7 @@ impl Tally {
         self.max_depth = self.max_depth.max(events);
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the numbers of another part.
     pub fn add(&mut self, other: &Tally) {
         self.executions += other.executions;
         self.halted += other.halted;
@@ -62,7 +62,7 @@ impl Tally {
         self.given_up += other.given_up;
     }
 
-    /// What another process is shown.
+    /// Returns the numbers that other processes are shown.
     pub fn counts(&self) -> Counts {
         Counts {
             executions: self.executions,
@@ -74,7 +74,7 @@ impl Tally {
         }
     }
 
-    /// What another process has shown of its numbers.
+    /// Creates the tally from the numbers that another process has shown.
     pub fn of(counts: &Counts) -> Tally {
         Tally {
             executions: counts.executions,
@@ -87,12 +87,12 @@ impl Tally {
         }
     }
 
-    /// All executions of whatever kind, those before the search last began anew among them.
+    /// Returns the number of all executions, including those before the search restarted.
     pub fn runs(&self) -> u64 {
         self.given_up + self.executions + self.halted + self.blocked
     }
 
-    /// The search begins anew: nothing of it is counted yet but what was run.
+    /// Resets the numbers, since the search starts again. Only keeps the number of executions.
     pub fn begin_anew(&mut self) {
         *self = Tally {
             given_up: self.runs(),

@@ -1,5 +1,5 @@
-//! Models that spin without a hint: each execution runs to the limit of operations, and there are thousands of them. Such a
-//! search ends when the patience is over, unless the user has chosen the limit.
+//! Detects models that spin without a hint: thousands of executions run to the limit of operations.
+//! The search then ends after the patience, unless the user set the limit.
 
 use super::search::Search;
 use report::Limit;
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 #[derive(Clone)]
 pub(super) struct Spin {
     since: Instant,
-    /// Its name and the place of its last operation.
+    /// The name of the thread, and the place of its last operation.
     thread: String,
 }
 
 impl Search {
-    /// Looks for a thread that has reached the limit of operations, in an execution that has ended.
+    /// Looks for a thread that has reached the limit of operations, after an execution has ended.
     pub(super) fn look_for_spin(&mut self) {
         let is_wanted = self.spin.is_none()
             && self.settings.native.is_none()
@@ -29,7 +29,7 @@ impl Search {
         }
     }
 
-    /// The limit, if the search has spun for longer than the patience allows.
+    /// Returns the limit if the search has spun for longer than the patience.
     pub(super) fn spins_too_long(&self) -> Option<Limit> {
         let spin = self.spin.as_ref()?;
         (spin.since.elapsed() >= self.patience()).then_some(Limit::Patience)
@@ -40,7 +40,7 @@ impl Search {
         self.settings.patience.unwrap_or_else(default)
     }
 
-    /// The limit for people.
+    /// Describes the limit.
     pub(super) fn spin_told(&self) -> String {
         let operations = count(self.settings.conditions.max_events.into());
         let thread = self.spin.as_ref().map_or("", |spin| &spin.thread);

@@ -1,5 +1,5 @@
-//! Iteratively relaxed scheduling: from a first correct execution on, shorter and shorter prefixes are verified, and
-//! whoever runs the program under one of them is told at once.
+//! Iteratively relaxed scheduling: starting from a first correct execution, shorter and shorter
+//! prefixes are verified. Each one is published at once for the runs of the program under it.
 
 use super::search::{Beginning, Next, Search, diverged};
 use super::{CheckError, Checker};
@@ -8,33 +8,35 @@ use report::{Case, Choice, Constraint, Limit, Point, Report};
 use runtime::{Described, Names};
 use std::ops::ControlFlow;
 
-/// Executions among which one is chosen in which few threads wait.
+/// Number of executions from which one with few waiting threads is chosen.
 const CANDIDATES: u64 = 200;
 
-/// Which execution comes first: every prefix that is verified is one of it.
+/// The choice of the first execution. Every verified prefix is a prefix of it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Preference {
-    /// The first correct one that a search meets.
+    /// The first correct execution that a search meets.
     #[default]
     Any,
-    /// Of some correct ones that in which fewest threads wait for others ([`explore::Execution::waiting`]).
+    /// Of several correct ones, that with the fewest waiting threads
+    /// ([`explore::Execution::waiting`]).
     FewWaiting,
 }
 
-/// What a verification comes to.
+/// The result of a verification.
 #[derive(Clone, Debug)]
 pub struct Verified {
     /// The executions, and the bugs that were met.
     pub report: Report,
-    /// The shortest prefix that is verified; none if no correct execution was met.
+    /// The shortest verified prefix; `None` if no correct execution was met.
     pub case: Option<Case>,
 }
 
 impl Checker {
-    /// Verifies a program piece by piece: whatever is verified of it may be run safely at once.
+    /// Verifies a program piece by piece. Each verified piece may be run safely at once.
     ///
-    /// `publish` is told each time that a shorter prefix of a first correct execution is verified, and may stop the
-    /// verification. With a bug the constraints that prevent it remain. (Metzler, Saissi, Bokor, Suri; [`Algorithm::verifier`].)
+    /// Calls `publish` whenever a shorter prefix of a first correct execution is verified.
+    /// `publish` may stop the verification. If there is a bug, the constraints that prevent it
+    /// remain. (Metzler, Saissi, Bokor, Suri; [`Algorithm::verifier`].)
     ///
     /// ```
     /// use mazurka::sync::Arc;
@@ -61,7 +63,7 @@ impl Checker {
     /// ```
     ///
     /// # Errors
-    /// As [`Checker::try_check`]; and for algorithms that do not search in the order that this takes.
+    /// As for [`Checker::try_check`], and for algorithms that do not search in the required order.
     pub fn verify(
         self,
         preference: Preference,
@@ -87,7 +89,7 @@ impl Checker {
 }
 
 impl Search {
-    /// None if it has to begin again.
+    /// Returns `None` if the verification must start again.
     fn verify(
         &mut self,
         preference: Preference,
@@ -109,7 +111,7 @@ impl Search {
         self.relax(&first, described, publish)
     }
 
-    /// The first execution of a search that is correct and takes the first of all alternatives.
+    /// Returns the first correct execution of a search that takes the first of all alternatives.
     fn first_correct(&mut self) -> Result<Option<Execution>, CheckError> {
         self.strategy = self.settings.algorithm.strategy(Options::default());
         self.begin_anew();
@@ -128,7 +130,7 @@ impl Search {
         Ok(None)
     }
 
-    /// Of a correct execution and some at random the correct one with least waiting; none if the search has to begin again.
+    /// Returns the correct execution with the fewest waits (first or random), or `None` to restart.
     fn with_few_waits(&mut self, first: Execution) -> Result<Option<Execution>, CheckError> {
         let mut best = (first.waiting(), first);
         for algorithm in [Algorithm::Random, Algorithm::Pct] {
@@ -154,7 +156,7 @@ impl Search {
         Ok(Some(best.1))
     }
 
-    /// Explores from this execution on, and publishes what is verified; none if it has to begin again.
+    /// Explores from this execution and publishes verified prefixes. Returns `None` to restart.
     fn relax(
         &mut self,
         first: &Execution,
@@ -193,7 +195,7 @@ impl Search {
         publish: &mut dyn FnMut(&Case) -> ControlFlow<()>,
     ) -> Result<Option<Verified>, CheckError> {
         let Some(case) = &mut relaxation.case else {
-            // Stopped before the first execution had ended.
+            // The search was stopped before the first execution ended.
             let report = self.take_report()?;
             return Ok(Some(Verified { report, case: None }));
         };
@@ -202,7 +204,7 @@ impl Search {
         let report = self.take_report()?;
         let errors = report.errors.iter();
         case.excluded = errors.map(|error| error.message.clone()).collect();
-        // Whether to stop is no question any more.
+        // The verification is over, so a request to stop has no effect.
         let _ = publish(&case);
         let case = Some(case);
         Ok(Some(Verified { report, case }))
@@ -213,15 +215,15 @@ fn takes_first_alternatives(execution: &Execution) -> bool {
     execution.events().all(|(_, event)| event.step.choice == 0)
 }
 
-/// A verification, and what is published of it.
+/// A verification, and its published state.
 struct Relaxation {
     verification: Verification,
     described: Vec<Described>,
-    /// The threads that were published, in their order.
+    /// The published threads, in the order of their published numbers.
     threads: Vec<ThreadId>,
     case: Option<Case>,
     executions: u64,
-    /// Those that were needed for what is verified.
+    /// Number of executions needed for the verified prefix.
     needed: u64,
 }
 
@@ -237,8 +239,8 @@ impl Relaxation {
         }
     }
 
-    /// An execution that began so has ended; whether more is verified than before. What was cut off at a bound was not
-    /// verified.
+    /// Records an execution that has ended. Returns whether more is verified than before. An
+    /// execution that was cut off at a bound is not verified.
     fn ended(
         &mut self,
         beginning: Beginning,
@@ -265,7 +267,7 @@ impl Relaxation {
         is_news
     }
 
-    /// Nothing is left; whether more is verified than before.
+    /// Records that no execution is left. Returns whether more is verified than before.
     fn exhausted(&mut self) -> bool {
         let before = self.verification.verified();
         self.verification.exhausted();
@@ -273,7 +275,7 @@ impl Relaxation {
         self.verification.verified() != before
     }
 
-    /// Publishes what is verified.
+    /// Publishes the verified prefix.
     fn tell(
         &mut self,
         names: &Names,
@@ -283,7 +285,7 @@ impl Relaxation {
             return ControlFlow::Continue(());
         };
         if self.case.is_none() {
-            // Later versions may speak of any of these, and runs that begin with this one have to know them by then.
+            // Later versions may mention any of these; runs under this version must know them then.
             first
                 .events()
                 .for_each(|(_, event)| _ = self.point(event.point()));
@@ -313,7 +315,7 @@ impl Relaxation {
                 .iter()
                 .map(|&own| names.spawn_path(own))
                 .collect(),
-            // What conflicts with the execution may turn up later.
+            // More conflicts with the execution may be found later.
             constraints_at_first: at_first.unwrap_or(0).max(constraints.len() as u64),
             constraints,
             choices,
@@ -327,7 +329,7 @@ impl Relaxation {
         told
     }
 
-    /// The point with the number that its thread has in what is published.
+    /// Returns the point with the published number of its thread.
     fn point(&mut self, point: explore::Point) -> Point {
         let known = self.threads.iter().position(|&own| own == point.thread);
         let thread = known.unwrap_or_else(|| {
@@ -340,7 +342,7 @@ impl Relaxation {
         }
     }
 
-    /// The events that constraints and choices speak of.
+    /// Returns descriptions of the events in the constraints and choices.
     fn shown(&self, constraints: &[Constraint], choices: &[Choice]) -> Vec<report::Described> {
         let mut points: Vec<Point> = constraints
             .iter()

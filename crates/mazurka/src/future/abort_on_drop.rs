@@ -1,10 +1,10 @@
-//! A task that does not outlive the handle of it.
+//! A task that does not outlive its handle.
 
 use super::{JoinError, JoinHandle};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A [`JoinHandle`] that aborts its task when it is dropped, unless it was ready.
+/// A [`JoinHandle`] that aborts its task when it is dropped, unless the task's result was taken.
 ///
 /// ```
 /// use mazurka::future::{block_on, spawn, yield_now};
@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 #[derive(Debug)]
 #[must_use = "the task is aborted when this is dropped"]
 pub struct AbortOnDrop<T> {
-    /// None once it was ready.
+    /// `None` after the result was taken.
     task: Option<JoinHandle<T>>,
 }
 

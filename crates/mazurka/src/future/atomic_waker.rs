@@ -1,4 +1,4 @@
-//! A cell for the waker of a task, as `futures::task::AtomicWaker` and `loom::future::AtomicWaker`.
+//! A cell for a task's waker, like `futures::task::AtomicWaker` and `loom::future::AtomicWaker`.
 
 use crate::sync::constructor::{constructor, named};
 use runtime::{Placed, Settle, Settling};
@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering::AcqRel;
 use std::sync::{Mutex, PoisonError};
 use std::task::Waker;
 
-/// Holds the waker of a task while others may wake it. Each operation is one event, so that a wake comes before a
-/// registration or finds what it registered, as the implementations promise.
+/// Holds the waker of a task while other threads may call it. Each operation is one event, so a
+/// wake precedes a registration or finds the registered waker, as real implementations guarantee.
 pub struct AtomicWaker(Placed<Registered>);
 
 struct Registered {
@@ -19,13 +19,13 @@ struct Registered {
 
 impl AtomicWaker {
     constructor! {
-        /// Without a waker.
+        /// Creates a cell without a waker.
         pub fn new() -> AtomicWaker {
             AtomicWaker::of(runtime::Atomic::new(false))
         }
     }
 
-    /// One of this library, with a name for traces.
+    /// Creates a cell for internal use of this library, with a name for traces.
     #[track_caller]
     pub(super) fn internal(name: &str) -> AtomicWaker {
         AtomicWaker::of(runtime::Atomic::internal(false, name))
@@ -40,14 +40,14 @@ impl AtomicWaker {
 
     named!(|own| own.is_set);
 
-    /// The next [`wake`](AtomicWaker::wake) calls this waker, in the place of the one before.
+    /// Sets the waker that the next [`wake`](AtomicWaker::wake) calls. Replaces the previous one.
     #[track_caller]
     pub fn register(&self, waker: Waker) {
         let own = self.0.get();
         drop(own.exchange("register", Some(waker)));
     }
 
-    /// The same with a clone of the waker.
+    /// Registers a clone of the waker: see [`register`](AtomicWaker::register).
     #[track_caller]
     pub fn register_by_ref(&self, waker: &Waker) {
         self.register(waker.clone());
@@ -63,7 +63,7 @@ impl AtomicWaker {
         }
     }
 
-    /// Takes the waker.
+    /// Removes and returns the waker.
     #[track_caller]
     pub fn take_waker(&self) -> Option<Waker> {
         let own = self.0.get();
@@ -72,7 +72,7 @@ impl AtomicWaker {
 }
 
 impl Registered {
-    /// One event.
+    /// Replaces the waker, in one event.
     #[track_caller]
     fn exchange(&self, name: &'static str, waker: Option<Waker>) -> Option<Waker> {
         if runtime::is_outside() {
@@ -83,7 +83,7 @@ impl Registered {
         runtime::in_object(|| self.replace(waker))
     }
 
-    /// Not contended in a model: no thread is suspended in here.
+    /// Never contended in a model: no thread is suspended while it holds this lock.
     fn replace(&self, waker: Option<Waker>) -> Option<Waker> {
         let mut own = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *own, waker)

@@ -1,4 +1,4 @@
-//! A thread that runs one future.
+//! A thread that polls one future.
 
 use super::token::Token;
 use std::panic::Location;
@@ -6,10 +6,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// Polls the future until it is ready; in between the thread waits until the waker was called.
+/// Polls the future until it is ready. Between polls the thread waits until the waker is called.
 ///
-/// The waker is a token: calls before the thread waits are one. Nothing else wakes the thread, so a future that is
-/// pending and has given its waker to nobody is a deadlock.
+/// Waker calls before the thread waits count as one. Nothing else wakes the thread, so a pending
+/// future that has not passed its waker on is a deadlock.
 ///
 /// ```
 /// use mazurka::future::{AtomicWaker, block_on};
@@ -42,7 +42,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     block_on_spuriously(future, 0)
 }
 
-/// As [`block_on`], but the future may be polled so many times although nothing has woken it.
+/// As [`block_on`], but may poll the future up to `polls` times without a wakeup.
 #[doc(hidden)]
 #[track_caller]
 pub fn block_on_spuriously<F: Future>(future: F, mut polls: u32) -> F::Output {

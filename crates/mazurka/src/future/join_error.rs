@@ -1,12 +1,12 @@
-//! Why a task has nothing to give.
+//! The reason why a task has no result.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Mutex;
 
-/// A task was aborted, or it panicked.
+/// The error of a task that was aborted or panicked.
 pub struct JoinError {
-    /// None if it was aborted. In a mutex so that the error can be shared.
+    /// `None` if the task was aborted. In a mutex so that the error can be shared.
     panic: Option<Mutex<Box<dyn Any + Send>>>,
 }
 
@@ -20,17 +20,17 @@ impl JoinError {
         JoinError { panic }
     }
 
-    /// Whether the task was aborted.
+    /// Checks whether the task was aborted.
     pub fn is_cancelled(&self) -> bool {
         self.panic.is_none()
     }
 
-    /// Whether the task panicked.
+    /// Checks whether the task panicked.
     pub fn is_panic(&self) -> bool {
         self.panic.is_some()
     }
 
-    /// What the task panicked with; the error itself if it was aborted.
+    /// Returns the payload of the task's panic, or the error itself if the task was aborted.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
         match self.panic {
             Some(panic) => Ok(panic

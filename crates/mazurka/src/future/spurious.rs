@@ -1,10 +1,10 @@
-//! Polls that nobody asked for.
+//! Polls without a wakeup.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A future that may be polled although nobody woke it, as executors and combinators do: after each poll that leaves
-/// it pending both is explored, up to so many times.
+/// Lets a future be polled without a wakeup, as executors and combinators do. After each pending
+/// poll both alternatives are explored, for at most `polls` extra polls.
 ///
 /// ```
 /// use mazurka::Checker;
@@ -30,12 +30,12 @@ pub fn spurious<F: Future>(future: F, polls: u32) -> Spurious<F> {
     }
 }
 
-/// What [`spurious`] returns.
+/// The future that [`spurious`] returns.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless they are polled"]
 pub struct Spurious<F> {
     future: Pin<Box<F>>,
-    /// Spurious polls that may still come.
+    /// Remaining spurious polls.
     left: u32,
 }
 

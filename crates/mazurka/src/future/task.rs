@@ -1,4 +1,4 @@
-//! Tasks: futures that run beside the others.
+//! Tasks: futures that run concurrently.
 
 use super::token::{Place, Token};
 use super::{AbortOnDrop, AtomicWaker, JoinError};
@@ -51,14 +51,13 @@ where
     JoinHandle { thread, shared }
 }
 
-/// A task that was started, as a future that is ready when the task has ended. If it is dropped the task goes
-/// on.
+/// A started task, as a future that is ready when the task ends. A task outlives its handle.
 pub struct JoinHandle<T> {
     thread: Handle,
     shared: Arc<Shared<T>>,
 }
 
-/// What a task and who waits for it have in common.
+/// The state that a task shares with its handle.
 struct Shared<T> {
     token: Arc<Token>,
     is_aborted: runtime::Atomic<bool>,
@@ -67,30 +66,30 @@ struct Shared<T> {
     output: Mutex<Option<T>>,
 }
 
-/// Tells that the task has ended, in whatever way.
+/// Announces, when dropped, that the task has returned, panicked or was aborted.
 struct End<'s, T>(&'s Shared<T>);
 
 impl<T> JoinHandle<T> {
-    /// Gives the task a name for traces, in the place of its spawn path. Costs nothing in executions that are not shown.
+    /// Names the task in traces, instead of its spawn path. Free in executions that are not shown.
     #[track_caller]
     pub fn named(self, name: &str) -> Self {
         self.thread.call(name);
         self
     }
 
-    /// Asks the task to end: it drops its future instead of polling it again. It may be ready before.
+    /// Makes the task drop its future instead of polling it again, unless the task is ready before.
     #[track_caller]
     pub fn abort(&self) {
         self.shared.is_aborted.store(true, SeqCst);
         self.shared.token.give(Location::caller());
     }
 
-    /// Aborts the task when it is dropped.
+    /// Returns a handle that aborts the task when it is dropped.
     pub fn abort_on_drop(self) -> AbortOnDrop<T> {
         AbortOnDrop::new(self)
     }
 
-    /// Whether the task has ended.
+    /// Checks whether the task has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         self.shared.is_finished.load(SeqCst)
@@ -117,10 +116,10 @@ impl<T> Future for JoinHandle<T> {
 }
 
 impl<T> Shared<T> {
-    /// What the thread of the task runs. Between polls it waits where it was started.
+    /// Runs the task in its thread. Waits between polls; traces show them at the task's `spawn`.
     fn run<F: Future<Output = T>>(&self, future: F, place: Place) {
         let _end = End(self);
-        // Dropped before the end is told.
+        // Dropped before `_end`, which announces the end.
         let mut future = pin!(future);
         let waker = Waker::from(Arc::clone(&self.token));
         let mut context = Context::from_waker(&waker);

@@ -1,4 +1,4 @@
-//! What a waker gives to the thread that polls.
+//! The token that a waker passes to the polling thread.
 
 use runtime::{Born, Placed};
 use std::panic::Location;
@@ -8,7 +8,7 @@ use std::task::Wake;
 /// A place in the source of the program.
 pub(super) type Place = &'static Location<'static>;
 
-/// A token that one thread waits for. What is given before it is taken is one token.
+/// A token that one thread waits for. Given several times before it is taken, it is one token.
 pub(super) struct Token(Placed<Born<runtime::Notify>>);
 
 impl Token {
@@ -17,30 +17,30 @@ impl Token {
         Arc::new(Token(Placed::new(Born::new(())).settled()))
     }
 
-    /// Waits until a waker was called. A thread that has woken itself is in a spin loop, as far as one can know.
+    /// Waits until a waker is called. A thread that woke itself counts as a thread in a spin loop.
     pub(super) fn wait(&self, place: Place) {
         if self.0.get().wait_at(place) {
             runtime::hint();
         }
     }
 
-    /// The thread at hand is the one that is going to wait.
+    /// Makes the current thread the one that waits.
     pub(super) fn own(&self) {
         self.0.get().own();
     }
 
-    /// Whether the thread at hand has woken itself since it waited last.
+    /// Checks whether the current thread has woken itself since it last waited.
     pub(super) fn is_own_gift(&self) -> bool {
         self.0.get().is_own_gift()
     }
 
-    /// Does what a waker does.
+    /// Gives the token, as a waker does.
     pub(super) fn give(&self, place: Place) {
         self.0.get().notify_at(place);
     }
 }
 
-/// A waker is called by a table of functions that know no caller: an [`AtomicWaker`](super::AtomicWaker) says where it is.
+/// An [`AtomicWaker`](super::AtomicWaker) records locations: functions of a waker have no caller.
 impl Wake for Token {
     fn wake(self: Arc<Token>) {
         self.wake_by_ref();

@@ -1,9 +1,9 @@
-//! Letting others run.
+//! Yielding to other tasks.
 
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// Is pending once, and wakes itself.
+/// Is pending once and wakes its own task.
 pub async fn yield_now() {
     let mut has_yielded = false;
     poll_fn(|context| {

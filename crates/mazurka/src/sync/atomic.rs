@@ -1,4 +1,4 @@
-//! As `std::sync::atomic`. Memory is sequentially consistent; the orderings decide what is a data race.
+//! As `std::sync::atomic`. Memory is sequentially consistent; orderings only determine data races.
 
 mod bool;
 mod integer;
@@ -14,22 +14,22 @@ pub use integer::{
 pub use pointer::AtomicPtr;
 pub use std::sync::atomic::Ordering;
 
-/// As `std::sync::atomic::fence`: an event that orders plain memory, not the interleavings.
+/// As `std::sync::atomic::fence`: an event that orders plain memory, but not the interleavings.
 ///
 /// # Panics
 ///
-/// If the order is relaxed.
+/// If the order is `Relaxed`.
 #[track_caller]
 pub fn fence(order: Ordering) {
     order::check_fence(order);
     runtime::fence(order);
 }
 
-/// As `std::sync::atomic::compiler_fence`: orders a thread with itself only, which it is anyway.
+/// As `std::sync::atomic::compiler_fence`. Has no effect: a thread is always ordered with itself.
 ///
 /// # Panics
 ///
-/// If the order is relaxed.
+/// If the order is `Relaxed`.
 #[track_caller]
 pub fn compiler_fence(order: Ordering) {
     order::check_fence(order);

@@ -4,7 +4,7 @@ use super::constructor::{constructor, named};
 use runtime::{Born, Placed};
 use std::fmt;
 
-/// As `std::sync::Barrier`: n threads wait for each other, again and again.
+/// As `std::sync::Barrier`: n threads wait for each other, in any number of rounds.
 pub struct Barrier(Placed<Born<runtime::Barrier>>);
 
 /// As `std::sync::BarrierWaitResult`.
@@ -12,7 +12,7 @@ pub struct BarrierWaitResult(runtime::Arrival);
 
 impl Barrier {
     constructor! {
-        /// A barrier for this many threads; 0 and 1 let each thread pass.
+        /// Creates a barrier for this number of threads. With 0 or 1, no thread waits.
         pub fn new(threads: usize) -> Barrier {
             Barrier(Placed::new(Born::new(if threads == 0 { 1 } else { threads })))
         }
@@ -26,7 +26,7 @@ impl Barrier {
 
     named!(|own| own);
 
-    /// Waits for the others.
+    /// Waits for the other threads.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         BarrierWaitResult(self.own().wait())
@@ -34,7 +34,7 @@ impl Barrier {
 }
 
 impl BarrierWaitResult {
-    /// Whether this is the one thread of its round that is told apart: the last to arrive.
+    /// Checks whether this thread is the leader of its round: the last thread to arrive.
     pub fn is_leader(&self) -> bool {
         self.0.is_leader()
     }

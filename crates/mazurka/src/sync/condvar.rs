@@ -7,8 +7,9 @@ use std::fmt;
 use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
-/// As `std::sync::Condvar`. A signal may wake any waiter; nobody wakes without one; a timed wait may
-/// expire at any moment, whatever the time is.
+/// As `std::sync::Condvar`. A signal may wake any waiter. There are no spurious wakeups unless
+/// [`Checker::spurious`](crate::Checker::spurious) allows them. A timed wait may expire at any
+/// moment.
 ///
 /// ```
 /// use mazurka::sync::{Arc, Condvar, Mutex};
@@ -38,7 +39,7 @@ pub struct WaitTimeoutResult {
 }
 
 impl WaitTimeoutResult {
-    /// Whether the wait expired.
+    /// Checks whether the wait expired.
     pub fn timed_out(&self) -> bool {
         self.timed_out
     }
@@ -46,7 +47,7 @@ impl WaitTimeoutResult {
 
 impl Condvar {
     constructor! {
-        /// A new condition variable of the execution.
+        /// Creates a condition variable.
         pub fn new() -> Condvar {
             Condvar(Placed::new(Born::new(())))
         }
@@ -60,7 +61,7 @@ impl Condvar {
 
     named!(|own| own);
 
-    /// Gives up the mutex, waits for a signal and locks the mutex again.
+    /// Releases the mutex, waits for a signal and locks the mutex again.
     #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let mutex = guard.suspend();
@@ -117,7 +118,7 @@ impl Condvar {
         Ok((guard, WaitTimeoutResult { timed_out }))
     }
 
-    /// Wakes one waiter, any of them.
+    /// Wakes one waiter, which may be any of them.
     #[track_caller]
     pub fn notify_one(&self) {
         self.own().signal();

@@ -1,6 +1,6 @@
-//! Constructors that are `const` where objects can be named after their memory.
+//! Constructors that are `const` where objects are identified by their address.
 
-/// A constructor of an object that settles at its first use. Without the feature `statics` it settles at once.
+/// Defines a constructor of an object that is settled at first use; without `statics`, at once.
 macro_rules! constructor {
     (
         $(#[$attribute:meta])*
@@ -26,7 +26,7 @@ macro_rules! constructor {
     };
 }
 
-/// What all of them have: they settle at once where they are not named after their memory, and can be called by a name.
+/// Defines `settled` (without the feature `statics`) and `named`.
 macro_rules! named {
     (|$own:ident| $object:expr) => {
         #[cfg(not(feature = "statics"))]
@@ -35,8 +35,8 @@ macro_rules! named {
             Self(self.0.settled())
         }
 
-        /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are not
-        /// shown.
+        /// Names the object in traces, instead of the place of its creation. Costs nothing in
+        /// executions that are not shown.
         #[track_caller]
         pub fn named(self, name: &str) -> Self {
             let $own = self.0.get();

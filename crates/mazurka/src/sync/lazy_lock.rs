@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
-/// As `std::sync::LazyLock`: a value that is computed by the first who needs it.
+/// As `std::sync::LazyLock`: a value that the first thread to need it computes.
 ///
 /// ```
 /// use mazurka::sync::{Arc, LazyLock};
@@ -28,13 +28,13 @@ pub struct LazyLock<T, F = fn() -> T>(Placed<Lazy<T, F>>);
 
 struct Lazy<T, F> {
     value: Once<T>,
-    /// Taken by the one who computes the value.
+    /// Taken by the thread that computes the value.
     compute: Mutex<Option<F>>,
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     constructor! {
-        /// A new value of the execution, not yet computed; in a static a fresh one in each execution.
+        /// Creates a value that is not yet computed. A static is new in each execution.
         pub fn new(compute: F) -> LazyLock<T, F> {
             LazyLock(Placed::new(Lazy {
                 value: Once::new(),
@@ -45,11 +45,11 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
 
     named!(|own| own.value);
 
-    /// The value; computes it, or waits for the one who does.
+    /// Returns the value. Computes it first, or waits for the thread that computes it.
     ///
     /// # Panics
     ///
-    /// If the computation panicked before.
+    /// If an earlier computation panicked.
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {
         let own = this.0.get();
@@ -68,16 +68,16 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// The value, which nobody else can touch, if it is computed.
+    /// Returns the value if it is computed. No other thread can access it.
     pub fn get_mut(this: &mut LazyLock<T, F>) -> Option<&mut T> {
         this.0.get_mut().value.get_mut()
     }
 
-    /// The value, which nobody else can touch; computes it.
+    /// Returns the value, computing it first if necessary. No other thread can access it.
     ///
     /// # Panics
     ///
-    /// If the computation panicked before.
+    /// If an earlier computation panicked.
     #[track_caller]
     pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
         LazyLock::force(this);
@@ -86,7 +86,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
 }
 
 impl<T, F> LazyLock<T, F> {
-    /// The value, if it is computed.
+    /// Returns the value if it is computed.
     #[track_caller]
     pub fn get(this: &LazyLock<T, F>) -> Option<&T> {
         this.0.get().value.get()

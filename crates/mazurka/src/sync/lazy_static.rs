@@ -1,6 +1,6 @@
 //! `lazy_static!`.
 
-/// As `lazy_static::lazy_static!`: statics that are made by the first who needs them, in each execution anew.
+/// As `lazy_static::lazy_static!`: statics initialised at their first use, anew in each execution.
 ///
 /// ```
 /// use mazurka::sync::Mutex;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
-/// A channel without bound.
+/// Creates an unbounded channel.
 ///
 /// ```
 /// use mazurka::sync::mpsc::channel;
@@ -34,7 +34,8 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     )
 }
 
-/// A channel with room for this many messages; 0 is a rendezvous.
+/// Creates a channel with room for this number of messages. With 0, each send waits for its
+/// receive.
 ///
 /// ```
 /// use mazurka::sync::mpsc::sync_channel;
@@ -70,24 +71,24 @@ pub struct SyncSender<T> {
 /// As `std::sync::mpsc::Receiver`.
 pub struct Receiver<T> {
     channel: Arc<Channel<T>>,
-    /// One thread at a time.
+    /// Makes the receiver `!Sync`: only one thread at a time uses it.
     not_shared: PhantomData<Cell<()>>,
 }
 
-/// Implements names and values for traces, for each end of a channel.
+/// Implements `named` and `shown`, for each end of a channel.
 macro_rules! shown_in_traces {
     ($($End:ident),*) => {
         $(impl<T> $End<T> {
-            /// Gives the channel a name for traces, in the place of where it was made. Costs nothing in executions that
-            /// are not shown.
+            /// Names the channel in traces, instead of the place of its creation. Costs nothing in
+            /// executions that are not shown.
             #[track_caller]
             pub fn named(self, name: &str) -> Self {
                 self.channel.call(name);
                 self
             }
 
-            /// Messages are told in traces, as their `Debug` shows them, which must perform no operations. Costs nothing
-            /// in executions that are not shown.
+            /// Makes traces show messages, in the format of their `Debug`, which must not perform
+            /// operations. Costs nothing in executions that are not shown.
             pub fn shown(self) -> Self
             where
                 T: fmt::Debug,
@@ -106,7 +107,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// With the message, if the receiver is gone.
+    /// Returns the message, if the receiver is dropped.
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         self.channel.send(message).map_err(unsent)
@@ -114,11 +115,11 @@ impl<T> Sender<T> {
 }
 
 impl<T> SyncSender<T> {
-    /// Sends a message, waits until there is room.
+    /// Sends a message, waiting until there is room.
     ///
     /// # Errors
     ///
-    /// With the message, if the receiver is gone.
+    /// Returns the message, if the receiver is dropped.
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         self.channel.send(message).map_err(unsent)
@@ -128,7 +129,7 @@ impl<T> SyncSender<T> {
     ///
     /// # Errors
     ///
-    /// With the message, if there is no room or the receiver is gone.
+    /// Returns the message, if there is no room or the receiver is dropped.
     #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         self.channel.try_send(message).map_err(|error| match error {
@@ -138,7 +139,7 @@ impl<T> SyncSender<T> {
     }
 }
 
-/// A send without limit of time fails only because the receiver is gone.
+/// Converts the error of a blocking send, which fails only if the receiver is dropped.
 fn unsent<T>(error: runtime::SendError<T>) -> SendError<T> {
     match error {
         runtime::SendError::Full(message) | runtime::SendError::Disconnected(message) => {
@@ -159,7 +160,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// If there is no message and all senders are gone.
+    /// If there is no message and all senders are dropped.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.channel.receive().map_err(|_| RecvError)
@@ -169,7 +170,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If there is no message.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.channel.try_receive().map_err(|error| match error {
@@ -178,11 +179,11 @@ impl<T> Receiver<T> {
         })
     }
 
-    /// Waits for a message, but may expire.
+    /// Waits for a message; may expire at any moment.
     ///
     /// # Errors
     ///
-    /// If it expired, or there is no message and all senders are gone.
+    /// If the wait expired, or there is no message and all senders are dropped.
     #[track_caller]
     pub fn recv_timeout(&self, limit: Duration) -> Result<T, RecvTimeoutError> {
         self.channel
@@ -193,12 +194,12 @@ impl<T> Receiver<T> {
             })
     }
 
-    /// The messages, until all senders are gone.
+    /// Iterates over the messages, waiting for each, until all senders are dropped.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { receiver: self }
     }
 
-    /// The messages that are there.
+    /// Iterates over the messages that have already arrived.
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter { receiver: self }
     }

@@ -29,7 +29,7 @@ pub struct Mutex<T: ?Sized>(Placed<Locked<T>>);
 pub(super) struct Locked<T: ?Sized> {
     lock: Born<runtime::Mutex>,
     poison: Poison,
-    /// Not contended: the lock is granted before it is taken.
+    /// Never contended: it is locked only after `lock` was granted.
     data: std::sync::Mutex<T>,
 }
 
@@ -38,13 +38,13 @@ pub(super) struct Locked<T: ?Sized> {
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Locked<T>,
     before: WasPanicking,
-    /// None once it is given back, before the model hears of it.
+    /// `None` after the data was released, which happens before the model's lock is released.
     data: Option<std::sync::MutexGuard<'a, T>>,
 }
 
 impl<T> Mutex<T> {
     constructor! {
-        /// A new mutex of the execution; in a static a fresh one in each execution, with a bitwise copy of the value.
+        /// Creates a mutex. A static is new in each execution, with a bitwise copy of the value.
         pub fn new(value: T) -> Mutex<T> {
             Mutex(Placed::new(Locked {
                 lock: Born::new(()),
@@ -58,7 +58,7 @@ impl<T> Mutex<T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Waits for the mutex.
+    /// Waits for the mutex and locks it.
     #[track_caller]
     #[inline]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
@@ -67,7 +67,7 @@ impl<T: ?Sized> Mutex<T> {
         own.poison.wrap(own.guard())
     }
 
-    /// Takes the mutex if nobody holds it.
+    /// Locks the mutex if it is free.
     #[track_caller]
     #[inline]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
@@ -79,24 +79,24 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     poisoned! {
-        /// Whether a thread panicked while it held the mutex.
+        /// Checks whether a thread panicked while it held the mutex.
         is_poisoned
     }
 }
 
 impl<T: ?Sized> Locked<T> {
-    /// The lock itself.
+    /// Returns the lock of the model.
     pub(super) fn lock_of_model(&self) -> &Born<runtime::Mutex> {
         &self.lock
     }
 
-    /// The guard of the thread that the lock was granted to again.
+    /// Returns the guard after a wait for a condition variable, when the lock was granted again.
     #[track_caller]
     pub(super) fn resume(&self) -> LockResult<MutexGuard<'_, T>> {
         self.poison.wrap(self.guard())
     }
 
-    /// The guard of the thread that the lock was granted to.
+    /// Returns the guard, after the lock was granted.
     fn guard(&self) -> MutexGuard<'_, T> {
         MutexGuard {
             mutex: self,
@@ -107,7 +107,7 @@ impl<T: ?Sized> Locked<T> {
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// Gives the data back, but not yet the lock: for who waits at a condition variable.
+    /// Releases the data but not yet the lock, before a wait for a condition variable.
     pub(super) fn suspend(mut self) -> &'a Locked<T> {
         let mutex = self.mutex;
         self.data = None;

@@ -1,11 +1,12 @@
-//! A token that one thread waits for, which `std` does not have. As `loom::sync::Notify`.
+//! A token that one thread waits for, like `loom::sync::Notify`. `std` has no equivalent.
 
 use super::constructor::{constructor, named};
 use runtime::{Born, Placed, Settle, Settling};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// A token that anybody gives and one thread takes; what is given before it is taken is one token.
+/// A token that any thread gives and one thread takes. Tokens given before it is taken count as
+/// one.
 ///
 /// ```
 /// use mazurka::sync::{Arc, Notify};
@@ -29,7 +30,7 @@ struct Waited {
 
 impl Notify {
     constructor! {
-        /// Without a token.
+        /// Creates the object without a token.
         pub fn new() -> Notify {
             Notify(Placed::new(Waited {
                 token: Born::new(()),
@@ -40,7 +41,7 @@ impl Notify {
 
     named!(|own| own.token);
 
-    /// Gives the token. What was done before is seen by who takes it.
+    /// Gives the token. Everything done before happens-before the `wait` that takes the token.
     #[track_caller]
     pub fn notify(&self) {
         self.0.get().token.notify();

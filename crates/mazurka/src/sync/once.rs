@@ -4,7 +4,7 @@ use super::constructor::{constructor, named};
 use runtime::{Born, Entry, Placed};
 use std::fmt;
 
-/// As `std::sync::Once`: the first who comes initialises, the others wait for it.
+/// As `std::sync::Once`: the first thread to arrive initialises, and the others wait for it.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -36,7 +36,7 @@ pub struct OnceState {
 }
 
 impl OnceState {
-    /// Whether an initialiser panicked before.
+    /// Checks whether an earlier initialiser panicked.
     pub fn is_poisoned(&self) -> bool {
         self.is_poisoned
     }
@@ -44,7 +44,7 @@ impl OnceState {
 
 impl Once {
     constructor! {
-        /// A new once of the execution; in a static a fresh one in each execution.
+        /// Creates a `Once`. A static is new in each execution.
         pub fn new() -> Once {
             Once(Placed::new(Born::new(())))
         }
@@ -52,11 +52,11 @@ impl Once {
 
     named!(|own| own);
 
-    /// Initialises, or waits for the one who does.
+    /// Initialises, or waits for the thread that initialises.
     ///
     /// # Panics
     ///
-    /// If an initialiser panicked before.
+    /// If an earlier initialiser panicked.
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, initialise: F) {
         call_once_force(self.0.get(), |state| match state.is_poisoned {
@@ -65,7 +65,8 @@ impl Once {
         });
     }
 
-    /// Initialises, also if an initialiser panicked before, or waits for the one who does.
+    /// Initialises even if an earlier initialiser panicked, or waits for the thread that
+    /// initialises.
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, initialise: F) {
         call_once_force(self.0.get(), initialise);
@@ -75,27 +76,27 @@ impl Once {
     ///
     /// # Panics
     ///
-    /// If an initialiser panics, or did so last.
+    /// If the initialiser panics, or the last one did.
     #[track_caller]
     pub fn wait(&self) {
         let is_done = self.0.get().wait();
         assert!(is_done, "Once instance has previously been poisoned");
     }
 
-    /// Waits until another thread has initialised, also if others panic before.
+    /// Waits until another thread has initialised, even if initialisers panic before.
     #[track_caller]
     pub fn wait_force(&self) {
         self.0.get().wait_force();
     }
 
-    /// Whether it is initialised, without waiting.
+    /// Checks, without waiting, whether the initialisation is complete.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
         self.0.get().is_done()
     }
 }
 
-/// Initialises, or waits for the one who does.
+/// Initialises, or waits for the thread that initialises.
 #[track_caller]
 pub(super) fn call_once_force(once: &Born<runtime::Once>, initialise: impl FnOnce(&OnceState)) {
     let Entry::Initialise { after_failure } = once.enter() else {
@@ -109,7 +110,7 @@ pub(super) fn call_once_force(once: &Born<runtime::Once>, initialise: impl FnOnc
     once.done();
 }
 
-/// Tells the model that the initialiser panicked.
+/// Informs the model, when dropped, that the initialiser panicked.
 struct Fails<'o>(&'o Born<runtime::Once>);
 
 impl Drop for Fails<'_> {

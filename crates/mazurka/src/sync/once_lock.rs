@@ -24,7 +24,7 @@ use std::fmt;
 /// ```
 pub struct OnceLock<T>(Placed<Once<T>>);
 
-/// A value that is written once, which its owner settles.
+/// A value that is written once. The type that contains it settles it.
 pub(super) struct Once<T> {
     once: Born<runtime::Once>,
     value: std::sync::OnceLock<T>,
@@ -32,7 +32,7 @@ pub(super) struct Once<T> {
 
 impl<T> OnceLock<T> {
     constructor! {
-        /// A new cell of the execution, empty; in a static a fresh one in each execution.
+        /// Creates an empty cell. A static is new in each execution.
         pub fn new() -> OnceLock<T> {
             OnceLock(Placed::new(Once::new()))
         }
@@ -40,18 +40,18 @@ impl<T> OnceLock<T> {
 
     named!(|own| own);
 
-    /// The value, if there is one.
+    /// Returns the value, if there is one.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
         self.0.get().get()
     }
 
-    /// The value, which nobody else can touch.
+    /// Returns the value, if there is one. No other thread can access it.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.0.get_mut().get_mut()
     }
 
-    /// The value; waits for another thread to write it if there is none.
+    /// Returns the value. Waits for another thread to write it if there is none.
     #[track_caller]
     pub fn wait(&self) -> &T {
         let own = self.0.get();
@@ -59,11 +59,11 @@ impl<T> OnceLock<T> {
         own.value.get().unwrap_or_else(|| torn_down())
     }
 
-    /// Writes the value; gives it back if there is one.
+    /// Writes the value, unless there is one already.
     ///
     /// # Errors
     ///
-    /// With the value, if there is one already.
+    /// Returns the argument, if there is a value already.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut own = Some(value);
@@ -74,19 +74,19 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// The value; writes it if there is none, or waits for the one who does. Looks first, as `std` does,
-    /// so that threads which find the value do not conflict.
+    /// Returns the value. Writes it first if there is none, or waits for the thread that does.
+    /// Reads before that, as `std` does, so that threads that find the value do not conflict.
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, initialise: F) -> &T {
         self.0.get().get_or_init(initialise)
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> Option<T> {
         self.0.into_inner().value.into_inner()
     }
 
-    /// The value; the cell is empty then.
+    /// Takes the value, which leaves the cell empty.
     #[track_caller]
     pub fn take(&mut self) -> Option<T> {
         std::mem::take(self).into_inner()
@@ -114,12 +114,12 @@ impl<T> Once<T> {
         }
     }
 
-    /// The value, which nobody else can touch.
+    /// Returns the value. No other thread can access it.
     pub(super) fn get_mut(&mut self) -> Option<&mut T> {
         self.value.get_mut()
     }
 
-    /// The value without an event, for `Debug`.
+    /// Returns the value without an event, for `Debug`.
     pub(super) fn peek(&self) -> Option<&T> {
         self.value.get()
     }

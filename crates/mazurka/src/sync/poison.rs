@@ -1,4 +1,4 @@
-//! Poison: a lock that was held by a thread that panicked.
+//! Poisoning of locks that a panicking thread held.
 
 use crate::choice::torn_down;
 use runtime::Settling;
@@ -25,25 +25,25 @@ impl Poison {
         self.0.settle_with_rwlock(settling, lock);
     }
 
-    /// Called when the lock is taken.
+    /// Called when the lock is acquired.
     pub fn enter() -> WasPanicking {
         WasPanicking(runtime::panicking())
     }
 
-    /// Called when the lock is given back: a panic in between poisons it.
+    /// Called when the lock is released. Poisons the lock if a panic began while it was held.
     pub fn leave(&self, before: WasPanicking) {
         if !before.0 && runtime::panicking() {
             self.0.set();
         }
     }
 
-    /// Asked with or without the lock.
+    /// Checks whether the lock is poisoned. The caller need not hold the lock.
     #[track_caller]
     pub fn look(&self) -> bool {
         self.0.look()
     }
 
-    /// Asked where nobody else has the lock, or for people.
+    /// Checks for poison without an event: where no other thread has the lock, or for `Debug`.
     pub fn peek(&self) -> bool {
         self.0.peek()
     }
@@ -53,21 +53,21 @@ impl Poison {
         self.0.clear();
     }
 
-    /// The guard, as `Err` if the lock is poisoned.
+    /// Returns the guard, as `Err` if the lock is poisoned.
     #[inline(always)]
     #[track_caller]
     pub fn wrap<G>(&self, guard: G) -> LockResult<G> {
         or_poisoned(guard, self.0.is_set())
     }
 
-    /// The guard of a try that succeeded.
+    /// Returns the guard of a successful try, as `Err` if the lock is poisoned.
     #[inline]
     #[track_caller]
     pub fn wrap_try<G>(&self, guard: G) -> TryLockResult<G> {
         self.wrap(guard).map_err(TryLockError::Poisoned)
     }
 
-    /// The value of a lock that nobody else has.
+    /// Returns the value of a lock that no other thread can access, as `Err` if it is poisoned.
     pub fn wrap_own<V>(&self, value: V) -> LockResult<V> {
         or_poisoned(value, self.peek())
     }
@@ -81,7 +81,7 @@ fn or_poisoned<G>(guard: G, is_poisoned: bool) -> LockResult<G> {
     }
 }
 
-/// What locks that can be poisoned have beside their guards.
+/// Defines the common methods of locks that can be poisoned.
 macro_rules! poisoned {
     ($(#[$attribute:meta])* $is_poisoned:ident) => {
         $(#[$attribute])*
@@ -90,20 +90,20 @@ macro_rules! poisoned {
             self.0.get().poison.look()
         }
 
-        /// Forgets the poison.
+        /// Clears the poison.
         #[track_caller]
         pub fn clear_poison(&self) {
             self.0.get().poison.clear();
         }
 
-        /// The value, which nobody else can touch.
+        /// Returns the value, which no other thread can access.
         pub fn get_mut(&mut self) -> LockResult<&mut T> {
             let own = self.0.get_mut();
             let value = own.data.get_mut().unwrap_or_else(PoisonError::into_inner);
             own.poison.wrap_own(value)
         }
 
-        /// The value; `Err` if the lock is poisoned.
+        /// Returns the value, as `Err` if the lock is poisoned.
         pub fn into_inner(self) -> LockResult<T>
         where
             T: Sized,
@@ -117,16 +117,16 @@ macro_rules! poisoned {
 
 pub(super) use poisoned;
 
-/// The access to the data of a lock that is granted.
+/// Returns access to the data of a lock that was granted.
 pub(super) fn granted<G>(access: TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> G {
     match access {
         Ok(access) => access,
         Err(TryLockError::Poisoned(access)) => access.into_inner(),
-        // Somebody shows the data (`Debug`), which takes a moment.
+        // Another thread is formatting the data (`Debug`), which does not take long.
         Err(TryLockError::WouldBlock) if runtime::is_outside() => {
             wait().unwrap_or_else(PoisonError::into_inner)
         }
-        // Only while the execution is torn down are locks granted that another thread still holds.
+        // A lock that another thread still holds is granted only while the execution is torn down.
         Err(TryLockError::WouldBlock) => torn_down(),
     }
 }

@@ -33,7 +33,7 @@ pub struct RwLock<T: ?Sized>(Placed<Locked<T>>);
 struct Locked<T: ?Sized> {
     lock: Born<runtime::RwLock>,
     poison: Poison,
-    /// Not contended: the lock is granted before it is taken.
+    /// Never contended: it is locked only after `lock` was granted.
     data: std::sync::RwLock<T>,
 }
 
@@ -42,7 +42,7 @@ struct Locked<T: ?Sized> {
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a Born<runtime::RwLock>,
     place: runtime::Place,
-    /// None once it is given back, before the model hears of it.
+    /// `None` after the data was released, which happens before the model's lock is released.
     data: Option<std::sync::RwLockReadGuard<'a, T>>,
 }
 
@@ -52,13 +52,13 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a Locked<T>,
     place: runtime::Place,
     before: WasPanicking,
-    /// None once it is given back, before the model hears of it.
+    /// `None` after the data was released, which happens before the model's lock is released.
     data: Option<std::sync::RwLockWriteGuard<'a, T>>,
 }
 
 impl<T> RwLock<T> {
     constructor! {
-        /// A new reader-writer lock of the execution; in a static a fresh one in each execution, with a bitwise copy of the value.
+        /// Creates a lock. A static is new in each execution, with a bitwise copy of the value.
         pub fn new(value: T) -> RwLock<T> {
             RwLock(Placed::new(Locked {
                 lock: Born::new(()),
@@ -72,7 +72,7 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Waits until no writer has the lock.
+    /// Waits until no writer has the lock, and locks it for reading.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let own = self.0.get();
@@ -80,7 +80,7 @@ impl<T: ?Sized> RwLock<T> {
         own.poison.wrap(own.reader(place))
     }
 
-    /// Waits until nobody else has the lock.
+    /// Waits until no other thread has the lock, and locks it for writing.
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         let own = self.0.get();
@@ -88,7 +88,7 @@ impl<T: ?Sized> RwLock<T> {
         own.poison.wrap(own.writer(place))
     }
 
-    /// Reads if no writer has or wants the lock.
+    /// Locks for reading if no writer has the lock or waits for it.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         let own = self.0.get();
@@ -98,7 +98,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Writes if nobody else has the lock.
+    /// Locks for writing if no other thread has the lock.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         let own = self.0.get();
@@ -109,7 +109,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     poisoned! {
-        /// Whether a thread panicked while it wrote.
+        /// Checks whether a thread panicked while it held the lock for writing.
         is_poisoned
     }
 }
@@ -137,7 +137,7 @@ impl<T: ?Sized> Locked<T> {
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// Goes on as a reader; no writer comes between.
+    /// Turns the guard into a reader's, without letting another writer in between.
     #[track_caller]
     pub fn downgrade(mut this: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
         this.data = None;

@@ -1,4 +1,4 @@
-//! A counting semaphore, which `std` does not have.
+//! A counting semaphore, which `std` lacks.
 
 use super::constructor::{constructor, named};
 use runtime::{Born, Placed};
@@ -24,7 +24,7 @@ pub struct Semaphore(Placed<Born<runtime::Semaphore>>);
 
 impl Semaphore {
     constructor! {
-        /// A semaphore with this many permits.
+        /// Creates a semaphore with this number of permits.
         pub fn new(permits: usize) -> Semaphore {
             Semaphore(Placed::new(Born::new(permits)))
         }
@@ -44,13 +44,13 @@ impl Semaphore {
         self.own().acquire();
     }
 
-    /// Takes a permit if there is one; whether there was.
+    /// Takes a permit if there is one. Returns whether it took one.
     #[track_caller]
     pub fn try_acquire(&self) -> bool {
         self.own().try_acquire()
     }
 
-    /// Waits for a permit, but may expire; whether it got one.
+    /// Waits for a permit; may expire at any moment. Returns whether it took a permit.
     #[track_caller]
     pub fn acquire_timeout(&self, limit: Duration) -> bool {
         self.own().acquire_timed(limit)

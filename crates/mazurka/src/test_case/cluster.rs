@@ -1,5 +1,5 @@
-//! Tests that the workers of a server search: the command `mazurka` submits the executable of the tests, and each worker runs it
-//! for errands of this one test.
+//! Tests that the workers of a server search. The command `mazurka` submits the test executable,
+//! and each worker runs it for errands of one test.
 
 use crate::{CheckError, Checker, Report};
 use report::{Answer, ORDER, Order};
@@ -7,29 +7,29 @@ use std::fs::File;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// The variable with the server.
+/// The environment variable with the URL of the server.
 const CLUSTER: &str = "MAZURKA_CLUSTER";
 
-/// The variable with the command, where it is not in the search path.
+/// The environment variable with the path of the command, if it is not in the search path.
 const COMMAND: &str = "MAZURKA_COMMAND";
 
-/// The server that the environment names.
+/// Returns the URL of the server, if the environment has one.
 pub(super) fn url() -> Option<String> {
     std::env::var(CLUSTER).ok()
 }
 
-/// The order of the environment, if it asks for errands of this test.
+/// Returns the order in the environment, if it requests errands of this test.
 pub(super) fn errands_of(name: &str) -> Option<Order> {
     let order = Order::read(&std::env::var(ORDER).ok()?).ok()?;
     (order.name == name && order.errands.is_some()).then_some(order)
 }
 
-/// Does errands until one makes the report. The process ends then.
+/// Does errands until one makes the report. Then the process exits.
 pub(super) fn serve(mut checker: Checker, order: &Order, model: impl Fn() + 'static) -> ! {
     let say = |answer: &Answer| {
         let file = order.answers.as_ref();
         let file = file.map(|path| File::options().append(true).open(path));
-        // Who does not listen any more has ended us.
+        // Errors are ignored: a reader that stops reading also ends this process.
         let _ = file.map(|file| file.and_then(|mut file| writeln!(file, "{}", answer.line())));
     };
     checker.settings.trail.clone_from(&order.trail);
@@ -42,7 +42,7 @@ pub(super) fn serve(mut checker: Checker, order: &Order, model: impl Fn() + 'sta
     std::process::exit(0)
 }
 
-/// Lets the workers check. A search whose parts depend on each other is done here.
+/// Lets the workers check the model. A search with dependent parts runs in this process.
 pub(super) fn check(
     checker: Checker,
     url: &str,

@@ -1,4 +1,4 @@
-//! The pages of tests: `MAZURKA_HTML=FOLDER cargo test` writes one for each.
+//! The HTML pages of tests: `MAZURKA_HTML=FOLDER cargo test` writes one for each test.
 
 use super::place::stem_for;
 use page::Sources;
@@ -6,15 +6,15 @@ use report::Report;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The folder for the pages.
+/// The environment variable with the folder for the pages.
 const HTML: &str = "MAZURKA_HTML";
 
-/// Whether pages are to be written.
+/// Checks whether pages are requested.
 pub(super) fn is_wanted() -> bool {
     std::env::var_os(HTML).is_some_and(|folder| !folder.is_empty())
 }
 
-/// Writes the page of a test if that was asked for. A test does not fail for it.
+/// Writes the page of a test if pages are requested. If that fails, the test does not fail.
 pub(super) fn write(name: &str, report: &Report) {
     let Some(folder) = std::env::var_os(HTML).filter(|folder| !folder.is_empty()) else {
         return;
@@ -35,7 +35,7 @@ fn write_into(folder: &Path, name: &str, report: &Report) -> io::Result<()> {
     fs::write(path, page::page(report, &sources))
 }
 
-/// The folder that names of sources are relative to: that of the workspace, if cargo runs the test.
+/// Returns the folder that source names are relative to: the workspace's, if cargo runs the test.
 fn root() -> io::Result<PathBuf> {
     let here = std::env::current_dir()?;
     let mut outer = here.ancestors();

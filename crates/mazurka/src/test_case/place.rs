@@ -1,9 +1,9 @@
-//! Where the schedule of a failing test goes.
+//! The location of the schedule file of a failing test.
 
 use std::path::{Path, PathBuf};
 
-/// To cargo's target directory, in which the test lies, else to the temporary files. Tests of the same name
-/// in several programs have files of their own.
+/// Returns a path in cargo's target directory, which contains the test executable, or else a
+/// temporary path. Tests of the same name in several executables have different files.
 pub(super) fn place_for(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap_or_default();
     target_of(&test)
@@ -11,7 +11,7 @@ pub(super) fn place_for(name: &str) -> PathBuf {
         .join(format!("{}.schedule.json", stem_for(name)))
 }
 
-/// What files of the test are called.
+/// Returns the file name of the test, without an extension.
 pub(super) fn stem_for(name: &str) -> String {
     let test = std::env::current_exe().unwrap_or_default();
     let program = program_of(&test).unwrap_or("model");

@@ -1,10 +1,10 @@
-//! What the function of a test returns.
+//! Return types of test functions.
 
 use std::fmt::Debug;
 
-/// What a test may return: nothing, or a `Result` whose `Err` is a failure.
+/// Types that a test may return: nothing, or a `Result` whose `Err` is a failure.
 pub trait Returned {
-    /// Panics where it is a failure.
+    /// Panics if the value is a failure.
     #[track_caller]
     fn expect(self);
 }

@@ -1,20 +1,20 @@
-//! Who runs the tests, and how a single one is run again.
+//! The test runner, and the command that runs a single test again.
 
 use std::env;
 use std::path::Path;
 
-/// The command that ran this test, as far as the test can know.
+/// The command that ran this test, as far as the process can find out.
 pub(super) struct Runner {
-    /// cargo-nextest, which runs each test in a process of its own.
+    /// Whether the runner is cargo-nextest, which runs each test in its own process.
     is_nextest: bool,
     package: Option<String>,
     is_release: bool,
-    /// What cargo was told to tell the compiler, `--cfg mazurka` perhaps.
+    /// The value of `RUSTFLAGS`, for example `--cfg mazurka`.
     rustflags: Option<String>,
 }
 
 impl Runner {
-    /// The runner of this process, for a test of a package of cargo.
+    /// Detects the runner of this process, for a test of a cargo package.
     pub(super) fn of(package: Option<String>) -> Runner {
         Runner {
             is_nextest: env::var_os("NEXTEST").is_some(),
@@ -24,7 +24,7 @@ impl Runner {
         }
     }
 
-    /// The command that runs a test again with a variable set.
+    /// Returns the command that runs a test again with an environment variable set.
     pub(super) fn command(&self, variable: &str, value: &str, test: &str) -> String {
         let mut words = Vec::new();
         if let Some(flags) = &self.rustflags {
@@ -51,14 +51,14 @@ impl Runner {
     }
 }
 
-/// The name of the test that a thread runs, as its runner knows it.
+/// Returns the name of the test that the current thread runs, as the runner spells it.
 pub(crate) fn name_of_test() -> Option<String> {
     let thread = std::thread::current();
     let name = thread.name().filter(|name| *name != "main");
     name.map(str::to_owned).or_else(|| the_one_of(env::args()))
 }
 
-/// The only test that a test program is to run: a lone test is run by the main thread.
+/// Returns the only test of the command line. The main thread runs the test if there is only one.
 fn the_one_of(arguments: impl Iterator<Item = String>) -> Option<String> {
     let arguments: Vec<String> = arguments.skip(1).collect();
     let is_exact = arguments.iter().any(|argument| argument == "--exact");
@@ -77,7 +77,7 @@ fn is_release(test: &Path) -> bool {
     profile.is_some_and(|profile| profile == "release")
 }
 
-/// As a shell needs it.
+/// Quotes a word for the shell if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,=".contains(letter);
     match word.chars().all(is_plain) {

@@ -12,12 +12,12 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A thread without a name.
+    /// Creates a builder for a thread without a name.
     pub fn new() -> Builder {
         Builder::default()
     }
 
-    /// The name of the thread, also in traces.
+    /// Sets the name of the thread, which traces show, too.
     pub fn name(self, name: String) -> Builder {
         Builder {
             name: Some(name),
@@ -25,7 +25,7 @@ impl Builder {
         }
     }
 
-    /// The thread has a stack of at least so many bytes, and of [`Checker::stack_size`](crate::Checker::stack_size).
+    /// Sets a minimum stack size in bytes, as [`Checker::stack_size`](crate::Checker::stack_size).
     pub fn stack_size(self, size: usize) -> Builder {
         Builder {
             stack_size: Some(size),
@@ -37,7 +37,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Outside of a model, if the system has no thread.
+    /// Outside a model, if the system cannot start a thread.
     #[track_caller]
     pub fn spawn<F, T>(self, body: F) -> io::Result<JoinHandle<T>>
     where

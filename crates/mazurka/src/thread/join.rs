@@ -1,4 +1,4 @@
-//! Starting a thread, and waiting for what it returns.
+//! Starting a thread, and waiting for its result.
 
 use super::{Result, Thread};
 use crate::choice::torn_down;
@@ -32,7 +32,7 @@ impl<T: 'static> JoinHandle<T> {
         })
     }
 
-    /// The same for what cannot be sent to another thread.
+    /// Starts a thread with a closure that is not `Send`.
     #[track_caller]
     pub(super) fn spawn_local(body: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
         let returned = Returned::default();
@@ -49,19 +49,19 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     ///
-    /// With what the thread panicked with.
+    /// With the payload of the thread's panic.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         self.thread.handle.join()?;
         Ok(self.returned.take())
     }
 
-    /// The thread.
+    /// Returns the thread.
     pub fn thread(&self) -> &Thread {
         &self.thread
     }
 
-    /// Whether the thread has ended.
+    /// Checks whether the thread has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         self.thread.handle.is_finished()
@@ -73,7 +73,7 @@ impl<T> JoinHandle<T> {
 impl<T> JoinHandleExt for JoinHandle<T> {
     /// # Panics
     ///
-    /// Always: the id would name all threads of the model.
+    /// Always: all threads of the model would have the same id.
     fn as_pthread_t(&self) -> RawPthread {
         panic!("a thread of a model has no pthread_t: do not ask for it in a model")
     }
@@ -92,7 +92,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// What a thread returns, on its way to the one who joins it.
+/// The result of a thread, shared with the thread that joins it.
 pub(super) struct Returned<T>(Arc<Mutex<Option<T>>>);
 
 impl<T> Default for Returned<T> {
@@ -102,7 +102,7 @@ impl<T> Default for Returned<T> {
 }
 
 impl<T> Returned<T> {
-    /// The body of the thread, which puts what it returns here.
+    /// Wraps the body of the thread so that its result is stored here.
     pub(super) fn filled_by<F: FnOnce() -> T>(&self, body: F) -> impl FnOnce() + use<T, F> {
         let value = Arc::clone(&self.0);
         move || {
@@ -111,10 +111,10 @@ impl<T> Returned<T> {
         }
     }
 
-    /// What the thread, which has ended, returned.
+    /// Returns the result of the thread, which has ended.
     pub(super) fn take(&self) -> T {
         let value = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // Only while the execution is torn down is a thread joined that has not ended.
+        // A thread that has not ended is joined only while the execution is torn down.
         value.unwrap_or_else(|| torn_down())
     }
 }

@@ -6,7 +6,8 @@ use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 
-/// Runs the closure, which may start threads that borrow, and joins those that it has not joined.
+/// Runs the closure, which may start threads that borrow, and joins those that the closure has not
+/// joined.
 ///
 /// ```
 /// use mazurka::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -24,7 +25,7 @@ use std::marker::PhantomData;
 ///
 /// # Panics
 ///
-/// If a thread panicked that was not joined.
+/// If a thread panicked that the closure did not join.
 #[track_caller]
 pub fn scope<'env, F, T>(body: F) -> T
 where
@@ -44,7 +45,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
-    /// Starts a thread of the scope.
+    /// Starts a thread in the scope.
     #[track_caller]
     pub fn spawn<F, T>(&'scope self, body: F) -> ScopedJoinHandle<'scope, T>
     where
@@ -54,7 +55,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         self.start(None, body).expect("failed to spawn thread")
     }
 
-    /// Starts a thread with a name.
+    /// Starts a thread with an optional name.
     #[track_caller]
     pub(super) fn start<T: Send + 'scope>(
         &'scope self,
@@ -83,19 +84,19 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Errors
     ///
-    /// With what the thread panicked with.
+    /// With the payload of the thread's panic.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         self.thread.handle.join()?;
         Ok(self.returned.take())
     }
 
-    /// The thread.
+    /// Returns the thread.
     pub fn thread(&self) -> &Thread {
         &self.thread
     }
 
-    /// Whether the thread has ended.
+    /// Checks whether the thread has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         self.thread.handle.is_finished()

@@ -1,23 +1,24 @@
-//! All interleavings of a program, by a machine whose threads keep their own stacks of owned values.
+//! Enumerates all interleavings of a program. Each thread has its own stack of owned values.
 
 use super::{Last, Program, Statement};
 use std::collections::{BTreeSet, HashSet};
 
-/// How an execution ends.
+/// The end of an execution.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Ending {
-    /// What each thread saw (none if it panicked), the numbers, and how often destructors took each lock.
+    /// Values loaded by each thread (`None`: panicked), variables, uses of each lock by
+    /// destructors.
     Complete(Vec<Option<Vec<u32>>>, [u32; 2], [u32; 2]),
-    /// The main thread panicked, or another one that the main thread cannot join.
+    /// The main thread panicked, or another thread that the main thread cannot join.
     Panic,
     Abort,
-    /// Threads wait for each other, or poll for what does not come.
+    /// Threads wait for each other, or poll for a value that is never written.
     Hang,
 }
 
 pub(crate) type Endings = BTreeSet<Ending>;
 
-/// How all executions end; none if there are more states than `limit`.
+/// Returns the ends of all executions, or `None` if there are more than `limit` states.
 pub(crate) fn endings(program: &Program, limit: usize) -> Option<Endings> {
     let mut seen = HashSet::new();
     let mut endings = Endings::new();
@@ -45,19 +46,19 @@ pub(crate) fn endings(program: &Program, limit: usize) -> Option<Endings> {
     Some(endings)
 }
 
-/// What a thread does next.
+/// The next move of a thread.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Move {
     Begin(Statement),
     Drop(Last),
-    /// A guard is dropped.
+    /// Drops a guard.
     Unlock(usize, WhenPanicking),
-    /// Waits until `locks[_]` is free; a destructor holds it for a moment.
+    /// Waits until the lock is free. A destructor then holds it briefly.
     LockInDrop(usize),
     UnlockInDrop(usize),
-    /// Drops what the scope owns.
+    /// Drops the values that the scope owns.
     Leave,
-    /// Drops what the thread owns, after a panic.
+    /// Drops the values that the thread owns, after a panic.
     Unwind,
     /// The code of the thread has ended: drops its thread-local.
     EndOfCode,
@@ -67,20 +68,20 @@ enum Move {
     Report,
 }
 
-/// Whether a guard was taken while its thread was panicking.
+/// Whether the thread was panicking when it took the guard.
 type WhenPanicking = bool;
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Owned {
     Guard(usize, WhenPanicking),
     Value(Vec<Last>),
-    /// Where a scope begins.
+    /// The beginning of a scope.
     Scope,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Thread {
-    /// The next move is the last one.
+    /// The next move is at the end.
     moves: Vec<Move>,
     owned: Vec<Owned>,
     local: Option<Vec<Last>>,
@@ -134,7 +135,7 @@ impl State {
         }
     }
 
-    /// What it is called that no thread can move: the panic of a thread that has ended and was not joined explains it.
+    /// Returns the ending if no thread can move: a panic of an unjoined, ended thread explains it.
     fn hang(&self) -> Ending {
         let mut threads = self.threads.iter();
         match threads.any(|thread| thread.has_panicked && thread.has_ended && !thread.is_joined) {
@@ -143,7 +144,7 @@ impl State {
         }
     }
 
-    /// What one move of the thread leads to; none if it has to wait or has ended.
+    /// Returns the result of one move of the thread, or `None` if it must wait or has ended.
     fn after(&self, number: usize) -> Option<Result<State, Ending>> {
         let mut state = self.clone();
         let next = state.threads[number].moves.pop()?;
@@ -158,7 +159,7 @@ impl State {
         is_possible.then(|| state.perform(number, next).map_or(Ok(state), Err))
     }
 
-    /// Performs the move; gives the ending if it ends the execution.
+    /// Performs the move. Returns the ending if the move ends the execution.
     fn perform(&mut self, number: usize, next: Move) -> Option<Ending> {
         let State {
             numbers,
@@ -267,7 +268,7 @@ impl Thread {
     }
 }
 
-/// Does the statements, then leaves their scope.
+/// Pushes the statements, and then the end of their scope.
 fn enter(moves: &mut Vec<Move>, statements: &[Statement]) {
     moves.push(Move::Leave);
     moves.extend(statements.iter().rev().cloned().map(Move::Begin));

@@ -1,4 +1,4 @@
-// Code of a user, compiled against `std` and against Mazurka: `root` is either.
+// User code that is compiled against `std` and against Mazurka: `root` is one of them.
 use self::root::sync::atomic::*;
 use self::root::sync::mpsc::{self, *};
 use self::root::sync::*;
@@ -124,7 +124,7 @@ pub fn traits() {
     let _: fn(OnceLock<u8>, OnceLock<u8>) -> bool = |a, b| a == b;
 }
 
-/// Types of closures come first, as in `std`, so that they can be left out by `_`.
+/// Type parameters for closures come first, as in `std`, so that `_` can replace them.
 pub fn generics() {
     let _ = thread::spawn::<fn(), ()>;
     let _ = thread::Builder::spawn::<fn(), ()>;

@@ -1,10 +1,10 @@
-//! Collects what a program can do: the set of values that it hands out over all its executions.
+//! Collects the outcomes of a program: the set of values that it returns over all its executions.
 
 use mazurka::{Checker, Report, Style};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-/// Checks the program and returns what it returned in each execution.
+/// Checks the program and returns the values that it returned.
 #[allow(dead_code, reason = "some tests want the report, too")]
 pub fn outcomes<T: Ord + Send + 'static>(program: impl Fn() -> T + 'static) -> BTreeSet<T> {
     let (seen, report) = explored(Checker::new(), program);
@@ -17,7 +17,7 @@ pub fn outcomes<T: Ord + Send + 'static>(program: impl Fn() -> T + 'static) -> B
     seen
 }
 
-/// Checks the program and returns what it returned in each execution, with the report.
+/// Checks the program and returns the values that it returned, with the report.
 pub fn explored<T: Ord + Send + 'static>(
     checker: Checker,
     program: impl Fn() -> T + 'static,

@@ -1,37 +1,38 @@
-//! Where the stack pointer and the frame pointer of a function point to, and which registers hold addresses of its frame.
+//! Tracks the stack pointer and frame pointer of a function, and the registers that hold addresses
+//! of its frame.
 
 use super::RETURN_ADDRESS;
 use iced_x86::{
     FlowControl, Instruction, InstructionInfo, Mnemonic, OpAccess, OpKind, Register, UsedRegister,
 };
 
-/// Where the two registers point to before an instruction, as offsets from the end of the frame.
+/// The values of the two pointers before an instruction, as offsets from the end of the frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pointers {
     pub stack: i64,
     pub frame: Option<i64>,
 }
 
-/// What is known before an instruction.
+/// The state of the analysis before an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Known {
     pub pointers: Pointers,
-    /// For each general register the addresses of the frame that it may hold, as bits of [`Addresses`].
+    /// The frame addresses that each general register may hold, as bits of [`Addresses`].
     held: [u64; 16],
 }
 
-/// The addresses of the frame that the function computes.
+/// The frame addresses that the function computes.
 #[derive(Default)]
 pub struct Addresses {
     offsets: Vec<i64>,
-    /// Those that are used for anything but a call of a hook.
+    /// The addresses that are used for anything other than a call of a hook.
     taken: u64,
-    /// Others may be used, too.
+    /// Other addresses may be used as well.
     pub is_any_taken: bool,
 }
 
 impl Addresses {
-    /// The offsets of the addresses that are taken.
+    /// Returns the offsets of the addresses that are taken.
     pub fn taken(&self) -> impl Iterator<Item = i64> {
         let offsets = self.offsets.iter().enumerate();
         let taken = offsets.filter(|(number, _)| self.taken >> number & 1 != 0);
@@ -49,7 +50,7 @@ impl Addresses {
 }
 
 impl Known {
-    /// At the beginning of a function.
+    /// The state at the beginning of a function.
     pub const ENTRY: Known = Known::of(Pointers {
         stack: RETURN_ADDRESS,
         frame: None,
@@ -62,7 +63,7 @@ impl Known {
         }
     }
 
-    /// What is known where two paths meet. None if the pointers differ.
+    /// Merges the states of two paths that meet. Returns `None` if the pointers differ.
     pub fn meet(self, other: Known) -> Option<Known> {
         let mut met = self;
         for (one, more) in met.held.iter_mut().zip(other.held) {
@@ -71,7 +72,8 @@ impl Known {
         (self.pointers == other.pointers).then_some(met)
     }
 
-    /// After an instruction. `calls_hook`: it calls a hook that only announces an access. None if the analysis cannot find out.
+    /// Returns the state after an instruction, or `None` if the analysis fails. `calls_hook`: the
+    /// instruction calls a hook that only announces an access.
     pub fn after(
         self,
         instruction: &Instruction,
@@ -89,7 +91,7 @@ impl Known {
                 addresses.taken |= if calls_hook { 0 } else { held };
             }
             if !calls_hook {
-                // An exception may go on elsewhere with what is preserved.
+                // An exception may continue elsewhere with the preserved registers.
                 addresses.taken |= after.held.iter().fold(0, |all, held| all | held);
             }
             return Some(after);
@@ -118,7 +120,7 @@ impl Known {
         Some(after)
     }
 
-    /// The register that the instruction copies to another one.
+    /// Returns the source register of a copy between registers.
     fn copied(&self, instruction: &Instruction) -> Option<usize> {
         let [target, source] = [instruction.op0_register(), instruction.op1_register()];
         let is_copy = instruction.mnemonic() == Mnemonic::Mov
@@ -133,7 +135,8 @@ impl Known {
 }
 
 impl Pointers {
-    /// The offset of the address that the instruction computes into a register that is no pointer.
+    /// Returns the offset of the address that the instruction computes into a register that is no
+    /// pointer.
     fn address(self, instruction: &Instruction) -> Option<i64> {
         let target = instruction.op0_register();
         let is_plain = instruction.op_kind(0) == OpKind::Register
@@ -210,7 +213,7 @@ impl Pointers {
         Some(Pointers { stack, frame })
     }
 
-    /// Whether the frame's address gets to where it is not followed.
+    /// Checks whether the address of the frame escapes to where the analysis does not follow it.
     fn gives_away(self, instruction: &Instruction, info: &InstructionInfo) -> bool {
         let has_index = info.used_memory().iter().any(|memory| {
             self.is_pointer(memory.index())
@@ -246,7 +249,7 @@ impl Pointers {
         }
     }
 
-    /// The offset that a register and a displacement make.
+    /// Returns the offset that a register and a displacement refer to.
     pub fn place(self, base: Register, displacement: u64) -> Option<i64> {
         let base = match base {
             Register::RSP => Some(self.stack),
@@ -276,7 +279,7 @@ fn writes(used: &UsedRegister) -> bool {
     )
 }
 
-/// The number of a general register.
+/// Returns the number of a general register.
 fn number(register: Register) -> Option<usize> {
     register.is_gpr64().then(|| register.number())
 }

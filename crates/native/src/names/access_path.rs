@@ -1,4 +1,4 @@
-//! From bytes within a variable to what a programmer would write: `.nodes[2].next`.
+//! Translates bytes within a variable to the notation of a programmer: `.nodes[2].next`.
 
 use super::information::EntryId;
 use super::types::{Member, Record, Shape, Types};
@@ -8,39 +8,39 @@ use super::value::Kind;
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     pub offset: u64,
-    /// 0: what begins at the offset, a structure rather than its first member.
+    /// 0 selects whatever begins at the offset: a structure rather than its first member.
     pub size: u64,
 }
 
 /// A part of a variable.
 pub struct Part {
-    /// What is written behind the name of the variable.
+    /// The text that follows the name of the variable.
     pub path: String,
-    /// How its bytes are read, if all of it is meant.
+    /// How to read the bytes, if they are exactly this part.
     pub kind: Option<Kind>,
     fit: Fit,
 }
 
-/// How well the part is what the bytes are, the best last: members of unions compete by it.
+/// How well a part matches the bytes, from worst to best. It decides between members of a union.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// More or less than the bytes.
+    /// The part and the bytes differ in extent.
     Loose,
-    /// Exactly these bytes, of several values.
+    /// Exactly these bytes, which hold several values.
     Whole,
-    /// One value.
+    /// Exactly one value.
     Value,
 }
 
-/// How deep types may lie in each other.
+/// The greatest depth of nested types.
 const DEEPEST: usize = 32;
 
-/// The part of a variable of this type that lies at these bytes.
+/// Returns the part of a variable of this type that these bytes are.
 pub fn part(types: Types<'_>, id: EntryId, span: Span) -> Part {
     Descent { types }.within_type(id, span, Way::default())
 }
 
-/// The way down to a type: what is written for it, and how many types it lies in.
+/// The path to a nested type: its text so far, and its depth.
 #[derive(Clone, Default)]
 struct Way {
     path: String,
@@ -102,7 +102,7 @@ impl Descent<'_> {
         let last = (span.offset + span.size - 1) / size;
         let path = match lengths.len() {
             1 => format!("{}[{first} ... {last}]", way.path),
-            // A range over several rows begins in one of them.
+            // The elements may span several rows, so only the first one is named.
             _ => format!("{}{} and on", way.path, indices(first, lengths)),
         };
         Part {
@@ -113,7 +113,7 @@ impl Descent<'_> {
     }
 
     fn within_record(&self, record: &Record, size: Option<u64>, span: Span, way: Way) -> Part {
-        // A pointer to a structure is hardly meant for its first member.
+        // A pointer to a structure rarely means its first member.
         if (span.offset, span.size) == (0, 0) {
             return whole(way);
         }
@@ -148,7 +148,7 @@ impl Descent<'_> {
             return false;
         };
         match self.types.size(member.type_of) {
-            // An array at the end of a structure may be longer than it says.
+            // An array at the end of a structure may be longer than its type says.
             Some(0) | None => true,
             Some(size) => offset + span.size.max(1) <= size,
         }
@@ -163,7 +163,7 @@ fn whole(way: Way) -> Part {
     }
 }
 
-/// Bytes that are no part which has a name.
+/// Describes bytes that are no named part.
 fn loose(way: Way, span: Span) -> Part {
     let path = match (span.offset, span.size) {
         (0, 0) => way.path,
@@ -177,7 +177,7 @@ fn loose(way: Way, span: Span) -> Part {
     }
 }
 
-/// The bit fields that lie in these bytes, if there is nothing else.
+/// Returns the bit fields in these bytes, if there is no other member.
 fn bit_fields(record: &Record, span: Span, way: &Way) -> Option<Part> {
     let (first, end) = (span.offset * 8, (span.offset + span.size.max(1)) * 8);
     let overlapping = record.members.iter().filter(|member| match member.bits {
@@ -199,7 +199,7 @@ fn bit_fields(record: &Record, span: Span, way: &Way) -> Option<Part> {
     })
 }
 
-/// `[1][2]` for element 6 of `[3][4]`.
+/// Returns the indices of an element: `[1][2]` for element 6 of `[3][4]`.
 fn indices(element: u64, lengths: &[u64]) -> String {
     let mut rest = element;
     let mut indices = Vec::new();
@@ -213,7 +213,8 @@ fn indices(element: u64, lengths: &[u64]) -> String {
     written.collect()
 }
 
-/// What a programmer writes for a member: nothing for a base class, an anonymous structure, or the inside of a library.
+/// Returns the text for a member: empty for a base class, an anonymous structure, or an internal
+/// member of a library.
 fn written(record: &Record, member: &Member) -> String {
     let is_reserved = |name: &str| {
         let mut letters = name.chars();

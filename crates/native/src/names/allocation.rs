@@ -1,5 +1,5 @@
-//! What is in a block of the heap: the type of the variable that the result of the allocation is stored into, or of the
-//! parameter that it is passed to, as a constructor's `this` is.
+//! Finds the type of a heap block: the type that the variable points to in which the result of the
+//! allocation is stored, or the parameter to which it is passed (such as a constructor's `this`).
 
 use super::access_path::{Span, part};
 use super::code::{Destination, destination};
@@ -16,32 +16,32 @@ use gimli::constants;
 pub struct Block {
     /// The address that the call of the allocating function returns to.
     pub returns_to: u64,
-    /// In bytes.
+    /// Its size in bytes.
     pub size: u64,
 }
 
 /// A part of a block of the heap.
 #[derive(Clone, Debug)]
 pub struct Content {
-    /// The type of the block, or of its elements: `list::node`. Empty if it has no name.
+    /// The type of the block or of its elements: `list::node`. Empty for a type without a name.
     pub type_name: String,
-    /// The part; its name is what is written behind the block: `.next`, `[2].value`, or nothing.
+    /// The part. Its name follows that of the block: `.next`, `[2].value`, or empty.
     pub part: Variable,
 }
 
-/// Where a frame ends that exists only to ask for the variable at a place in it.
+/// The end of an imaginary frame, in which the variable at a given place is looked up.
 const SOMEWHERE: u64 = 1 << 40;
 
 impl Images {
-    /// The part of a block that has `size` bytes at an offset. Nothing where the type of the block cannot be told.
-    /// `memory` reads the code of the process.
+    /// Returns the part of a block that has `size` bytes at an offset, or `None` if the type of the
+    /// block is unknown. `memory` reads the code of the process.
     pub fn in_block(
         &self,
         block: Block,
         (offset, size): (u64, u64),
         memory: Memory<'_>,
     ) -> Option<Content> {
-        // A block may be of unknown origin.
+        // The origin of a block may be unknown.
         let (names, base) = self.at(block.returns_to.checked_sub(1)?)?;
         let information = names.information.as_ref()?;
         let table = names.table(information);
@@ -59,7 +59,7 @@ impl Images {
             offset: offset % type_size,
             size,
         };
-        // Bytes of several elements have no name.
+        // Bytes that span several elements have no name.
         if within.offset + size > type_size {
             return None;
         }
@@ -79,7 +79,7 @@ impl Images {
 }
 
 impl Names {
-    /// What a local variable at a distance from the frame pointer points to.
+    /// Returns the type that a local variable at a distance from the frame pointer points to.
     fn pointed_at_by_local(&self, instruction: u64, distance: i64) -> Option<EntryId> {
         let frame = SOMEWHERE - 16;
         let registers = Registers::new(instruction, frame, frame);
@@ -97,7 +97,7 @@ impl Names {
             .filter(|_| is_whole)
     }
 
-    /// What a variable at a fixed address points to.
+    /// Returns the type that a variable at a fixed address points to.
     fn pointed_at_by_global(&self, address: u64) -> Option<EntryId> {
         let information = self.information.as_ref()?;
         let globals = &self.table(information).globals;
@@ -107,7 +107,7 @@ impl Names {
     }
 }
 
-/// What the first parameter of a function points to.
+/// Returns the type that the first parameter of a function points to.
 fn first_parameter(information: &Information, table: &Table, function: u64) -> Option<EntryId> {
     let function = table.function(function)?.entry;
     let types = Types { information, table };

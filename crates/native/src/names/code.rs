@@ -1,25 +1,26 @@
-//! What a few instructions tell: whether an address is one that a call returns to, and where its result goes.
+//! Decodes a few instructions around a call: checks for return addresses, follows results of calls.
 
 use super::Memory;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 
-/// The longest instruction.
+/// The length of the longest instruction.
 const LONGEST: u64 = 15;
-/// How many bytes are looked at for where a result goes.
+/// The number of bytes that are searched for the destination of a result.
 const NEAR: u64 = 160;
 
-/// A call that would return to an address.
+/// The call before a return address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// Of the function at this address.
+    /// A call of the function at this address.
     Direct(u64),
-    /// Of a function that a register or memory names.
+    /// A call of a function whose address is in a register or in memory.
     Indirect,
 }
 
-/// The call before an address, if there may be one.
+/// Returns the call that may precede an address.
 pub fn call_before(returns_to: u64, memory: Memory<'_>) -> Option<Call> {
-    // Of direct calls, calls by register, by memory with a short and with a long displacement.
+    // The lengths of direct calls, and of calls by register and memory, with short and long
+    // displacement.
     for length in [5, 2, 3, 6, 4, 7] {
         let start = returns_to.checked_sub(length)?;
         let code = bytes(start, LONGEST, memory)?;
@@ -38,19 +39,20 @@ pub fn call_before(returns_to: u64, memory: Memory<'_>) -> Option<Call> {
     None
 }
 
-/// Where the result of a call goes.
+/// The destination of the result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// Into memory at this distance from the frame pointer.
+    /// Memory at this distance from the frame pointer.
     Frame(i64),
-    /// Into memory at an address.
+    /// Memory at this address.
     Address(u64),
-    /// To the function at this address, as its first argument.
+    /// The first argument of the function at this address.
     Argument(u64),
 }
 
-/// Follows the result of a call that returns here through the next instructions, until it is stored or passed on where
-/// `accept` wants it. What compilers store for a moment is followed, too.
+/// Follows the result of a call through the instructions after `returns_to`, until it is stored or
+/// passed to a destination that `accept` accepts. The result is also followed through temporary
+/// variables.
 pub fn destination<T>(
     returns_to: u64,
     memory: Memory<'_>,
@@ -79,15 +81,15 @@ pub fn destination<T>(
     None
 }
 
-/// What holds the result of a call.
+/// The registers and places that hold the result of a call.
 struct Holders {
     registers: Vec<Register>,
-    /// By their distances from the frame pointer.
+    /// Places in the frame, by their distance from the frame pointer.
     places: Vec<i64>,
 }
 
 impl Holders {
-    /// Where an instruction stores the result, or to whom it passes it on.
+    /// Returns the destination to which an instruction stores or passes the result.
     fn leads_to(&self, instruction: &Instruction) -> Option<Destination> {
         if instruction.is_call_near() && self.registers.contains(&Register::RDI) {
             return Some(Destination::Argument(instruction.near_branch_target()));
@@ -99,7 +101,7 @@ impl Holders {
         place(instruction).filter(|_| is_store)
     }
 
-    /// What holds it behind an instruction.
+    /// Updates the holders for the effect of an instruction.
     fn follow(&mut self, instruction: &Instruction) {
         if instruction.mnemonic() == Mnemonic::Call {
             self.registers.retain(is_preserved);
@@ -126,7 +128,7 @@ impl Holders {
     }
 }
 
-/// The place in memory that an instruction names.
+/// Returns the memory operand of an instruction.
 fn place(instruction: &Instruction) -> Option<Destination> {
     if instruction.memory_index() != Register::None {
         return None;
@@ -134,7 +136,7 @@ fn place(instruction: &Instruction) -> Option<Destination> {
     let displacement = instruction.memory_displacement64();
     match instruction.memory_base() {
         Register::RBP => Some(Destination::Frame(displacement.cast_signed())),
-        // Relative to the instruction: the decoder gives the address.
+        // For an operand relative to the instruction, the decoder returns the absolute address.
         Register::RIP | Register::None => Some(Destination::Address(displacement)),
         _ => None,
     }
@@ -147,7 +149,7 @@ fn is_preserved(register: &Register) -> bool {
     )
 }
 
-/// Bytes of code, as far as they can be read.
+/// Reads bytes of code, as many as are readable.
 fn bytes(start: u64, length: u64, memory: Memory<'_>) -> Option<Vec<u8>> {
     let words = (0..length.div_ceil(8)).map_while(|index| memory(start + 8 * index));
     let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();

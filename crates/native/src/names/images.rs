@@ -1,4 +1,4 @@
-//! All images of a process: names by the addresses that the process has.
+//! The names of all images of a process, by addresses in the process.
 
 use super::{Frame, Memory, Names, Registers, Variable, Waiting};
 use crate::{RUNTIME_LIBRARY, Surroundings};
@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The images of a process, each read when the first address in it is asked for.
+/// The images of a process. Each is read when an address in it is first queried.
 ///
 /// ```
 /// use mazurka_native::Images;
@@ -23,27 +23,27 @@ struct Image {
     path: PathBuf,
     base: u64,
     addresses: Range<u64>,
-    /// Nothing if the file cannot be read.
+    /// `None` if the file cannot be read.
     names: OnceCell<Option<Names>>,
 }
 
-/// A function that runs, or waits for one that it has called.
+/// A function that runs or waits for a call to return.
 #[derive(Clone, Debug)]
 pub struct Activation {
-    /// Its places in the source: inlined functions first.
+    /// Its source positions, inlined functions first.
     pub frames: Vec<Frame>,
-    /// Its instruction, in the addresses of the process.
+    /// Its current instruction, as an address in the process.
     pub instruction: u64,
-    /// Where its frame ends: the stack pointer before it was called.
+    /// The end of its frame: the stack pointer before the function was called.
     pub end: u64,
 }
 
-/// Deeper stacks are cut: nobody reads them, and a damaged one may have no end.
+/// The greatest number of frames. More would be of no use, and a damaged stack may have no end.
 const DEEPEST: usize = 256;
 
 impl Images {
-    /// Adds an image: its file, the address that it was loaded at (`dlpi_addr`; 0 for a program with fixed addresses),
-    /// and the addresses that it takes.
+    /// Adds an image: its file, the address at which it is loaded (`dlpi_addr`; 0 for a program
+    /// with fixed addresses), and the addresses that it occupies.
     pub fn add(&mut self, path: PathBuf, base: u64, addresses: Range<u64>) {
         self.images.push(Image {
             path,
@@ -53,32 +53,33 @@ impl Images {
         });
     }
 
-    /// As [`Names::frames`].
+    /// Does the same as [`Names::frames`], for the image that has this address.
     pub fn frames(&self, instruction: u64) -> Vec<Frame> {
         self.at(instruction)
             .map(|(names, base)| names.frames(instruction - base))
             .unwrap_or_default()
     }
 
-    /// As [`Names::continues_release_sequences`].
+    /// Does the same as [`Names::continues_release_sequences`], for the image that has this
+    /// address.
     pub fn continues_release_sequences(&self, instruction: u64) -> bool {
         self.at(instruction)
             .is_some_and(|(names, base)| names.continues_release_sequences(instruction - base))
     }
 
-    /// As [`Names::variable`].
+    /// Does the same as [`Names::variable`], for the image that has this address.
     pub fn variable(&self, address: u64, size: u64) -> Option<Variable> {
         let (names, base) = self.at(address)?;
         names.variable(address - base, size)
     }
 
-    /// As [`Names::thread_local`], for the image that has this address, for example the program's `main`.
+    /// Does the same as [`Names::thread_local`], for the image that has an address such as `main`.
     pub fn thread_local(&self, image: u64, offset: u64, size: u64) -> Option<Variable> {
         let (names, _) = self.at(image)?;
         names.thread_local(offset, size)
     }
 
-    /// The functions of a stack, the innermost first.
+    /// Returns the functions on a stack, the innermost first.
     pub fn stack(&self, registers: &Registers, memory: Memory<'_>) -> Vec<Activation> {
         let mut activations = Vec::new();
         self.walk(registers, memory, |registers, end| {
@@ -92,8 +93,8 @@ impl Images {
         activations
     }
 
-    /// The local variable on a stack that has `size` bytes at `address`, of whichever of the functions there.
-    /// The registers are those of the stack's owner where it runs or waits.
+    /// Returns the local variable, in any frame of a stack, that contains `size` bytes at
+    /// `address`. The registers are those with which the owner of the stack runs or waits.
     pub fn local(
         &self,
         registers: &Registers,
@@ -114,7 +115,8 @@ impl Images {
         found
     }
 
-    /// The function to which a call returns at an address, which `code` has at an offset, and its dead values.
+    /// Returns the function to which a call returns, and its dead values. `code` has the return
+    /// address at the given offset.
     pub fn waiting(
         &self,
         returns_to: u64,
@@ -125,13 +127,14 @@ impl Images {
         names.waiting(returns_to - base, base, code, around)
     }
 
-    /// The places of a function's variables in its frame, from its end, if it has a frame pointer and each variable one place.
+    /// Returns the places of a function's variables, relative to the end of its frame, if it has a
+    /// frame pointer and each variable has one place.
     pub fn frame_variables(&self, function: u64) -> Option<Vec<Range<i64>>> {
         let (names, base) = self.at(function)?;
         names.frame_variables(function - base)
     }
 
-    /// The value of a variable; an address with a name is shown by its name: `&queue.nodes[3]`.
+    /// Formats the value of a variable. An address with a name is shown by it: `&queue.nodes[3]`.
     pub fn value(&self, variable: &Variable, bytes: &[u8]) -> String {
         let address = <[u8; 8]>::try_from(bytes).map(u64::from_le_bytes);
         match address {
@@ -149,7 +152,8 @@ impl Images {
         variable.or_else(|| names.frames(address - base).pop()?.function)
     }
 
-    /// Goes from frame to frame as long as it is asked to: registers in the addresses of the process, end of the frame.
+    /// Visits frames from the innermost outwards until `visit` returns false. It receives the
+    /// registers, with addresses in the process, and the end of the frame.
     fn walk(
         &self,
         registers: &Registers,
@@ -174,13 +178,13 @@ impl Images {
         }
     }
 
-    /// Whether an address lies in an image.
+    /// Checks whether an address lies in an image.
     pub fn has_code(&self, address: u64) -> bool {
         self.image(address).is_some()
     }
 
-    /// The names of the image that has an address, and where it was loaded. Those of our own library are nobody's
-    /// business.
+    /// Returns the names of the image that contains an address, and the address at which it is
+    /// loaded. The names of our own library are never shown.
     pub(super) fn at(&self, address: u64) -> Option<(&Names, u64)> {
         let image = self
             .image(address)
@@ -195,7 +199,7 @@ impl Images {
     }
 }
 
-/// The same registers with the instruction in the addresses of the image.
+/// Converts the instruction to an address in the image.
 fn relative(registers: &Registers, base: u64) -> Registers {
     registers
         .clone()

@@ -1,4 +1,4 @@
-//! The debug information of one image: units, entries, and what refers to what.
+//! The debug information of one image: its units, entries, and references between entries.
 
 use addr2line::Context;
 use gimli::{
@@ -12,23 +12,23 @@ use std::sync::Arc;
 pub type Reader = EndianArcSlice<LittleEndian>;
 pub type Entry = DebuggingInformationEntry<Reader>;
 
-/// One entry of the debug information.
+/// An entry of the debug information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EntryId {
-    /// Index in [`Information::units`].
+    /// The index in [`Information::units`].
     pub unit: usize,
     pub offset: UnitOffset,
 }
 
 pub struct Information {
     pub dwarf: Arc<Dwarf<Reader>>,
-    /// In the order of their offsets.
+    /// The units in the order of their offsets.
     pub units: Vec<Unit<Reader>>,
     pub lines: Context<Reader>,
 }
 
 impl Information {
-    /// Nothing where there is no debug information, or none that can be understood.
+    /// Reads the debug information. Returns `None` if it is missing or unreadable.
     pub fn of(file: &object::File<'_>) -> Option<Information> {
         file.section_by_name(".debug_info")?;
         let load = |id: gimli::SectionId| Ok::<_, gimli::Error>(section(file, id.name()));
@@ -54,7 +54,7 @@ impl Information {
         self.unit(id).entry(id.offset).ok()
     }
 
-    /// The entry that an attribute refers to.
+    /// Returns the entry that an attribute refers to.
     pub fn referred(&self, unit: usize, entry: &Entry, attribute: DwAt) -> Option<EntryId> {
         match entry.attr_value(attribute)? {
             AttributeValue::UnitRef(offset) => Some(EntryId { unit, offset }),
@@ -63,7 +63,7 @@ impl Information {
         }
     }
 
-    /// What another entry says that this one completes: a declaration, or a function before it was inlined.
+    /// Returns the entry that this one completes: a declaration, or the function that was inlined.
     pub fn origin(&self, unit: usize, entry: &Entry) -> Option<EntryId> {
         [
             constants::DW_AT_specification,
@@ -73,19 +73,19 @@ impl Information {
         .find_map(|attribute| self.referred(unit, entry, *attribute))
     }
 
-    /// The name that the entry has by itself.
+    /// Returns the name that the entry itself has.
     pub fn own_name(&self, unit: usize, entry: &Entry) -> Option<String> {
         let value = entry.attr_value(constants::DW_AT_name)?;
         let text = self.dwarf.attr_string(&self.units[unit], value).ok()?;
         Some(text.to_string_lossy().ok()?.into_owned())
     }
 
-    /// The name of an entry, which may be with its origin.
+    /// Returns the name of an entry or of its origin.
     pub fn name(&self, unit: usize, entry: &Entry) -> Option<String> {
         self.with_origin(unit, entry, |unit, entry| self.own_name(unit, entry))
     }
 
-    /// The type of an entry, which may be with its origin.
+    /// Returns the type of an entry or of its origin.
     pub fn type_of(&self, unit: usize, entry: &Entry) -> Option<EntryId> {
         self.with_origin(unit, entry, |unit, entry| {
             self.referred(unit, entry, constants::DW_AT_type)
@@ -96,7 +96,7 @@ impl Information {
         entry.attr_value(attribute)?.udata_value()
     }
 
-    /// Where the source of an entry is.
+    /// Returns the source file of an entry.
     pub fn file(&self, unit: usize, entry: &Entry) -> Option<PathBuf> {
         let AttributeValue::FileIndex(index) = entry.attr_value(constants::DW_AT_decl_file)? else {
             return None;
@@ -112,7 +112,7 @@ impl Information {
         Some(folder.join(text(file.path_name())?))
     }
 
-    /// The first answer of an entry, its origin, and the origin of that one.
+    /// Returns the first result of `ask` for an entry, its origin, and the origin of that.
     fn with_origin<T>(
         &self,
         unit: usize,
@@ -146,7 +146,7 @@ impl Information {
     }
 }
 
-/// The bytes of a section, none if it is not there.
+/// Returns the bytes of a section, empty if it is missing.
 pub fn section(file: &object::File<'_>, name: &str) -> Reader {
     let data = file
         .section_by_name(name)
@@ -155,7 +155,7 @@ pub fn section(file: &object::File<'_>, name: &str) -> Reader {
     EndianArcSlice::new(Arc::from(&*data), LittleEndian)
 }
 
-/// A path without detours: `/a/./b/../c.c` is `/a/c.c`.
+/// Normalizes a path: `/a/./b/../c.c` becomes `/a/c.c`.
 pub fn direct(path: &str) -> String {
     let mut parts = PathBuf::new();
     for part in Path::new(path).components() {
@@ -173,7 +173,7 @@ pub fn direct(path: &str) -> String {
     parts.to_string_lossy().into_owned()
 }
 
-/// Whether a file belongs to the system: what is in it is nobody's business.
+/// Checks whether a file belongs to the system, whose internals are not shown.
 pub fn is_of_library(file: &str) -> bool {
     file.starts_with("/usr/include/") || file.starts_with("/usr/lib/")
 }

@@ -7,9 +7,9 @@ use super::types::Types;
 use gimli::{AttributeValue, EntriesCursor, Unit, constants};
 use std::ops::Range;
 
-/// A local variable or parameter whose bytes contain the address that was asked for.
+/// A local variable or parameter that contains the address in question.
 pub struct Local {
-    /// With its function: `main::shared`.
+    /// The name with that of its function: `main::shared`.
     pub name: String,
     pub address: u64,
     pub type_of: EntryId,
@@ -23,7 +23,8 @@ pub struct Locals<'a> {
 }
 
 impl Locals<'_> {
-    /// The innermost variable at `address`, in the frame that `machine` describes. Its instruction is one of the image.
+    /// Returns the innermost variable at `address`, in the frame that `machine` describes. Its
+    /// instruction is an address in the image.
     pub fn at(&self, address: u64, machine: &Machine<'_>) -> Option<Local> {
         let id = self.function.entry;
         let unit = self.information.unit(id);
@@ -40,7 +41,7 @@ impl Locals<'_> {
         let mut found = None;
         let mut cursor = unit.entries_at_offset(id.offset).ok()?;
         let depth = entry_after(&mut cursor)?.depth();
-        // Functions that this one contains by inlining, the innermost last, with their depths.
+        // This function and those inlined into it, with their depths, the innermost last.
         let mut around = vec![(depth, id)];
         let mut skipped: Option<isize> = None;
         while let Some(entry) = entry_after(&mut cursor).filter(|entry| entry.depth() > depth) {
@@ -68,8 +69,8 @@ impl Locals<'_> {
         found
     }
 
-    /// The places of all variables in the frame, from its end, if each has one place for all of the function. This is so
-    /// where the compiler has not optimised.
+    /// Returns the places of all variables, relative to the end of the frame, if each has one place
+    /// in the whole function, as in code that is not optimized.
     pub fn places(&self, machine: &Machine<'_>) -> Option<Vec<Range<i64>>> {
         let id = self.function.entry;
         let unit = self.information.unit(id);
@@ -147,7 +148,8 @@ impl Locals<'_> {
         })
     }
 
-    /// Evaluates an attribute that is an expression, or a list of those that hold in parts of the code.
+    /// Evaluates an attribute that is an expression, or a list of expressions for parts of the
+    /// code.
     fn expression(
         &self,
         unit: &Unit<Reader>,
@@ -169,7 +171,8 @@ impl Locals<'_> {
         None
     }
 
-    /// Whether the instruction lies in a block, or the block does not tell its code.
+    /// Checks whether the instruction is in a block. A block without code ranges counts as
+    /// containing it.
     fn runs_in(&self, unit: &Unit<Reader>, entry: &Entry, machine: &Machine<'_>) -> bool {
         let Ok(mut ranges) = self.information.dwarf.die_ranges(unit, entry) else {
             return true;
@@ -190,7 +193,7 @@ fn entry_after(cursor: &mut EntriesCursor<'_, Reader>) -> Option<Entry> {
     cursor.next_dfs().ok()?.cloned()
 }
 
-/// Whether the entry of a variable says that it has no place of its own.
+/// Checks whether the entry of a variable says that it has no place of its own.
 fn is_without_place(entry: &Entry) -> bool {
     let has = |attribute| entry.attr_value(attribute).is_some();
     has(constants::DW_AT_const_value) || has(constants::DW_AT_declaration)

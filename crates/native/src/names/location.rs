@@ -1,9 +1,9 @@
-//! Where the debug information says that something is: evaluates location expressions.
+//! Evaluates location expressions of the debug information.
 
 use super::information::{Information, Reader};
 use gimli::{EvaluationResult, Expression, Location, Register, Unit, Value};
 
-/// The registers of a thread at a place in its code, as far as they are known.
+/// The registers of a thread at an instruction, as far as they are known.
 ///
 /// ```
 /// use mazurka_native::Registers;
@@ -13,21 +13,21 @@ use gimli::{EvaluationResult, Expression, Location, Register, Unit, Value};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registers {
     instruction: u64,
-    /// By their numbers in the debug information.
+    /// Indexed by their numbers in the debug information.
     general: [Option<u64>; 16],
 }
 
-/// Eight bytes of the memory of the process; nothing where it cannot be read.
+/// Reads eight bytes of the process's memory. Returns `None` if they cannot be read.
 pub type Memory<'a> = &'a dyn Fn(u64) -> Option<u64>;
 
 const STACK_POINTER: usize = 7;
 const FRAME_POINTER: usize = 6;
-/// The column of the return address.
+/// The column of the return address in the unwinding tables.
 pub const RETURN_ADDRESS: Register = Register(16);
 
 impl Registers {
-    /// The instruction that runs (for a caller: one byte before its return address), the stack pointer `rsp`, and the
-    /// frame pointer `rbp`.
+    /// Creates registers from the current instruction (for a caller: one byte before its return
+    /// address), the stack pointer `rsp` and the frame pointer `rbp`.
     pub fn new(instruction: u64, stack: u64, frame: u64) -> Registers {
         let mut general = [None; 16];
         general[STACK_POINTER] = Some(stack);
@@ -38,7 +38,7 @@ impl Registers {
         }
     }
 
-    /// The address of the instruction that runs.
+    /// Returns the address of the current instruction.
     pub fn instruction(&self) -> u64 {
         self.instruction
     }
@@ -70,25 +70,25 @@ impl Registers {
     }
 }
 
-/// A frame of a stack, as expressions refer to it.
+/// A stack frame, as expressions refer to it.
 pub struct Machine<'a> {
     pub registers: &'a Registers,
     pub memory: Memory<'a>,
-    /// The stack pointer before the call that made this frame.
+    /// The stack pointer before the call that created this frame.
     pub canonical_address: Option<u64>,
     pub frame_base: Option<u64>,
 }
 
-/// Where something is.
+/// The location of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     Address(u64),
-    /// An offset in the block that each thread has of this image.
+    /// An offset in the block that each thread has for this image.
     ThreadLocal(u64),
     Value(u64),
 }
 
-/// Evaluates an expression; without a machine it can only tell what is at a fixed place.
+/// Evaluates an expression. Without a machine, only fixed locations can be determined.
 pub fn evaluate(
     information: &Information,
     unit: &Unit<Reader>,

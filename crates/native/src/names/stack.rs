@@ -1,8 +1,9 @@
-//! Local variables by their addresses alone, without the registers of the thread whose stack it is.
+//! Finds local variables from their addresses alone, without the registers of the stack's thread.
 //!
-//! The frame of a function lies between two return addresses: that of the function itself, which tells where the frame
-//! ends and, by the call before it, often which function it is; and below, that of the function which it has called,
-//! which tells where it stands. Words that only look so are told by checking one against the other.
+//! The frame of a function lies between two return addresses. The one above is where the function
+//! returns to: it marks the end of the frame, and the call before it often names the function. The
+//! one below is where a called function returns to: it gives the function's current instruction.
+//! Words that only look like return addresses are excluded by checking both against each other.
 
 use super::code::{Call, call_before};
 use super::images::Images;
@@ -10,16 +11,16 @@ use super::information::is_of_library;
 use super::location::Machine;
 use super::{Frame, Memory, Registers, Variable};
 
-/// How far a frame may reach on either side of a variable, in bytes.
+/// The greatest distance, in bytes, from a variable to either end of its frame.
 const FARTHEST: u64 = 64 * 1024;
-/// How far below a variable the frame pointer of its function is kept by what that has called, in words.
+/// The number of words below a variable that are searched for its function's saved frame pointer.
 const KEPT_WITHIN: usize = 4096;
-/// How many calls of libraries may lie in each other.
+/// The greatest depth of nested library calls.
 const DEEPEST: usize = 24;
-/// How many words that look like return addresses are tried on either side.
+/// The number of possible return addresses that are tried on each side.
 const TRIED: usize = 12;
 
-/// A word of a stack that an instruction may return to.
+/// A word of a stack that may be a return address.
 #[derive(Clone, Copy)]
 struct Slot {
     address: u64,
@@ -28,24 +29,24 @@ struct Slot {
 }
 
 impl Frame {
-    /// Whether it is in a source that is no library's.
+    /// Checks whether the source file belongs to no library.
     fn is_own(&self) -> bool {
         let file = self.file.as_deref();
         file.is_some_and(|file| !is_of_library(file))
     }
 }
 
-/// What is looked for, and what was seen.
+/// A search: its target, and the words seen on the way.
 struct Scan<'a> {
     bytes: (u64, u64),
     memory: Memory<'a>,
-    /// Words below the variable that could be frame pointers of its function.
+    /// Words below the variable that may be frame pointers of its function.
     kept: Vec<u64>,
 }
 
 impl Images {
-    /// The local variable of whichever function that has `size` bytes at an address of a stack. `memory` reads the code
-    /// of the process, too, and nothing outside of the stack.
+    /// Returns the local variable, of any function, that contains `size` bytes at an address of a
+    /// stack. `memory` also reads the code of the process, and otherwise only this stack.
     pub fn on_stack(&self, bytes: (u64, u64), memory: Memory<'_>) -> Option<Variable> {
         let (address, _) = bytes;
         let above = (address.next_multiple_of(8)..address.saturating_add(FARTHEST)).step_by(8);
@@ -65,14 +66,16 @@ impl Images {
         })
     }
 
-    /// The address in the program's own source that a call came from, if it returns into a library or its headers:
-    /// `slot` is where the stack has `returns_to`. Nothing where that cannot be told.
+    /// Returns the address in the program's own source from which a call came, if the call returns
+    /// into a library or its headers. `slot` is the place of `returns_to` on the stack. Returns
+    /// `None` if unknown.
     pub fn outside_libraries(&self, returns_to: u64, slot: u64, memory: Memory<'_>) -> Option<u64> {
         let mut returns = self.returns(returns_to, slot, memory);
         returns.find(|address| self.is_own(address - 1))
     }
 
-    /// The functions that wait for the end of a call, the innermost first: `slot` is where the stack has `returns_to`.
+    /// Returns the functions that wait for a call to return, the innermost first. `slot` is the
+    /// place of `returns_to` on the stack.
     pub fn callers(
         &self,
         returns_to: u64,
@@ -83,7 +86,8 @@ impl Images {
         returns.flat_map(|address| self.frames(address - 1))
     }
 
-    /// Whether a function with such a name has made a call, itself or by other functions of libraries.
+    /// Checks whether a function with a matching name made a call, directly or through library
+    /// functions.
     pub fn is_called_by(
         &self,
         is_caller: impl Fn(&str) -> bool,
@@ -97,7 +101,7 @@ impl Images {
         decisive.is_some_and(|frame| named(&frame))
     }
 
-    /// The addresses that a call and those around it return to. The outermost function of a thread may return to none.
+    /// Returns the return addresses of a call and of those around it. The outermost may be missing.
     fn returns(&self, returns_to: u64, slot: u64, memory: Memory<'_>) -> impl Iterator<Item = u64> {
         let start = Some((returns_to, slot));
         let all = std::iter::successors(start, move |&at| self.return_of(at, memory));
@@ -105,8 +109,8 @@ impl Images {
         addresses.take_while(|&address| address > 0)
     }
 
-    /// The place of an instruction: the innermost one in a source that is no library's, if there is one; functions of
-    /// headers may be inlined into it.
+    /// Returns the source position of an instruction: the innermost one outside of libraries, if
+    /// any. Functions of headers may be inlined there.
     pub fn place(&self, instruction: u64) -> Option<Frame> {
         let mut frames = self.frames(instruction);
         frames.retain(|frame| frame.file.is_some());
@@ -114,12 +118,13 @@ impl Images {
         (own < frames.len()).then(|| frames.swap_remove(own))
     }
 
-    /// Whether an instruction is in a source that is no library's.
+    /// Checks whether the source of an instruction belongs to no library.
     pub fn is_own(&self, instruction: u64) -> bool {
         self.place(instruction).is_some_and(|place| place.is_own())
     }
 
-    /// Where a function returns to that is returned into here: the address, and where the stack has it.
+    /// Given the return address of a call and its place on the stack, returns those of the calling
+    /// function.
     fn return_of(&self, (returns_to, slot): (u64, u64), memory: Memory<'_>) -> Option<(u64, u64)> {
         let call = returns_to.checked_sub(1)?;
         let (names, base) = self.at(call)?;
@@ -153,14 +158,14 @@ impl Images {
         slots.take(TRIED).collect()
     }
 
-    /// The variable in the frame between two return addresses, if they are those of one frame.
+    /// Returns the variable in the frame between two return addresses, if they belong to one frame.
     fn within(&self, start: Slot, end: Slot, scan: &Scan<'_>) -> Option<Variable> {
         let canonical_address = end.address + 8;
         let (names, base) = self.at(start.returns_to - 1)?;
         let registers = Registers::new(
             start.returns_to - 1 - base,
             start.address + 8,
-            // Where functions with a frame pointer have it.
+            // The value that a frame pointer has, if the function uses one.
             canonical_address - 16,
         );
         let fits = |registers: &Registers| {
@@ -173,7 +178,7 @@ impl Images {
         };
         let is_one_frame = match called {
             Some(called) => Some(called) == self.function_at(start.returns_to - 1),
-            // Without a frame pointer the size of the frame must be right; with one, what was called keeps it.
+            // Without a frame pointer, the size must match. With one, the called function saves it.
             None => {
                 let is_kept = scan.kept.contains(&(canonical_address - 16));
                 is_kept || fits(&registers.without_frame_pointer())
@@ -191,7 +196,7 @@ impl Images {
         names.local_in(&machine, scan.bytes)
     }
 
-    /// Where the function that has this instruction begins.
+    /// Returns the start of the function that contains this instruction.
     fn function_at(&self, instruction: u64) -> Option<u64> {
         let (names, base) = self.at(instruction)?;
         Some(base + names.function_start(instruction - base)?)

@@ -1,14 +1,15 @@
-//! What the standard of a unit's language says of release sequences.
+//! The rule for release sequences in the language standard of a unit.
 
 use super::information::Information;
 use gimli::{DwLang, Reader as _, constants};
 
-/// What compilers call C++ from 2020 on, in the name of the language or as `-std=`.
+/// Endings of standards since C++20, in the name of the language or in `-std=`.
 const SINCE_CPP20: [&str; 6] = ["++20", "++2a", "++23", "++2b", "++26", "++2c"];
 
-/// Whether a relaxed store continues the release sequence of its thread: in C, and in C++ before C++20. Compilers write the
-/// standard into their own name: gcc always, clang with the whole command line (`-grecord-command-line`). False where
-/// nothing is known, since that finds more races.
+/// Checks whether a relaxed store continues the release sequence of its thread, as in C and in C++
+/// before C++20. Compilers record the standard in their own name: gcc always, clang with the whole
+/// command line (`-grecord-command-line`). Returns false if it is unknown, since that finds more
+/// races.
 pub fn continues_release_sequences(information: &Information, unit: usize) -> bool {
     let Some(unit) = information.units.get(unit) else {
         return false;
@@ -44,7 +45,7 @@ pub fn continues_release_sequences(information: &Information, unit: usize) -> bo
     }
 }
 
-/// The last standard that is named is the one that counts.
+/// The last standard that is named counts.
 fn is_since_cpp20(producer: &str) -> bool {
     let mut words = producer.split_whitespace().rev();
     let standard = words.find(|word| word.starts_with("-std=") || word.starts_with("C++"));

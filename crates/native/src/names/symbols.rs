@@ -5,11 +5,11 @@ use object::{Object, ObjectSymbol, SymbolKind};
 struct Symbol {
     address: u64,
     size: u64,
-    /// As the linker knows it.
+    /// The name for the linker, which may be mangled.
     name: String,
 }
 
-/// Each sorted by `address`.
+/// The symbols of an image, each list sorted by `address`.
 pub struct Symbols {
     functions: Vec<Symbol>,
     variables: Vec<Symbol>,
@@ -61,7 +61,7 @@ fn at(symbols: &[Symbol], address: u64) -> Option<&Symbol> {
     (address - symbol.address < symbol.size.max(1)).then_some(symbol)
 }
 
-/// `queue`, `queue+8`.
+/// Formats a symbol with an offset: `queue`, `queue+8`.
 fn named(symbols: &[Symbol], address: u64) -> Option<String> {
     let symbol = at(symbols, address)?;
     let name = demangled(&symbol.name);
@@ -71,7 +71,7 @@ fn named(symbols: &[Symbol], address: u64) -> Option<String> {
     })
 }
 
-/// A name of C++ as it is in the source.
+/// Returns the source form of a mangled C++ name.
 pub fn demangled(name: &str) -> String {
     addr2line::demangle_auto(name.into(), None).into_owned()
 }

@@ -1,4 +1,4 @@
-//! All variables with a fixed place, all functions, and the qualified names of both: read once for an image.
+//! The global variables and functions of an image with their qualified names, read once per image.
 
 use super::information::{Entry, EntryId, Information};
 use super::location::{Found, evaluate};
@@ -6,10 +6,10 @@ use gimli::{AttributeValue, DwTag, constants};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A variable with a fixed place.
+/// A variable at a fixed place.
 #[derive(Clone, Debug)]
 pub struct Global {
-    /// In the image, or in the block of the thread-local variables.
+    /// The address in the image, or the offset in the block of thread-local variables.
     pub address: u64,
     pub name: String,
     pub type_of: Option<EntryId>,
@@ -30,16 +30,17 @@ pub struct Table {
     pub thread_locals: Vec<Global>,
     /// Sorted by the start of `code`.
     pub functions: Vec<Function>,
-    /// Names with the namespaces, classes and functions around them, of entries that complete no other one.
+    /// Names qualified by namespaces, classes and functions, for entries that complete no other
+    /// entry.
     qualified: BTreeMap<EntryId, String>,
 }
 
-/// What names are inside of.
+/// A scope that contains names.
 struct Scope {
     depth: isize,
-    /// What comes before the names inside: `queue::`.
+    /// The prefix of names in the scope: `queue::`.
     prefix: String,
-    /// The type of a lambda expression.
+    /// The scope is the type of a lambda expression.
     is_lambda: bool,
 }
 
@@ -47,7 +48,7 @@ impl Table {
     pub fn of(information: &Information) -> Table {
         let mut table = Table::default();
         let mut placed = Vec::new();
-        // Twice: what entries complete or inline may stand behind them.
+        // Two passes: an entry may come before the entry that it completes or inlines.
         for _ in 0..2 {
             placed.clear();
             table.functions.clear();
@@ -64,26 +65,26 @@ impl Table {
         table
     }
 
-    /// The function whose code contains an address.
+    /// Returns the function whose code contains an address.
     pub fn function(&self, address: u64) -> Option<&Function> {
         let after = self
             .functions
             .partition_point(|function| function.code.start <= address);
-        // Parts of functions may lie within the range of another one, which began earlier.
+        // Parts of a function may lie within the range of another function that begins earlier.
         let before = self.functions[..after].iter().rev();
         before
             .take(8)
             .find(|function| function.code.contains(&address))
     }
 
-    /// The qualified name of a function, a type or a variable.
+    /// Returns the qualified name of a function, a type or a variable.
     pub fn name(&self, information: &Information, id: EntryId) -> Option<&String> {
         let entry = information.entry(id)?;
         let origin = first_origin(information, id.unit, &entry);
         self.qualified.get(&origin.unwrap_or(id))
     }
 
-    /// Reads one unit, up to what cannot be understood.
+    /// Reads one unit, up to the first entry that cannot be read.
     fn read(&mut self, information: &Information, unit: usize, placed: &mut Vec<(EntryId, Found)>) {
         let mut scopes: Vec<Scope> = Vec::new();
         let mut cursor = information.units[unit].entries();
@@ -139,7 +140,8 @@ impl Table {
         }
     }
 
-    /// Notes the qualified name of an entry: that of its origin if it has one, else its own behind the scope's.
+    /// Records and returns the qualified name of an entry: that of its origin, or its own with the
+    /// prefix of the scope.
     fn qualify(
         &mut self,
         information: &Information,
@@ -173,7 +175,7 @@ impl Table {
             return;
         };
         while let Ok(Some(range)) = ranges.next() {
-            // The linker leaves 0 where it has dropped a function.
+            // The linker leaves 0 as the address of a function that it has dropped.
             if range.begin != 0 && range.begin < range.end {
                 self.functions.push(Function {
                     code: range.begin..range.end,
@@ -203,10 +205,10 @@ impl Table {
     }
 }
 
-/// What an entry completes: the first declaration, which completes nothing.
+/// Returns the entry that an entry completes in the end: a declaration that completes no other.
 fn first_origin(information: &Information, unit: usize, entry: &Entry) -> Option<EntryId> {
     let mut first = information.origin(unit, entry)?;
-    // An inlined function, its abstract form, its declaration in a class.
+    // The chain: an inlined function, its abstract form, its declaration in a class.
     for _ in 0..3 {
         let entry = information.entry(first)?;
         match information.origin(first.unit, &entry) {
@@ -217,13 +219,13 @@ fn first_origin(information: &Information, unit: usize, entry: &Entry) -> Option
     Some(first)
 }
 
-/// The fixed place of a variable; those of local variables are none.
+/// Returns the fixed place of a variable; `None` for local variables.
 fn place(information: &Information, unit: usize, entry: &Entry) -> Option<Found> {
     let AttributeValue::Exprloc(expression) = entry.attr_value(constants::DW_AT_location)? else {
         return None;
     };
     let found = evaluate(information, &information.units[unit], expression, None);
-    // The linker leaves 0 where it has dropped a variable.
+    // The linker leaves 0 as the address of a variable that it has dropped.
     found.filter(|found| *found != Found::Address(0))
 }
 

@@ -1,4 +1,4 @@
-//! What a type is made of, read from the debug information when it is asked for.
+//! The structure of types, read lazily from the debug information.
 
 use super::information::{Entry, EntryId, Information, direct, is_of_library};
 use super::table::Table;
@@ -15,7 +15,7 @@ pub enum Shape {
 
 /// A structure, union or class.
 pub struct Record {
-    /// It belongs to a library, so its members with reserved names are nobody's business.
+    /// A type of a library: its members with reserved names are not shown.
     pub is_of_library: bool,
     pub members: Vec<Member>,
 }
@@ -23,10 +23,11 @@ pub struct Record {
 /// A member, or a base class, which has no name.
 pub struct Member {
     pub name: Option<String>,
-    /// Bytes from the start of the record.
+    /// The distance from the start of the record, in bytes.
     pub offset: u64,
     pub type_of: EntryId,
-    /// Of a bit field: its first bit from the start of the record, and how many it has.
+    /// For a bit field: its first bit, counted from the start of the record, and its number of
+    /// bits.
     pub bits: Option<(u64, u64)>,
 }
 
@@ -36,7 +37,7 @@ pub struct Types<'a> {
     pub table: &'a Table,
 }
 
-/// How many aliases and qualifiers may be around a type; more are a loop in damaged information.
+/// The greatest number of aliases and qualifiers around a type. More are a cycle in damaged data.
 const DEEPEST: usize = 64;
 
 impl Types<'_> {
@@ -44,7 +45,7 @@ impl Types<'_> {
         self.known_shape(id).unwrap_or(Shape::Opaque)
     }
 
-    /// In bytes; nothing for what is only declared.
+    /// Returns the size in bytes; `None` for a type that is only declared.
     pub fn size(&self, id: EntryId) -> Option<u64> {
         let (id, entry) = self.bare(id)?;
         match entry.tag() {
@@ -60,7 +61,7 @@ impl Types<'_> {
         }
     }
 
-    /// The type that a pointer points to; nothing for `void`.
+    /// Returns the type that a pointer points to; `None` for `void`.
     pub fn pointed_at(&self, id: EntryId) -> Option<EntryId> {
         let (id, entry) = self.bare(id)?;
         let is_pointer = matches!(
@@ -71,7 +72,7 @@ impl Types<'_> {
         is_pointer.then_some(pointed_at)
     }
 
-    /// The name of a type without qualifiers: that of the innermost alias, or its own.
+    /// Returns the name of a type without qualifiers: that of the outermost alias, or its own.
     pub fn name(&self, mut id: EntryId) -> Option<String> {
         for _ in 0..DEEPEST {
             let entry = self.information.entry(id)?;
@@ -121,7 +122,7 @@ impl Types<'_> {
         })
     }
 
-    /// The type behind aliases and qualifiers.
+    /// Returns the type without aliases and qualifiers.
     fn bare(&self, mut id: EntryId) -> Option<(EntryId, Entry)> {
         for _ in 0..DEEPEST {
             let entry = self.information.entry(id)?;
@@ -160,7 +161,7 @@ impl Types<'_> {
         children
     }
 
-    /// The lengths of the dimensions of an array; 0 where it has no end.
+    /// Returns the lengths of an array's dimensions; 0 for a dimension without a length.
     fn lengths(&self, id: EntryId) -> Vec<u64> {
         let children = self.children(id);
         let dimensions = children
@@ -184,7 +185,8 @@ impl Types<'_> {
         members.collect()
     }
 
-    /// Nothing for a static member, and for a virtual base class, whose place only the object itself knows.
+    /// Returns `None` for a static member, and for a virtual base class, whose place differs
+    /// between objects.
     fn member(&self, unit: usize, entry: &Entry) -> Option<Member> {
         if entry.has_attr(constants::DW_AT_external) || entry.has_attr(constants::DW_AT_declaration)
         {
@@ -198,7 +200,7 @@ impl Types<'_> {
         };
         let bits = number(constants::DW_AT_bit_size).and_then(|width| {
             let first = number(constants::DW_AT_data_bit_offset).map(|bit| offset * 8 + bit);
-            // Before DWARF 4: counted from the most significant bit of the bytes that it is stored in.
+            // Before DWARF 4, the bit is counted from the most significant bit of the storage unit.
             let before = || {
                 let from_top = number(constants::DW_AT_bit_offset)?;
                 let stored = number(constants::DW_AT_byte_size).or_else(|| self.size(type_of))?;

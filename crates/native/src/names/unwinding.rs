@@ -1,4 +1,4 @@
-//! From a frame of a stack to that of its caller, by the tables that exceptions use (`.eh_frame`).
+//! Unwinds from a stack frame to that of its caller, with the exception tables (`.eh_frame`).
 
 use super::information::{Reader, section};
 use super::location::{Machine, Memory, RETURN_ADDRESS, Registers};
@@ -15,21 +15,22 @@ pub struct Unwinding {
     bases: BaseAddresses,
 }
 
-/// A frame of a stack. Addresses of code are those of the image, addresses of the stack those of the process.
+/// An unwound frame. Code addresses are those of the image, stack addresses those of the process.
 pub struct Unwound {
-    /// The stack pointer before the call that made this frame: where the caller's frame ends.
+    /// The stack pointer before the call that created this frame: the end of the frame.
     pub canonical_address: u64,
-    /// The caller's registers; its instruction is the return address less one. Nothing at the outermost frame.
+    /// The caller's registers, with the return address minus one as instruction. `None` for the
+    /// outermost frame.
     pub caller: Option<Registers>,
 }
 
-/// The layout of a function's frame during a call. Offsets are from the end of the frame.
+/// The layout of a function's frame during a call. Offsets are relative to the end of the frame.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub function: Range<u64>,
-    /// The distance of the end from the value of this register.
+    /// A register, and the distance from its value to the end of the frame.
     pub end: (u16, i64),
-    /// Where registers of the caller are saved.
+    /// The registers of the caller that are saved, and their places.
     pub saved: Vec<(u16, i64)>,
     pub has_landing_pads: bool,
 }
@@ -37,7 +38,7 @@ pub struct Layout {
 /// The number of `rsp` in the tables.
 pub const STACK_POINTER: u16 = 7;
 
-/// Registers that calls preserve, and those of the stack.
+/// The number of general registers, which include all that calls preserve.
 const REGISTERS: u16 = 16;
 const ENCODING: gimli::Encoding = gimli::Encoding {
     address_size: 8,
@@ -63,7 +64,7 @@ impl Unwinding {
         }
     }
 
-    /// The caller of the frame with these registers, whose instruction is an address of the image.
+    /// Unwinds the frame with these registers. Their instruction is an address in the image.
     pub fn unwind(&self, registers: &Registers, memory: Memory<'_>) -> Option<Unwound> {
         let mut context = UnwindContext::new();
         let row = self.row(&mut context, registers.instruction())?;
@@ -90,7 +91,7 @@ impl Unwinding {
         })
     }
 
-    /// The layout of the frame to which a call returns.
+    /// Returns the layout of a function's frame at an instruction, usually a call.
     pub fn layout(&self, instruction: u64) -> Option<Layout> {
         let get_cie = EhFrame::cie_from_offset;
         let function = match self.index.as_ref().and_then(ParsedEhFrameHdr::table) {
@@ -102,7 +103,7 @@ impl Unwinding {
         let function = function.ok()?;
         let start = function.initial_address();
         let mut context = UnwindContext::new();
-        // An entry that begins in the middle is a part of another function.
+        // An entry that begins in the middle describes a part of another function.
         if self.end_of_frame(self.row(&mut context, start)?)? != (STACK_POINTER, 8) {
             return None;
         }
@@ -128,7 +129,7 @@ impl Unwinding {
         }
     }
 
-    /// The address and the size of each function that the tables know.
+    /// Returns the address and the size of each function in the tables.
     pub fn functions(&self) -> Vec<(u64, u64)> {
         let mut entries = self.frames.entries(&self.bases);
         let mut found = Vec::new();
@@ -201,7 +202,7 @@ impl Unwinding {
     }
 }
 
-/// Evaluates an expression of the tables; `first` is on its stack before it begins.
+/// Evaluates an expression of the tables. `first` is initially on its stack.
 fn value(expression: Expression<Reader>, machine: &Machine<'_>, first: Option<u64>) -> Option<u64> {
     let mut evaluation = expression.evaluation(ENCODING);
     if let Some(first) = first {

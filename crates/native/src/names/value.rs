@@ -1,6 +1,6 @@
-//! Bytes as the values that a programmer knows.
+//! Formats bytes as source-level values.
 
-/// How the bytes of a value are read.
+/// The interpretation of the bytes of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     Signed,
@@ -9,11 +9,11 @@ pub enum Kind {
     Character,
     Float,
     Pointer,
-    /// The constants, in the order of the source.
+    /// The constants in source order.
     Enumeration(Vec<(i128, String)>),
 }
 
-/// The value of these bytes, the least significant first; without a kind, in hexadecimal.
+/// Formats a value from its bytes, the least significant first; in hexadecimal without a kind.
 pub fn shown(kind: Option<&Kind>, bytes: &[u8]) -> String {
     let Some(unsigned) = unsigned(bytes) else {
         return format!("{} bytes", bytes.len());

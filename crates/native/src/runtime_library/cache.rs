@@ -1,5 +1,6 @@
-//! The embedded library as a file of the user's cache, `~/.cache/mazurka/DIGEST/libmazurka_intercept.so`. Programs that are
-//! built with `mazurka cc` go on using it, so each version has a folder of its own, and is never replaced by another.
+//! Stores the embedded library in the user's cache, as
+//! `~/.cache/mazurka/DIGEST/libmazurka_intercept.so`. Programs built with `mazurka cc` keep using
+//! it, so each version has its own folder and is never replaced by another.
 
 use super::{RUNTIME_LIBRARY, RuntimeLibraryError, holds};
 use crate::compiler::Environment;
@@ -10,10 +11,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Rights of others to write.
+/// Permission bits that let others write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// The path of a file with this content, which is stored unless it is there.
+/// Returns the path of a file with this content, and stores the file if it is missing.
 pub(super) fn stored(
     content: &[u8],
     environment: Environment<'_>,
@@ -45,7 +46,7 @@ pub(super) fn stored(
     Ok(file)
 }
 
-/// The folder of all caches, as the specification of XDG has it.
+/// Returns the cache folder that the XDG specification prescribes.
 fn root(environment: Environment<'_>) -> Option<PathBuf> {
     let absolute = |name| {
         environment(name)
@@ -63,7 +64,7 @@ fn is_ours(found: &Metadata) -> bool {
     found.uid() == rustix::process::geteuid().as_raw() && found.mode() & OTHERS_WRITE == 0
 }
 
-/// Another command that does the same at this moment puts the same there.
+/// Replaces the file atomically. A concurrent command would write the same content.
 fn write(folder: &Path, file: &Path, content: &[u8]) -> io::Result<()> {
     let mut new = NamedTempFile::new_in(folder)?;
     new.write_all(content)?;

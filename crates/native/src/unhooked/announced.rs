@@ -1,17 +1,17 @@
-//! What hooks have announced, and which accesses that covers.
+//! The accesses that hooks have announced, and whether they cover a given access.
 
 use super::values::Value;
 use super::{Effect, Hook};
 
-/// A hook was called, and the access comes.
+/// An announced access that is still to come.
 #[derive(Clone, PartialEq)]
 pub(super) struct Announced {
     pub(super) address: Value,
     pub(super) length: usize,
     pub(super) hook: Hook,
-    /// Where the hook returned to.
+    /// The return address of the hook's call.
     pub(super) code: u64,
-    /// The bytes that have been written, of the first 64.
+    /// The bytes that have been written, among the first 64.
     pub(super) written: u64,
     pub(super) is_used: bool,
     /// The place is read before it is written.
@@ -21,12 +21,12 @@ pub(super) struct Announced {
 /// Whether an access was announced.
 pub(super) enum Coverage {
     Full,
-    /// As a write, which comes after it; with the place behind the hook.
+    /// Announced by the hook of a later write, with the return address of that hook.
     Late(u64),
     None,
 }
 
-/// Whether hooks announced something of this kind that begins here.
+/// Checks whether hooks announced an access of this kind that begins at this address.
 pub(super) fn covers_start(announced: &mut [Announced], address: Value, effect: Effect) -> bool {
     let found = announced.iter_mut().find(|announced| {
         announced.address == address
@@ -53,7 +53,7 @@ pub(super) fn covers(
         );
         let is_volatile = announced.hook.is_volatile;
         match effect {
-            // Compilers load more than they need where it is there.
+            // Compilers may load more than they need if that memory exists.
             Effect::Read if reads || is_volatile => {
                 announced.is_used = true;
                 return Coverage::Full;
@@ -93,7 +93,7 @@ pub(super) fn covers(
 }
 
 impl Announced {
-    /// How far the address is behind the beginning, if it is inside.
+    /// Returns the distance from the beginning to the address, if the address is inside.
     fn distance(&self, address: Value) -> Option<usize> {
         let distance = address.offset.wrapping_sub(self.address.offset);
         let is_inside =
@@ -102,7 +102,7 @@ impl Announced {
     }
 }
 
-/// Bytes as bits, as far as there are bits.
+/// Returns a bit set of these bytes, among the first 64.
 fn bits(start: usize, length: usize) -> u64 {
     (start..start + length)
         .filter(|&byte| byte < 64)

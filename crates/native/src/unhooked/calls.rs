@@ -2,17 +2,17 @@
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 
-/// What a call names.
+/// The target of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Callee {
-    /// A function, or a stub that jumps to one.
+    /// The address of a function, or of a stub that jumps to a function.
     Code(u64),
-    /// A word that holds the address of a function.
+    /// The address of a word that holds the address of a function.
     Slot(u64),
 }
 
 impl Callee {
-    /// What a call or a jump names; nothing if that is in a register.
+    /// Returns the target of a call or jump; `None` if the target is in a register.
     pub(super) fn of(instruction: &Instruction) -> Option<Callee> {
         let is_slot = instruction.op0_kind() == OpKind::Memory
             && instruction.memory_base() == Register::RIP
@@ -24,8 +24,8 @@ impl Callee {
     }
 }
 
-/// The calls in the code of a function that begins at this address: where each returns to, and what it names. Calls through registers are
-/// left out.
+/// Returns the calls in the code of a function that begins at this address: the return address and
+/// the target of each. Calls through registers are omitted.
 ///
 /// ```
 /// use mazurka_native::{Callee, calls};

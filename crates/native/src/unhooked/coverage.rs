@@ -1,4 +1,4 @@
-//! Which accesses of a function no hook announces.
+//! Determines which accesses of a function no hook announces.
 
 use super::announced::{Announced, Coverage, covers, covers_start};
 use super::calls::Callee;
@@ -11,7 +11,7 @@ use iced_x86::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known at one place.
+/// The state of the analysis at one place.
 #[derive(Clone, PartialEq)]
 struct Known {
     state: State,
@@ -23,14 +23,15 @@ struct Function<'s> {
     terms: Terms,
     factory: InstructionInfoFactory,
     instructions: Vec<Instruction>,
-    /// The first instruction of each block, in order.
+    /// The index of the first instruction of each block, in order.
     starts: Vec<usize>,
     frame: Frame,
     found: Unhooked,
 }
 
-/// The accesses of a function, whose code begins at this address, that no hook announces. None if it has atomic
-/// instructions of its own: what it does beside them cannot be told from what they protect.
+/// Returns the accesses that no hook announces, in a function whose code begins at this address.
+/// Returns `None` if it has atomic instructions of its own: its other accesses cannot be told from
+/// those that these protect.
 pub fn unhooked(code: &[u8], start: u64, around: &dyn Surroundings) -> Option<Unhooked> {
     let decoder = Decoder::with_ip(64, code, start, DecoderOptions::NONE);
     let instructions: Vec<Instruction> = decoder.into_iter().collect();
@@ -97,7 +98,7 @@ fn starts(instructions: &[Instruction]) -> Vec<usize> {
 }
 
 impl Function<'_> {
-    /// What is known at the beginning of each block, but for the padding between blocks.
+    /// Returns the state at the beginning of each block, except for padding between blocks.
     fn follow(&mut self) -> BTreeMap<usize, Known> {
         let mut known: BTreeMap<usize, Known> = BTreeMap::new();
         let entry = State::entry(&mut self.terms);
@@ -110,9 +111,9 @@ impl Function<'_> {
             },
         );
         let mut unreached = 1..self.starts.len();
-        // What is known where the function jumps by a table, and the blocks that this may lead to.
+        // The state where the function jumps through a table, and the blocks that may follow.
         let (mut jumped, mut seeded): (Option<State>, Vec<usize>) = (None, Vec::new());
-        // At the end of the prologue, which is in the first block.
+        // The frame pointer is set at the end of the prologue, which is in the first block.
         let has_frame_pointer = self.instructions.iter().take(4).any(|instruction| {
             instruction.mnemonic() == Mnemonic::Mov
                 && instruction.op0_register() == Register::RBP
@@ -144,7 +145,7 @@ impl Function<'_> {
                     }
                 }
             }
-            // Reached by a table of jumps, or by an exception.
+            // Other blocks are reached through a jump table or by an exception.
             let is_left = |block: &usize| {
                 let is_padding = jumped.is_none() && self.is_padding(*block);
                 !known.contains_key(block) && !is_padding
@@ -162,7 +163,7 @@ impl Function<'_> {
         }
     }
 
-    /// Whether the block aligns the next one. A table of jumps may lead to the place before it.
+    /// Checks whether the block only aligns the next one. A jump table may lead into it.
     fn is_padding(&self, block: usize) -> bool {
         let mut instructions = self.instructions[self.range(block)].iter();
         instructions.all(|instruction| instruction.mnemonic() == Mnemonic::Nop)
@@ -195,7 +196,7 @@ impl Function<'_> {
         jump.into_iter().chain(following).collect()
     }
 
-    /// Follows a block; the last time notes what is found.
+    /// Follows a block. In the last pass, with `notes`, records what is found.
     fn run(&mut self, block: usize, mut known: Known, notes: bool) -> Known {
         for index in self.range(block) {
             let instruction = self.instructions[index];
@@ -330,7 +331,7 @@ impl Function<'_> {
         known.state.call(&mut self.terms, instruction);
     }
 
-    /// The function that is called, if it is fixed.
+    /// Returns the called function, if it is fixed.
     fn callee(&self, instruction: &Instruction) -> Option<u64> {
         match Callee::of(instruction)? {
             Callee::Code(function) => Some(function),
@@ -338,7 +339,7 @@ impl Function<'_> {
         }
     }
 
-    /// Whether others may access the variable on the own stack that an instruction accesses.
+    /// Checks whether other threads may access the stack variable that an instruction accesses.
     fn is_shared(&mut self, instruction: &Instruction, state: &State) -> bool {
         let operand = Operand::explicit(instruction).filter(|operand| operand.base.is_some());
         operand.is_some_and(|operand| {

@@ -1,7 +1,9 @@
-//! Variables of a function's frame that others may access, and whose accesses clang does not announce.
+//! Finds variables in a function's frame that other threads may access without hooks, because clang
+//! omits them.
 //!
-//! Clang omits the hook of an access whose address does not escape. It asks so for the address of a member or an element, not
-//! for that of the variable it is in (LLVM 14). So accesses of a variable whose address escapes need a hook here.
+//! Clang omits the hook of an access whose address does not escape. For a member or an element it
+//! considers only that address, not the address of the whole variable (LLVM 14). So accesses of a
+//! variable whose address escapes need a hook here.
 
 use super::Surroundings;
 use super::values::{ENTRY_STACK, STACK_POINTER, State, Terms, Value};
@@ -11,7 +13,7 @@ use std::ops::Range;
 
 /// The registers of the first arguments of a call.
 const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
-/// From where the stack pointer is at a function's entry to the end of its frame.
+/// The distance from the stack pointer at a function's entry to the end of its frame.
 const RETURN_ADDRESS: i64 = 8;
 
 /// The addresses of a frame that escape.
@@ -20,9 +22,9 @@ pub(super) struct Frame {
     /// Whether accesses of its variables may lack hooks.
     pub(super) is_looked_at: bool,
     escaped: BTreeSet<Value>,
-    /// Addresses of the frame that its own slots hold: where, and what.
+    /// Addresses of the frame that are stored in the frame itself, as pairs (place, address).
     kept: BTreeSet<(Value, Value)>,
-    /// The places of all variables, in distances from the stack pointer at the entry; none if they are not known.
+    /// The places of all variables, relative to the stack pointer at the entry; `None` if unknown.
     variables: Option<Vec<Range<i64>>>,
 }
 
@@ -34,14 +36,14 @@ impl Frame {
         }
     }
 
-    /// A function that is no hook is called.
+    /// Records the call of a function that is no hook.
     pub(super) fn call(&mut self, state: &State, terms: &Terms) {
         let arguments = ARGUMENTS.map(|register| state.registers[register]);
         self.escaped
             .extend(arguments.into_iter().filter(|&value| terms.is_stack(value)));
     }
 
-    /// An instruction uses these registers, and perhaps stores to this address.
+    /// Records that an instruction uses these registers, and perhaps stores to this address.
     pub(super) fn step(
         &mut self,
         instruction: &Instruction,
@@ -95,7 +97,8 @@ impl Frame {
         }
     }
 
-    /// The function was followed: what escapes by what else escapes.
+    /// Completes the set when the function was followed. An address also escapes if it is stored in
+    /// a variable, or at or above an escaped address.
     pub(super) fn close(&mut self, function: u64, around: &dyn Surroundings) {
         if !self.is_looked_at || self.escaped.is_empty() && self.kept.is_empty() {
             return;
@@ -133,7 +136,7 @@ impl Frame {
         self.escaped.range(first..=place).next().is_some()
     }
 
-    /// Whether others may access what an instruction accesses at an address that begins here.
+    /// Checks whether other threads may access the variable at an address.
     pub(super) fn is_shared(&self, place: Value) -> bool {
         if self.variables.is_none() || place.base != ENTRY_STACK {
             return self.is_behind_escaped(place);

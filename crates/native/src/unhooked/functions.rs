@@ -1,4 +1,4 @@
-//! The functions of an image, by its symbols and by its unwinding tables, which stripped images keep.
+//! Finds the functions of an image by symbols and by unwinding tables, which stripped images keep.
 
 use crate::names::Unwinding;
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
@@ -6,17 +6,17 @@ use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::fs;
 use std::path::Path;
 
-/// The functions of an image that compilers have made.
+/// The functions of an image that compilers generated.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Functions {
-    /// The address and the size of each.
+    /// The address and the size of each function.
     pub found: Vec<(u64, u64)>,
-    /// Whether there may be others.
+    /// Whether there may be other functions.
     pub is_incomplete: bool,
 }
 
 impl Functions {
-    /// The functions of an image that is a file; none if it cannot be read.
+    /// Returns the functions of an image file; none if it cannot be read.
     pub fn of(image: &Path) -> Functions {
         let data = fs::read(image).unwrap_or_default();
         match object::File::parse(&*data) {
@@ -54,7 +54,7 @@ impl Functions {
     }
 }
 
-/// The sections of the program's code.
+/// Returns the sections with the program's code.
 fn texts<'f>(file: &'f object::File<'_>) -> impl Iterator<Item = (std::ops::Range<u64>, &'f [u8])> {
     let sections = file.sections();
     let texts =
@@ -65,16 +65,16 @@ fn texts<'f>(file: &'f object::File<'_>) -> impl Iterator<Item = (std::ops::Rang
     })
 }
 
-/// The start code that the linker adds to a program is no larger than this.
+/// The largest size of the start code that the linker adds to a program.
 const START: u64 = 256;
 
-/// Whether an image has code outside of these functions, in order of their addresses.
+/// Checks whether an image has code outside of these functions, which are sorted by address.
 fn has_other_code(file: &object::File<'_>, functions: &[(u64, u64)]) -> bool {
     let mut has_text = false;
     for (range, bytes) in texts(file) {
         has_text = true;
         let mut at = match range.contains(&file.entry()) {
-            // Programs begin with functions of the linker; in other images these come first, too.
+            // Programs begin with functions of the linker. In other images these come first, too.
             true => (file.entry() + START).max(range.start),
             false => range.start + START,
         };
@@ -89,7 +89,7 @@ fn has_other_code(file: &object::File<'_>, functions: &[(u64, u64)]) -> bool {
     !has_text
 }
 
-/// Whether these bytes are instructions that do nothing.
+/// Checks whether these bytes are instructions without effect.
 fn is_padding(bytes: &[u8], range: std::ops::Range<u64>) -> bool {
     let Some(bytes) = bytes.get(range.start as usize..range.end as usize) else {
         return false;
@@ -102,7 +102,7 @@ fn is_padding(bytes: &[u8], range: std::ops::Range<u64>) -> bool {
             .all(|instruction| does_nothing(instruction.mnemonic()))
 }
 
-/// Functions that every program has, which run before and after it.
+/// Checks for a function of the linker, which every program runs before or after its own code.
 fn is_of_the_linker(name: &str) -> bool {
     const NAMES: [&str; 9] = [
         "_start",
@@ -115,6 +115,7 @@ fn is_of_the_linker(name: &str) -> bool {
         "frame_dummy",
         "register_tm_clones",
     ];
-    // The unwinder of libgcc, where that is linked statically, accesses exceptions of the thread that throws them.
+    // The unwinder of libgcc, if linked statically, accesses only exceptions of the thread that
+    // throws.
     NAMES.contains(&name) || name.starts_with("_Unwind_")
 }

@@ -1,52 +1,53 @@
-//! Redirects instructions to code that announces their accesses first, and then performs them.
+//! Redirects instructions to code that first announces their accesses and then performs them.
 
 use super::{Access, Effect, Unhooked};
 use iced_x86::{Encoder, FlowControl, Instruction, Register};
 use std::ops::Range;
 
-/// Bytes below the program's stack that announcing leaves alone: its red zone.
+/// The size of the red zone: bytes below the stack pointer that an announcement preserves.
 pub const ANNOUNCE_SPACE: usize = 128;
-/// Bytes below those, where an instruction that reads and writes finds a copy of its operand.
+/// Bytes below it that hold a copy of the operand of an instruction that reads and writes.
 pub const TEMPORARY_SPACE: usize = 16;
 
-/// A jump takes so many bytes.
+/// The length of a jump.
 const JUMP: usize = 5;
-/// An undefined instruction, where there is no room for a jump.
+/// An undefined instruction, which is used if there is no room for a jump.
 const UNDEFINED: [u8; 2] = [0x0f, 0x0b];
 
-/// What takes the place of some instructions.
+/// A replacement of some instructions.
 #[derive(Clone, Debug)]
 pub struct Patch {
-    /// Where they are.
+    /// The addresses of the instructions.
     pub place: Range<u64>,
-    /// What is there instead.
+    /// The bytes that replace them.
     pub bytes: Vec<u8>,
-    /// Where the program goes on from there: by a jump, or by the handler of a signal.
+    /// The address at which the program continues, through a jump or through a signal handler.
     pub trampoline: u64,
 }
 
-/// What redirects all accesses of some functions.
+/// The replacements for all accesses of some functions.
 #[derive(Clone, Debug)]
 pub struct Patches {
-    /// Where the code will be.
+    /// The future address of the code.
     start: u64,
-    /// Where the address of the function is that announces.
+    /// The place that holds the address of the announcing function.
     announce: u64,
     /// The number of the first access.
     first: usize,
-    /// One for each place.
+    /// The replacements, one for each place.
     pub patches: Vec<Patch>,
-    /// The code that they lead to.
+    /// The code to which they lead.
     pub code: Vec<u8>,
-    /// What is announced, by the numbers that the code gives.
+    /// The announced accesses by their number, which the code passes, each with the address after
+    /// its instruction.
     pub accesses: Vec<(Access, u64)>,
-    /// Instructions that cannot be redirected.
+    /// The addresses of instructions that cannot be redirected.
     pub left: Vec<u64>,
 }
 
 impl Patches {
-    /// None yet. The code will be at `start`, and calls the function whose address is at `announce`; accesses are numbered
-    /// from `first`.
+    /// Creates an empty set. The code will be at `start`, and will call the function whose address
+    /// is stored at `announce`. Accesses are numbered from `first`.
     pub fn new(start: u64, announce: u64, first: usize) -> Patches {
         Patches {
             start,
@@ -59,7 +60,7 @@ impl Patches {
         }
     }
 
-    /// Adds a function.
+    /// Adds the accesses of a function.
     pub fn add(&mut self, function: &Unhooked) {
         self.left.extend_from_slice(&function.unknown);
         let instructions = &function.instructions;
@@ -173,13 +174,13 @@ impl Assembler {
         self.start + self.bytes.len() as u64
     }
 
-    /// `lea rsp, [rsp + by]`, which leaves the flags alone.
+    /// Appends `lea rsp, [rsp + by]`, which preserves the flags.
     fn move_stack(&mut self, by: i32) {
         self.bytes.extend_from_slice(&[0x48, 0x8d, 0xa4, 0x24]);
         self.bytes.extend_from_slice(&by.to_le_bytes());
     }
 
-    /// Calls the announcing function with a number on the stack, which is left there.
+    /// Appends a call of the announcing function. Its argument, a number on the stack, stays there.
     fn announce(&mut self, number: usize) -> Option<()> {
         self.bytes.push(0x68);
         self.bytes
@@ -188,7 +189,7 @@ impl Assembler {
         self.distance(self.announce)
     }
 
-    /// The distance to an address, from behind itself.
+    /// Appends the distance from its own end to an address.
     fn distance(&mut self, address: u64) -> Option<()> {
         let distance = address.wrapping_sub(self.end() + 4) as i64;
         self.bytes
@@ -215,7 +216,7 @@ impl Assembler {
         self.instruction(instruction)
     }
 
-    /// An instruction that reads and writes works on a copy, which is read and written back at two different times.
+    /// Makes an instruction that reads and writes work on a copy, with two separate accesses.
     fn on_a_copy(&mut self, instruction: &Instruction, length: usize, number: usize) -> Option<()> {
         let space = (ANNOUNCE_SPACE + TEMPORARY_SPACE) as i32;
         let uses_stack = (0..instruction.op_count())

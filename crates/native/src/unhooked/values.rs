@@ -1,9 +1,9 @@
-//! Value numbers of what registers and stack slots hold: equal numbers are equal values.
+//! Value numbers for the contents of registers and stack slots: equal numbers mean equal values.
 
 use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
 use std::collections::{BTreeMap, HashMap};
 
-/// A number plus a constant.
+/// A base, which stands for an unknown number, plus a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) struct Value {
     pub(super) base: u32,
@@ -14,7 +14,7 @@ pub(super) struct Value {
 pub(super) const ABSOLUTE: u32 = 0;
 /// The stack pointer at the function's entry.
 pub(super) const ENTRY_STACK: u32 = 1;
-/// Some address of the own stack.
+/// An unknown address on the thread's own stack.
 const SOME_STACK: u32 = 2;
 /// The thread pointer.
 pub(super) const THREAD: u32 = 3;
@@ -22,14 +22,14 @@ pub(super) const THREAD: u32 = 3;
 pub(super) const STACK_POINTER: usize = 4;
 pub(super) const FRAME_POINTER: usize = 5;
 
-/// What a base stands for.
+/// The meaning of a base.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Term {
     /// One of the bases above.
     Fixed(u32),
-    /// What the instruction at this address leaves in a register.
+    /// The value that the instruction at this address leaves in a register.
     Result(u64, usize),
-    /// What paths bring to a block in a register.
+    /// The value of a register at the start of a block, where paths with different values may meet.
     Merged(usize, usize),
     /// A function of other values.
     Computed(u32, Vec<Value>),
@@ -69,7 +69,7 @@ impl Terms {
         Value { base, offset: 0 }
     }
 
-    /// Whether it is an address of the own stack.
+    /// Checks whether the value is an address on the thread's own stack.
     pub(super) fn is_stack(&self, value: Value) -> bool {
         self.is_stack[value.base as usize]
     }
@@ -105,7 +105,7 @@ impl Terms {
         }
     }
 
-    /// The address of an operand in memory.
+    /// Returns the address of a memory operand.
     pub(super) fn address(&mut self, state: &State, operand: Operand) -> Value {
         let mut address = constant(operand.displacement);
         if let Some(base) = operand.base {
@@ -135,23 +135,23 @@ pub(super) fn constant(offset: i64) -> Value {
     }
 }
 
-/// An operand in memory; registers by their numbers.
+/// A memory operand. Registers are given by their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand {
-    /// A register.
+    /// The base register.
     pub base: Option<usize>,
-    /// Another one, times the scale.
+    /// The index register, which is multiplied by the scale.
     pub index: Option<usize>,
     /// 1, 2, 4 or 8.
     pub scale: u32,
-    /// A number, or an address.
+    /// A constant, or an address.
     pub displacement: i64,
-    /// Relative to the thread pointer.
+    /// The address is relative to the thread pointer.
     pub is_thread_local: bool,
 }
 
 impl Operand {
-    /// That of these parts; none if it is not of the usual kind.
+    /// Creates an operand from its parts. Returns `None` if it is of an unsupported kind.
     pub(super) fn of(
         [base, index, segment]: [Register; 3],
         scale: u32,
@@ -171,7 +171,7 @@ impl Operand {
         })
     }
 
-    /// The one that the instruction names.
+    /// Returns the explicit operand of the instruction.
     pub(super) fn explicit(instruction: &Instruction) -> Option<Operand> {
         let base = instruction.memory_base();
         let index = instruction.memory_index();
@@ -183,7 +183,7 @@ impl Operand {
     }
 }
 
-/// What registers and slots of the stack hold at one place.
+/// The values in registers and stack slots at one place.
 #[derive(Clone, PartialEq)]
 pub(super) struct State {
     pub(super) registers: [Value; 16],
@@ -191,7 +191,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// At the entry of a function.
+    /// The state at the entry of a function.
     pub(super) fn entry(terms: &mut Terms) -> State {
         let mut state = State::unknown(terms, usize::MAX, false);
         state.registers[STACK_POINTER] = Value {
@@ -201,7 +201,7 @@ impl State {
         state
     }
 
-    /// At a block to which no known path leads, in a function that keeps a frame pointer or not.
+    /// The state at a block that no known path reaches.
     pub(super) fn unknown(terms: &mut Terms, block: usize, has_frame_pointer: bool) -> State {
         let mut registers = std::array::from_fn(|register| terms.merged(block, register));
         registers[STACK_POINTER] = Value {
@@ -209,7 +209,7 @@ impl State {
             offset: 0,
         };
         if has_frame_pointer {
-            // As pushing it leaves it.
+            // Its value after the prologue has pushed it.
             registers[FRAME_POINTER] = Value {
                 base: ENTRY_STACK,
                 offset: -8,
@@ -221,7 +221,7 @@ impl State {
         }
     }
 
-    /// What holds on both paths to a block; whether this changes.
+    /// Keeps what holds on both paths to a block. Returns whether this changes the state.
     pub(super) fn merge(&mut self, other: &State, terms: &mut Terms, block: usize) -> bool {
         let mut changes = false;
         for register in 0..16 {
@@ -245,14 +245,15 @@ impl State {
         changes || before != self.slots.len()
     }
 
-    /// A function was called. Slots that it may change are accessed behind hooks, which forget them.
+    /// Applies a call. Slots that the function may change are accessed after hooks, which forget
+    /// them.
     pub(super) fn call(&mut self, terms: &mut Terms, instruction: &Instruction) {
         for register in [0, 1, 2, 6, 7, 8, 9, 10, 11] {
             self.registers[register] = terms.result(instruction, register);
         }
     }
 
-    /// What these bytes of the stack hold is not known any more.
+    /// Forgets the values of these bytes of the stack.
     pub(super) fn forget(&mut self, address: Value, length: usize) {
         self.slots.retain(|&(slot, size), _| {
             slot.base != address.base
@@ -261,7 +262,7 @@ impl State {
         });
     }
 
-    /// The instruction writes to its stack.
+    /// Applies a write to the stack.
     pub(super) fn store(
         &mut self,
         terms: &mut Terms,
@@ -283,14 +284,14 @@ impl State {
             let value = self.registers[source.number()];
             self.slots.insert((address, length), value);
         } else if source.is_gpr32() {
-            // As it is read again, by an instruction that clears the upper half.
+            // The value that a later load reads, which clears the upper half of the register.
             let value = self.registers[source.number()];
             let lower = terms.value(Term::Computed(LOWER_HALF, vec![value]), false);
             self.slots.insert((address, length), lower);
         }
     }
 
-    /// What the instruction leaves in a register that it writes.
+    /// Returns the value that the instruction leaves in a register that it writes.
     pub(super) fn computed(
         &mut self,
         terms: &mut Terms,
@@ -378,7 +379,7 @@ impl State {
             .unwrap_or(unknown)
     }
 
-    /// A load of a slot of the stack, or of the thread pointer.
+    /// Returns the value of a load, which is known for stack slots and for the thread pointer.
     fn loaded(&mut self, terms: &mut Terms, instruction: &Instruction, unknown: Value) -> Value {
         let length = instruction.memory_size().size();
         let Some(operand) = Operand::explicit(instruction) else {
@@ -397,7 +398,8 @@ impl State {
         }
     }
 
-    /// Of registers and constants alone: the same instruction gives the same value again.
+    /// Returns the value if it depends only on registers and constants: equal inputs give an equal
+    /// value.
     fn function_of_operands(
         &mut self,
         terms: &mut Terms,
@@ -445,7 +447,7 @@ impl State {
             } else if is_immediate(kind) {
                 inputs.push(constant(instruction.immediate(operand) as i64));
             } else if kind == OpKind::Memory {
-                // An extended slot of the stack.
+                // A stack slot that is loaded with an extension.
                 let operand = Operand::explicit(instruction)?;
                 let address = terms.address(self, operand);
                 if !terms.is_stack(address) {
@@ -471,7 +473,7 @@ impl State {
     }
 }
 
-/// In the place of the code of an instruction.
+/// The key of a lower half, used in place of an instruction code.
 const LOWER_HALF: u32 = u32::MAX;
 
 fn is_high(register: Register) -> bool {

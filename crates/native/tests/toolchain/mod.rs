@@ -1,4 +1,4 @@
-//! The compilers that are installed here, and a library with hooks that do nothing in place of the real one.
+//! The installed compilers, and a substitute for the runtime library whose hooks do nothing.
 
 #![allow(dead_code)]
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Names under which distributions install compilers; those that are not here are left out.
+/// Names under which distributions install compilers. Those that are missing are skipped.
 const CANDIDATES: [&str; 6] = ["gcc", "gcc-12", "clang", "clang-14", "clang-16", "clang-19"];
 
 /// The hooks that the programs of the tests call.
@@ -43,7 +43,7 @@ void *__wrap_memmove(void *to, const void *from, unsigned long n) { return __bui
 void *__wrap_memset(void *to, int what, unsigned long n) { return __builtin_memset(to, what, n); }
 "#;
 
-/// A folder with sources, and the library beside it.
+/// A folder with sources and the library.
 pub struct Workshop {
     pub folder: TempDir,
     pub library: RuntimeLibrary,
@@ -75,7 +75,7 @@ impl Workshop {
         path
     }
 
-    /// A program of one source.
+    /// Builds a program from one source.
     pub fn built(&self, compiler: &Compiler, name: &str, text: &str) -> Built {
         self.built_with(compiler, name, text, &[])
     }
@@ -93,7 +93,7 @@ impl Workshop {
     }
 }
 
-/// The compilers for a language that are installed here, each once.
+/// Returns the installed compilers for a language, without duplicates.
 pub fn compilers(language: Language) -> Vec<Compiler> {
     let mut found: Vec<Compiler> = Vec::new();
     for name in CANDIDATES {
@@ -111,7 +111,7 @@ pub fn compilers(language: Language) -> Vec<Compiler> {
     found
 }
 
-/// Runs a command that must succeed; what it prints.
+/// Runs a command that must succeed. Returns its output.
 pub fn run(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(
@@ -123,7 +123,7 @@ pub fn run(command: &mut Command) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The names of the symbols that a file asks for.
+/// Returns the names of a file's undefined symbols.
 pub fn undefined(file: &Path) -> Vec<String> {
     let listed = run(Command::new("nm").arg("-u").arg(file));
     let names = listed

@@ -1,9 +1,9 @@
-//! Constraints that no run can keep, because they order events in a cycle.
+//! Detects constraints that no run can keep, because they order events in a cycle.
 
 use super::{Constraint, Point};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether these constraints, with the order of events in each thread, contain a cycle.
+/// Checks whether these constraints, with the order of events in each thread, contain a cycle.
 pub(super) fn is_cyclic(constraints: &[Constraint]) -> bool {
     let ends = constraints.iter().flat_map(|own| [own.first, own.then]);
     let points: BTreeSet<Point> = ends.collect();
@@ -17,7 +17,7 @@ pub(super) fn is_cyclic(constraints: &[Constraint]) -> bool {
         successors.entry(first).or_default().push(then);
         *waits.entry(then).or_default() += 1;
     }
-    // Events that wait for nothing are taken away until none is left, or only cycles and what comes after them.
+    // Removes events that wait for no other. If any remain, they form cycles or come after a cycle.
     let is_ready = |point: &Point| !waits.contains_key(point);
     let mut ready: Vec<Point> = points.iter().copied().filter(is_ready).collect();
     let mut taken = 0;

@@ -1,12 +1,12 @@
-//! Safe schedules as an execution that a person reads: the events of which the constraints speak, in an order that keeps them.
+//! Shows safe schedules as an execution: the events in constraints, in an order that keeps these.
 
 use super::{Case, Point};
 use crate::interleaving::{Interleaving, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Case {
-    /// The events that constraints and choices name, a column for each of their threads; each row names the rows that have to come before
-    /// it.
+    /// Returns the events in constraints and choices, with a column for each of their threads. Each
+    /// row names the rows that must precede it.
     pub fn diagram(&self) -> Interleaving {
         let constraints = self.constraints.iter();
         let points = constraints.flat_map(|own| [own.first, own.then]);
@@ -46,7 +46,8 @@ impl Case {
         }
     }
 
-    /// An event whose predecessors are done. There is one as long as any is left: constraints that form a cycle are refused.
+    /// Returns an event whose predecessors are done. One exists while any event is left, because
+    /// constraints that form a cycle are refused.
     fn next(&self, all: &BTreeSet<Point>, done: &BTreeMap<Point, usize>) -> Option<Point> {
         let mut left = all.iter().filter(|point| !done.contains_key(point));
         left.find(|&&point| {

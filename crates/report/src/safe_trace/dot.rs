@@ -1,11 +1,12 @@
-//! Safe schedules as a graph in the language of Graphviz: a column for each thread, an arrow for each constraint.
+//! Draws safe schedules as a Graphviz graph: a column for each thread, an arrow for each
+//! constraint.
 
 use super::{Case, Point, SafeTrace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 impl SafeTrace {
-    /// The graph, for `dot -Tsvg`.
+    /// Returns the graph, for `dot -Tsvg`.
     pub fn dot(&self) -> String {
         let mut text = "digraph safe {\n  node [shape=box, fontname=monospace];\n".to_owned();
         let _ = writeln!(text, "  label={};", quoted(&self.program));

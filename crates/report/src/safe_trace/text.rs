@@ -1,4 +1,4 @@
-//! Safe schedules for people.
+//! Describes safe schedules for people.
 
 use super::{Case, Point, SafeTrace};
 use crate::quantity::{count, counted};
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 impl SafeTrace {
-    /// What is safe, constraint by constraint.
+    /// Describes the safe schedules, constraint by constraint.
     pub fn text(&self) -> String {
         let mut text = format!("{}: which schedules are safe\n", self.program);
         for input in &self.inputs {
@@ -28,7 +28,7 @@ impl SafeTrace {
         text
     }
 
-    /// A line for each case, and the file in which it stands.
+    /// Returns a line for each case, and the file that contains them.
     pub fn summary(&self, file: &Path) -> String {
         if self.cases.is_empty() {
             return "no execution without a bug or a data race can be relied on: nothing is saved\n".to_owned();
@@ -45,7 +45,7 @@ impl SafeTrace {
         text
     }
 
-    /// How far a case is verified.
+    /// Describes how far a case is verified.
     pub fn headline(&self, case: &Case) -> String {
         let mut line = match self.inputs.is_empty() {
             true => String::new(),
@@ -76,7 +76,7 @@ impl SafeTrace {
 }
 
 impl Case {
-    /// A thread, by its number.
+    /// Names a thread by its number.
     pub(super) fn thread_name(&self, thread: u32) -> String {
         let path = self.threads.get(thread as usize);
         match path.map_or("?", String::as_str) {
@@ -85,7 +85,7 @@ impl Case {
         }
     }
 
-    /// An event: its thread, what it does and where.
+    /// Describes an event: its thread, its operation and its place.
     pub(super) fn shown(&self, point: Point) -> String {
         let thread = self.thread_name(point.thread);
         let event = format!("{thread}, event {}", point.index);

@@ -1,4 +1,4 @@
-//! The boolean.
+//! The atomic boolean.
 
 use super::order;
 use super::shared::shared_operations;

@@ -1,4 +1,4 @@
-//! The integers.
+//! The atomic integers.
 
 use super::order;
 use super::shared::shared_operations;
@@ -73,14 +73,14 @@ macro_rules! atomic_integer {
                 self.0.modify("fetch_xor", order, |old| old ^ value)
             }
 
-            /// The larger of both; returns the old value.
+            /// Stores the maximum of the old value and `value`; returns the old value.
             #[track_caller]
             #[inline(always)]
             pub fn fetch_max(&self, value: $Value, order: Ordering) -> $Value {
                 self.0.modify("fetch_max", order, |old| old.max(value))
             }
 
-            /// The smaller of both; returns the old value.
+            /// Stores the minimum of the old value and `value`; returns the old value.
             #[track_caller]
             #[inline(always)]
             pub fn fetch_min(&self, value: $Value, order: Ordering) -> $Value {

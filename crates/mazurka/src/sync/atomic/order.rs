@@ -1,4 +1,4 @@
-//! The orderings that make no sense for an operation, refused in the words of `std`.
+//! Rejects orderings that are invalid for an operation, with the messages of `std`.
 
 use std::sync::atomic::Ordering;
 
@@ -40,7 +40,7 @@ pub(super) fn check_fence(order: Ordering) {
     }
 }
 
-/// The strongest ordering of a failure under that of the success.
+/// Returns the strongest failure ordering for a success ordering.
 pub(super) fn of_failure(success: Ordering) -> Ordering {
     match success {
         Ordering::Relaxed | Ordering::Release => Ordering::Relaxed,

@@ -1,4 +1,4 @@
-//! The pointer.
+//! The atomic pointer.
 
 use super::order;
 use super::shared::shared_operations;
@@ -6,8 +6,8 @@ use crate::sync::constructor::constructor;
 use std::fmt;
 use std::sync::atomic::Ordering;
 
-/// As `std::sync::atomic::AtomicPtr`. With the feature `allocator` what is allocated inside a model has the
-/// same address in all executions, so that compare-exchanges of pointers are repeatable.
+/// As `std::sync::atomic::AtomicPtr`. With the feature `allocator`, memory allocated inside a model
+/// has the same address in all executions, so that compare-exchanges of pointers are repeatable.
 ///
 /// ```
 /// use mazurka::sync::Arc;
@@ -30,7 +30,7 @@ pub struct AtomicPtr<T>(runtime::Atomic<*mut T>);
 
 shared_operations!([T] AtomicPtr<T>, *mut T);
 
-/// Operations on the address; each returns the old pointer.
+/// Defines operations on the address. Each returns the old pointer.
 macro_rules! address_operations {
     ($($(#[$attribute:meta])* $name:ident($value:ident) |$old:ident| $new:expr;)*) => {
         impl<T> AtomicPtr<T> {
@@ -47,13 +47,13 @@ macro_rules! address_operations {
 }
 
 address_operations! {
-    /// Adds so many values, as `wrapping_add`; returns the old pointer.
+    /// Adds `value` elements, as `wrapping_add`; returns the old pointer.
     fetch_ptr_add(value) |old| old.wrapping_add(value);
-    /// Subtracts so many values, as `wrapping_sub`; returns the old pointer.
+    /// Subtracts `value` elements, as `wrapping_sub`; returns the old pointer.
     fetch_ptr_sub(value) |old| old.wrapping_sub(value);
-    /// Adds so many bytes; returns the old pointer.
+    /// Adds `value` bytes; returns the old pointer.
     fetch_byte_add(value) |old| old.wrapping_byte_add(value);
-    /// Subtracts so many bytes; returns the old pointer.
+    /// Subtracts `value` bytes; returns the old pointer.
     fetch_byte_sub(value) |old| old.wrapping_byte_sub(value);
     /// Bitwise "or" with the address; returns the old pointer.
     fetch_or(value) |old| old.map_addr(|address| address | value);

@@ -1,14 +1,14 @@
-//! The operations that all atomic types have.
+//! The operations that all atomic types share.
 //!
-//! They are always inlined: an operation switches to another stack and back, and after that the
-//! processor mispredicts each return from a function that was called before.
+//! They are always inlined: an operation switches to another stack and back, after which the
+//! processor mispredicts the return of each function that was called before.
 
-/// Implements what does not depend on the kind of value.
+/// Implements the operations that do not depend on the kind of value.
 macro_rules! shared_operations {
     ([$($generics:tt)*] $Atomic:ty, $Value:ty) => {
         impl<$($generics)*> $Atomic {
             constructor! {
-                /// A new variable of the execution; in a static a fresh one in each execution.
+                /// Creates a variable. A static is new in each execution.
                 pub fn new(value: $Value) -> Self {
                     Self(runtime::Atomic::new(value))
                 }
@@ -20,8 +20,8 @@ macro_rules! shared_operations {
                 Self(self.0.settled())
             }
 
-            /// The same with a name for traces, in the place of where it was made. Costs nothing in executions that are
-            /// not shown.
+            /// Names the variable in traces, instead of the place of its creation. Costs nothing in
+            /// executions that are not shown.
             #[track_caller]
             pub fn named(self, name: &str) -> Self {
                 self.0.call(name);
@@ -51,11 +51,11 @@ macro_rules! shared_operations {
                 self.0.modify("swap", order, |_| value)
             }
 
-            /// Replaces the value by `new` if it is `current`; returns the old one, as `Err` if it was another.
+            /// Replaces the value by `new` if it is `current`. Returns the old value.
             ///
             /// # Errors
             ///
-            /// With the value found, if it is not `current`.
+            /// Returns the value found, if it is not `current`.
             #[track_caller]
             #[inline(always)]
             pub fn compare_exchange(
@@ -69,7 +69,7 @@ macro_rules! shared_operations {
                 self.0.compare_exchange(current, new, success, failure)
             }
 
-            /// As the deprecated one of `std`: the value that was found.
+            /// As the deprecated function of `std`. Returns the value found.
             #[track_caller]
             pub fn compare_and_swap(&self, current: $Value, new: $Value, order: Ordering) -> $Value {
                 let failure = order::of_failure(order);
@@ -77,11 +77,12 @@ macro_rules! shared_operations {
                 found
             }
 
-            /// As `compare_exchange`; it fails for no reason only if [`Checker::spurious`](crate::Checker::spurious) is asked for.
+            /// As `compare_exchange`. Fails spuriously only with
+            /// [`Checker::spurious`](crate::Checker::spurious).
             ///
             /// # Errors
             ///
-            /// With the value found, if it is not `current` or for no reason.
+            /// Returns the value found, if it is not `current` or the operation fails spuriously.
             #[track_caller]
             #[inline(always)]
             pub fn compare_exchange_weak(
@@ -97,12 +98,12 @@ macro_rules! shared_operations {
                 self.compare_exchange(current, new, success, failure)
             }
 
-            /// Loads, and tries to replace the value by what the closure makes of it, until nobody came in between or
-            /// the closure returns none.
+            /// Replaces the value by the closure's result, and retries until no other thread has
+            /// interfered or the closure returns `None`. Returns the old value.
             ///
             /// # Errors
             ///
-            /// With the value for which the closure returned none.
+            /// Returns the value for which the closure returned `None`.
             #[track_caller]
             pub fn fetch_update<F>(
                 &self,
@@ -123,7 +124,7 @@ macro_rules! shared_operations {
                 Err(value)
             }
 
-            /// As `fetch_update` with a closure that always gives a value.
+            /// As `fetch_update`, with a closure that always returns a value.
             #[track_caller]
             pub fn update(
                 &self,
@@ -140,7 +141,7 @@ macro_rules! shared_operations {
             ///
             /// # Errors
             ///
-            /// With the value for which the closure returned none.
+            /// Returns the value for which the closure returned `None`.
             #[track_caller]
             pub fn try_update(
                 &self,
@@ -151,27 +152,28 @@ macro_rules! shared_operations {
                 self.fetch_update(set_order, fetch_order, update)
             }
 
-            /// Where the value is. Accesses by the pointer are neither events nor looked at for races.
+            /// Returns a pointer to the value. Accesses through it are not observed.
             pub fn as_ptr(&self) -> *mut $Value {
                 self.0.as_ptr()
             }
 
-            /// The value, which nobody else can touch.
+            /// Returns the value, which no other thread can access.
             pub fn get_mut(&mut self) -> &mut $Value {
                 self.0.get_mut()
             }
 
-            /// The value, which nobody else can touch, for as long as the closure runs; as loom's.
+            /// Passes the value, which no other thread can access, to the closure; as in loom.
             pub fn with_mut<R>(&mut self, change: impl FnOnce(&mut $Value) -> R) -> R {
                 change(self.0.get_mut())
             }
 
-            /// The value without an event, as loom's, which is unsafe: for who knows that no other thread writes it.
+            /// Returns the value without an event; unsafe in loom. No thread may write it
+            /// concurrently.
             pub fn unsync_load(&self) -> $Value {
                 self.0.peek()
             }
 
-            /// The value.
+            /// Returns the value.
             pub fn into_inner(self) -> $Value {
                 self.0.own()
             }
