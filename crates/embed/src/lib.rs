@@ -1,15 +1,15 @@
 //! Embeds the shared library of a dependency in a program.
 //!
-//! Cargo builds every crate type of a dependency before the program that depends on it, but does not say where the
-//! files are. The compiler's command line does: a `cdylib` is beside the `rlib` that `--extern` names.
+//! Cargo builds every crate type of a dependency first, but does not report where the files are.
+//! The compiler's command line does: a `cdylib` lies next to the `rlib` that `--extern` names.
 #![forbid(unsafe_code)]
 
 use proc_macro::TokenStream;
 use std::env::consts::DLL_EXTENSION;
 use std::path::Path;
 
-/// `shared_library!(name)` is `Some(bytes)` of the `cdylib` of the dependency `name`, of type `Option<&'static [u8]>`.
-/// It is `None` where nothing is linked (`cargo check`), and on targets without shared libraries.
+/// Expands to `Some(bytes)` of the `cdylib` of the dependency `name` (`Option<&'static [u8]>`), or
+/// to `None` without linking (`cargo check`) and on targets without shared libraries.
 #[proc_macro]
 pub fn shared_library(name: TokenStream) -> TokenStream {
     let name = name.to_string();
@@ -29,7 +29,7 @@ pub fn shared_library(name: TokenStream) -> TokenStream {
     expression.parse().expect("an expression has tokens")
 }
 
-/// What the compiler's arguments name as the library of a dependency: `--extern NAME=PATH`.
+/// Returns the library of a dependency from the compiler's arguments: `--extern NAME=PATH`.
 fn dependency<'a>(name: &str, arguments: &'a [String]) -> Option<&'a Path> {
     let pairs = arguments.iter().zip(arguments.iter().skip(1));
     let mut named = pairs.filter_map(|(option, value)| {

@@ -1,4 +1,4 @@
-//! What a search costs by itself, on programs whose steps cost next to nothing.
+//! The cost of a search itself, on programs whose steps cost almost nothing.
 
 use divan::counter::ItemsCount;
 use explore::{
@@ -11,7 +11,7 @@ fn main() {
     divan::main();
 }
 
-/// Threads that load and store variables, nothing else.
+/// Threads that only load and store variables.
 struct Straight {
     threads: Vec<Vec<Op>>,
     position: Vec<usize>,
@@ -90,7 +90,7 @@ fn fib(rounds: usize) -> Straight {
     Straight::new(vec![vec![load(0), load(1)], one, other])
 }
 
-/// One writer and readers with a place of their own: 2^n traces.
+/// One writer, and readers that each also read a variable of their own: 2^n traces.
 fn readers(readers: u32) -> Straight {
     let reader = |n| vec![load(n), load(0)];
     Straight::new(

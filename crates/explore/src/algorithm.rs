@@ -21,14 +21,14 @@ use std::str::FromStr;
 pub enum Algorithm {
     /// Every interleaving.
     Exhaustive,
-    /// Every trace, sleep sets alone (Godefroid 1996).
+    /// Every trace, with sleep sets alone (Godefroid 1996).
     Sleep,
     /// DPOR with persistent sets and sleep sets (Flanagan, Godefroid, POPL 2005).
     Classic,
     /// Source-DPOR (Abdulla et al., POPL 2014).
     Source,
-    /// Context-sensitive DPOR on Source-DPOR (Albert et al., CAV 2017), for programs that tell their
-    /// states.
+    /// Context-sensitive DPOR based on Source-DPOR (Albert et al., CAV 2017), for programs that
+    /// report their states.
     ContextSensitive,
     /// Optimal-DPOR with wakeup trees (Abdulla et al., POPL 2014).
     Optimal,
@@ -41,34 +41,34 @@ pub enum Algorithm {
     Pct,
 }
 
-/// What the strategies can be told.
+/// Options of the strategies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Options {
     /// Seed of `random` and `pct`.
     pub seed: u64,
-    /// How many preemptions an execution may have; any number if there is no bound.
+    /// The bound on preemptions in an execution, if there is one.
     pub preemptions: Option<Preemptions>,
-    /// Let `context_sensitive` anticipate cuts as its paper does, which loses executions.
+    /// Makes `context_sensitive` anticipate cuts as its paper does. This loses executions.
     pub published_cuts: bool,
-    /// How `context_sensitive` comes to know that two orders lead to the same state.
+    /// How `context_sensitive` detects that two orders lead to the same state.
     pub states: States,
 }
 
-/// How it is found that two orders lead to the same state.
+/// How a search detects that two orders lead to the same state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum States {
-    /// Both orders are run, and the states compared exactly.
+    /// Both orders are run, and the states are compared exactly.
     #[default]
     Compared,
-    /// The state is stored as a digest of 128 bits until the search comes by the other order. Fewer runs
-    /// beside the exploration, more executions.
+    /// A digest of 128 bits is stored until the search reaches the other order. This needs fewer
+    /// runs outside the exploration, but more executions.
     Stored,
-    /// The same, and states with equal digests are computed again and compared exactly.
+    /// Like `Stored`, but states with equal digests are computed again and compared exactly.
     StoredExactly,
 }
 
 impl Algorithm {
-    /// All of them, the naive ones first.
+    /// All algorithms, the naive ones first.
     pub const ALL: [Algorithm; 9] = [
         Algorithm::Exhaustive,
         Algorithm::Sleep,
@@ -81,13 +81,13 @@ impl Algorithm {
         Algorithm::Pct,
     ];
 
-    /// Those that can search every program, the naive ones first.
+    /// Returns the algorithms that can search every program, the naive ones first.
     pub fn general() -> impl Iterator<Item = Algorithm> {
         let all = Algorithm::ALL.into_iter();
         all.filter(|algorithm| !algorithm.compares_states())
     }
 
-    /// The name on the command line.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Algorithm::Exhaustive => "exhaustive",
@@ -102,19 +102,19 @@ impl Algorithm {
         }
     }
 
-    /// Whether a finished search proves that there is no bug.
+    /// Checks whether a finished search proves the absence of bugs.
     pub fn proves(self) -> bool {
         !matches!(self, Algorithm::Random | Algorithm::Pct)
     }
 
-    /// Whether it is for programs only that tell their state, and leaves out traces that end in the
-    /// same states as others.
+    /// Checks whether the algorithm requires programs that report their state, and skips traces
+    /// that end in the same state as others.
     pub fn compares_states(self) -> bool {
         self == Algorithm::ContextSensitive
     }
 
-    /// Whether parts of the search can be searched on their own ([`Strategy::give_away`], or [`Strategy::skip`] if it proves
-    /// nothing).
+    /// Checks whether parts of the search can be searched separately. They are split with
+    /// [`Strategy::give_away`], or with [`Strategy::skip`] if the algorithm proves nothing.
     pub fn is_divisible(self, options: Options) -> bool {
         match self {
             Algorithm::Random | Algorithm::Pct => true,
@@ -127,7 +127,7 @@ impl Algorithm {
         }
     }
 
-    /// Whether each trace is executed exactly once and nothing is ever blocked.
+    /// Checks whether each trace is executed exactly once, without blocked executions.
     pub fn is_optimal(self) -> bool {
         matches!(self, Algorithm::Optimal | Algorithm::Parsimonious)
     }
@@ -139,7 +139,7 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A name that is no algorithm's.
+/// A name that is not the name of an algorithm.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("no algorithm is called {0:?}; there are {names}", names = Algorithm::ALL.map(Algorithm::name).join(", "))]
 pub struct UnknownAlgorithm(pub String);
@@ -161,7 +161,7 @@ impl FromStr for Algorithm {
 pub struct Unreadable(pub String);
 
 impl Algorithm {
-    /// A search from the start.
+    /// Returns a new search.
     pub fn strategy(self, options: Options) -> Box<dyn Strategy> {
         match options.preemptions.filter(|_| self.proves()) {
             Some(Preemptions::AtMost(bound)) => {
@@ -190,13 +190,14 @@ impl Algorithm {
         }
     }
 
-    /// With a bound on preemptions there is one search for all reductions.
+    /// With a bound on preemptions, one search serves all reductions.
     fn few_preemptions(self, bound: u32) -> FewPreemptions {
         FewPreemptions::new(bound, self == Algorithm::Exhaustive)
     }
 
-    /// A search for a [`Verification`](crate::Verification): its first execution prefers these threads, event by event, and no execution comes before
-    /// one that has more in common with the first one. None for algorithms that have no such order.
+    /// Returns a search for a [`Verification`](crate::Verification), or `None` for algorithms
+    /// without a suitable order. Its first execution prefers the threads of `guide`, event by
+    /// event. No execution precedes one that has a longer prefix in common with the first.
     pub fn verifier(self, guide: Vec<ThreadId>) -> Option<Box<dyn Strategy>> {
         match self {
             Algorithm::Source => Some(Box::new(Search::<Source>::guided(guide))),
@@ -211,7 +212,7 @@ impl Algorithm {
         }
     }
 
-    /// Goes on from what [`Strategy::save`] gave, under the same options.
+    /// Resumes a search that [`Strategy::save`] saved, under the same options.
     pub fn resume(self, options: Options, saved: &[u8]) -> Result<Box<dyn Strategy>, Unreadable> {
         self.read(options, saved)
             .map_err(|error| Unreadable(error.to_string()))
@@ -257,12 +258,12 @@ impl Algorithm {
 fn bounded(strategy: impl Strategy + 'static, options: Options) -> Box<dyn Strategy> {
     match options.preemptions {
         Some(Preemptions::AtMost(bound)) => Box::new(Bounded::new(strategy, bound)),
-        // Walks at random never come to the end of a bound.
+        // Random walks never exhaust a bound, so a growing bound is ignored.
         Some(Preemptions::From(_)) | None => Box::new(strategy),
     }
 }
 
-/// What all of the bytes say.
+/// Decodes a value from all of the bytes.
 fn whole<S: DeserializeOwned>(saved: &[u8]) -> postcard::Result<S> {
     let (strategy, rest) = postcard::take_from_bytes(saved)?;
     match rest.is_empty() {

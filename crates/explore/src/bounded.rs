@@ -1,7 +1,7 @@
 //! A bound on preemptions (Musuvathi, Qadeer, PLDI 2007) for strategies that choose at random.
 //!
-//! A preemption is a step of another thread while the one that moved last is enabled. When an execution has as many as it may,
-//! the strategy is told that no other thread is enabled.
+//! A preemption is a step of another thread while the thread that ran last is enabled. Once the
+//! bound is reached, the strategy sees all other threads as not enabled.
 
 use crate::execution::{Execution, ThreadId};
 use crate::program::{Divergence, Outcome, Pending, Performed};
@@ -12,14 +12,14 @@ use crate::strategy::{Decision, Strategy};
 pub struct Bounded<S> {
     strategy: S,
     bound: u32,
-    /// The preemptions of the execution at hand.
+    /// The preemptions in the current execution.
     preemptions: u32,
-    /// What the strategy is told.
+    /// The pending operations passed to the strategy.
     pending: Vec<Pending>,
 }
 
 impl<S: Strategy> Bounded<S> {
-    /// No execution has more than `bound` preemptions.
+    /// Returns a strategy whose executions have at most `bound` preemptions.
     pub fn new(strategy: S, bound: u32) -> Bounded<S> {
         Bounded {
             strategy,
@@ -30,13 +30,13 @@ impl<S: Strategy> Bounded<S> {
     }
 }
 
-/// Whether a step of the thread is a preemption of the one that moved last.
+/// Checks whether a step of the thread preempts the thread that ran last.
 #[inline]
 pub(crate) fn preempts(thread: ThreadId, last: Option<ThreadId>, pending: &[Pending]) -> bool {
     last.is_some_and(|last| last != thread && goes_on(last, pending))
 }
 
-/// Whether the thread that moved last can go on, and has not given way.
+/// Checks whether the thread that ran last is enabled and has not yielded.
 fn goes_on(last: ThreadId, pending: &[Pending]) -> bool {
     let request = pending[last.index()].enabled();
     request.is_some_and(|request| !request.yields)

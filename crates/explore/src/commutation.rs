@@ -1,7 +1,7 @@
-//! Whether steps commute in the state at hand: found out by running both orders, once for each situation.
+//! Checks whether steps commute in the current state. Both orders are run, once for each situation.
 //!
-//! What the answer depends on is told by the [footprints](Footprint) of the steps. Where a program cannot tell
-//! them, both orders are run each time.
+//! The result depends only on the [footprints](Footprint) of the steps. Without them, both orders
+//! are run each time.
 
 use crate::execution::{EventId, Execution, Op, Race, Step, ThreadId};
 use crate::fingerprint::Fingerprint;
@@ -12,34 +12,34 @@ use crate::reduction::{SleepSequence, turned_round};
 use crate::search::Sleeper;
 use std::collections::BTreeMap;
 
-/// Answers are forgotten when there are as many: a search needs little memory.
+/// Results are discarded when this many are stored, to limit memory.
 const MOST: usize = 100_000;
 
-/// Steps that could be performed in a row, in two orders.
+/// Consecutive steps that can be performed in two orders.
 pub(crate) struct Window {
     straight: Vec<Step>,
     turned: Vec<Step>,
-    /// What each step is about, and its footprint; none where one is not known.
+    /// The operation and the footprint of each step; `None` if one footprint is unknown.
     footprints: Option<Vec<(Op, Footprint)>>,
 }
 
-/// Both orders, as they are performed.
+/// Both orders as they are performed.
 #[derive(Clone)]
 struct Orders {
     straight: SleepSequence,
     turned: SleepSequence,
 }
 
-/// What was found out so far.
+/// The results so far.
 #[derive(Default)]
 pub(crate) struct Commutations {
-    /// By the digests of the situations; none where the steps do not commute.
+    /// By the digests of the situations. `None` if the steps do not commute.
     known: BTreeMap<u128, Vec<(Fingerprint, Option<Orders>)>>,
     number: usize,
 }
 
 impl Window {
-    /// Steps of two threads from one state, the first of which comes last when they are turned round.
+    /// Builds a window of two threads' steps from one state. Reversed, the first step comes last.
     pub(crate) fn of_pair(pair: [(Sleeper, Option<Footprint>); 2]) -> Window {
         let [first, second] = [&pair[0], &pair[1]].map(|(own, _)| Step::of(own.thread));
         let footprints = pair.into_iter();
@@ -52,8 +52,8 @@ impl Window {
         }
     }
 
-    /// f.v.e for the race (f, e), which is v.e.f when turned round, where v are the events between them that
-    /// happen before e. None where an event had alternatives. `footprints[i]` is that of event i.
+    /// Builds f.v.e for the race (f, e), reversed v.e.f, where v are the events between them that
+    /// happen before e. `None` if an event had alternatives. `footprints[i]` is that of event i.
     pub(crate) fn of_race(
         race: Race,
         execution: &Execution,
@@ -82,8 +82,8 @@ impl Window {
         })
     }
 
-    /// All events from f to e, and v.e.u as the paper has it: u is f and what happens after it. What these do
-    /// behind e is not known before, so that it has to be run.
+    /// Builds a window of all events from f to e, and of v.e.u as in the paper, where u is f and
+    /// what happens after f. The effects of u after e are unknown, so both orders must be run.
     pub(crate) fn of_race_as_published(race: Race, execution: &Execution) -> Option<Window> {
         let events = (race.first.index()..=race.second.index()).map(EventId::at);
         Some(Window {
@@ -93,17 +93,17 @@ impl Window {
         })
     }
 
-    /// The steps in the other order.
+    /// Returns the steps in the other order.
     pub(crate) fn turned(&self) -> &[Step] {
         &self.turned
     }
 
-    /// Two steps that are the other way round in their situation: so a pair has one situation.
+    /// Checks whether this is a pair that is stored in reverse: a pair has only one situation.
     fn is_swapped(&self) -> bool {
         self.straight.len() == 2 && self.straight[0].thread > self.straight[1].thread
     }
 
-    /// All that the answer depends on.
+    /// Returns everything that the result depends on.
     fn situation(&self) -> Option<Fingerprint> {
         let footprints = self.footprints.as_ref()?;
         let steps = self.straight.iter().zip(footprints);
@@ -124,7 +124,7 @@ impl Window {
 }
 
 impl Commutations {
-    /// The steps in the other order, if that leads from `prefix` to the same state.
+    /// Returns the steps in the other order if that order leads from `prefix` to the same state.
     pub(crate) fn turned(
         &mut self,
         prefix: &[Step],
@@ -177,7 +177,7 @@ impl Orders {
     }
 }
 
-/// Runs both orders; none if they lead to different states, or one is not possible.
+/// Runs both orders. Returns `None` if their states differ or an order is impossible.
 fn orders(
     prefix: &[Step],
     window: &Window,
@@ -203,7 +203,7 @@ impl Reached {
         requests.any(|request| request.alternatives != 1)
     }
 
-    /// The steps with what they announced.
+    /// Returns the steps with the operations that they announced.
     fn sequence(&self, steps: &[Step]) -> SleepSequence {
         let announced = steps.iter().zip(&self.requests);
         announced

@@ -1,12 +1,12 @@
-//! Context-sensitive DPOR: the search whose sleep sequences come from comparing states (Albert et al.,
-//! CAV 2017, Algorithm 1).
+//! Context-sensitive DPOR: a search whose sleep sequences come from comparing states (Albert et
+//! al., CAV 2017, Algorithm 1).
 //!
-//! Deviations: states are compared when the execution has ended, as races are analysed. What both orders
-//! of a race lead to is found by runs beside the exploration ([`Probe`]), once for each situation
-//! ([`Commutations`]). For a race (f, e) only those steps between f and e are in the sequence that
-//! happen before e: what else is independent of e, or after f, need not be, and shorter sequences hold in
-//! more situations. Sleepers that stay asleep though a dependent step is performed (context-sensitive
-//! propagation) go beyond the paper.
+//! Deviations: states are compared at the end of an execution, when races are analysed. Runs
+//! outside the exploration ([`Probe`]) compute the states after both orders of a race, once for
+//! each situation ([`Commutations`]). For a race (f, e), the sequence contains only those steps
+//! between f and e that happen before e. Other steps, independent of e or after f, are not needed,
+//! and shorter sequences hold in more situations. Sleepers that stay asleep although a dependent
+//! step is performed (context-sensitive propagation) go beyond the paper.
 
 use crate::commutation::{Commutations, Window};
 use crate::execution::{Execution, Race, Step};
@@ -21,16 +21,16 @@ use serde::{Deserialize, Serialize};
 /// Context-sensitive DPOR.
 #[derive(Serialize, Deserialize)]
 pub struct Comparing {
-    /// Whether sleepers may stay asleep though a dependent step is performed, and sequences are short.
+    /// Whether sleepers may stay asleep after a dependent step, and sequences are short.
     goes_beyond_the_paper: bool,
     search: Search<ContextSensitive>,
-    /// How the execution ends when its states have been compared.
+    /// How the execution ends once its states have been compared.
     #[serde(skip)]
     ending: Option<Ending>,
-    /// What is performed when it is known which sleepers it leaves asleep.
+    /// The step to perform once it is known which sleepers it leaves asleep.
     #[serde(skip)]
     planned: Option<Step>,
-    /// footprints[i] is that of event i, if it is known.
+    /// footprints[i] is that of event i, if known.
     #[serde(skip)]
     footprints: Vec<Option<Footprint>>,
     #[serde(skip)]
@@ -38,7 +38,7 @@ pub struct Comparing {
 }
 
 impl Comparing {
-    /// A search from the start.
+    /// Returns a new search.
     pub fn new() -> Comparing {
         Comparing {
             goes_beyond_the_paper: true,
@@ -50,7 +50,7 @@ impl Comparing {
         }
     }
 
-    /// The same with the sequences of the paper, and without propagation.
+    /// Returns a search with the sequences of the paper and without propagation.
     pub(crate) fn as_published() -> Comparing {
         Comparing {
             goes_beyond_the_paper: false,
@@ -62,14 +62,14 @@ impl Comparing {
         &self.search
     }
 
-    /// Ends the execution before the step that `extend` asked for last.
+    /// Ends the execution before the last step that `extend` returned.
     pub(crate) fn cut(&mut self) -> Decision {
         self.search.retract();
         self.ending = Some(Ending::Blocked);
         Decision::Probe
     }
 
-    /// Notes what the planned step depends on, and which sleepers it leaves asleep.
+    /// Records the footprint of the planned step, and the sleepers that the step leaves asleep.
     fn look_ahead(&mut self, step: Step, probe: &mut dyn Probe) -> Result<(), Interrupt> {
         let footprint = probe.footprint(step.thread);
         self.footprints.resize(self.execution().len(), None);
@@ -109,13 +109,13 @@ impl Comparing {
         }
     }
 
-    /// For each fresh race (f, e): if E.v.e.f leads where E.f.v.e leads, and no sequence that is asleep
-    /// before f is a prefix of v.e.f, then v.e.f falls asleep there.
+    /// For each new race (f, e): if E.v.e.f leads to the same state as E.f.v.e, and no sequence
+    /// asleep before f is a prefix of v.e.f, then puts v.e.f to sleep before f.
     fn compare(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
         let schedule = self.execution().schedule();
         let fresh = self.search.fresh();
         if fresh == 0 {
-            // A program that tells no state is refused, even if there is nothing to compare.
+            // Rejects a program that reports no state, even if there is nothing to compare.
             probe.state()?;
         }
         for race in self.execution().races_from(fresh).to_vec() {

@@ -1,7 +1,7 @@
-//! What happened: an execution in columns, with happens-before as vector clocks and its races.
+//! The record of an execution, in columns: events, vector clocks for happens-before, and races.
 //!
-//! Happens-before (→) is the transitive closure of the order of dependent events and of the *after*
-//! edges that no schedule can turn round. Races are found once, when their second event is pushed.
+//! Happens-before (→) is the transitive closure of the order of dependent events and of
+//! synchronization edges, which no schedule can reverse. `push` finds each race once.
 
 mod clock;
 mod consistent;
@@ -25,41 +25,41 @@ use serde::{Deserialize, Serialize};
 /// A performed operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Event {
-    /// Who performed it, and which alternative.
+    /// The thread that performed the event, and the alternative it chose.
     pub step: Step,
-    /// Its number among the events of its thread, from 1.
+    /// The number of the event among the events of its thread, from 1.
     pub index: u32,
-    /// In how many ways it could have been performed.
+    /// The number of ways in which the operation could have been performed.
     pub alternatives: u32,
-    /// The operation with the access it had.
+    /// The operation with its actual access.
     pub op: Op,
-    /// The value that makes a conditional operation a write.
+    /// The value with which a conditional operation is a write.
     pub expects: Option<Token>,
-    /// The value of the object before.
+    /// The value of the object before the event.
     pub before: Token,
-    /// The value of the object after.
+    /// The value of the object after the event.
     pub after: Token,
-    /// Whether the thread that moved before it could have gone on, and had not given way.
+    /// Whether the event preempts another thread, which was enabled and had not yielded.
     pub preempts: bool,
-    /// Whether its thread had given way right before it.
+    /// Whether the thread of the event yielded right before the event.
     pub yields: bool,
-    /// Whether nothing else is to be tried in its place.
+    /// Whether no other step is tried in place of the event.
     pub is_fixed: bool,
-    /// What was last at its object before it.
+    /// The last events at the object before this event.
     previous: Last,
-    /// End of its after edges in the column of edges.
+    /// End of the event's synchronization edges in the column of edges.
     edges_end: u32,
-    /// End of what is known since then in the column of next edges.
+    /// End of the edges that are known since this event in the column of next edges.
     next_edges_end: u32,
 }
 
 impl Event {
-    /// Who performed it.
+    /// Returns the thread that performed the event.
     pub fn thread(&self) -> ThreadId {
         self.step.thread
     }
 
-    /// Its thread and its number there.
+    /// Returns the thread and the number of the event in it.
     pub fn point(&self) -> Point {
         Point {
             thread: self.thread(),
@@ -67,7 +67,7 @@ impl Event {
         }
     }
 
-    /// κ(op, v): the access that it has where its object holds `value`.
+    /// κ(op, v): returns the access of the event when its object holds `value`.
     pub fn access_at(&self, value: Token) -> Access {
         access_at(self.op.access, self.expects, value)
     }
@@ -81,7 +81,7 @@ struct Last {
 }
 
 impl Last {
-    /// After one more event.
+    /// Returns the last events after one more event.
     fn then(self, event: EventId, access: Access) -> Last {
         match access {
             Access::None => self,
@@ -97,7 +97,7 @@ impl Last {
     }
 }
 
-/// Two conflicting events with nothing between them: another schedule turns them round.
+/// Two conflicting events with no event ordered between them: another schedule can reverse them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Race {
     /// The event that came first.
@@ -106,14 +106,14 @@ pub struct Race {
     pub second: EventId,
 }
 
-/// A sequence of events with their happens-before, and the races among them.
+/// A sequence of events with happens-before and the races among the events.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Execution {
     events: Vec<Event>,
     clocks: Clocks,
-    /// After edges of all events, in the order of the events.
+    /// Synchronization edges of all events, in the order of the events.
     edges: Vec<EventId>,
-    /// After edges of what threads perform next, in the order of the events since which they are known.
+    /// Edges of threads' next events, in the order of the events since which they are known.
     next_edges: Vec<(ThreadId, EventId)>,
     /// Sorted by `second`.
     races: Vec<Race>,
@@ -124,22 +124,22 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Number of events.
+    /// Returns the number of events.
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Whether nothing happened.
+    /// Checks whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// The event.
+    /// Returns the event with this id.
     pub fn event(&self, id: EventId) -> &Event {
         &self.events[id.index()]
     }
 
-    /// The events in order.
+    /// Returns the events in order.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = (EventId, &Event)> + ExactSizeIterator {
         self.events
             .iter()
@@ -147,7 +147,7 @@ impl Execution {
             .map(|(position, event)| (EventId::at(position), event))
     }
 
-    /// The events from a position on.
+    /// Returns the events from a position on.
     pub(crate) fn events_from(
         &self,
         position: usize,
@@ -156,48 +156,48 @@ impl Execution {
         events.map(move |(offset, event)| (EventId::at(position + offset), event))
     }
 
-    /// The steps that lead here, one by one.
+    /// Iterates over the steps of the execution.
     #[inline]
     pub fn steps(&self) -> impl DoubleEndedIterator + ExactSizeIterator<Item = &Step> {
         self.events.iter().map(|event| &event.step)
     }
 
-    /// The steps that lead here.
+    /// Returns the steps of the execution as a schedule.
     pub fn schedule(&self) -> Schedule {
         self.events.iter().map(|event| event.step).collect()
     }
 
-    /// The thread that moved last.
+    /// Returns the thread of the last event.
     pub fn last_thread(&self) -> Option<ThreadId> {
         self.events.last().map(Event::thread)
     }
 
-    /// The last event of the thread.
+    /// Returns the last event of the thread.
     pub fn last_of(&self, thread: ThreadId) -> Option<EventId> {
         self.positions.get(thread.index())?.last().copied()
     }
 
-    /// The event that a thread performs as its `index`-th.
+    /// Returns the event with the given thread and number.
     pub fn event_at(&self, point: Point) -> Option<EventId> {
         let own = self.positions.get(point.thread.index())?;
         own.get((point.index as usize).checked_sub(1)?).copied()
     }
 
-    /// The first event of the thread at a position or later.
+    /// Returns the first event of the thread at this position or later.
     pub(crate) fn first_from(&self, thread: ThreadId, position: usize) -> Option<EventId> {
         let own = self.positions.get(thread.index())?;
         let before = own.partition_point(|event| event.index() < position);
         own.get(before).copied()
     }
 
-    /// The accesses of the same object before an access, the last one first.
+    /// Returns the earlier accesses of the object of an access, the last one first.
     pub(crate) fn earlier_accesses(&self, event: EventId) -> impl Iterator<Item = EventId> + '_ {
         let previous = |event: EventId| self.event(event).previous.access;
         std::iter::successors(previous(event), move |&event| previous(event))
     }
 
-    /// Whether `first` happens before what the thread of `second` performed before it, or before an after edge of it: then it cannot
-    /// come after it, whatever the two conflict with.
+    /// Checks whether `first` happens before the previous event of `second`'s thread, or before an
+    /// edge of `second`. Then no schedule can reverse the two, even if they conflict.
     pub(crate) fn is_before_program(&self, first: EventId, second: EventId) -> bool {
         let mut past = self
             .previous_of(second)
@@ -206,8 +206,8 @@ impl Execution {
         past.any(|event| self.happens_before(first, event))
     }
 
-    /// Two positions: where the thread of this event began to run without another one in between, and where it gave way last
-    /// since then, which is the same if it did not. At both another thread could have moved without a preemption.
+    /// Returns the start of the event's run (consecutive events of its thread) and the last yield
+    /// in that run, or the start again. At both positions, a switch of threads is no preemption.
     pub(crate) fn starts_of_run(&self, position: usize) -> [usize; 2] {
         let thread = self.events[position].thread();
         let before = self.events[..position].iter().rev();
@@ -218,30 +218,30 @@ impl Execution {
         [start, yields.map_or(start, |offset| start + offset)]
     }
 
-    /// The event of the same thread before this one.
+    /// Returns the previous event of the same thread.
     fn previous_of(&self, event: EventId) -> Option<EventId> {
         let Point { thread, index } = self.event(event).point();
         let index = index - 1;
         self.event_at(Point { thread, index })
     }
 
-    /// a → b or a = b.
+    /// Checks a → b or a = b.
     pub fn happens_before(&self, a: EventId, b: EventId) -> bool {
         let event = self.event(a);
         self.knows(b, event.thread(), event.index)
     }
 
-    /// Whether the event of `thread` with this index is `event` or happens before it.
+    /// Checks whether the event of `thread` with this index is `event` or happens before it.
     pub(crate) fn knows(&self, event: EventId, thread: ThreadId, index: u32) -> bool {
         self.clocks.at(event, thread) >= index
     }
 
-    /// The races, sorted by their second event.
+    /// Returns the races, sorted by their second event.
     pub fn races(&self) -> &[Race] {
         &self.races
     }
 
-    /// The races whose second event is at `position` or later.
+    /// Returns the races whose second event is at `position` or later.
     pub fn races_from(&self, position: usize) -> &[Race] {
         let start = self
             .races
@@ -249,7 +249,7 @@ impl Execution {
         &self.races[start..]
     }
 
-    /// The after edges of an event.
+    /// Returns the synchronization edges of an event.
     pub fn edges(&self, id: EventId) -> &[EventId] {
         let start = match id.index() {
             0 => 0,
@@ -258,7 +258,7 @@ impl Execution {
         &self.edges[start..self.event(id).edges_end as usize]
     }
 
-    /// Appends what was performed; finds the races in which it comes second.
+    /// Appends a performed operation and finds the races in which it is the second event.
     pub fn push(&mut self, step: Step, request: &Request, performed: &Performed<'_>) {
         let id = EventId::at(self.events.len());
         let op = performed.op;
@@ -309,7 +309,7 @@ impl Execution {
         }
     }
 
-    /// Orders a write that is being pushed after the reads of its object since the last write, or after that.
+    /// Orders the pushed write after the reads since the object's last write, or after that write.
     #[inline(never)]
     fn follow_all(&mut self, previous: Last, second: EventId) {
         let Last { access, write } = previous;
@@ -323,8 +323,8 @@ impl Execution {
         }
     }
 
-    /// Orders the event that is being pushed after the conflicting event `first`; they race if
-    /// nothing that was joined so far does so already.
+    /// Orders the event being pushed after the conflicting event `first`. The two race unless an
+    /// event joined before already orders them.
     #[inline(never)]
     fn follow(&mut self, first: EventId, second: EventId) {
         if !self.happens_before(first, second) {
@@ -335,7 +335,7 @@ impl Execution {
         }
     }
 
-    /// What was last at the object of an operation that is about to be pushed.
+    /// Returns the last events at the object of an operation that is about to be pushed.
     fn last_at(&self, op: Op) -> Last {
         match op.access {
             Access::None => Last::default(),
@@ -361,7 +361,7 @@ impl Execution {
         self.clocks.widen(thread.index() + 1);
     }
 
-    /// Forgets all events from position `len` on.
+    /// Removes all events from position `len` on.
     pub fn truncate(&mut self, len: usize) {
         while self.events.len() > len {
             let event = self.events.pop().expect("the execution is longer than len");
@@ -378,21 +378,21 @@ impl Execution {
             .truncate(self.races.partition_point(|race| race.second.index() < len));
     }
 
-    /// Where the columns of edges end after so many events.
+    /// Returns where the columns of edges end after the given number of events.
     fn ends_of_edges(&self, events: usize) -> (usize, usize) {
         self.events[..events].last().map_or((0, 0), |event| {
             (event.edges_end as usize, event.next_edges_end as usize)
         })
     }
 
-    /// notdep(f, E): the events after `first` and before `until` that do not happen after `first`.
+    /// notdep(f, E): the events between `first` and `until` that do not happen after `first`.
     pub fn notdep(&self, first: EventId, until: usize) -> impl Iterator<Item = EventId> + '_ {
         (first.index() + 1..until)
             .map(EventId::at)
             .filter(move |&event| !self.happens_before(first, event))
     }
 
-    /// Writes to `followers` the events between the race's two that happen before the second, in order.
+    /// Writes to `followers` the events between the race's two that happen before the second.
     pub(crate) fn between(&self, race: Race, followers: &mut Vec<EventId>) {
         let clock = self.clock(race.second);
         let (first, second) = (race.first.index() + 1, race.second.index());
@@ -404,8 +404,8 @@ impl Execution {
         }
     }
 
-    /// The access of the race's second event where it is performed without the first: only a
-    /// conditional operation after a write can change its kind.
+    /// Returns the access of the race's second event when performed without the first. It differs
+    /// only for a conditional operation after a write.
     pub fn reversed_access(&self, race: Race) -> Access {
         let first = self.event(race.first);
         let second = self.event(race.second);
@@ -415,7 +415,7 @@ impl Execution {
         }
     }
 
-    /// Whether everything that happens before the event lies before `position`.
+    /// Checks whether all events that happen before this one lie before `position`.
     pub(crate) fn is_initial_from(&self, event: EventId, position: usize) -> bool {
         let own = self.event(event).thread();
         self.clocks
@@ -430,26 +430,26 @@ impl Execution {
             && self.is_first_from(event, position)
     }
 
-    /// Whether the thread of the event performed nothing between `position` and the event.
+    /// Checks whether the event is the first of its thread from `position` on.
     fn is_first_from(&self, event: EventId, position: usize) -> bool {
         let Event { step, index, .. } = *self.event(event);
         index == 1 || self.positions[step.thread.index()][index as usize - 2].index() < position
     }
 
-    /// Whether the thread's previous event and the after edges of an event, that is all of its past
-    /// except what it conflicts with, lie before `position`.
+    /// Checks whether the previous event of the thread and the event's synchronization edges lie
+    /// before `position`. These are all predecessors of the event except those by conflict.
     pub(crate) fn is_program_ordered_before(&self, event: EventId, position: usize) -> bool {
         self.is_first_from(event, position)
             && self.edges(event).iter().all(|edge| edge.index() < position)
     }
 
-    /// The clock of an event, indexed by thread.
+    /// Returns the clock of an event, indexed by thread.
     pub fn clock(&self, event: EventId) -> &[u32] {
         self.clocks.row(event)
     }
 
-    /// Writes to `clock` the clock that the second event of a race has as a read right before the
-    /// first: po ⊔ clk(last write of the object).
+    /// Writes to `clock` the clock of the race's second event if it is performed as a read right
+    /// before the first: po ⊔ clk(last write of the object).
     pub(crate) fn clock_as_reversed_read(&self, race: Race, clock: &mut Vec<u32>) {
         let Event { step, index, .. } = *self.event(race.second);
         let own = &self.positions[step.thread.index()];
@@ -464,7 +464,7 @@ impl Execution {
         clock[step.thread.index()] = index;
     }
 
-    /// Writes to `clock` the clock that a read of `object` by `thread` would have as the next event.
+    /// Writes to `clock` the clock of a read of `object` by `thread` if it is the next event.
     pub(crate) fn clock_of_next_read(
         &self,
         thread: ThreadId,
@@ -497,7 +497,7 @@ impl Execution {
         }
     }
 
-    /// The index that the thread's next event will have.
+    /// Returns the index of the thread's next event.
     pub(crate) fn next_index(&self, thread: ThreadId) -> u32 {
         self.positions.get(thread.index()).map_or(0, Vec::len) as u32 + 1
     }

@@ -1,4 +1,4 @@
-//! The full state of a program, to be compared with another one.
+//! The full state of a program, for comparison with others.
 
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::any::Any;
@@ -6,11 +6,11 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-/// The full state of a program: where each thread stands with its local state and pending operation,
-/// and every object. The core knows no values, so what is in it is known to its equality alone.
+/// The full state of a program: the position of each thread with its local state and pending
+/// operation, and every object. The contents are opaque to the core, except for equality.
 ///
-/// Equality is exact. The digest has 128 bits, is the same in every process, and different states
-/// have different digests but for accidents.
+/// Equality is exact. The digest has 128 bits and is the same in every process. Different states
+/// have different digests except by coincidence.
 ///
 /// ```
 /// use explore::Fingerprint;
@@ -29,10 +29,10 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// A state. States of one type are compared by its equality, those of different types differ.
+    /// Returns the fingerprint of a state. States of one type are compared with `==`. States of
+    /// different types differ.
     ///
-    /// What is in it must not depend on how the state was reached: no event, no address, no counter of
-    /// steps.
+    /// The state must not depend on how it was reached: no events, addresses or step counters.
     pub fn of<S: Eq + Hash + 'static>(state: S) -> Fingerprint {
         let mut hasher = SipHasher13::new();
         state.hash(&mut hasher);
@@ -43,7 +43,7 @@ impl Fingerprint {
         }
     }
 
-    /// A hash of the state.
+    /// Returns a hash of the state.
     pub fn digest(&self) -> u128 {
         self.digest
     }
@@ -64,7 +64,7 @@ impl PartialEq for Fingerprint {
 
 impl Eq for Fingerprint {}
 
-/// By the digest, so that states can be made of states.
+/// Hashes the digest, so that states can contain states.
 impl Hash for Fingerprint {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.digest.hash(hasher);
@@ -81,7 +81,7 @@ impl fmt::Debug for Fingerprint {
 mod tests {
     use super::*;
 
-    /// A state whose hash says nothing.
+    /// A state whose hash is always the same.
     #[derive(PartialEq, Eq)]
     struct Colliding(u32);
 

@@ -1,7 +1,7 @@
-//! The core of Mazurka: what happened, and what to run next.
+//! The core of Mazurka: the record of an execution, and the choice of the next step.
 //!
-//! Pure: it knows no values of the checked program, no threads, time, files, environment or printing.
-//! A [`Program`] is run by [`explore()`] as a [`Strategy`] decides, while an [`Observer`] watches.
+//! This crate is pure: no values of the program, threads, time, files, environment or printing.
+//! [`explore()`] runs a [`Program`] as a [`Strategy`] decides, while an [`Observer`] watches.
 
 #![forbid(unsafe_code)]
 
@@ -55,17 +55,17 @@ pub use verification::Verification;
 
 use probe::Beside;
 
-/// How an exploration came to its end.
+/// How an exploration ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     /// The strategy has no further execution.
     Exhausted,
-    /// An observer wanted to stop.
+    /// An observer stopped the exploration.
     Stopped,
 }
 
-/// Explores: runs the program again and again as the strategy decides, until it has nothing more to
-/// run or the observer has seen enough.
+/// Runs the program repeatedly as the strategy decides, until the strategy has no further execution
+/// or the observer stops the exploration.
 pub fn explore<P, S, O>(
     program: &mut P,
     strategy: &mut S,

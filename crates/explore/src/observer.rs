@@ -1,35 +1,35 @@
-//! The third seam: who watches.
+//! The third seam: observers of the exploration.
 
 use crate::execution::Step;
 use crate::program::Outcome;
 use crate::strategy::Strategy;
 use std::ops::ControlFlow;
 
-/// Watches the exploration; may stop it, never steers it.
+/// Observes the exploration. An observer can stop the exploration but never steers it.
 pub trait Observer {
-    /// An execution has ended and was analysed.
+    /// Called when an execution has ended and was analysed.
     fn ended(&mut self, _outcome: Outcome, _strategy: &dyn Strategy) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    /// Several jobs search, and have come so far: so many executions, and the estimated part of the search that is done. Asked now and
-    /// then, instead of `ended`.
+    /// Reports the number of executions and the estimated fraction done, when several jobs search.
+    /// Called periodically instead of `ended`.
     fn progressed(&mut self, _executions: u64, _done: Option<f64>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    /// The program was run beside the exploration for its state after `prefix` and `more`, or after
-    /// those of these steps that can be performed. `has_failed`: a thread showed a bug there.
+    /// Called when the program was run outside the exploration to obtain the state after `prefix`
+    /// and those steps of `more` that can be performed. `has_failed`: a thread exposed a bug there.
     fn probed(&mut self, _prefix: &[Step], _more: &[Step], _has_failed: bool) {}
 
-    /// The exploration starts again: forget everything.
+    /// Called when the exploration starts again: all results so far are void.
     fn restarted(&mut self) {}
 }
 
-/// Watches nothing.
+/// Observes nothing.
 impl Observer for () {}
 
-/// Two observers; the exploration stops when one of them wants it.
+/// Two observers. Either can stop the exploration.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn ended(&mut self, outcome: Outcome, strategy: &dyn Strategy) -> ControlFlow<()> {
         let first = self.0.ended(outcome, strategy);

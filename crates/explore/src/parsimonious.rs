@@ -1,14 +1,14 @@
 //! Parsimonious-OPtimal DPOR, POP (Abdulla, Atig, Das, Jonsson, Sagonas, CAV 2024).
 //!
-//! Every trace is executed exactly once and no execution is blocked, in polynomial memory: a race
-//! is reversed at once, by the shortest schedule that does it, and instead of sleep sets a
-//! *characterisation* of the read schedules that were explored before is carried along.
+//! Every trace is executed exactly once and no execution is blocked, in polynomial memory. A race
+//! is reversed at once, by the shortest schedule that does so. Instead of sleep sets, the search
+//! carries a *characterisation* of the read schedules that were explored before.
 //!
 //! Deviations, all checked against brute force: the recursion is a stack of executions whose
-//! children are generated one at a time, last in first out; compare-exchanges are reads where they
-//! fail, so that the characterisation knows the value after the reversed event; an operation with
-//! alternatives is one schedule for each. Points on which the paper is silent are marked in
-//! [`expression`] and [`characterisation`].
+//! children are generated one at a time, last in first out. Compare-exchanges are reads where they
+//! fail, so the characterisation stores the value after the reversed event. Each alternative of an
+//! operation is a schedule. Points that the paper leaves open are marked in [`expression`] and
+//! [`characterisation`].
 
 mod candidate;
 mod characterisation;
@@ -35,7 +35,7 @@ use record::{Characterisation, Record, Suffix};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A schedule that is to be executed: the events that reverse a race, the head last.
+/// A schedule to be executed: the events that reverse a race, with the head last.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 struct Plan {
     steps: Vec<Step>,
@@ -43,7 +43,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// An alternative of an operation that was executed: a schedule of one event.
+    /// Plans an alternative of an executed operation: a schedule of one event.
     fn branch(&mut self, event: &Event, choice: u32) {
         self.steps.clear();
         self.steps.push(Step {
@@ -54,27 +54,26 @@ impl Plan {
     }
 }
 
-/// An execution whose children are being explored: what it has from the branch of the current
-/// child on.
+/// An execution whose children are being explored, stored from the branch of the current child on.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 struct Frame {
     /// Number of events that the child keeps.
     kept: usize,
     suffix: Suffix,
     cursor: Cursor,
-    /// The current child is the last one, so that there is nothing to return to.
+    /// Whether the current child is the last one, so that there is nothing to return to.
     is_exhausted: bool,
 }
 
 impl Frame {
-    /// The alternative after the current child, if that is an alternative of the event at which it leaves.
+    /// Returns the alternative after the current child, if that is one of the suffix's first event.
     fn next_choice(&self) -> Option<u32> {
         let is_alternative = !self.is_exhausted && self.cursor.choice > 0;
         let next = is_alternative.then_some(self.cursor.choice + 1)?;
         (next < self.suffix.first().alternatives).then_some(next)
     }
 
-    /// Whether a child that is generated later may keep what the current one keeps.
+    /// Checks whether a later child may keep the same events as the current one.
     fn may_have_more_here(&self) -> bool {
         if self.next_choice().is_some() {
             return true;
@@ -91,18 +90,18 @@ impl Frame {
 /// The next child of an execution: first its races, then the alternatives of its operations.
 #[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
 struct Cursor {
-    /// Index of the next race. Those of earlier second events belong to ancestors.
+    /// Index of the next race. Races with earlier second events belong to ancestors.
     race: usize,
-    /// Index of the first race and number of all.
+    /// Index of the first race, and the number of all races.
     races: (usize, usize),
     /// Position of the next event that may have alternatives.
     event: usize,
-    /// Its last alternative that was explored.
+    /// The last explored alternative of that event.
     choice: u32,
 }
 
 impl Cursor {
-    /// The part of the races before and after the current child was taken up.
+    /// Returns the fractions of the races done before and after the current child was taken.
     fn progress(&self) -> (f64, f64) {
         let (first, all) = self.races;
         let part = |race: usize| (race - first + 1) as f64 / (all - first + 1) as f64;
@@ -113,18 +112,18 @@ impl Cursor {
     }
 }
 
-/// POP as a strategy.
+/// POP as a strategy (Abdulla et al., CAV 2024).
 #[derive(Default, Serialize, Deserialize)]
 pub struct Parsimonious {
-    /// The execution at hand.
+    /// The current execution.
     record: Record,
-    /// What is executed after the events that are kept.
+    /// The steps to execute after the kept events.
     plan: Plan,
-    /// Number of events that are repeated.
+    /// The number of events that are repeated.
     kept: usize,
-    /// The next child of the execution at hand.
+    /// The next child of the current execution.
     cursor: Cursor,
-    /// The ancestors of the execution at hand.
+    /// The ancestors of the current execution.
     #[expect(
         clippy::vec_box,
         reason = "frames go from one stack to the other with each execution"
@@ -132,45 +131,45 @@ pub struct Parsimonious {
     frames: Vec<Box<Frame>>,
     compared: Compared,
     contended: Contended,
-    /// How many executions were analysed, up to [`LEARNING`].
+    /// The number of executions analysed, up to [`LEARNING`].
     analysed: u32,
     has_begun: bool,
     has_restarted: bool,
-    /// The step that was asked for and what its thread announced.
+    /// The last step that `extend` returned, and the request of its thread.
     #[serde(skip)]
     step: Option<Step>,
     #[serde(skip)]
     request: Option<Request>,
-    /// Frames to be used again.
+    /// Frames for reuse.
     #[serde(skip)]
     #[expect(clippy::vec_box, reason = "as above")]
     spare: Vec<Box<Frame>>,
-    /// σ without its head, while a race is looked at.
+    /// σ without its head, while a race is analysed.
     #[serde(skip)]
     followers: Vec<EventId>,
     #[serde(skip)]
     clock: Vec<u32>,
-    /// Children that are left for later, if those go first that have most in common with the first execution.
+    /// Deferred children, if the search prefers those that share most with the first execution.
     deferred: Option<Deferred>,
     /// The threads that the first execution prefers, event by event.
     #[serde(skip)]
     guide: Vec<ThreadId>,
-    /// No thread is left in the execution at hand for whose operation nobody races, as far as that is looked for.
+    /// Whether the search for an operation without a known race has failed in this execution.
     #[serde(skip)]
     has_looked: bool,
-    /// The execution at hand is the first one.
+    /// Whether the current execution is the first one.
     #[serde(skip)]
     is_first: bool,
 }
 
 impl Parsimonious {
-    /// A search from the start.
+    /// Returns a new search.
     pub fn new() -> Parsimonious {
         Parsimonious::default()
     }
 
-    /// A search whose first execution prefers these threads, event by event, and whose other executions come in the order of
-    /// what they have in common with it, most first. That takes memory for each that is left for later.
+    /// Returns a search whose first execution prefers these threads, event by event. Executions
+    /// with a longer common prefix come earlier. Each deferred child takes memory.
     pub fn guided(guide: Vec<ThreadId>) -> Parsimonious {
         Parsimonious {
             guide,
@@ -179,7 +178,7 @@ impl Parsimonious {
         }
     }
 
-    /// Plans the next unexplored child; gives how many events of the execution it keeps.
+    /// Plans the next unexplored child. Returns how many events of the execution the child keeps.
     fn next_child(&mut self) -> Option<usize> {
         while let Some(&race) = self.record.execution.races().get(self.cursor.race) {
             self.cursor.race += 1;
@@ -190,9 +189,9 @@ impl Parsimonious {
         self.next_alternative()
     }
 
-    /// Whether the race is not reversed elsewhere: its first event was not scheduled, and every
-    /// schedule between the two is needed for the second. Of an operation with alternatives the
-    /// first one does it for all.
+    /// Checks that the race is not reversed elsewhere: its first event was not scheduled, and the
+    /// second event depends on every schedule between the two. For an operation with alternatives,
+    /// only the first alternative counts.
     fn is_parsimonious(&self, race: Race) -> bool {
         let execution = &self.record.execution;
         execution.event(race.second).step.choice == 0
@@ -203,8 +202,8 @@ impl Parsimonious {
                 .all(|head| execution.happens_before(head, race.second))
     }
 
-    /// Plans σ = what lies between the race's events and happens before the second, then the second;
-    /// false if it is characterised as explored.
+    /// Plans σ: the events between the race's events that happen before the second, then the
+    /// second. Returns false if σ is characterised as explored.
     fn reverse(&mut self, race: Race) -> bool {
         let execution = &self.record.execution;
         let second = execution.event(race.second);
@@ -258,8 +257,8 @@ impl Parsimonious {
         None
     }
 
-    /// Plans the next alternative of the event that the frame's current child has another one of; the execution
-    /// of the frame is not put back for that.
+    /// Plans the next alternative of the event at which the frame's current child branches. For
+    /// this, the frame's execution is not restored.
     fn branches_again(&mut self, frame: &mut Frame) -> bool {
         let Some(choice) = frame.next_choice().filter(|_| self.deferred.is_none()) else {
             return false;
@@ -271,7 +270,7 @@ impl Parsimonious {
         true
     }
 
-    /// Leaves the execution at hand for its child that keeps so many events.
+    /// Leaves the current execution for its child that keeps the given number of events.
     fn descend(&mut self, kept: usize) {
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.is_exhausted = self.is_last_child() && self.keeps_ancestors(kept);
@@ -288,8 +287,8 @@ impl Parsimonious {
         self.kept = kept;
     }
 
-    /// Whether the execution at hand has no child after the current one, as far as is known without
-    /// looking for it.
+    /// Checks whether the current execution is known to have no child after the current one,
+    /// without searching for it.
     fn is_last_child(&self) -> bool {
         let execution = &self.record.execution;
         self.cursor.race == execution.races().len()
@@ -298,7 +297,7 @@ impl Parsimonious {
                 .all(|(_, event)| event.alternatives == 1)
     }
 
-    /// Whether so many events have in them all that the ancestors' own are put behind.
+    /// Checks whether this many events include the prefix that the ancestors' suffixes extend.
     fn keeps_ancestors(&self, kept: usize) -> bool {
         let ancestor = self.frames.iter().rev().find(|frame| !frame.is_exhausted);
         ancestor.is_none_or(|ancestor| ancestor.kept <= kept)
@@ -311,7 +310,7 @@ impl Parsimonious {
         self.spare.push(frame);
     }
 
-    /// The thread that goes first if it can: one for whose operation nobody races, or the one that moved last.
+    /// Returns the thread to prefer: one whose operation has no known race, or the last thread.
     fn preferred(&mut self, pending: &[Pending]) -> Option<ThreadId> {
         let execution = &self.record.execution;
         let last = execution.last_thread();
@@ -337,7 +336,7 @@ impl Parsimonious {
         self.contended.last_thread(execution)
     }
 
-    /// The first thread that is enabled and not characterised as explored.
+    /// Returns the first enabled thread that is not characterised as explored.
     fn pick<'p>(&mut self, pending: &'p [Pending]) -> Option<(ThreadId, &'p Request)> {
         let preferred = self.preferred(pending);
         let enabled = Enabled::new(pending, preferred);
@@ -475,7 +474,7 @@ impl Strategy for Parsimonious {
         &self.record.execution
     }
 
-    /// Every race is taken for a child of the same size.
+    /// Assumes that every race leads to a child of the same size.
     fn estimate(&self) -> Option<f64> {
         if !self.has_begun {
             return Some(0.0);
@@ -487,7 +486,8 @@ impl Strategy for Parsimonious {
         }))
     }
 
-    /// The remaining children of the oldest ancestor that has any: they depend on nothing but its execution.
+    /// Gives away the remaining children of the oldest ancestor that has any. They depend only on
+    /// the ancestor's execution.
     fn give_away(&mut self) -> Option<Part> {
         divided::give_away(self)
     }

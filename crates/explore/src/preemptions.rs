@@ -1,4 +1,4 @@
-//! Bounds on preemptions, which may grow by themselves.
+//! Bounds on preemptions, which may grow automatically.
 
 use crate::execution::Execution;
 use crate::program::{Divergence, Outcome, Pending, Performed};
@@ -10,7 +10,7 @@ use std::fmt;
 use std::ops::RangeFrom;
 use std::str::FromStr;
 
-/// How many preemptions an execution may have.
+/// The bound on preemptions in an execution.
 ///
 /// ```
 /// use explore::Preemptions;
@@ -22,10 +22,10 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preemptions {
-    /// At most so many: executions with more are left out.
+    /// At most this many: executions with more are excluded.
     AtMost(u32),
-    /// First at most so many, then one more, until no execution is left out (Musuvathi, Qadeer, PLDI 2007): the first bug is shown with as few
-    /// preemptions as possible.
+    /// At most this many at first, then one more each time, until no execution is excluded
+    /// (Musuvathi, Qadeer, PLDI 2007). The first bug found has the fewest possible preemptions.
     From(u32),
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for Preemptions {
     }
 }
 
-/// A text that is no bound on preemptions.
+/// A text that is not a bound on preemptions.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "{0:?} is no bound on preemptions: write 2 for at most two, or 0.. for a bound that grows from zero"
@@ -70,19 +70,19 @@ impl FromStr for Preemptions {
     }
 }
 
-/// One search after the other, each with one preemption more, until no execution is left out.
+/// A sequence of searches, each with one more preemption, until no execution is excluded.
 #[derive(Serialize, Deserialize)]
 pub struct Growing {
     search: Search<FewPreemptions>,
     bound: u32,
     is_exhaustive: bool,
-    /// Whether the search at hand has left executions out.
+    /// Whether the current search has excluded executions.
     leaves_out: bool,
     has_restarted: bool,
 }
 
 impl Growing {
-    /// The first search has this bound.
+    /// Returns a sequence whose first search has this bound.
     pub fn new(bound: u32, is_exhaustive: bool) -> Growing {
         Growing {
             search: Search::new().by(FewPreemptions::new(bound, is_exhaustive)),
@@ -93,7 +93,7 @@ impl Growing {
         }
     }
 
-    /// What was read has no bound of its own.
+    /// Restores the bound of the search, which is not saved with the search.
     pub(crate) fn resumed(self) -> Growing {
         let reduction = FewPreemptions::new(self.bound, self.is_exhaustive);
         Growing {
@@ -144,7 +144,7 @@ impl Strategy for Growing {
         self.search.execution()
     }
 
-    /// How far the search with the bound at hand has come.
+    /// Estimates the progress of the search with the current bound.
     fn estimate(&self) -> Option<f64> {
         self.search.estimate()
     }

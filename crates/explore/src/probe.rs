@@ -1,4 +1,4 @@
-//! Runs of the program beside the exploration: what would be the state after other steps?
+//! Runs of the program outside the exploration, to obtain states after other steps.
 
 use crate::execution::{Op, Request, Schedule, Step, ThreadId};
 use crate::fingerprint::Fingerprint;
@@ -10,20 +10,20 @@ use crate::search::Enabled;
 
 /// Runs of the program outside the exploration, for comparing states (Albert et al., CAV 2017).
 ///
-/// They count as no executions, but [`Observer::probed`] is told of each.
+/// These runs do not count as executions. Each is reported to [`Observer::probed`].
 pub trait Probe {
-    /// The state of the execution at hand. Costs no run; asked first.
+    /// Returns the current state of the execution. Needs no run, and must precede any run.
     fn state(&mut self) -> Result<Fingerprint, Interrupt>;
 
-    /// What the next step of the thread depends on, in the execution at hand. Costs no run; asked first.
+    /// Returns what the thread's next step depends on. Needs no run, and must precede any run.
     fn footprint(&mut self, thread: ThreadId) -> Option<Footprint>;
 
-    /// The state after `prefix` and then `more` from the start of the program; none where a step of
-    /// `more` cannot be performed.
+    /// Returns the state after `prefix` and then `more` from the start of the program, or `None` if
+    /// a step of `more` cannot be performed.
     fn state_after(&mut self, prefix: &[Step], more: &[Step])
     -> Result<Option<Reached>, Interrupt>;
 
-    /// The states on the way: after `prefix`, and after each step of `more`, all of which were
+    /// Returns the states after `prefix` and after each step of `more`. All of these steps were
     /// performed before.
     fn states_along(
         &mut self,
@@ -31,30 +31,30 @@ pub trait Probe {
         more: &[Step],
     ) -> Result<Vec<Fingerprint>, Interrupt>;
 
-    /// What the other threads would perform after `prefix` without this one, as long as one of them
-    /// can.
+    /// Returns the operations that the threads other than `without` would perform after `prefix`,
+    /// until none of these threads is enabled.
     fn ahead(&mut self, prefix: &[Step], without: ThreadId) -> Result<Vec<Op>, Interrupt>;
 }
 
-/// Where a probe came to.
+/// The end of a probe.
 #[derive(Clone, Debug)]
 pub struct Reached {
     /// The state.
     pub state: Fingerprint,
-    /// What each step after the prefix announced right before it was performed.
+    /// The request of each step after the prefix, right before the step was performed.
     pub requests: Vec<Request>,
 }
 
-/// The probe that [`explore()`](crate::explore()) gives to a strategy.
+/// The probe that [`explore()`](crate::explore()) passes to a strategy.
 pub(crate) struct Beside<'a, P: ?Sized, O: ?Sized> {
     pub(crate) program: &'a mut P,
     pub(crate) observer: &'a mut O,
-    /// The program is not any more where the execution is.
+    /// Whether the program has left the current state of the execution.
     pub(crate) has_run: bool,
 }
 
 impl<'a, P: ?Sized, O: ?Sized> Beside<'a, P, O> {
-    /// No run has been made.
+    /// Returns a probe that has made no run.
     pub(crate) fn new(program: &'a mut P, observer: &'a mut O) -> Beside<'a, P, O> {
         Beside {
             program,

@@ -9,60 +9,60 @@ use serde::{Deserialize, Serialize};
 /// A program that can be run again and again, one visible operation at a time.
 ///
 /// Contract: after `reset` and the same steps, `pending` is the same. An enabled operation stays
-/// enabled, and its object stays the same; its access and its number of alternatives change only by
-/// a write of its object. A waiting operation that becomes enabled stays so.
+/// enabled, and its object stays the same. Only a write of that object changes the operation's
+/// access and its number of alternatives. A waiting operation that becomes enabled stays enabled.
 pub trait Program {
-    /// Back to the start; every thread that exists from the start is at its first operation.
+    /// Returns to the start. Every thread that exists from the start is at its first operation.
     fn reset(&mut self);
 
-    /// What each thread would do next, indexed by [`ThreadId`]. May grow, never shrinks.
+    /// Returns the next operation of each thread, indexed by [`ThreadId`]. The list never shrinks.
     fn pending(&self) -> &[Pending];
 
-    /// Performs the pending operation of an enabled thread and runs on to its next one.
+    /// Performs the pending operation of an enabled thread, then runs it to its next operation.
     fn step(&mut self, step: Step) -> Result<Performed<'_>, Interrupt>;
 
-    /// Begins anew with these events, each of which must do what it did before. A program that is faster
-    /// when it knows the next steps does it otherwise than by `step`. `returns`: more executions will
-    /// begin with these events, so that it pays to keep what leads here quickly.
+    /// Restarts and performs these events again, each of which must have the same effect as before.
+    /// Programs that run faster with known steps override this. `returns`: more executions will
+    /// begin with these events, so it pays to keep a fast way back to this point.
     fn repeat(&mut self, execution: &Execution, _returns: bool) -> Result<(), Interrupt> {
         self.reset();
         replay::repeat(self, execution)
     }
 
-    /// How the execution ended. Asked when no thread is enabled; in the middle it tells whether it has
-    /// failed.
+    /// Returns how the execution ended. The result is meaningful when no thread is enabled. Before
+    /// that, it only shows whether the execution has failed.
     fn outcome(&self) -> Outcome;
 
-    /// The full state; none where the program cannot tell it. Two equal states have equal futures.
+    /// Returns the full state, or `None` if it is unknown. Equal states have equal futures.
     fn fingerprint(&self) -> Option<Fingerprint> {
         None
     }
 
-    /// What the next step of an enabled thread depends on; none where the program cannot tell it.
+    /// Returns the dependencies of an enabled thread's next step, or `None` if they are unknown.
     fn footprint(&self, _thread: ThreadId) -> Option<Footprint> {
         None
     }
 }
 
-/// What a thread would do next.
+/// The next operation of a thread, or the reason why there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pending {
     /// Not started in this execution.
     Unborn,
-    /// Can perform the operation.
+    /// Can perform this operation.
     Enabled(Request),
-    /// At a wait that is not granted yet.
+    /// Suspended at a wait that is not granted yet.
     Waiting(Request),
-    /// Stopped for good before its next operation.
+    /// Stopped permanently before its next operation.
     Halted(Halt),
-    /// Stopped by a bug that it showed.
+    /// Stopped because it exposed a bug.
     Failed,
     /// Ran to its end.
     Finished,
 }
 
 impl Pending {
-    /// The request, if the thread can perform it.
+    /// Returns the request if the thread can perform it.
     pub fn enabled(&self) -> Option<&Request> {
         match self {
             Pending::Enabled(request) => Some(request),
@@ -75,18 +75,18 @@ impl Pending {
     }
 }
 
-/// Why a thread was stopped for good.
+/// The reason why a thread is stopped permanently.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Halt {
     /// Its assumption does not hold.
     Assume,
-    /// It went round a loop in vain (await rule).
+    /// It repeats a spin loop without progress (await rule).
     Await,
-    /// It reached a bound that holds for each thread.
+    /// It reached a bound per thread.
     Bound(Bound),
 }
 
-/// What cut an execution or halted a thread.
+/// The bound that cut an execution or stopped a thread.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Bound {
     /// Too many preemptions in one execution.
@@ -97,35 +97,35 @@ pub enum Bound {
     Timeouts,
     /// Too many rounds of one thread in a loop.
     Unroll,
-    /// The program asked that nothing else is tried in the place of some steps ([`Performed::is_fixed`]).
+    /// The program ruled out alternatives to some steps ([`Performed::is_fixed`]).
     Exploration,
-    /// Too many plain accesses of one thread that are no operations.
+    /// Too many plain accesses of one thread that are not operations.
     Accesses,
 }
 
 /// An operation as it was performed.
 #[derive(Clone, Copy, Debug)]
 pub struct Performed<'a> {
-    /// The operation with the access it had.
+    /// The operation with its actual access.
     pub op: Op,
-    /// The value of the object before; equal tokens, equal values.
+    /// The value of the object before the operation. Equal tokens mean equal values.
     pub before: Token,
-    /// The value of the object after.
+    /// The value of the object after the operation.
     pub after: Token,
-    /// Events that happen before this one in every schedule (spawn → first event, unlock → the wait
-    /// that it grants), beside the thread's own previous event.
+    /// Synchronization edges: events that happen before this one in every schedule (spawn → first
+    /// event, unlock → the wait that it grants), except the thread's own previous event.
     pub edges: &'a [EventId],
-    /// What is known since this step of the edges of later events: the next event of the thread has an
-    /// edge from the event. Complete for each thread that announces an access.
+    /// Edges known after this step: the next event of the thread has an edge from the event. All
+    /// edges of a thread's next event are known once the thread announces an access.
     pub next_edges: &'a [(ThreadId, EventId)],
-    /// Whether the thread that moved before could have gone on. Filled in by [`explore`](crate::explore()).
+    /// Whether the previous step's thread is preempted. Set by [`explore`](crate::explore()).
     pub preempts: bool,
-    /// Whether nothing else is to be tried in its place: it comes first in no race, and has no alternatives.
+    /// Whether no other step is tried in its place: no alternatives, and never first in a race.
     pub is_fixed: bool,
 }
 
 impl Performed<'_> {
-    /// An operation that leaves its object as it is, of threads whose events nothing but accesses orders.
+    /// Returns an operation that does not change its object and has no synchronization edges.
     pub const fn of(op: Op) -> Performed<'static> {
         Performed {
             op,
@@ -139,36 +139,36 @@ impl Performed<'_> {
     }
 }
 
-/// How an execution ended. For a maximal one the first that applies, in this order.
+/// How an execution ended. For a maximal execution, the first variant in this order that applies.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Outcome {
-    /// A thread showed a bug.
+    /// A thread exposed a bug.
     Failed,
-    /// A thread stopped at an assumption or a bound, or an await-halted thread could go on.
+    /// A thread stopped at an assumption or a bound, or a spin loop could make progress.
     Halted,
-    /// Await-halted threads remain, and all of them would read the same for ever.
+    /// Threads remain in spin loops, and none of them would ever read a different value.
     Stuck,
-    /// A thread is at a wait that nobody grants.
+    /// A thread is at a wait that no other thread grants.
     Deadlock,
     /// All threads ran to their end.
     Completed,
-    /// Redundant: every enabled thread is asleep. Never with an optimal algorithm.
+    /// Redundant: every enabled thread is asleep. Never happens with an optimal algorithm.
     Blocked,
 }
 
 impl Outcome {
-    /// Whether the execution ran until no thread was enabled.
+    /// Checks whether the execution ran until no thread was enabled.
     pub fn is_maximal(self) -> bool {
         self != Outcome::Blocked
     }
 
-    /// Whether the execution shows a bug of the program.
+    /// Checks whether the execution exposed a bug of the program.
     pub fn is_bug(self) -> bool {
         matches!(self, Outcome::Failed | Outcome::Stuck | Outcome::Deadlock)
     }
 
-    /// The outcome of a maximal execution (DESIGN: the first that applies). `goes_on` tells of an
-    /// await-halted thread whether its reads would give another value by now.
+    /// Returns the outcome of a maximal execution: the first variant that applies. `goes_on`
+    /// returns whether a thread that the await rule stopped would now read a different value.
     pub fn of(pending: &[Pending], mut goes_on: impl FnMut(ThreadId) -> bool) -> Outcome {
         let mut outcome = Outcome::Completed;
         for (index, thread) in pending.iter().enumerate() {
@@ -188,26 +188,26 @@ impl Outcome {
     }
 }
 
-/// Why an exploration could not go on.
+/// Why an exploration could not continue.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Interrupt {
-    /// The program did something else than before after the same steps.
+    /// After the same steps, the program behaved differently.
     #[error("{0}")]
     Diverged(#[from] Divergence),
-    /// What was taken for independent is not: the program has made its objects coarser, and the
-    /// exploration must start again with a fresh strategy.
+    /// Operations that were treated as independent are dependent. The program has made its objects
+    /// coarser, and the exploration must start again with a fresh strategy.
     #[error("the objects have become coarser; the exploration starts again")]
     Coarsened,
-    /// The strategy compares states, and the program has none to compare.
+    /// The strategy compares states, and the program does not report its state.
     #[error("the program does not tell its state, and the algorithm compares states")]
     Incomparable,
-    /// Whoever runs the program wants no more of it. The execution at hand is not over and must not be
-    /// counted; the strategy is of no use any more, but what it saved before the execution is.
+    /// The caller aborted the exploration. The current execution is incomplete and must not be
+    /// counted. The strategy can no longer be used, but a state saved before this execution can.
     #[error("the exploration was stopped in the middle of an execution")]
     Stopped,
 }
 
-/// The program is not deterministic: after the same steps it did something else.
+/// The program is not deterministic: after the same steps it behaved differently.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "the program is not deterministic: at step {at} {thread} was expected to perform {expected:?}, but {found}"
@@ -217,22 +217,22 @@ pub struct Divergence {
     pub at: usize,
     /// The thread of the step.
     pub thread: ThreadId,
-    /// What it did before.
+    /// The operation that the thread performed before.
     pub expected: Option<Op>,
-    /// What it does this time.
+    /// The behaviour in this run.
     pub found: Found,
 }
 
-/// What a thread that diverged does instead.
+/// The behaviour of a thread that diverged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Found {
-    /// Another operation.
+    /// It performed another operation.
     #[error("performed {0:?}")]
     Op(Op),
-    /// The same operation on another value.
+    /// It performed the same operation on another value.
     #[error("performed it on another value")]
     Value,
-    /// Nothing: it is not enabled.
+    /// It is not enabled.
     #[error("is not enabled")]
     NotEnabled,
 }

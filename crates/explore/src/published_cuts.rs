@@ -1,12 +1,12 @@
-//! Context-sensitive DPOR without propagation and with anticipated cuts, the first optimisation of its
-//! paper (Albert et al., CAV 2017): an execution that will be redundant is cut at once.
+//! Context-sensitive DPOR without propagation and with anticipated cuts, the first optimisation of
+//! its paper (Albert et al., CAV 2017): an execution that will be redundant is cut at once.
 //!
-//! **Unsound**, and there to reproduce the paper: the rest of the execution, though redundant, would have
-//! shown races whose reversals are not. With `y := y + 1; read x | x := 0; y := 2` one of two final states
-//! is lost.
+//! **Unsound**; only for reproducing the paper. The rest of the execution, though redundant, would
+//! have shown races whose reversals are not. With `y := y + 1; read x | x := 0; y := 2`, one of two
+//! final states is lost.
 //!
-//! An execution will be redundant if a sequence has come down to one sleeper and nothing that comes
-//! touches its object. What comes is known here from one run on; the paper takes it from the program.
+//! An execution will be redundant if a sequence is reduced to one sleeper whose object no later
+//! step accesses. Here, one run shows the later steps; the paper takes them from the program.
 
 use crate::comparing::Comparing;
 use crate::execution::{Execution, Step};
@@ -28,7 +28,7 @@ pub struct PublishedCuts {
 }
 
 impl PublishedCuts {
-    /// A search from the start.
+    /// Returns a new search.
     pub fn new() -> PublishedCuts {
         PublishedCuts {
             comparing: Comparing::as_published(),
@@ -37,7 +37,7 @@ impl PublishedCuts {
         }
     }
 
-    /// Whether some sleeper stays asleep to the end of the execution.
+    /// Checks whether some sleeper stays asleep until the end of the execution.
     fn has_sleeper_for_good(&self, probe: &mut dyn Probe) -> Result<bool, Interrupt> {
         let schedule = self.execution().schedule();
         for sleeper in self.sleepers() {
@@ -49,7 +49,7 @@ impl PublishedCuts {
         Ok(false)
     }
 
-    /// The sleepers of a node that was reached for the first time.
+    /// Returns the sleepers of a node that was reached for the first time.
     fn sleepers(&self) -> Vec<Sleeper> {
         let search = self.comparing.search();
         let is_fresh = search.fresh() < self.execution().len();

@@ -1,4 +1,4 @@
-//! Sampling of executions for programs that are too large to be explored. Proves nothing.
+//! Random sampling of executions, for programs that are too large to explore. Proves nothing.
 
 mod generator;
 mod pct;

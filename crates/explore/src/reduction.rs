@@ -1,4 +1,4 @@
-//! The reductions of the depth-first [`Search`](crate::search::Search), one file each.
+//! The reductions of the depth-first [`Search`](crate::search::Search), each in its own file.
 
 mod classic;
 mod context_sensitive;

@@ -1,4 +1,4 @@
-//! Replaying what was executed before, and noticing when the program does something else.
+//! Replay of earlier executions, with detection of divergence.
 
 use crate::execution::{
     Access, Event, EventId, Execution, ObjectId, Op, OpKind, Request, Schedule, Step, ThreadId,
@@ -8,7 +8,7 @@ use crate::program::{Divergence, Found, Interrupt, Outcome, Pending, Performed, 
 use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, Strategy};
 
-/// The request of a node whose thread has not been asked yet.
+/// The placeholder request of a node whose thread's request is not known yet.
 pub(crate) const NO_REQUEST: Request = Request {
     op: Op {
         kind: OpKind::Choose,
@@ -20,7 +20,7 @@ pub(crate) const NO_REQUEST: Request = Request {
     yields: false,
 };
 
-/// What the thread of a planned step announces; it must be enabled.
+/// Returns the request that the thread of a planned step announces. The thread must be enabled.
 pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<&Request, Divergence> {
     pending
         .get(step.thread.index())
@@ -33,7 +33,7 @@ pub(crate) fn planned(at: usize, step: Step, pending: &[Pending]) -> Result<&Req
         })
 }
 
-/// Performs the events of an execution again, each of which must do what it did before.
+/// Performs the events of an execution again and checks that each does the same as before.
 pub(crate) fn repeat<P>(program: &mut P, execution: &Execution) -> Result<(), Interrupt>
 where
     P: Program + ?Sized,
@@ -48,8 +48,8 @@ where
 }
 
 impl Event {
-    /// Complains if this event, the one at `id`, was repeated by another operation or on other values
-    /// before and after.
+    /// Returns an error if this event, the one at `id`, was repeated by another operation or with
+    /// other values before and after.
     pub fn must_be(&self, id: EventId, op: Op, values: (Token, Token)) -> Result<(), Divergence> {
         let found = if self.op != op {
             Found::Op(op)
@@ -67,8 +67,8 @@ impl Event {
     }
 }
 
-/// Runs one schedule, and after its end the thread that moved last while it is enabled, else the first
-/// that is, until none is left.
+/// Runs one schedule. After its end, runs the thread that ran last while it is enabled, otherwise
+/// the first enabled thread, until none is left.
 #[derive(Debug)]
 pub struct Replay {
     schedule: Schedule,
@@ -79,7 +79,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Runs this schedule once.
+    /// Returns a strategy that runs this schedule once.
     pub fn new(schedule: Schedule) -> Replay {
         Replay {
             schedule,

@@ -1,7 +1,7 @@
-//! Depth-first search over the tree of executions: the frame that every [`Reduction`] shares.
+//! Depth-first search over the tree of executions, shared by all [`Reduction`]s.
 //!
-//! The path holds a node for each event of the execution. Races are analysed when an execution has
-//! ended, in its fresh part only: the plan of a node is read only when the search returns to it.
+//! The path has a node for each event of the execution. Races are analysed at the end of an
+//! execution, in its new part only: a node's plan is read only when the search returns there.
 
 use crate::execution::{Execution, Op, Race, Request, Step, ThreadId};
 use crate::program::{Divergence, Outcome, Pending, Performed};
@@ -9,47 +9,47 @@ use crate::replay;
 use crate::strategy::{Decision, Ending, Part, Strategy};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// Decides which branches of a node are worth exploring. Its memory is in the plans.
+/// Decides which branches of a node are explored. All state is in the plans.
 pub trait Reduction: Default {
-    /// What is planned at a node: a backtrack set, a wakeup tree, …
+    /// The plan of a node: a backtrack set, a wakeup tree, …
     type Plan: Default + Serialize + DeserializeOwned;
-    /// How a reversed race is to be explored.
+    /// A planned reversal of a race.
     type Reversal;
 
-    /// The first step from a node that an execution reaches for the first time; none if every
-    /// enabled thread is asleep.
+    /// Returns the first step from a node that an execution reaches for the first time, or `None`
+    /// if every enabled thread is asleep.
     fn begin(&self, node: &mut Node<Self::Plan>, enabled: Enabled<'_>) -> Option<Step>;
 
-    /// Looks at the number of alternatives of the step that the node begins.
+    /// Updates the plan for the number of alternatives of the node's step.
     fn branch(&self, _node: &mut Node<Self::Plan>) {}
 
-    /// Nothing else is to be tried in the place of the step that the node begins, but for what a race calls for.
+    /// Removes other steps planned in place of the node's current one, unless a race requires them.
     fn fix(&self, _node: &mut Node<Self::Plan>) {}
 
-    /// The next step from a node whose current step is done.
+    /// Returns the next step from a node whose current step is done.
     fn next(&self, node: &mut Node<Self::Plan>) -> Option<Step>;
 
-    /// How many branches are planned after the current one, as far as is known.
+    /// Returns the number of branches planned after the current one, as far as known.
     fn remaining(&self, node: &Node<Self::Plan>) -> usize;
 
-    /// The plan of the child that the node's current step leads to.
+    /// Returns the plan of the child that the node's current step leads to.
     fn descend(&self, _node: &mut Node<Self::Plan>) -> Self::Plan {
         Self::Plan::default()
     }
 
-    /// Races whose second event is at this position or later are looked at; those of events before
-    /// `fresh` were there in an earlier execution.
+    /// Returns the position from which the second events of races are analysed. Events before
+    /// `fresh` were part of an earlier execution.
     fn unseen(&self, _execution: &Execution, fresh: usize) -> usize {
         fresh
     }
 
-    /// What is to be explored before the race's first event so that the second comes first.
+    /// Returns what to explore before the race's first event so that the second comes first.
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Self::Reversal>;
 
     /// Plans a reversal at the node before the race's first event.
     fn insert(&self, node: &mut Node<Self::Plan>, reversal: Self::Reversal);
 
-    /// Plans the reversals that the execution calls for, as far as its events from `unseen` on do.
+    /// Plans the reversals that the events from `unseen` on require.
     fn plan_reversals(&self, execution: &Execution, unseen: usize, path: &mut [Node<Self::Plan>]) {
         for &race in execution.races_from(unseen) {
             if let Some(reversal) = self.reversal(race, execution) {
@@ -58,49 +58,49 @@ pub trait Reduction: Default {
         }
     }
 
-    /// Gives away what is left to be explored from this node, if that depends on nothing that is explored elsewhere.
+    /// Gives away the rest of the exploration from this node if it is independent of other parts.
     fn give_away(&self, _node: &mut Node<Self::Plan>) -> Option<Self::Plan> {
         None
     }
 
-    /// Whether a bound has left out what a race called for.
+    /// Checks whether a bound has excluded a step that a race requires.
     fn leaves_out(&self) -> bool {
         false
     }
 }
 
-/// A thread that need not be run first: what follows was explored. Stored with the operation that
-/// it would perform, which cannot change while it sleeps.
+/// A thread that need not run first, since the executions that begin with it were explored. Its
+/// operation cannot change while it sleeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sleeper {
-    /// Who sleeps.
+    /// The sleeping thread.
     pub thread: ThreadId,
-    /// What it would perform.
+    /// The operation that the thread would perform.
     pub op: Op,
 }
 
 /// The state before an event of the path.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Node<Plan> {
-    /// The threads that need not be run first from here.
+    /// The threads that need not run first from here.
     pub sleep: Vec<Sleeper>,
-    /// What is to be explored from here.
+    /// The branches to explore from here.
     pub plan: Plan,
     /// The step that is being explored.
     pub step: Step,
-    /// What its thread announces here.
+    /// The operation that the thread of `step` announces here.
     pub request: Request,
-    /// Number of steps that were explored before.
+    /// The number of steps explored before `step`.
     done: usize,
 }
 
 impl<Plan> Node<Plan> {
-    /// Whether the thread need not be run first from here.
+    /// Checks whether the thread is asleep, that is, need not run first from here.
     pub fn is_asleep(&self, thread: ThreadId) -> bool {
         self.sleep.iter().any(|sleeper| sleeper.thread == thread)
     }
 
-    /// The same thread's next alternative, if its operation has one more.
+    /// Returns the next alternative of the same thread's operation, if there is one.
     pub fn next_alternative(&self) -> Option<Step> {
         let choice = self.step.choice + 1;
         (choice < self.request.alternatives).then_some(Step {
@@ -109,7 +109,7 @@ impl<Plan> Node<Plan> {
         })
     }
 
-    /// Everything that begins with the current thread is explored: it falls asleep.
+    /// Puts the current thread to sleep, since everything that begins with it is explored.
     pub fn retire(&mut self) {
         self.sleep.push(Sleeper {
             thread: self.step.thread,
@@ -118,7 +118,7 @@ impl<Plan> Node<Plan> {
     }
 }
 
-/// The enabled threads, the one that moved last first, the others by number.
+/// The enabled threads: first the preferred one, then the others by number.
 #[derive(Clone, Copy, Debug)]
 pub struct Enabled<'a> {
     pending: &'a [Pending],
@@ -135,12 +135,12 @@ impl<'a> Enabled<'a> {
         }
     }
 
-    /// The same where this thread has moved last.
+    /// Returns the same threads, where `last` is the thread that ran last.
     fn after(self, last: Option<ThreadId>) -> Enabled<'a> {
         Enabled { last, ..self }
     }
 
-    /// In the order in which they are preferred.
+    /// Iterates over the threads in order of preference.
     pub fn iter(self) -> impl Iterator<Item = (ThreadId, &'a Request)> {
         let first = self.preferred.map(ThreadId::index);
         let mut preferred = first;
@@ -162,7 +162,7 @@ impl<'a> Enabled<'a> {
         })
     }
 
-    /// The preferred one.
+    /// Returns the first thread in order of preference.
     pub fn first(self) -> Option<(ThreadId, &'a Request)> {
         let first = self
             .preferred
@@ -174,21 +174,21 @@ impl<'a> Enabled<'a> {
         })
     }
 
-    /// The one that moved last, if it is enabled and has not given way.
+    /// Returns the thread that ran last, if it is enabled and has not yielded.
     pub fn running(self) -> Option<ThreadId> {
         let last = self.last?;
         let request = self.pending.get(last.index())?.enabled()?;
         (!request.yields).then_some(last)
     }
 
-    /// Whether no thread is enabled.
+    /// Checks whether no thread is enabled.
     pub fn is_empty(self) -> bool {
         self.first().is_none()
     }
 }
 
-/// The thread that moves next by default: the one that moved last. If that has given way, the enabled thread that follows it in
-/// the cyclic order of their numbers, so that none is passed over for ever (fair schedules, Musuvathi and Qadeer, PLDI 2008).
+/// Returns the default next thread: the one that ran last. If that has yielded, the next enabled
+/// one in cyclic order, so that no thread starves (fair schedules: Musuvathi, Qadeer, PLDI 2008).
 pub(crate) fn next_after(last: Option<ThreadId>, pending: &[Pending]) -> Option<ThreadId> {
     let own = last?.index();
     let is_enabled = |index: &usize| pending[*index].enabled().is_some();
@@ -213,7 +213,7 @@ pub struct Search<R: Reduction> {
     /// Events from here on have not been analysed.
     fresh: usize,
     has_begun: bool,
-    /// Sleep sets of nodes that were left, for reuse.
+    /// Sleep sets of abandoned nodes, for reuse of their memory.
     #[serde(skip)]
     spare: Vec<Vec<Sleeper>>,
     /// The threads that the first execution prefers, event by event.
@@ -222,7 +222,7 @@ pub struct Search<R: Reduction> {
 }
 
 impl<R: Reduction> Search<R> {
-    /// A search from the start.
+    /// Returns a new search.
     pub fn new() -> Search<R> {
         Search {
             reduction: R::default(),
@@ -235,12 +235,12 @@ impl<R: Reduction> Search<R> {
         }
     }
 
-    /// The same search with this reduction from now on.
+    /// Returns the same search with another reduction.
     pub(crate) fn by(self, reduction: R) -> Search<R> {
         Search { reduction, ..self }
     }
 
-    /// A search whose first execution prefers these threads, event by event.
+    /// Returns a search whose first execution prefers these threads, event by event.
     pub fn guided(guide: Vec<ThreadId>) -> Search<R> {
         Search {
             guide,
@@ -248,28 +248,28 @@ impl<R: Reduction> Search<R> {
         }
     }
 
-    /// path[i] is the node before event i.
+    /// Returns the path: path[i] is the node before event i.
     pub(crate) fn path(&self) -> &[Node<R::Plan>] {
         &self.path
     }
 
-    /// The same, to be changed.
+    /// Returns the path for modification.
     pub(crate) fn path_mut(&mut self) -> &mut [Node<R::Plan>] {
         &mut self.path
     }
 
-    /// Gives up the node that was reached last, whose step was not performed.
+    /// Removes the node that was reached last, whose step was not performed.
     pub(crate) fn retract(&mut self) {
         let node = self.path.pop().expect("a node was reached");
         self.recycle(node);
     }
 
-    /// Events from here on have not been analysed.
+    /// Returns the position from which events have not been analysed.
     pub(crate) fn fresh(&self) -> usize {
         self.fresh
     }
 
-    /// {q ∈ sleep : next(q) is independent of the event}
+    /// Returns {q ∈ sleep : next(q) is independent of the event}.
     fn child_sleep(&mut self) -> Vec<Sleeper> {
         let mut sleep = self.spare.pop().unwrap_or_default();
         if let (Some(parent), Some((_, event))) =
@@ -282,7 +282,7 @@ impl<R: Reduction> Search<R> {
         sleep
     }
 
-    /// Reaches a node for the first time.
+    /// Reaches a node for the first time and returns its first step.
     fn enter(&mut self, pending: &[Pending]) -> Decision {
         let preferred = self.guide.get(self.execution.len()).copied();
         let last = self.execution.last_thread();
@@ -316,7 +316,7 @@ impl<R: Reduction> Search<R> {
         }
     }
 
-    /// The search of what is planned at this node, and of nothing else.
+    /// Returns a search of exactly what `plan` plans at this node.
     fn part_at(&self, position: usize, plan: R::Plan) -> Search<R> {
         let like = |node: &Node<R::Plan>| Node {
             sleep: node.sleep.clone(),
@@ -416,7 +416,7 @@ impl<R: Reduction> Strategy for Search<R> {
         &self.execution
     }
 
-    /// The nodes of the path split the search evenly among their branches.
+    /// Assumes that each node on the path splits the search evenly among its branches.
     fn estimate(&self) -> Option<f64> {
         let parts = self.path.iter().map(|node| {
             let branches = node.done + 1 + self.reduction.remaining(node);

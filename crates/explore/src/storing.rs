@@ -1,6 +1,6 @@
-//! Context-sensitive DPOR that stores states instead of running other orders beside the exploration
-//! (Albert et al., CAV 2017): when the search has come by a stored sequence and is where the other order
-//! led, it leaves the rest out.
+//! Context-sensitive DPOR that stores states instead of running other orders outside the
+//! exploration (Albert et al., CAV 2017). When the search completes a stored sequence and reaches
+//! the state that the other order led to, it skips the rest.
 
 use crate::execution::{Execution, Schedule};
 use crate::probe::Probe;
@@ -14,18 +14,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 pub struct Storing {
     search: Search<StoredSequences>,
-    /// Whether states with the same digest are computed again and compared.
+    /// Whether states with equal digests are computed again and compared.
     is_exact: bool,
-    /// How the execution ends when its states have been stored.
+    /// How the execution ends once its states have been stored.
     #[serde(skip)]
     ending: Option<Ending>,
-    /// It is known whether the last step has led to a stored state.
+    /// Whether the state after the last step was already compared with the stored states.
     #[serde(skip)]
     has_looked: bool,
 }
 
 impl Storing {
-    /// A search from the start. `is_exact`: states with the same digest are compared, too.
+    /// Returns a new search. `is_exact`: states with equal digests are compared, too.
     pub fn new(is_exact: bool) -> Storing {
         Storing {
             search: Search::new(),
@@ -35,7 +35,7 @@ impl Storing {
         }
     }
 
-    /// The sequences that the last step has completed.
+    /// Returns the sequences that the last step completed.
     fn completed(&self) -> impl Iterator<Item = &StoredSequence> {
         let is_fresh = self.search.path().len() == self.execution().len();
         let node = self.search.path().last().filter(|_| is_fresh);
@@ -46,7 +46,7 @@ impl Storing {
         })
     }
 
-    /// Leaves out what follows if the last step has led to a stored state.
+    /// Skips the rest of the execution if the last step led to a stored state.
     fn look(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
         self.has_looked = true;
         let here = probe.state()?;
@@ -63,7 +63,7 @@ impl Storing {
         Ok(())
     }
 
-    /// For each fresh race (f, e): v.u is stored before f, with the state after e.
+    /// For each new race (f, e), stores v.u at the node before f, with the state after e.
     fn store(&mut self, probe: &mut dyn Probe) -> Result<(), Interrupt> {
         let schedule = self.execution().schedule();
         let fresh = self.search.fresh();

@@ -1,42 +1,43 @@
-//! The second seam: who decides what is run next.
+//! The second seam: the choice of the next step.
 
 use crate::execution::{Execution, Step};
 use crate::probe::Probe;
 use crate::program::{Divergence, Interrupt, Outcome, Pending, Performed};
 
-/// A strategy learns from so many executions, and no more after them. So the later executions of a part of the search are the same
-/// wherever that part is done. These first ones are neither given away nor skipped.
+/// The number of executions from which a strategy learns. Later executions do not change what it
+/// has learned, so the later executions of a part do not depend on where that part is searched.
+/// These first executions are neither given away nor skipped.
 pub const LEARNING: u64 = 128;
 
 /// Decides which execution comes next, one step at a time.
 ///
-/// [`explore`](crate::explore()) calls `backtrack` before each execution, then `extend` and `performed`
-/// in turns until `extend` stops, then `analyse`.
+/// [`explore`](crate::explore()) calls `backtrack` before each execution, then `extend` and
+/// `performed` in turn until `extend` stops, then `analyse`.
 pub trait Strategy {
-    /// Prepares the next execution; false when there is none. What is left in `execution` is how it
-    /// begins: these events are repeated before the first `extend`.
+    /// Prepares the next execution. Returns false if there is none. The events left in `execution`
+    /// are its beginning: they are repeated before the first `extend`.
     fn backtrack(&mut self) -> bool;
 
-    /// Whether the last `backtrack` gave up what was explored and begins the search again from the
-    /// start, because something that the strategy relied on has turned out not to be so.
+    /// Checks whether the last `backtrack` discarded the search and started again, because an
+    /// assumption of the strategy turned out to be wrong.
     fn has_restarted(&self) -> bool {
         false
     }
 
-    /// Whether the search, as far as is known, comes back to the events that the last `backtrack` left in
-    /// `execution`: a hint for programs that can begin in the middle.
+    /// Checks whether the search, as far as known, will return to the events that the last
+    /// `backtrack` left in `execution`. This is a hint for programs that can begin in the middle.
     fn returns(&self) -> bool {
         false
     }
 
-    /// The next step of the execution, or why it ends here.
+    /// Returns the next step of the execution, or the reason why the execution ends here.
     fn extend(&mut self, pending: &[Pending]) -> Result<Decision, Divergence>;
 
-    /// Takes note of the step that `extend` asked for.
+    /// Records the step that `extend` returned.
     fn performed(&mut self, performed: &Performed<'_>);
 
-    /// Asks what it needs to know of other schedules; called after `extend` wanted to probe. The
-    /// execution then goes on where it was.
+    /// Queries other schedules after `extend` returned [`Decision::Probe`]. The execution then
+    /// continues from the same point.
     fn probe(&mut self, _probe: &mut dyn Probe) -> Result<(), Interrupt> {
         Ok(())
     }
@@ -44,49 +45,49 @@ pub trait Strategy {
     /// Learns from the execution that has ended.
     fn analyse(&mut self, outcome: Outcome);
 
-    /// Whether a bound on preemptions has left out executions.
+    /// Checks whether a bound on preemptions has excluded executions.
     fn leaves_out(&self) -> bool {
         false
     }
 
-    /// The execution at hand.
+    /// Returns the current execution.
     fn execution(&self) -> &Execution;
 
-    /// An estimate of the part of the search that is done, from 0 to 1; none where there is no end.
+    /// Estimates how much of the search is done, from 0 to 1. `None` for an endless search.
     fn estimate(&self) -> Option<f64> {
         None
     }
 
-    /// Leaves out the next executions of a search without end, which others run; but none of the first [`LEARNING`].
+    /// Leaves the next executions of an endless search (not the first [`LEARNING`]) to other jobs.
     fn skip(&mut self, _executions: u64) {}
 
-    /// Gives away the part of the search that would come last. What is left does not have it any more. None if nothing is left
-    /// but the next executions, or if the parts of the search depend on each other.
+    /// Splits off and returns the part of the search that would come last. Returns `None` if only
+    /// the next executions are left, or if the parts of the search depend on each other.
     fn give_away(&mut self) -> Option<Part> {
         None
     }
 
-    /// The state of the search between two executions, from which [`Algorithm::resume`] goes on.
+    /// Saves the state of the search between two executions, for [`Algorithm::resume`].
     ///
     /// [`Algorithm::resume`]: crate::Algorithm::resume
     fn save(&self) -> Vec<u8>;
 }
 
-/// A part of a search that is a search of its own.
+/// A part of a search that can be searched separately.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Part {
-    /// From which [`Algorithm::resume`](crate::Algorithm::resume) goes on.
+    /// The saved search, for [`Algorithm::resume`](crate::Algorithm::resume).
     pub saved: Vec<u8>,
-    /// How large it is taken to be, as a part of the whole search that [`Strategy::estimate`] is about.
+    /// The estimated size, as a fraction of the search that [`Strategy::estimate`] covers.
     pub share: f64,
 }
 
-/// What a strategy wants.
+/// The decision of a strategy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decision {
     /// Perform this step.
     Run(Step),
-    /// Run the program beside the exploration, then ask again.
+    /// Run the program outside the exploration, then call `extend` again.
     Probe,
     /// End the execution.
     Stop(Ending),

@@ -1,8 +1,8 @@
-//! Which prefixes of the first execution are verified (Metzler, Saissi, Bokor, Suri: iteratively relaxed scheduling).
+//! Prefixes verified so far (Metzler, Saissi, Bokor, Suri: iteratively relaxed scheduling).
 //!
-//! The prefix E_k is verified when every execution that begins with it was explored and none of them failed. Depth-first
-//! searches, and POP where it takes the longest common prefix first ([`Algorithm::verifier`]), come to no
-//! execution that shares less with the first one before those are done that share more.
+//! The prefix E_k is verified when every execution that begins with it was explored and none
+//! failed. Depth-first searches, and POP if it prefers long common prefixes
+//! ([`Algorithm::verifier`]), explore each execution after all that share more with the first.
 //!
 //! [`Algorithm::verifier`]: crate::Algorithm::verifier
 
@@ -10,7 +10,7 @@ use crate::execution::{Accesses, Constraint, Execution};
 use crate::program::Outcome;
 use std::collections::BTreeSet;
 
-/// What is verified of a first execution, while others are explored.
+/// The verified prefixes of a first execution, while other executions are explored.
 ///
 /// ```
 /// use explore::{Execution, Outcome, Verification};
@@ -24,15 +24,15 @@ use std::collections::BTreeSet;
 pub struct Verification {
     first: Option<Execution>,
     accesses: Accesses,
-    /// What the execution at hand has in common with the first one.
+    /// The length of the prefix that the current execution shares with the first.
     common: usize,
-    /// The prefixes of this length and longer ones are verified.
+    /// Prefixes of at least this length are verified.
     verified: usize,
     has_failed: bool,
 }
 
 impl Verification {
-    /// An execution begins that has so many events in common with the one before.
+    /// Records that an execution begins that shares `kept` events with the previous one.
     pub fn begins(&mut self, kept: usize) {
         if self.first.is_some() && kept < self.common {
             self.common = kept;
@@ -40,7 +40,7 @@ impl Verification {
         }
     }
 
-    /// The execution that began has ended.
+    /// Records that the current execution has ended.
     pub fn ended(&mut self, outcome: Outcome, execution: &Execution) {
         self.accesses.note(execution);
         self.has_failed |= outcome.is_bug();
@@ -51,29 +51,29 @@ impl Verification {
         }
     }
 
-    /// Every execution was explored.
+    /// Records that every execution was explored.
     pub fn exhausted(&mut self) {
         if !self.has_failed {
             self.verified = 0;
         }
     }
 
-    /// Whether an execution has failed, so that no shorter prefix will be verified.
+    /// Checks whether an execution has failed. Then no shorter prefix will be verified.
     pub fn has_failed(&self) -> bool {
         self.has_failed
     }
 
-    /// The length of the shortest prefix that is known to be verified.
+    /// Returns the length of the shortest prefix that is known to be verified.
     pub fn verified(&self) -> usize {
         self.verified
     }
 
-    /// The first execution, of which the prefixes are.
+    /// Returns the execution whose prefixes are verified.
     pub fn first(&self) -> Option<&Execution> {
         self.first.as_ref()
     }
 
-    /// What a run has to keep so that it begins with the shortest verified prefix.
+    /// Returns the constraints that make a run begin with the shortest verified prefix.
     pub fn constraints(&self) -> BTreeSet<Constraint> {
         match &self.first {
             Some(first) => first.constraints(self.verified, &self.accesses),

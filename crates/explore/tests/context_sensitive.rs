@@ -1,4 +1,4 @@
-//! Context-sensitive DPOR on the examples of its paper (Albert et al., CAV 2017) and of COUNTS.
+//! Context-sensitive DPOR on the examples of its paper (Albert et al., CAV 2017) and on others.
 
 use explore::{
     Access, Algorithm, Fingerprint, Interrupt, ObjectId, Observer, Op, OpKind, Options, Outcome,
@@ -8,10 +8,10 @@ use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 use std::ops::ControlFlow;
 
-/// What a step does to the state of all.
+/// The effect of a step on the shared state.
 type Effect<S> = fn(&mut S, u64);
 
-/// A step: its access of an object, its effect, and what the effect is given.
+/// A step: its access of an object, its effect, and the argument of the effect.
 #[derive(Clone, Copy)]
 struct Task<S>(Access, u32, Effect<S>, u64);
 
@@ -22,7 +22,7 @@ struct Tasks<S> {
     state: S,
     next: Vec<usize>,
     pending: Vec<Pending>,
-    /// Whether it tells its state.
+    /// Whether the program reports its state.
     tells: bool,
 }
 
@@ -87,7 +87,7 @@ impl<S: Clone + Eq + Hash + 'static> Program for Tasks<S> {
     }
 }
 
-/// What a search needed, and the schedules of its complete executions.
+/// The effort of a search, and the schedules of its complete executions.
 #[derive(Default)]
 struct Count {
     complete: u64,
@@ -133,7 +133,7 @@ fn count_with<S: Clone + Eq + Hash + 'static>(
     count
 }
 
-/// The states in which the complete executions end.
+/// Returns the final states of the complete executions.
 fn finals<S: Clone + Ord + Hash + 'static>(program: &mut Tasks<S>, found: Count) -> BTreeSet<S> {
     let end = |schedule: Vec<Step>| {
         program.reset();
@@ -154,10 +154,10 @@ fn writers_and_reader() -> Tasks<(u64, u64)> {
     Tasks::new((0, 0), vec![vec![write], vec![write], vec![read]])
 }
 
-/// The buffer and what the consumer took.
+/// The buffer, and the items that the consumer took.
 type Buffer = (VecDeque<u64>, Vec<u64>);
 
-/// One object; n tasks that put, n that take, each in program order.
+/// Two threads on one object: one puts n items and the other takes n, each in program order.
 fn bounded_buffer(n: u64) -> Tasks<Buffer> {
     let put: Effect<Buffer> = |(buffer, _), item| buffer.push_back(item);
     let take: Effect<Buffer> = |(buffer, taken), _| taken.push(buffer.pop_front().unwrap_or(0));
@@ -230,8 +230,8 @@ const AS_PUBLISHED: Options = Options {
     states: States::Compared,
 };
 
-/// y := y + 1; read x | x := 0; y := 2. That x := 0 and the read commute hides that the writes of y do
-/// not, unless what follows them is executed.
+/// y := y + 1; read x | x := 0; y := 2. Since x := 0 and the read commute, the search shows only
+/// with the steps after them that the writes of y do not commute.
 #[test]
 fn cuts_as_published_lose_a_final_state() {
     let add_to_y = Task(
@@ -248,8 +248,8 @@ fn cuts_as_published_lose_a_final_state() {
     assert_eq!(finals(&mut program, unsound), [[0, 2]].into());
 }
 
-/// read y; x := 0 | y := 2; read x | y := 2; y := 1. After T0 T0 T2 T1 the read of x sleeps for good, and
-/// the second write of T2 is the only one there that shows that y := 1 could come before y := 2.
+/// read y; x := 0 | y := 2; read x | y := 2; y := 1. After T0 T0 T2 T1, the read of x sleeps to the
+/// end, and only T2's second write shows that y := 1 could come before y := 2.
 #[test]
 fn a_cut_as_published_comes_before_a_race_is_seen() {
     let threads = vec![

@@ -1,6 +1,6 @@
-//! The algorithms on straight-line programs over shared variables, against every interleaving.
+//! Compares all algorithms with every interleaving, on straight-line programs.
 //!
-//! The laws over richer programs are in `testkit`; these programs need nothing but the core.
+//! The laws for richer programs are in `testkit`. These programs need only the core.
 
 use explore::{
     Access, Algorithm, Event, EventId, Execution, Interrupt, ObjectId, Observer, Op, OpKind,
@@ -179,7 +179,7 @@ impl Observer for Traces {
     }
 }
 
-/// Each event with its choice and its past, sorted: equal iff the traces are equal.
+/// Returns each event with its choice and its clock, sorted. Equal iff the traces are equal.
 fn trace(execution: &Execution) -> Vec<String> {
     let describe = |(id, event): (EventId, &Event)| {
         let clock: Vec<u32> = execution.clock(id).to_vec();
@@ -200,7 +200,7 @@ fn traces(threads: &[&[Act]], algorithm: Algorithm) -> Traces {
     traces
 }
 
-/// Every algorithm finds the traces of every interleaving; the optimal ones each exactly once.
+/// Checks that all algorithms find all traces. Reductions repeat none, optimal ones never block.
 fn assert_laws(threads: &[&[Act]]) {
     let all = traces(threads, Algorithm::Exhaustive);
     for algorithm in Algorithm::general().filter(|algorithm| algorithm.proves()) {
@@ -227,7 +227,7 @@ fn one_writer_and_readers() {
     ]);
 }
 
-/// After its first executions parsimonious leaves the reads of places of their own to what executions have in common.
+/// After its first executions, parsimonious leaves reads without races to the common prefix.
 #[test]
 fn what_nobody_races_for_is_seldom_performed_anew() {
     let readers: Vec<[Act; 2]> = (1..=8).map(|own| [Read(own), Read(0)]).collect();
@@ -241,7 +241,7 @@ fn what_nobody_races_for_is_seldom_performed_anew() {
     let mut strategy = Algorithm::Parsimonious.strategy(Options::default());
     explore(&mut program, &mut strategy, &mut found).expect("deterministic");
     assert_eq!(found.complete.len(), 256);
-    // The write, the read that is brought before it and on average half of the other reads.
+    // The write, the read that is moved before it, and on average half of the other reads.
     let needed = 256 * (2 + 4);
     assert!(program.fresh < needed + needed / 4, "{}", program.fresh);
 }
@@ -333,7 +333,7 @@ fn the_estimate_grows_from_nothing_to_all() {
     }
 }
 
-/// Counts preemptions anew: every thread is enabled until it has performed all of its acts.
+/// Recounts preemptions. Every thread is enabled until it has performed all of its acts.
 fn preemptions(threads: &[&[Act]], execution: &Execution) -> u32 {
     let mut left: Vec<usize> = threads.iter().map(|acts| acts.len()).collect();
     let mut last: Option<usize> = None;

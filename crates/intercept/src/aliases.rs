@@ -1,5 +1,5 @@
-//! Memory that a program reaches by two addresses: a file that is mapped twice, or a mapping that `mremap` doubles. Accesses are
-//! told apart by their addresses, so what such a program does is not all seen.
+//! Memory with two addresses: a file that is mapped twice, or a mapping doubled by `mremap`.
+//! Accesses are distinguished by address, so not all accesses of these programs are detected.
 
 use crate::gate::Own;
 use libc::{c_int, c_long};
@@ -9,24 +9,24 @@ use std::ops::Range;
 /// Part of a file in memory.
 #[derive(Clone)]
 struct Mapped {
-    /// Device and number.
+    /// Device and inode number.
     file: (u64, u64),
     part: Range<usize>,
-    /// Whether writes to this memory are seen at the other addresses.
+    /// Whether writes to this memory are visible at the other addresses.
     is_shared: bool,
-    /// Where it is; nowhere until the system says so.
+    /// Its addresses; beginning at 0 until the system has placed it.
     memory: Range<usize>,
 }
 
-/// What the execution at hand has mapped and not given back.
+/// Files that the current execution has mapped and not unmapped.
 static MAPPED: Own<Vec<Mapped>> = Own::new(Vec::new());
 
-/// An execution begins.
+/// Begins an execution.
 pub(crate) fn begin() {
     MAPPED.get().clear();
 }
 
-/// The program is about to make one of the system calls for mappings: whether some memory has two addresses then.
+/// Checks whether one of the system calls for mappings, about to be made, creates an alias.
 pub(crate) fn arise(number: c_long, arguments: [c_long; 6]) -> bool {
     let [first, second, third, fourth, fifth, sixth] = arguments.map(|argument| argument as usize);
     match number {
@@ -57,14 +57,14 @@ pub(crate) fn arise(number: c_long, arguments: [c_long; 6]) -> bool {
     }
 }
 
-/// Whether the file that a descriptor belongs to is mapped.
+/// Checks whether the file of a descriptor is mapped.
 pub(crate) fn has_file_of(descriptor: c_int) -> bool {
     let mapped = MAPPED.get();
     !mapped.is_empty()
         && number_of(descriptor).is_some_and(|file| mapped.iter().any(|known| known.file == file))
 }
 
-/// The system has placed the newest mapping here, if it is one of a file.
+/// Sets the address of the newest mapping, if it is one of a file.
 pub(crate) fn place(address: usize) {
     if let Some(newest) = MAPPED.get().last_mut()
         && newest.memory.start == 0
@@ -85,7 +85,7 @@ fn is_alias(new: Mapped) -> bool {
 
 fn number_of(descriptor: c_int) -> Option<(u64, u64)> {
     let mut status = MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: the call is given memory for its result, which it fills if it returns 0.
+    // SAFETY: the call gets memory for its result, and fills it if it returns 0.
     unsafe {
         let is_known = libc::fstat(descriptor, status.as_mut_ptr()) == 0;
         let status = status.assume_init();

@@ -1,6 +1,6 @@
-//! Families of functions that give memory out and take it back.
+//! Families of functions that allocate and free memory.
 
-/// What gave a block out, and is to take it back.
+/// The family of functions that has allocated a block and must free it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Allocator {
@@ -13,7 +13,7 @@ pub(crate) enum Allocator {
 }
 
 impl Allocator {
-    /// The function that gave it out.
+    /// Returns the name of the allocating function.
     pub(crate) fn gives(self) -> &'static str {
         match self {
             Allocator::Malloc => "malloc",
@@ -22,7 +22,7 @@ impl Allocator {
         }
     }
 
-    /// The function that takes it back.
+    /// Returns the name of the freeing function.
     pub(crate) fn takes(self) -> &'static str {
         match self {
             Allocator::Malloc => "free",

@@ -1,11 +1,11 @@
-//! The interfaces by which programs talk to the thread sanitizer and to its predecessors, as they are declared in
+//! The interfaces of the thread sanitizer and its predecessors for programs, as declared in
 //! `sanitizer/tsan_interface.h` and `dynamic_annotations.h`.
 
 use crate::gate::{close, code, is_inside};
 use libc::{c_char, c_int, c_uint, c_void, size_t};
 use runtime::native;
 
-/// Tells the checker something, with the place of the call.
+/// Reports something to the checker, with the place of the call.
 fn tell(what: impl FnOnce(usize)) {
     if is_inside() {
         let (code, _closed) = (code(), close());
@@ -13,17 +13,17 @@ fn tell(what: impl FnOnce(usize)) {
     }
 }
 
-/// The thread's past happens before what others do after they have taken it up here.
+/// Makes the thread's past happen before later operations of threads that acquire here.
 fn release(address: *const c_void) {
     tell(|code| native::release_at(address.addr(), code));
 }
 
-/// Takes up what others have released here.
+/// Acquires the releases of other threads here.
 fn acquire(address: *const c_void) {
     tell(|code| native::acquire_at(address.addr(), code));
 }
 
-/// Reads or writes of the thread are ignored from here on, or no longer.
+/// Begins or ends to ignore the thread's reads or writes.
 fn ignore(is_write: bool, begins: bool) {
     tell(|_| native::ignore(is_write, begins));
 }
@@ -41,12 +41,12 @@ fn refuse(function: &str) {
     tell(|code| native::refuse(code, format!("the program has fibers ({function})")));
 }
 
-/// Beside the clock of the writers of a lock, that of its readers.
+/// Returns the address for the clock of a lock's readers, beside that of the writers.
 fn readers(lock: *const c_void) -> usize {
     lock.addr() + 1
 }
 
-/// A lock was taken.
+/// Reports that a lock was taken.
 fn locked(lock: *const c_void, is_writer: bool) {
     tell(|code| {
         native::acquire_at(lock.addr(), code);
@@ -56,7 +56,7 @@ fn locked(lock: *const c_void, is_writer: bool) {
     });
 }
 
-/// A lock is about to be released.
+/// Reports that a lock is about to be released.
 fn unlocks(lock: *const c_void, is_writer: bool) {
     tell(|code| {
         let address = if is_writer {
@@ -68,7 +68,7 @@ fn unlocks(lock: *const c_void, is_writer: bool) {
     });
 }
 
-/// Flags of `__tsan_mutex_…`: the lock is taken by a reader, it could not be taken.
+/// Flags of `__tsan_mutex_…`: a reader takes the lock; the lock could not be taken.
 const READ_LOCK: c_uint = 1 << 3;
 const TRY_LOCK_FAILED: c_uint = 1 << 5;
 
@@ -123,7 +123,7 @@ export! {
     placed fn ThreadSanitizerQuery(_query: *const c_char) -> *const c_char { c"0".as_ptr() }
 }
 
-/// Functions that are given the place of their call first.
+/// Defines functions whose first arguments are the place of their call.
 macro_rules! annotations {
     ($($name:ident($($argument:ident: $type:ty),*) $body:block)*) => {
         export! {

@@ -1,25 +1,25 @@
-//! The arguments and the environment of the program, moved from the stack of the first thread to pages of their own, so
-//! that they are put back like other memory.
+//! Moves the arguments and the environment of the program from the stack of the first thread to
+//! pages of their own, so that they are restored like other memory.
 
 use crate::system_calls;
 use libc::{c_char, c_int};
 use native::ORDER;
 use std::ffi::CStr;
 
-/// Where they are moved to: the same place in every process.
+/// Address that they are moved to, the same in every process.
 const PLACE: usize = 1 << 38;
 
 unsafe extern "C" {
     static mut environ: *mut *mut c_char;
 }
 
-/// Moves them; gives where the arguments are now.
+/// Moves the arguments and the environment. Returns the new address of the arguments.
 ///
 /// # Safety
 ///
-/// They are those that the system gave to the process.
+/// The arguments are those that the system passed to the process.
 pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mut *mut c_char {
-    // SAFETY: behind the arguments comes a null, then the environment with a null, then the auxiliary vector.
+    // SAFETY: after the arguments come a null, the environment, a null and the auxiliary vector.
     unsafe {
         let environment = arguments.add(count as usize + 1);
         let mut end = environment;
@@ -33,7 +33,7 @@ pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mu
         }
         let start = arguments.addr();
         let words = end.add(2).offset_from_unsigned(arguments);
-        // Strings that come behind the words, in one piece, as the system lays them out.
+        // The system lays out the strings behind the words, in one piece.
         let mut last = end.add(2).addr();
         for index in 0..words {
             let string = *arguments.add(index);
@@ -49,8 +49,8 @@ pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mu
         }
         let moved = std::ptr::with_exposed_provenance_mut::<*mut c_char>(PLACE);
         moved.copy_from_nonoverlapping(arguments, words);
-        // The order comes last: it differs between processes that search one program. What lies between the words and the strings
-        // is left out: its size depends on the order, too.
+        // The order comes last, as it differs between processes that search one program. The gap
+        // between the words and the strings is left out: its size depends on the order, too.
         let mut place = moved.add(words).cast::<c_char>();
         for is_order in [false, true] {
             for index in 0..environment.offset_from_unsigned(arguments) + variables {
@@ -73,9 +73,9 @@ pub(crate) unsafe fn move_away(count: c_int, arguments: *mut *mut c_char) -> *mu
 
 /// # Safety
 ///
-/// It is a string.
+/// The pointer is to a string.
 unsafe fn starts_with_order(string: *const c_char) -> bool {
-    // SAFETY: as the caller ensures.
+    // SAFETY: as promised by the caller.
     let string = unsafe { CStr::from_ptr(string) }.to_bytes();
     string.starts_with(ORDER.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! What compilers call for atomic accesses (`-fsanitize=thread`), which are performed here.
+//! Functions that compilers call for atomic accesses (`-fsanitize=thread`), and that perform these.
 
 mod outside;
 
@@ -42,7 +42,7 @@ macro_rules! atomics {
                 }
 
                 compared fn $exchange(pointer: *mut $type, value: $type, how: c_int) -> $type {
-                    // SAFETY: the program changes this.
+                    // SAFETY: the program changes this variable.
                     unsafe {
                         if is_inside() {
                             let (frame, _closed) = (frame(), close());
@@ -57,21 +57,21 @@ macro_rules! atomics {
                 compared fn $strong(
                     pointer: *mut $type, expected: *mut $type, new: $type, success: c_int, failure: c_int,
                 ) -> bool {
-                    // SAFETY: the program gave the pointers, and the frame is that of its call.
+                    // SAFETY: the program passed the pointers, and the frame is that of its call.
                     unsafe { exchange_in_memory(pointer, expected, new, [success, failure], outside::$atomic::compare_exchange) }
                 }
 
                 compared fn $weak(
                     pointer: *mut $type, expected: *mut $type, new: $type, success: c_int, failure: c_int,
                 ) -> bool {
-                    // SAFETY: the program gave the pointers, and the frame is that of its call.
+                    // SAFETY: the program passed the pointers, and the frame is that of its call.
                     unsafe { exchange_in_memory(pointer, expected, new, [success, failure], outside::$atomic::compare_exchange) }
                 }
 
                 compared fn $value(
                     pointer: *mut $type, expected: $type, new: $type, success: c_int, failure: c_int,
                 ) -> $type {
-                    // SAFETY: the program gave the pointer, and the frame is that of its call.
+                    // SAFETY: the program passed the pointer, and the frame is that of its call.
                     unsafe {
                         let result = exchange::<$type>(pointer, (expected, new), [success, failure], outside::$atomic::compare_exchange);
                         result.unwrap_or_else(|found| found)
@@ -81,7 +81,7 @@ macro_rules! atomics {
                 $(
                     compared fn $fetch(pointer: *mut $type, operand: $type, how: c_int) -> $type {
                         let change: fn($type, $type) -> $type = $change;
-                        // SAFETY: the program changes this.
+                        // SAFETY: the program changes this variable.
                         unsafe {
                             if is_inside() {
                                 let (frame, _closed) = (frame(), close());
@@ -100,18 +100,18 @@ macro_rules! atomics {
     };
 }
 
-/// A value that the program has read.
+/// Records and returns a value that the program has read.
 #[inline(always)]
 fn met<V: Copy>(pointer: *const V, value: V) -> V {
     clock::acquire(pointer.addr());
     if size_of::<V>() == size_of::<u64>() {
-        // SAFETY: each of the values here is a number; this one is as long.
+        // SAFETY: each type of value here is a number, and this one has the same size.
         heap::meet(unsafe { std::mem::transmute_copy(&value) }, true);
     }
     value
 }
 
-/// The same of an atomic variable that it has changed.
+/// Records and returns the value read from an atomic variable that the program has changed.
 #[inline(always)]
 fn changed<V: Copy>(pointer: *mut V, value: V) -> V {
     let value = met(pointer, value);
@@ -119,7 +119,7 @@ fn changed<V: Copy>(pointer: *mut V, value: V) -> V {
     value
 }
 
-/// An atomic access of a program that runs as usual, which may be enforced.
+/// Performs an atomic access of a program that runs as usual or is enforced.
 #[inline(always)]
 fn event<R>(kind: OpKind, does: impl FnOnce() -> R) -> R {
     enforce::begin(kind);
@@ -128,11 +128,11 @@ fn event<R>(kind: OpKind, does: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Stores a byte atomically, where the program runs as usual.
+/// Stores a byte atomically, where the program is not checked.
 ///
 /// # Safety
 ///
-/// The program accesses the byte like this.
+/// The program accesses the byte in this way.
 pub(crate) unsafe fn store_byte(pointer: *mut u8, value: u8) {
     // SAFETY: as promised by the caller.
     event(OpKind::Store, || unsafe {
@@ -140,11 +140,11 @@ pub(crate) unsafe fn store_byte(pointer: *mut u8, value: u8) {
     });
 }
 
-/// The orders of C11 as compilers pass them; the upper bits are hints.
+/// Converts a memory order of C11 as compilers pass it; the upper bits are hints.
 fn order(order: c_int) -> Ordering {
     match order & 0xff {
         0 => Relaxed,
-        // Consume is as acquire in every compiler.
+        // Every compiler treats consume as acquire.
         1 | 2 => Acquire,
         3 => Release,
         4 => AcqRel,
@@ -152,11 +152,11 @@ fn order(order: c_int) -> Ordering {
     }
 }
 
-/// A compare-exchange inside or outside.
+/// Performs a compare-exchange inside or outside of a check.
 ///
 /// # Safety
 ///
-/// Called by an exported function that noted the frame; the program accesses the variable like this.
+/// An exported function that has noted the frame calls this; the program accesses the variable.
 #[inline(always)]
 unsafe fn exchange<V: runtime::Value>(
     pointer: *mut V,
@@ -182,7 +182,8 @@ unsafe fn exchange<V: runtime::Value>(
     }
 }
 
-/// A compare-exchange whose expected value is in memory: the program reads it plainly, and writes it if the exchange fails.
+/// Performs a compare-exchange whose expected value is in memory. The program reads this value
+/// plainly, and writes it if the exchange fails.
 ///
 /// # Safety
 ///

@@ -1,5 +1,5 @@
-//! What POSIX and Linux tell of a thread: name, stack, priority, processors. Priorities and processors have no influence on
-//! what is checked.
+//! Attributes of a thread in POSIX and Linux: name, stack, priority, processors. Priorities and
+//! processors have no influence on a check.
 
 use crate::gate::{close, code, is_inside};
 use crate::threads::{self, NAME};
@@ -10,7 +10,7 @@ use libc::{
 use runtime::native;
 use std::ffi::CStr;
 
-/// The thread of a handle, as functions want it that return an error of POSIX.
+/// Finds the thread of a handle for functions that return a POSIX error.
 macro_rules! known {
     ($thread:expr) => {
         match threads::index_of($thread) {
@@ -27,7 +27,7 @@ export! {
         }
         let _closed = close();
         let index = known!(thread);
-        // SAFETY: the program passes a string of C.
+        // SAFETY: the program passes a terminated string.
         let name = unsafe { CStr::from_ptr(name) }.to_bytes_with_nul();
         native::take_effect();
         match threads::at(index).name.get_mut(..name.len()) {
@@ -48,7 +48,7 @@ export! {
         if length < NAME {
             return libc::ERANGE;
         }
-        // SAFETY: the program gave a buffer of this length.
+        // SAFETY: the program passed a buffer of this length.
         unsafe { buffer.cast::<[u8; NAME]>().write(threads::at(index).name) };
         0
     }
@@ -63,7 +63,7 @@ export! {
         }
         let stack = native::own_stack();
         let stack = stack.start + native::SPARE_STACK..stack.end;
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         unsafe {
             libc::pthread_attr_init(attributes);
             libc::pthread_attr_setstack(attributes, stack.start as *mut c_void, stack.len())
@@ -77,7 +77,7 @@ export! {
         }
         let _closed = close();
         known!(thread);
-        // SAFETY: the program gave the pointers.
+        // SAFETY: the program passed the pointers.
         unsafe {
             *policy = libc::SCHED_OTHER;
             (*parameters).sched_priority = 0;
@@ -111,7 +111,7 @@ export! {
         }
         let _closed = close();
         known!(thread);
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         match unsafe { libc::sched_getaffinity(0, size, processors) } {
             0 => 0,
             _ => libc::EINVAL,
@@ -134,7 +134,7 @@ export! {
         }
         let _closed = close();
         known!(thread);
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         unsafe { *clock = libc::CLOCK_THREAD_CPUTIME_ID };
         0
     }
@@ -160,7 +160,7 @@ export! {
         }
         for number in [processor, node] {
             if !number.is_null() {
-                // SAFETY: the program gave the pointer.
+                // SAFETY: the program passed the pointer.
                 unsafe { *number = 0 };
             }
         }
@@ -168,10 +168,10 @@ export! {
     }
 }
 
-/// The number that the system would give to the thread that runs: the first one's is that of the process.
+/// Returns the system's number of the running thread: for the first one, that of the process.
 pub(crate) fn number() -> pid_t {
     FIRST + runtime::current().index() as pid_t
 }
 
-/// The same in every process: addresses and branches may depend on it.
+/// Number of the main thread, the same in every process: addresses and branches may depend on it.
 const FIRST: pid_t = 1000;

@@ -1,4 +1,4 @@
-//! What audits need to know about the program's memory.
+//! Queries about the program's memory that audits need.
 
 use crate::gate::{self, Own};
 use crate::shared_exceptions::shares_exceptions;
@@ -7,13 +7,13 @@ use crate::{heap, image};
 use runtime::native::HAS_CALLED_LIBRARY;
 use std::ops::Range;
 
-/// Variables of the system's libraries that the linker has put into the program: sorted, known when first asked for.
+/// Sorted variables of system libraries that the linker has copied into the program; found lazily.
 static COPIED: Own<Option<Vec<Range<usize>>>> = Own::new(None);
 
-/// The instructions that note calls of libraries of compilers, made when first needed.
+/// The instructions that note calls of compilers' libraries, made at the first use.
 static STEPS: Own<Option<Detours>> = Own::new(None);
 
-/// Whether the next execution is audited.
+/// Sets whether the next execution is audited.
 pub(crate) fn switch(is_on: bool) {
     gate::audit(is_on);
     if let (Some(steps), false) = (STEPS.get(), is_on) {
@@ -21,7 +21,7 @@ pub(crate) fn switch(is_on: bool) {
     }
 }
 
-/// An execution begins, and the memory of the program is as it was at its start.
+/// Begins an execution, with the memory of the program as it was at its start.
 pub(crate) fn begin() {
     if gate::is_audited() {
         let make = || Detours::with_flag(&HAS_CALLED_LIBRARY).ok();
@@ -32,7 +32,7 @@ pub(crate) fn begin() {
     }
 }
 
-/// Shows the memory of the program and its libraries, and its heap, until `look` returns false.
+/// Passes the memory and heap of the program and its libraries to `look`, until it returns false.
 pub(crate) fn look_at_shared(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let copied = COPIED.get().get_or_insert_with(|| {
         let mut copied = unknown_calls::copied_variables();
@@ -43,14 +43,14 @@ pub(crate) fn look_at_shared(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     image::look(&mut |piece| look_around(piece, copied, look)) && heap::look(look)
 }
 
-/// Whether a library of the system has asked for the block that the address is in. Where threads share exceptions, libstdc++
-/// writes to blocks of the program, too, in order: nothing is known there.
+/// Checks whether a system library allocated the block. Also true where threads share exceptions:
+/// there libstdc++ writes to blocks of the program, too, and orders these writes itself.
 pub(crate) fn is_of_system(address: usize) -> bool {
     shares_exceptions()
         || heap::block(address).is_some_and(|(_, _, site)| image::is_in_library(site))
 }
 
-/// Shows the parts of a piece of memory that are in none of the ranges.
+/// Passes the parts of a piece of memory outside of the ranges to `look`.
 fn look_around(piece: &[u8], ranges: &[Range<usize>], look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let start = piece.as_ptr().addr();
     let mut shown = 0;

@@ -45,7 +45,7 @@ export! {
         let barrier = native::barrier_at(address, places as usize, code);
         let arrival = at(code, || barrier.wait());
         clock::acquire(address);
-        // Who asks which thread was the last one makes the order of arrivals matter.
+        // The order of arrivals matters only if the program reads which thread was the last one.
         match result_is_used(code) && arrival.is_leader() {
             true => libc::PTHREAD_BARRIER_SERIAL_THREAD,
             false => 0,
@@ -53,7 +53,7 @@ export! {
     }
 }
 
-/// Whether the program looks at the result of the call that returns here.
+/// Checks whether the program uses the result of the call with this return address.
 fn result_is_used(code: usize) -> bool {
     static KNOWN: Own<BTreeMap<usize, bool>> = Own::new(BTreeMap::new());
     native::privately(|| {

@@ -1,16 +1,16 @@
-//! Numbers that tell the heap blocks of one place apart, in the order in which a report of an execution names them.
+//! Numbers of the heap blocks of one place, in the order in which a report names them.
 
 use crate::gate::Own;
 
-/// The blocks that have been named in this execution, with the code that asked for them.
+/// Named blocks of this execution, with the code that allocated them.
 static NAMED: Own<Vec<(usize, usize)>> = Own::new(Vec::new());
 
-/// An execution begins.
+/// Begins an execution.
 pub(crate) fn begin() {
     NAMED.get().clear();
 }
 
-/// The number of a block among those that this code asked for, from 1.
+/// Returns the number of a block among those that this code has allocated, from 1.
 pub(crate) fn number_of(block: usize, site: usize) -> usize {
     let named = NAMED.get();
     if !named.contains(&(block, site)) {

@@ -1,9 +1,9 @@
 //! The thread-local memory of the program's threads.
 //!
-//! Threads of the program are coroutines. Each of them gets the thread-local memory of a thread of the operating
-//! system that was started for nothing else and sleeps for good: its thread pointer is set while the program's
-//! thread runs. So `errno`, exceptions and `thread_local` work, at addresses of their own. Programs without any
-//! thread-local memory are spared that.
+//! Threads of the program are coroutines. Each of them uses the thread-local memory of a thread of
+//! the operating system that only exists for this purpose and sleeps forever: its thread pointer is
+//! set while the program's thread runs. So `errno`, exceptions and `thread_local` work, at
+//! addresses of their own. Programs without thread-local memory do not need these threads.
 
 use crate::gate::{self, Own, thread_pointer};
 use crate::{image, own_memory, pages, threads};
@@ -14,13 +14,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 /// The thread-local memory of an image.
 struct Block {
-    /// How far below the thread pointer it begins.
+    /// Offset of its start below the thread pointer.
     below: usize,
-    /// As a thread finds it when it starts.
+    /// Content when a thread starts.
     content: Vec<u8>,
-    /// As the program's `main` finds it.
+    /// Content when the program's `main` begins.
     main: Vec<u8>,
-    /// The image is a library of the system: what a thread finds is known when there is one.
+    /// Whether the image is a system library: the content is known once a new thread exists.
     is_of_system: bool,
     /// An address in the image.
     image: usize,
@@ -28,9 +28,9 @@ struct Block {
 
 static BLOCKS: Own<Vec<Block>> = Own::new(Vec::new());
 
-/// Notes what there is. What the program has in `errno` is 0 when it starts.
+/// Notes the thread-local memory. `errno` is 0 when the program starts.
 pub(crate) fn save(uses_thread_state: bool) {
-    // SAFETY: errno is always there.
+    // SAFETY: every thread has an errno.
     unsafe { *libc::__errno_location() = 0 };
     let mut blocks: Vec<Block> = Vec::new();
     image::for_each(|info| blocks.extend(of_image(info)));
@@ -39,8 +39,9 @@ pub(crate) fn save(uses_thread_state: bool) {
     *BLOCKS.get() = blocks;
 }
 
-/// What functions of the C library keep in its description of a thread, and the table of the thread's thread-local memory.
-/// Where that is depends on the version, so the functions are called and what they change is looked for.
+/// Finds the state of functions of the C library in its description of a thread, and the pointer to
+/// the table of the thread's thread-local memory. The offsets depend on the version, so the
+/// functions are called, and the words that change are noted.
 fn in_description() -> Vec<Block> {
     const NO_ERROR: c_int = 54_321;
     unsafe extern "C" {
@@ -48,7 +49,7 @@ fn in_description() -> Vec<Block> {
     }
     let (start, end) = (thread_pointer(), image::thread_block().end);
     let words = (end - start) / 8;
-    // SAFETY: the description of this thread; the functions give strings that nobody uses.
+    // SAFETY: the description of this thread; the functions return strings that are not used.
     unsafe {
         let description = std::ptr::with_exposed_provenance_mut::<usize>(start);
         let read = || -> Vec<usize> {
@@ -56,7 +57,7 @@ fn in_description() -> Vec<Block> {
                 .map(|word| description.add(word).read_volatile())
                 .collect()
         };
-        // The kernel writes there the number of the processor.
+        // The kernel writes the number of the processor there.
         let restartable = restartable();
         let before = read();
         libc::strerror(NO_ERROR);
@@ -79,10 +80,10 @@ fn in_description() -> Vec<Block> {
     }
 }
 
-/// What the calling thread shares with the kernel for restartable sequences, if the C library has registered that.
+/// Returns the memory that the calling thread shares with the kernel for restartable sequences.
 fn restartable() -> std::ops::Range<usize> {
     const SIZE: usize = 32;
-    // SAFETY: a valid name; the C library has the distance from the thread pointer there since glibc 2.35.
+    // SAFETY: a valid name; since glibc 2.35 the offset from the thread pointer is there.
     let offset = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr()) };
     // SAFETY: as above.
     let Some(offset) = (unsafe { offset.cast::<isize>().as_ref() }) else {
@@ -92,24 +93,24 @@ fn restartable() -> std::ops::Range<usize> {
     start..start + SIZE
 }
 
-/// Where the description of a thread has the address of that table, by the ABI of x86-64.
+/// Offset of the table's address in the description of a thread, by the ABI of x86-64.
 const TABLE: usize = 8;
 
-/// The tables of the thread-local memory of threads that sleep, as they were when these were started: by thread pointer,
-/// address and content.
+/// The tables of the thread-local memory of sleeping threads, as of the start of these threads:
+/// thread pointer, address and content.
 static TABLES: Own<Vec<(usize, usize, Vec<u8>)>> = Own::new(Vec::new());
 
-/// Whether the program has thread-local memory, or uses what the C library has for each thread (but for `errno`).
+/// Checks whether the program has thread-local memory or uses state per thread but `errno`.
 pub(crate) fn are_there() -> bool {
     *ARE_THERE.get()
 }
 
 static ARE_THERE: Own<bool> = Own::new(false);
 
-/// Threads that sleep and have not been used yet: numbers of the program's threads and thread pointers.
+/// Sleeping threads not used yet: numbers of the program's threads and thread pointers.
 static SPARE: Own<Vec<(usize, usize)>> = Own::new(Vec::new());
 
-/// Starts threads that sleep for the first threads of the program.
+/// Starts sleeping threads for the first threads of the program.
 pub(crate) fn park_some() {
     if are_there() {
         let some = [1, 2].map(|thread| (thread, park(thread)));
@@ -117,7 +118,7 @@ pub(crate) fn park_some() {
     }
 }
 
-/// The thread-local memory at this thread pointer is as new.
+/// Resets the thread-local memory at this thread pointer.
 pub(crate) fn begin(pointer: usize) {
     let is_main = pointer == gate::checker();
     // Each thread has a table of its own.
@@ -146,12 +147,12 @@ pub(crate) fn begin(pointer: usize) {
     }
 }
 
-/// Bytes of the thread-local memory of a thread.
+/// Returns the size of a thread's thread-local memory in bytes.
 pub(crate) fn size() -> usize {
     BLOCKS.get().iter().map(|block| block.content.len()).sum()
 }
 
-/// Shows the thread-local memory of all threads, until `look` has seen enough.
+/// Passes the thread-local memory of all threads to `look`, until it returns false.
 pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let mut pointers = std::iter::once(gate::checker()).chain(threads::pointers());
     !are_there()
@@ -163,7 +164,7 @@ pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
         })
 }
 
-/// Copies the thread-local memory at this thread pointer behind what was copied before.
+/// Appends the thread-local memory at this thread pointer to the copy.
 pub(crate) fn save_to(pointer: usize, copy: &mut Vec<u8>) {
     for (start, length) in ranges(pointer) {
         // SAFETY: the memory belongs to a thread of the program, none of which runs.
@@ -171,7 +172,7 @@ pub(crate) fn save_to(pointer: usize, copy: &mut Vec<u8>) {
     }
 }
 
-/// Puts back what was copied; gives what was copied behind it.
+/// Restores thread-local memory from the start of the copy. Returns the rest of the copy.
 pub(crate) fn restore_from(pointer: usize, mut copy: &[u8]) -> &[u8] {
     for (start, length) in ranges(pointer) {
         let (content, rest) = copy.split_at(length.min(copy.len()));
@@ -182,19 +183,19 @@ pub(crate) fn restore_from(pointer: usize, mut copy: &[u8]) -> &[u8] {
     copy
 }
 
-/// The thread-local memory at this thread pointer.
+/// Returns the thread-local memory at this thread pointer.
 pub(crate) fn ranges(pointer: usize) -> impl Iterator<Item = (usize, usize)> {
     let blocks = BLOCKS.get().iter();
     blocks.map(move |block| (pointer.wrapping_sub(block.below), block.content.len()))
 }
 
-/// The part of it that libraries of the system have.
+/// Returns the thread-local memory of system libraries at this thread pointer.
 pub(crate) fn of_system(pointer: usize) -> impl Iterator<Item = (usize, usize)> {
     let blocks = BLOCKS.get().iter().filter(|block| block.is_of_system);
     blocks.map(move |block| (pointer.wrapping_sub(block.below), block.content.len()))
 }
 
-/// The image that has a thread-local address, by an address in it, and where in its part of the memory that is.
+/// Returns an address in the image of a thread-local variable, and its offset in that memory.
 pub(crate) fn within(address: usize) -> Option<(usize, usize)> {
     let pointers = std::iter::once(gate::checker()).chain(threads::pointers());
     let mut starts = pointers.flat_map(|pointer| {
@@ -207,7 +208,7 @@ pub(crate) fn within(address: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// The thread with this thread pointer ends, whose function begins at `code`: its thread-local memory is given back.
+/// Releases the thread-local memory of a thread that ends. Its function begins at `code`.
 pub(crate) fn end(pointer: usize, code: usize) {
     let of_program = BLOCKS.get().iter().filter(|block| !block.is_of_system);
     for block in of_program {
@@ -215,7 +216,7 @@ pub(crate) fn end(pointer: usize, code: usize) {
     }
 }
 
-/// The thread pointer of a thread that sleeps for this thread of the program, and is not used.
+/// Returns the thread pointer of an unused sleeping thread for this thread of the program.
 pub(crate) fn take_parked(thread: usize) -> usize {
     let spare = SPARE.get();
     match spare.iter().position(|&(number, _)| number == thread) {
@@ -224,7 +225,7 @@ pub(crate) fn take_parked(thread: usize) -> usize {
     }
 }
 
-/// The thread pointer of a fresh thread that sleeps for this thread of the program. Its stack is the checker's memory.
+/// Starts a sleeping thread with a stack in the checker's memory. Returns its thread pointer.
 fn park(number: usize) -> usize {
     let slot = AtomicUsize::new(0);
     let mut thread: pthread_t = 0;
@@ -235,7 +236,7 @@ fn park(number: usize) -> usize {
     unsafe {
         let mut all = MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigfillset(all.as_mut_ptr());
-        // The first write to a page of the libraries is noticed by it.
+        // This signal reports the first write to a page of the libraries.
         libc::sigdelset(all.as_mut_ptr(), libc::SIGSEGV);
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
         libc::pthread_attr_init(attributes.as_mut_ptr());
@@ -243,7 +244,7 @@ fn park(number: usize) -> usize {
         libc::pthread_attr_setstack(attributes.as_mut_ptr(), stack, own_memory::STACK);
     }
     let argument = (&raw const slot).cast_mut().cast();
-    // The slot outlives the wait for it.
+    // The slot outlives the wait for it below.
     let error = real!(pthread_create(&raw mut thread, attributes.as_ptr(), sleep, argument):
         fn(*mut pthread_t, *const pthread_attr_t, extern "C" fn(*mut c_void) -> *mut c_void, *mut c_void) -> c_int);
     // SAFETY: as above.
@@ -256,7 +257,8 @@ fn park(number: usize) -> usize {
         std::thread::yield_now();
     }
     let pointer = slot.load(SeqCst);
-    // SAFETY: the table of a thread that sleeps: in front of its first entry is the number of entries, of two words each.
+    // SAFETY: the table of a sleeping thread. The number of entries, of two words each, precedes
+    // the first entry.
     unsafe {
         let table = *std::ptr::with_exposed_provenance::<usize>(pointer + TABLE);
         let entries = *std::ptr::with_exposed_provenance::<usize>(table - 16) + 1;
@@ -266,7 +268,7 @@ fn park(number: usize) -> usize {
     }
     for block in BLOCKS.get().iter_mut().filter(|block| block.is_of_system) {
         let start = pointer.wrapping_sub(block.below);
-        // SAFETY: the memory of a thread that sleeps for good.
+        // SAFETY: the memory of a thread that sleeps forever.
         let fresh = unsafe { std::slice::from_raw_parts(start as *const u8, block.main.len()) };
         block.content.copy_from_slice(fresh);
     }
@@ -274,15 +276,15 @@ fn park(number: usize) -> usize {
 }
 
 extern "C" fn sleep(slot: *mut c_void) -> *mut c_void {
-    // SAFETY: the one who started this thread waits for the slot.
+    // SAFETY: the thread that started this one waits for the slot.
     unsafe { &*slot.cast::<AtomicUsize>() }.store(thread_pointer(), SeqCst);
     loop {
-        // SAFETY: waits for a signal, all of which are blocked.
+        // SAFETY: the call waits for a signal, and all signals are blocked.
         unsafe { libc::pause() };
     }
 }
 
-/// The thread-local memory of an image, if it has any.
+/// Returns the thread-local memory of an image, if it has any.
 fn of_image(info: &libc::dl_phdr_info) -> Option<Block> {
     if image::is_own(info) || info.dlpi_tls_data.is_null() {
         return None;
@@ -294,7 +296,7 @@ fn of_image(info: &libc::dl_phdr_info) -> Option<Block> {
     let initial = unsafe { std::slice::from_raw_parts(start, header.p_filesz as usize) };
     let mut content = initial.to_vec();
     content.resize(header.p_memsz as usize, 0);
-    // SAFETY: the memory of this thread, of which nothing runs meanwhile.
+    // SAFETY: the memory of this thread, which is busy here.
     let main =
         unsafe { std::slice::from_raw_parts(info.dlpi_tls_data.cast::<u8>(), content.len()) };
     Some(Block {

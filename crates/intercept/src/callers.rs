@@ -1,4 +1,4 @@
-//! The program's own calls, where code of libraries and their headers does what a report tells of.
+//! Finds the program's own calls where a report is about code of libraries or their headers.
 
 use crate::gate::Own;
 use crate::mappings;
@@ -8,12 +8,12 @@ use runtime::native::Frame;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 
-/// What is known of addresses of code.
+/// Results that are kept about addresses of code.
 #[derive(Default)]
 struct Known {
-    /// Whether the program's own source has them.
+    /// Whether the address belongs to the program's own source.
     is_own: FxHashMap<usize, bool>,
-    /// The own calls of others, by what is on the stack above them.
+    /// The program's own call for another address, by a digest of the stack above it.
     calls: FxHashMap<(usize, u64), usize>,
     /// Whether `std::lock` made these calls.
     locks_several: FxHashMap<(usize, u64), bool>,
@@ -21,11 +21,11 @@ struct Known {
 
 static KNOWN: Own<Option<Known>> = Own::new(None);
 
-/// Words of the stack above a return address that tell one way to it from another.
+/// Words of the stack above a return address that identify the path to it.
 const WORDS: u64 = 48;
 
-/// The program's own call behind which a return address of its stack comes; the address itself if that is its own, or none
-/// is found.
+/// Returns the program's own call that led to a return address on its stack. Returns the address
+/// itself if it is the program's own, or if no call is found.
 pub(crate) fn own_call(code: usize, stack_top: usize) -> usize {
     let known = KNOWN.get().get_or_insert_default();
     let is_own = known.is_own.entry(code);
@@ -43,7 +43,7 @@ pub(crate) fn own_call(code: usize, stack_top: usize) -> usize {
     *call
 }
 
-/// The functions of a thread whose stack has a return address, the innermost first.
+/// Returns the functions of a thread whose stack has a return address, the innermost first.
 pub(crate) fn functions(code: usize, stack_top: usize) -> Vec<String> {
     let Some(slot) = slot_of(code, stack_top) else {
         return Vec::new();
@@ -52,10 +52,10 @@ pub(crate) fn functions(code: usize, stack_top: usize) -> Vec<String> {
     callers.filter_map(|frame| frame.function).collect()
 }
 
-/// Where a stack has a return address.
+/// Returns the place of a return address on a stack.
 fn slot_of(code: usize, stack_top: usize) -> Option<u64> {
     mappings::refresh_for(stack_top as u64 - 8);
-    // From the top: what is left of earlier calls is further down.
+    // Search from the top: remains of earlier calls are further down.
     let slots = (1..).map_while(|words| (stack_top as u64).checked_sub(8 * words));
     let mut words = slots.map_while(|slot| Some((slot, mappings::read(slot)?)));
     words
@@ -63,7 +63,7 @@ fn slot_of(code: usize, stack_top: usize) -> Option<u64> {
         .map(|(slot, _)| slot)
 }
 
-/// Whether `std::lock` of the C++ library has made a call that has not returned, without code of the program in between.
+/// Checks whether `std::lock` of the C++ library makes the call, without program code in between.
 pub(crate) fn is_of_std_lock(frame: *const Frame) -> bool {
     let code = code_of(frame);
     let slot = (frame.addr() + size_of::<Frame>() - size_of::<usize>()) as u64;
@@ -75,7 +75,7 @@ pub(crate) fn is_of_std_lock(frame: *const Frame) -> bool {
     })
 }
 
-/// Whether this is `std::lock` for locks of the C++ library only: a lock of the program's own may do anything.
+/// Checks for `std::lock` of only locks of the C++ library: the program's locks may do anything.
 fn is_std_lock_of_std(function: &str) -> bool {
     let inner = function.strip_prefix("std::");
     let inner = inner.map(|inner| inner.strip_prefix("__1::").unwrap_or(inner));
@@ -86,7 +86,7 @@ fn is_std_lock_of_std(function: &str) -> bool {
     words.all(|word| word.is_empty() || word.starts_with("std::"))
 }
 
-/// A digest of the words above a slot that look like addresses of code.
+/// Returns a digest of the words above a slot that look like addresses of code.
 fn returns_above(slot: u64, stack_top: u64) -> u64 {
     let mut hasher = FxHasher::default();
     let above = (slot + 8..stack_top.min(slot + 8 * WORDS)).step_by(8);

@@ -1,15 +1,15 @@
-//! Cancellation, deferred: a request is an event at the thread's word, and a thread looks there at cancellation points.
+//! Deferred cancellation. A request is an event at the thread's word, which a thread reads at
+//! cancellation points.
 //!
-//! A thread that waits at such a point ends its wait when the request comes. That is a choice in front of the wait: the
-//! thread waits for what it waits for, or for the request. If the request comes to one that has chosen the first,
-//! its wait is no deadlock, since it has chosen the second in another execution. Who waits for the request takes no place
-//! in the queue of what it would wait for: a cancelled thread consumes no signal and no permit.
+//! A thread that waits at one of these ends its wait when the request comes. This is a choice
+//! before the wait: the thread waits either for its object or for the request. If the request comes
+//! to a thread that has chosen the object, its wait is no deadlock, since it has chosen the request
+//! in another execution. A thread that waits for the request is not in the queue of the object: a
+//! cancelled thread consumes no signal and no permit.
 //!
-//! Handlers of `pthread_cleanup_push` in C are places to jump back to (`__pthread_register_cancel`), in C++ they are
-//! destructors.
-//!
-//! Not covered: `PTHREAD_CANCEL_ASYNCHRONOUS`, and the points in input and output. Programs that do not call
-//! `pthread_cancel` are spared all this.
+//! Handlers of `pthread_cleanup_push` are places to jump to in C (`__pthread_register_cancel`), and
+//! destructors in C++. Not covered: `PTHREAD_CANCEL_ASYNCHRONOUS`, and points of input and output.
+//! Programs that do not call `pthread_cancel` do none of this.
 
 use crate::gate::{self, Own, close, code, frame, is_inside};
 use crate::tries::code_of;
@@ -23,15 +23,15 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire};
 /// A word for each thread.
 static WORDS: Own<[u32; MOST]> = Own::new([0; MOST]);
 
-/// Threads that can be cancelled.
+/// Most threads that can be cancelled.
 const MOST: usize = 1024;
 
-/// In a word: the thread is to end.
+/// Flag in a word: the thread is requested to end.
 const REQUESTED: u32 = 1;
-/// In a word: the thread is in a wait that does not look for requests.
+/// Flag in a word: the thread is in a wait that ignores requests.
 const WAITS: u32 = 2;
 
-/// What a cancelled thread returns.
+/// Result of a cancelled thread.
 const CANCELED: *mut c_void = std::ptr::without_provenance_mut(usize::MAX);
 
 /// The type of cancellation that waits for cancellation points.
@@ -41,32 +41,32 @@ unsafe extern "C-unwind" {
     fn siglongjmp(place: *mut c_void, value: c_int) -> !;
 }
 
-/// A thread begins: nobody has cancelled it.
+/// Initialises the word of a thread that begins: it is not cancelled.
 pub(crate) fn begin(index: usize) {
     if let Some(word) = WORDS.get().get_mut(index) {
         *word = 0;
     }
 }
 
-/// Copies the words of so many threads.
+/// Copies the words of the first `threads` threads.
 pub(crate) fn save_to(copy: &mut Vec<u32>, threads: usize) {
     copy.clear();
     copy.extend_from_slice(&WORDS.get()[..threads.min(MOST)]);
 }
 
-/// Puts back what was copied.
+/// Restores the words from a copy.
 pub(crate) fn restore_from(copy: &[u32]) {
     WORDS.get()[..copy.len()].copy_from_slice(copy);
 }
 
-/// What a person calls this memory, if it is ours.
+/// Returns the name of this memory in reports, if it is one of the words.
 pub(crate) fn name_of(address: usize) -> Option<String> {
     let first = WORDS.get().as_ptr().addr();
     let index = address.checked_sub(first)? / size_of::<u32>();
     (index < MOST).then(|| format!("cancel request of thread {index}"))
 }
 
-/// The thread that runs ends here: its handlers first, the youngest first.
+/// Ends the running thread. Its handlers run first, the youngest first.
 pub(crate) fn end_thread() -> ! {
     match threads::take_handler() {
         Some(place) => {
@@ -78,7 +78,7 @@ pub(crate) fn end_thread() -> ! {
     }
 }
 
-/// A cancellation point that does not wait.
+/// Passes a cancellation point that does not wait.
 pub(crate) fn point(frame: *const Frame) {
     if let Some(word) = own_word()
         && is_requested(word, frame)
@@ -87,7 +87,7 @@ pub(crate) fn point(frame: *const Frame) {
     }
 }
 
-/// A cancellation point that waits.
+/// Passes a cancellation point that waits.
 #[inline(always)]
 pub(crate) fn wait<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
     match program_cancels() {
@@ -105,7 +105,7 @@ fn wait_or_end<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
     waiting(frame, waits)
 }
 
-/// Whether the thread, which is about to wait, waits for a request to end instead.
+/// Chooses whether the thread, which is about to wait, waits for a request to end instead.
 pub(crate) fn is_chosen(frame: *const Frame) -> bool {
     own_word().is_some() && native::at(code_of(frame), || choose(2)) == 1
 }
@@ -116,7 +116,7 @@ pub(crate) fn await_request(frame: *const Frame) {
     native::at(code_of(frame), || runtime::assume(is_requested));
 }
 
-/// Waits for something else, after [`is_chosen`] said so.
+/// Waits for the object, after [`is_chosen`] has returned false.
 pub(crate) fn waiting<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
     let Some(word) = own_word() else {
         return waits();
@@ -130,14 +130,14 @@ pub(crate) fn waiting<R>(frame: *const Frame, waits: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The thread that runs is cancelled.
+/// Cancels the running thread.
 pub(crate) fn act() -> ! {
     threads::set_cancel_state(threads::CANCEL_DISABLE);
     threads::set_result(CANCELED);
     end_thread()
 }
 
-/// The word of the thread that runs, if it may be cancelled.
+/// Returns the word of the running thread, if the thread may be cancelled.
 fn own_word() -> Option<*mut u32> {
     let may_be = program_cancels() && threads::can_be_cancelled();
     let index = runtime::current().index();
@@ -149,16 +149,16 @@ fn word_of(index: usize) -> Option<*mut u32> {
 }
 
 fn is_requested(word: *const u32, frame: *const Frame) -> bool {
-    // SAFETY: the word is ours, and accessed like this only.
+    // SAFETY: the word is ours, and only accessed in this way.
     unsafe { native::load_within(word, Acquire, frame) & REQUESTED != 0 }
 }
 
 fn change(word: *mut u32, what: &'static str, code: usize, change: fn(u32) -> u32) -> u32 {
-    // SAFETY: the word is ours, and accessed like this only.
+    // SAFETY: the word is ours, and only accessed in this way.
     unsafe { native::modify_within(word, (what, AcqRel), code, change) }
 }
 
-/// Whether the program may call `pthread_cancel`, as its images tell.
+/// Checks in the images whether the program may call `pthread_cancel`.
 fn program_cancels() -> bool {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     *KNOWN.get_or_init(|| {
@@ -203,7 +203,7 @@ export! {
         }
         let old = threads::set_cancel_state(state);
         if !before.is_null() {
-            // SAFETY: the program gave the pointer.
+            // SAFETY: the program passed the pointer.
             unsafe { *before = old };
         }
         0
@@ -218,7 +218,7 @@ export! {
             native::refuse(code, "a thread is to be cancelled at any instruction (PTHREAD_CANCEL_ASYNCHRONOUS)".to_owned());
         }
         if !before.is_null() {
-            // SAFETY: the program gave the pointer.
+            // SAFETY: the program passed the pointer.
             unsafe { *before = DEFERRED };
         }
         0

@@ -1,4 +1,4 @@
-//! Chance: what the system gives each thread is the same in every execution.
+//! Random numbers: the system gives each thread the same ones in every execution.
 
 use crate::gate::{close, is_inside};
 use crate::threads;
@@ -11,14 +11,14 @@ export! {
         }
         let _closed = close();
         for index in 0..length {
-            // SAFETY: the program gave a buffer of this length.
+            // SAFETY: the program passed a buffer of this length.
             unsafe { *buffer.add(index) = (next_random() >> 56) as u8 };
         }
         length as ssize_t
     }
 }
 
-/// The next random number of the thread that runs (splitmix64, Steele, Lea and Flood, OOPSLA 2014).
+/// Returns the thread's next random number (splitmix64, Steele, Lea and Flood, OOPSLA 2014).
 fn next_random() -> u64 {
     let state = threads::own_random();
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,6 +1,6 @@
-//! Time: each thread has a clock of its own, which begins with the execution and goes on by a tick at each look, and by
-//! what the thread sleeps. It is never behind what another thread's clock was when that released what the thread acquires: objects
-//! and atomic variables carry clocks.
+//! Time. Each thread has a clock, which begins with the execution. It advances by a tick at each
+//! reading, and by the time that the thread sleeps. After an acquire it is not behind the clock of
+//! the releasing thread at the release: objects and atomic variables carry clocks.
 
 use crate::gate::{Own, close, frame, is_inside};
 use crate::{cancel, threads};
@@ -11,13 +11,13 @@ use rustc_hash::FxHashMap;
 /// Nanoseconds since 1970 at which every execution begins.
 const BEGINNING: u64 = 1_700_000_000_000_000_000;
 
-/// How far a look at the clock puts it forward.
+/// Nanoseconds by which a reading advances the clock.
 const TICK: u64 = 1_000;
 
-/// No clock goes beyond: times are signed numbers of nanoseconds elsewhere.
+/// Upper limit of clocks: times are signed numbers of nanoseconds elsewhere.
 const LAST: u64 = i64::MAX as u64 - BEGINNING;
 
-/// Objects and atomic variables with the latest time at which a thread has released them.
+/// The latest time of a release, for each object or atomic variable.
 pub(crate) type Carried = FxHashMap<usize, u64>;
 
 static CARRIED: Own<Option<Carried>> = Own::new(None);
@@ -25,22 +25,22 @@ static CARRIED: Own<Option<Carried>> = Own::new(None);
 /// Whether any clock has moved in any execution.
 static HAS_MOVED: Own<bool> = Own::new(false);
 
-/// An execution begins.
+/// Begins an execution.
 pub(crate) fn begin() {
     CARRIED.get().get_or_insert_default().clear();
 }
 
-/// Copies what objects carry.
+/// Copies the clocks of objects.
 pub(crate) fn save_to(copy: &mut Carried) {
     copy.clone_from(CARRIED.get().get_or_insert_default());
 }
 
-/// Puts back what was copied.
+/// Restores the clocks of objects from a copy.
 pub(crate) fn restore_from(copy: &Carried) {
     CARRIED.get().get_or_insert_default().clone_from(copy);
 }
 
-/// The thread that runs releases what is at the address: whoever acquires it comes later.
+/// Releases the object at the address: a thread that acquires it is later.
 #[inline(always)]
 pub(crate) fn release(address: usize) {
     if *HAS_MOVED.get() {
@@ -53,7 +53,7 @@ pub(crate) fn release(address: usize) {
     }
 }
 
-/// The thread that runs has acquired what is at the address.
+/// Acquires the object at the address for the running thread.
 #[inline(always)]
 pub(crate) fn acquire(address: usize) {
     if *HAS_MOVED.get() {
@@ -63,7 +63,7 @@ pub(crate) fn acquire(address: usize) {
     }
 }
 
-/// The clock of the thread that runs, which is about to go on.
+/// Returns the clock of the running thread, which is about to advance.
 fn moved() -> &'static mut u64 {
     *HAS_MOVED.get() = true;
     threads::own_time()
@@ -71,14 +71,14 @@ fn moved() -> &'static mut u64 {
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
-/// The time of the thread that runs.
+/// Reads the clock of the running thread.
 fn now() -> u64 {
     let clock = moved();
     *clock = clock.saturating_add(TICK).min(LAST);
     BEGINNING + threads::look_at_clock()
 }
 
-/// The thread that runs sleeps, and may be cancelled meanwhile.
+/// Lets the running thread sleep. It may be cancelled meanwhile.
 pub(crate) fn sleep_for(nanoseconds: u64, frame: *const Frame) {
     let clock = moved();
     *clock = clock.saturating_add(nanoseconds);
@@ -93,17 +93,17 @@ pub(crate) fn nanoseconds(time: &timespec) -> u64 {
         .saturating_add(time.tv_nsec as u64)
 }
 
-/// Whether a time has as many nanoseconds as a time may have.
+/// Checks whether the nanoseconds of a time are in the permitted range.
 ///
 /// # Safety
 ///
-/// The program gave the time.
+/// The program passed the time.
 pub(crate) unsafe fn is_valid(time: *const timespec) -> bool {
     // SAFETY: as promised by the caller.
     (0..SECOND as c_long).contains(unsafe { &(*time).tv_nsec })
 }
 
-/// Whether a thread can sleep for a time.
+/// Checks whether a thread can sleep for a time.
 ///
 /// # Safety
 ///
@@ -113,10 +113,11 @@ unsafe fn can_pass(time: *const timespec) -> bool {
     unsafe { is_valid(time) && (*time).tv_sec >= 0 }
 }
 
-/// What `thrd_sleep` returns for other times: less than -1.
+/// Result of `thrd_sleep` for other times: less than -1.
 const INVALID_SLEEP: c_int = -2;
 
-/// The thread that runs has waited until this time, which its clock has reached then. All clocks show the same time.
+/// Advances the clock of the running thread to a time until which it has waited. All clocks of the
+/// system show the same time.
 ///
 /// # Safety
 ///
@@ -128,7 +129,7 @@ pub(crate) unsafe fn reach(until: *const timespec) {
     *clock = until.max(*clock);
 }
 
-/// The same for a time from now on.
+/// Advances the clock of the running thread by a time for which it has waited.
 ///
 /// # Safety
 ///
@@ -147,7 +148,7 @@ export! {
         }
         let _closed = close();
         let now = now();
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         unsafe {
             (*result).tv_sec = (now / SECOND) as time_t;
             (*result).tv_nsec = (now % SECOND) as c_long;
@@ -161,7 +162,7 @@ export! {
         }
         let _closed = close();
         let now = now();
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         unsafe {
             (*result).tv_sec = (now / SECOND) as time_t;
             (*result).tv_nsec = (now % SECOND) as c_long;
@@ -175,7 +176,7 @@ export! {
         }
         let _closed = close();
         let now = now();
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         unsafe {
             (*result).tv_sec = (now / SECOND) as time_t;
             (*result).tv_usec = (now % SECOND / 1_000) as c_long;
@@ -190,7 +191,7 @@ export! {
         let _closed = close();
         let now = (now() / SECOND) as time_t;
         if !result.is_null() {
-            // SAFETY: the program gave the pointer.
+            // SAFETY: the program passed the pointer.
             unsafe { *result = now };
         }
         now
@@ -219,12 +220,12 @@ export! {
             return real!(nanosleep(time, left): fn(*const timespec, *mut timespec) -> c_int);
         }
         let (frame, mut closed) = (frame(), close());
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         if !unsafe { can_pass(time) } {
             closed.fail(libc::EINVAL);
             return -1;
         }
-        // SAFETY: likewise.
+        // SAFETY: the program passed the pointer.
         sleep_for(nanoseconds(unsafe { &*time }), frame);
         0
     }
@@ -235,11 +236,11 @@ export! {
                 fn(clockid_t, c_int, *const timespec, *mut timespec) -> c_int);
         }
         let (frame, _closed) = (frame(), close());
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         if !unsafe { can_pass(time) } {
             return libc::EINVAL;
         }
-        // SAFETY: likewise.
+        // SAFETY: the program passed the pointer.
         let time = nanoseconds(unsafe { &*time });
         match flags & libc::TIMER_ABSTIME {
             0 => sleep_for(time, frame),
@@ -253,7 +254,7 @@ export! {
             return real!(thrd_sleep(time, left): fn(*const timespec, *mut timespec) -> c_int);
         }
         let _closed = close();
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         unsafe {
             if !can_pass(time) {
                 return INVALID_SLEEP;

@@ -1,4 +1,4 @@
-//! Condition variables: POSIX's and C11's.
+//! Condition variables of POSIX and of C11.
 
 use crate::ending::THRD_TIMEDOUT;
 use crate::gate::{self, close, code, is_inside};
@@ -8,11 +8,11 @@ use crate::{cancel, clock, mutex};
 use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 use runtime::native::{self, Frame, at};
 
-/// Waits for a signal; 0, or the error of POSIX. With `is_point` a cancellation point.
+/// Waits for a signal. Returns 0 or the POSIX error. With `is_point` this is a cancellation point.
 ///
 /// # Safety
 ///
-/// The program gave the condition variable and the mutex.
+/// The program passed the condition variable and the mutex.
 unsafe fn wait(
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,
@@ -48,7 +48,7 @@ unsafe fn wait(
     };
     clock::acquire(condition.addr());
     if let (false, Some(until)) = (is_signalled, until) {
-        // SAFETY: the program gave the time.
+        // SAFETY: the program passed the time.
         unsafe { clock::reach(until) };
     }
     // SAFETY: as above.
@@ -86,7 +86,7 @@ export! {
             return real!(pthread_cond_wait(condition, mutex): fn(*mut pthread_cond_t, *mut pthread_mutex_t) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the objects.
+        // SAFETY: the program passed the objects.
         unsafe { wait(condition, mutex, (None, true), frame) }
     }
 
@@ -98,7 +98,7 @@ export! {
                 fn(*mut pthread_cond_t, *mut pthread_mutex_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the objects and the time.
+        // SAFETY: the program passed the objects and the time.
         unsafe {
             match clock::is_valid(until) {
                 true => wait(condition, mutex, (Some(until), true), frame),
@@ -115,7 +115,7 @@ export! {
                 fn(*mut pthread_cond_t, *mut pthread_mutex_t, clockid_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the objects and the time.
+        // SAFETY: the program passed the objects and the time.
         unsafe {
             match clock::is_valid(until) {
                 true => wait(condition, mutex, (Some(until), true), frame),
@@ -171,7 +171,7 @@ export! {
             return real!(cnd_wait(condition, mutex): fn(*mut pthread_cond_t, *mut pthread_mutex_t) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the objects.
+        // SAFETY: the program passed the objects.
         unsafe { wait(condition, mutex, (None, false), frame) };
         0
     }
@@ -184,7 +184,7 @@ export! {
                 fn(*mut pthread_cond_t, *mut pthread_mutex_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the objects.
+        // SAFETY: the program passed the objects.
         match unsafe { wait(condition, mutex, (Some(until), false), frame) } {
             0 => 0,
             _ => THRD_TIMEDOUT,

@@ -1,5 +1,5 @@
-//! Structures that gcc copies behind two hooks: that of the write, then that of the read. Where plain accesses are events
-//! the copy is one, at the second hook, since what the first one announces has not been done by then.
+//! Structures that gcc copies after two hooks: the write's, then the read's. Where plain accesses
+//! are events, the copy is an event at the second hook, since the write comes after both.
 
 use crate::gate::Own;
 use crate::image;
@@ -10,19 +10,19 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 /// Whether plain accesses are events.
 static LOOKS: AtomicBool = AtomicBool::new(false);
 
-/// Hooks of writes by the places behind them: whether they begin a copy.
+/// Whether a hook of a write begins a copy, by the hook's return address.
 static KNOWN: Own<FxHashMap<usize, bool>> = Own::new(FxHashMap::with_hasher(FxBuildHasher));
 
-/// Where the copy goes whose first hook was called last, and its length; 0 if its second hook has been called.
+/// Target and length of the copy whose first hook was called last; 0 after its second hook.
 static TARGET: AtomicUsize = AtomicUsize::new(0);
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// From now on copies are looked for.
+/// Starts to look for copies.
 pub(crate) fn look() {
     LOOKS.store(true, Relaxed);
 }
 
-/// The program calls the hook of a write; whether that begins a copy.
+/// Handles a call of the hook of a write. Returns whether it begins a copy.
 #[inline]
 pub(crate) fn begin(to: usize, length: usize, code: usize) -> bool {
     let begins = LOOKS.load(Relaxed) && *KNOWN.get().entry(code).or_insert_with(|| is_copy(code));
@@ -33,13 +33,13 @@ pub(crate) fn begin(to: usize, length: usize, code: usize) -> bool {
     begins
 }
 
-/// Whether the first hook of a copy was called last.
+/// Checks whether the first hook of a copy was called last.
 #[inline(always)]
 pub(crate) fn has_begun() -> bool {
     TARGET.load(Relaxed) != 0
 }
 
-/// The program calls the hook of a read: where it copies what it reads, if that is the second hook of a copy.
+/// Handles a call of the hook of a read. Returns the target if this is the second hook of a copy.
 #[inline]
 pub(crate) fn end(length: usize) -> Option<usize> {
     let to = TARGET.load(Relaxed);
@@ -51,13 +51,13 @@ pub(crate) fn end(length: usize) -> Option<usize> {
     Some(to)
 }
 
-/// Whether the code behind the hook of a write calls that of a read before it writes.
+/// Checks whether the code after the hook of a write calls that of a read before it writes.
 fn is_copy(code: usize) -> bool {
     let next = image::code_around(code).and_then(|(bytes, position)| {
         let slot = native::slot_of_next_call(bytes, position)?;
         Some(bytes.as_ptr().expose_provenance().wrapping_add(slot))
     });
-    // SAFETY: the slot of a call that the program is about to do, which the loader has filled.
+    // SAFETY: the slot of a call that the program is about to make; the loader has filled it.
     next.is_some_and(|slot| is_read_hook(unsafe { *std::ptr::with_exposed_provenance(slot) }))
 }
 

@@ -1,5 +1,5 @@
-//! Values on a thread's stack and in its registers that are never read again. The await rule treats states that differ only in
-//! them as equal.
+//! Values on a thread's stack and in its registers that are never read again. The await rule treats
+//! states that differ only in these values as equal.
 
 use crate::gate::Own;
 use crate::source_map;
@@ -9,10 +9,10 @@ use runtime::native::on_own_stack;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Functions that wait for others, by the address that these return to.
+/// Functions that wait for others, by return address of their call.
 static WAITING: Own<Option<FxHashMap<usize, Option<Waiting>>>> = Own::new(None);
 
-/// Whether the program calls functions that return twice (`setjmp`): they continue at places to which the analysis knows no path.
+/// Whether functions that return twice (`setjmp`) are called: the analysis misses their paths.
 static RETURNS_TWICE: Own<Option<bool>> = Own::new(None);
 
 const RETURNING_TWICE: [&str; 7] = [
@@ -25,15 +25,15 @@ const RETURNING_TWICE: [&str; 7] = [
     "vfork",
 ];
 
-/// The bytes of deeper frames are all compared.
+/// Number of frames that are analysed. The bytes of deeper frames are all compared.
 const DEEPEST: usize = 64;
 
 const WORD: usize = size_of::<usize>();
 const REGISTERS: usize = 6;
-/// Of the frame pointer.
+/// Index of the frame pointer among the registers.
 const FRAME_POINTER: usize = 4;
 
-/// What is dead in a stack, all by offset.
+/// The dead parts of a stack, all by offset.
 #[derive(Default)]
 struct Plan {
     start: usize,
@@ -43,15 +43,15 @@ struct Plan {
     dead: Vec<Range<usize>>,
 }
 
-/// Threads come back to few places. Each has a slot here.
+/// Threads return to few places. Each has a slot here.
 static PLANS: Own<Vec<Plan>> = Own::new(Vec::new());
 
 const SLOTS: usize = 64;
 
-/// Stacks of threads lie whole pages apart.
+/// Stacks of threads have distances of whole pages.
 const PAGE: usize = 4096;
 
-/// Clears what is dead in a copy of a stack that begins at `start`, with registers that calls preserve and a return address (`Frame`).
+/// Clears the dead values in a copy of a stack, which begins at `start` with a frame (`Frame`).
 pub(crate) fn clear(start: usize, copy: &mut [u8]) {
     if returns_twice() {
         return;
@@ -139,22 +139,22 @@ impl Plan {
     }
 }
 
-/// A word of a stack.
+/// Returns a word of a stack.
 fn word(offset: usize, copy: &[u8]) -> Option<usize> {
     let word = copy.get(offset..offset.checked_add(WORD)?)?;
     Some(usize::from_ne_bytes(word.try_into().ok()?))
 }
 
-/// The images when the program's `main` began. They are not asked for later: a thread of the program that is suspended may
-/// hold the dynamic linker's lock.
+/// The images when the program's `main` began. They are not queried later: a suspended thread of
+/// the program may hold the dynamic linker's lock.
 static IMAGES: Own<Option<Images>> = Own::new(None);
 
-/// The program's `main` is about to begin.
+/// Saves the images when the program's `main` is about to begin.
 pub(crate) fn save() {
     *IMAGES.get() = Some(source_map::loaded());
 }
 
-/// The function that is returned into at an address.
+/// Returns the function to which a call returns at an address.
 fn waiting_at(returns_to: usize) -> Option<&'static Waiting> {
     let known = WAITING.get().get_or_insert_default();
     let find = || {
@@ -162,7 +162,7 @@ fn waiting_at(returns_to: usize) -> Option<&'static Waiting> {
         let images = IMAGES.get().as_ref()?;
         images.waiting(returns_to as u64, (code, offset + 1), unhooked::process()?)
     };
-    // The stack of the program keeps nothing of it.
+    // The program's stack must keep no remains of this.
     let waiting = known
         .entry(returns_to)
         .or_insert_with(|| on_own_stack(find));

@@ -1,4 +1,4 @@
-//! Functions that images have run at the end of the process (`__attribute__((destructor))`).
+//! Functions that images register for the end of the process (`__attribute__((destructor))`).
 
 use crate::image;
 use crate::threads::Destructor;
@@ -19,10 +19,10 @@ const END: i64 = 0;
 const FUNCTIONS: i64 = 26;
 const SIZE: i64 = 28;
 
-/// What the compiler has in each image, as the first one of those without a priority; there is nothing that it gives back.
+/// The compiler's function in each image, the first one without a priority. It frees nothing.
 const OF_COMPILERS: &str = "__do_global_dtors_aux";
 
-/// Those of the program and its libraries; what is run first stands last.
+/// Returns the functions of the program and its libraries. The last one runs first.
 pub(crate) fn of_images() -> Vec<Destructor> {
     let mut images: Vec<Vec<Destructor>> = Vec::new();
     image::for_each(|info| {
@@ -30,7 +30,7 @@ pub(crate) fn of_images() -> Vec<Destructor> {
             images.push(of_image(info));
         }
     });
-    // The loader ends the program before its libraries, and in an image the last one first.
+    // The loader runs the program's before the libraries', and those of an image from the last on.
     images.into_iter().rev().flatten().collect()
 }
 
@@ -42,7 +42,7 @@ fn of_image(info: &libc::dl_phdr_info) -> Vec<Destructor> {
     };
     let (mut start, mut size) = (0, 0);
     let mut entry = (base + header.p_vaddr as usize) as *const Entry;
-    // SAFETY: the dynamic section of an image that is loaded ends with such an entry.
+    // SAFETY: the dynamic section of a loaded image ends with an entry of this tag.
     while let Entry { tag, value } = unsafe { &*entry }
         && *tag != END
     {
@@ -55,25 +55,25 @@ fn of_image(info: &libc::dl_phdr_info) -> Vec<Destructor> {
         entry = unsafe { entry.add(1) };
     }
     let count = size / size_of::<usize>();
-    // That of the compiler is always there.
+    // The function of the compiler always exists.
     if count <= 1 {
         return Vec::new();
     }
-    // SAFETY: the loader has put the addresses of functions there.
+    // SAFETY: the loader has stored the addresses of functions there.
     let functions = unsafe { std::slice::from_raw_parts(start as *const usize, count) };
     let known = native::address_of(&file(info), OF_COMPILERS);
     let of_compilers = known.map_or(functions[0], |address| base + address as usize);
     let of_program = functions
         .iter()
         .filter(|&&function| function != of_compilers);
-    // SAFETY: such functions take nothing and give nothing; an argument does no harm by the ABI.
+    // SAFETY: the functions take and return nothing; an argument is harmless in the ABI.
     let functions =
         of_program.map(|&function| unsafe { mem::transmute::<usize, Destructor>(function) });
     functions.collect()
 }
 
 fn file(info: &libc::dl_phdr_info) -> std::path::PathBuf {
-    // SAFETY: a name is a string of C.
+    // SAFETY: a name is a terminated string.
     match unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes() {
         b"" => "/proc/self/exe".into(),
         name => Path::new(OsStr::from_bytes(name)).to_owned(),

@@ -1,4 +1,4 @@
-//! How programs end.
+//! Ends of programs.
 
 use crate::destructors;
 use crate::gate::{Own, close, code, is_inside};
@@ -9,21 +9,22 @@ use runtime::native;
 use std::ffi::CStr;
 use std::ptr;
 
-/// Results of functions of C11.
+/// Results of C11 functions.
 pub(crate) const THRD_BUSY: c_int = 1;
 pub(crate) const THRD_ERROR: c_int = 2;
 pub(crate) const THRD_TIMEDOUT: c_int = 4;
 
-/// What `atexit` registered, in this execution.
+/// Functions registered by `atexit` in this execution.
 static AT_EXIT: Own<Vec<(Destructor, *mut c_void)>> = Own::new(Vec::new());
 
-/// Whether handlers of the end have begun to run.
+/// Whether handlers of the program's end have begun to run.
 static HAS_BEGUN: Own<bool> = Own::new(false);
 
-/// What was registered before `main` began.
+/// Functions registered before `main` began.
 static REGISTERED: Own<Vec<(Destructor, *mut c_void)>> = Own::new(Vec::new());
 
-/// What is registered by now is so in every execution, and comes before what images have run at the end.
+/// Saves the functions registered so far for every execution. They run before the destructors of
+/// images.
 pub(crate) fn save() {
     let of_images = destructors::of_images().into_iter();
     let registered = REGISTERED.get();
@@ -32,27 +33,27 @@ pub(crate) fn save() {
     registered.extend_from_slice(AT_EXIT.get());
 }
 
-/// An execution begins. The one before took away what it ran.
+/// Begins an execution. The previous one has removed the functions that it ran.
 pub(crate) fn begin() {
     AT_EXIT.get().clone_from(REGISTERED.get());
     *HAS_BEGUN.get() = false;
 }
 
-/// Whether the program's end has begun: its handlers run.
+/// Checks whether the program's end has begun, so that its handlers run.
 pub(crate) fn has_begun() -> bool {
     *HAS_BEGUN.get()
 }
 
-/// A copy of what was registered, and whether the end had begun.
+/// A copy of the registered functions, and whether the end had begun.
 pub(crate) type Saved = (Vec<(Destructor, *mut c_void)>, bool);
 
-/// Copies what was registered.
+/// Copies the registered functions.
 pub(crate) fn save_to(copy: &mut Saved) {
     copy.0.clone_from(AT_EXIT.get());
     copy.1 = has_begun();
 }
 
-/// Puts back what was copied.
+/// Restores the registered functions from a copy.
 pub(crate) fn restore_from(copy: &Saved) {
     AT_EXIT.get().clone_from(&copy.0);
     *HAS_BEGUN.get() = copy.1;
@@ -67,28 +68,28 @@ pub(crate) fn run_handlers() {
     }
 }
 
-/// The main thread ends, and the program goes on without it until the last thread ends. What then is to be done the main
-/// thread does.
+/// Ends the main thread before the program. It waits for the end of all other threads, and then
+/// runs the handlers of the program's end.
 pub(crate) fn outlive_others(code: usize) {
     if AT_EXIT.get().is_empty() {
         return;
     }
     native::end_for_others();
     while let Some(thread) = native::living_other() {
-        // Nobody waits for the value, and a thread that fails has told so.
+        // The value is not used, and a failure of the thread has been reported.
         drop(native::at(code, || runtime::join(thread)));
     }
     run_handlers();
 }
 
-/// The thread that runs ends the program with this status.
+/// Ends the program with this status, by the running thread.
 pub(crate) fn finish(status: c_int, code: usize) {
     threads::destroy_objects(threads::own_index());
     run_handlers();
     end_with(status, code);
 }
 
-/// A status that tells of an error is one.
+/// Fails if the status indicates an error.
 fn end_with(status: c_int, code: usize) {
     if status != 0 {
         let message = format!("the program ends with status {}", status & 0xff);
@@ -100,7 +101,7 @@ fn text(pointer: *const c_char) -> String {
     if pointer.is_null() {
         return String::new();
     }
-    // SAFETY: the program passes a string of C.
+    // SAFETY: the program passes a terminated string.
     unsafe { CStr::from_ptr(pointer) }
         .to_string_lossy()
         .into_owned()
@@ -115,7 +116,7 @@ export! {
         let (code, _closed) = (code(), close());
         let message = native::privately(|| {
             let function = text(function);
-            // Of C++, and of C by clang, the name has its parameters.
+            // In C++, and in C by clang, the name includes the parameters.
             let call = if function.ends_with(')') { "" } else { "()" };
             format!("`{}` in {function}{call}", text(assertion))
         });
@@ -158,8 +159,8 @@ export! {
     }
 
     placed fn atexit(handler: extern "C" fn()) -> c_int {
-        // A handler without a parameter can be called with one.
-        // SAFETY: in the ABI of x86-64 an argument more does no harm.
+        // A handler without a parameter can be called with an argument.
+        // SAFETY: in the ABI of x86-64 an additional argument is harmless.
         let handler: Destructor = unsafe { std::mem::transmute(handler) };
         register(handler, std::ptr::null_mut(), std::ptr::null_mut())
     }
@@ -178,7 +179,7 @@ export! {
     }
 }
 
-/// Notes what is to be done at the end of the program.
+/// Registers a function for the end of the program.
 fn register(handler: Destructor, argument: *mut c_void, object: *mut c_void) -> c_int {
     if is_inside() {
         let _closed = close();

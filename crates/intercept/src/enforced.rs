@@ -1,7 +1,7 @@
-//! The functions that programs call when a safe trace is enforced: real threads, and blocking objects of our own.
-//!
-//! Where a program that runs as usual would get a function of the C library, an enforced one gets the one from here
-//! of the same name, if there is one: see `real`. Only the hooks of atomic and plain accesses come by another way.
+//! The functions that programs call when a safe trace is enforced: real threads, and Mazurka's own
+//! blocking objects. Where another program gets a function of the C library, an enforced one gets
+//! the function of the same name from here, if there is one (see `real`). Only the hooks of atomic
+//! and plain accesses are reached in another way.
 
 macro_rules! enforced {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
@@ -10,7 +10,7 @@ macro_rules! enforced {
             unsafe extern "C-unwind" fn $name($($argument: $type),*) $(-> $result)? $body
         )*
 
-        /// The function of this name.
+        /// Returns the function of this name.
         pub(super) fn find(name: &str) -> Option<usize> {
             match name {
                 $(stringify!($name) => Some($name as *const () as usize),)*
@@ -33,7 +33,7 @@ mod time;
 pub(crate) use copies::{copy, fill};
 pub(crate) use start::{is_on, run};
 
-/// The function of this name that an enforced program calls in the place of the C library's; none in other programs.
+/// Returns the function of this name that replaces the C library's; none in other programs.
 pub(crate) fn function(name: &str) -> Option<usize> {
     if !is_on() {
         return None;
@@ -50,7 +50,7 @@ pub(crate) fn function(name: &str) -> Option<usize> {
     FILES.iter().find_map(|find| find(name))
 }
 
-/// One of so many alternatives; the first in programs that are not enforced.
+/// Chooses one of the alternatives: always the first in programs that are not enforced.
 pub(crate) fn choice(alternatives: u32) -> u32 {
     if is_on() {
         enforce::choose(alternatives)
@@ -59,7 +59,7 @@ pub(crate) fn choice(alternatives: u32) -> u32 {
     }
 }
 
-/// What cannot be enforced ends the program before it goes wrong.
+/// Ends the program because of something that cannot be enforced.
 fn refuse(what: &str) -> ! {
     enforce::fail(&format!(
         "the program {what}, which cannot be enforced; run it without `mazurka run`"

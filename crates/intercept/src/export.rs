@@ -1,7 +1,7 @@
-//! How the functions are entered that the program calls.
+//! Entry code of the functions that the program calls.
 
-/// The end of a function that wipes the stack behind its hook, which it calls after `aligns`; `frame` bytes then lie below the caller's
-/// frame, of which `left` are its own.
+/// Ends a function that wipes the stack behind its hook. It calls the hook after the instructions
+/// `aligns`. Then there are `frame` bytes below the caller's frame, and `left` of them are its own.
 macro_rules! wiping_end {
     ($aligns:literal, $frame:literal, $left:literal) => {
         concat!(
@@ -15,9 +15,9 @@ macro_rules! wiping_end {
     };
 }
 
-/// Functions that the program calls. Each one is entered through a few instructions that note where it was
-/// called; with `compared` also the registers that calls preserve, for the await rule. `reading` and `writing` are the
-/// same for the hooks before plain accesses.
+/// Defines functions that the program calls. Each is entered through a few instructions that note
+/// the place of the call, with `compared` also the registers that calls preserve, for the await
+/// rule. `reading` and `writing` do the same for the hooks before plain accesses.
 macro_rules! export {
     ($($(#[$meta:meta])* $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
         $(export!(@$kind [$(#[$meta])*] $name ($($argument: $type),*) ($(-> $result)?) $body);)*
@@ -34,7 +34,7 @@ macro_rules! export {
                 std::arch::naked_asm!(
                     ".cfi_startproc",
                     "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
-                    // Other threads of the process, which are never inside, must not touch the frame.
+                    // Other threads of the process, never inside, must not write the frame.
                     "mov rax, fs:0",
                     "cmp rax, [rip + {inside}]",
                     "jne 2f",
@@ -42,7 +42,7 @@ macro_rules! export {
                     "cmp byte ptr [rip + {wipes}], 0",
                     "jne 3f",
                     "2:",
-                    // The hook finds an argument on the stack where it would be without this: the seventh word.
+                    // The hook must find a seventh word argument on the stack, at its usual offset.
                     "push qword ptr [rsp + 56]",
                     ".cfi_def_cfa_offset 64",
                     "call {hook}",
@@ -75,7 +75,7 @@ macro_rules! export {
                     "mov rax, fs:0",
                     "cmp rax, [rip + {inside}]",
                     "jne 2f",
-                    // Below the return address there is room for the registers of a frame.
+                    // There is room below the return address for the registers of a frame.
                     "lea rax, [rsp - 48]",
                     "mov [rip + {frame}], rax",
                     "cmp byte ptr [rip + {wipes}], 0",
@@ -95,7 +95,7 @@ macro_rules! export {
             }
         };
     };
-    // The hooks before plain accesses. Where the checker is not, all that may be to do is to count.
+    // Hooks before plain accesses. Outside of a check they at most count the access.
     (@reading [$(#[$meta:meta])*] $name:ident ($argument:ident: $type:ty) () $body:block) => {
         export!(@plain $name ($argument: $type) $body [compare] enforce::plain_read);
     };
@@ -151,7 +151,7 @@ macro_rules! export {
                     "mov rax, fs:0",
                     "cmp rax, [rip + {inside}]",
                     "jne {outside}",
-                    // Below the return address there is room for the registers of a frame.
+                    // There is room below the return address for the registers of a frame.
                     "lea rax, [rsp - 48]",
                     "mov [rip + {frame}], rax",
                     "cmp byte ptr [rip + {wipes}], 0",

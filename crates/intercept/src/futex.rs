@@ -1,4 +1,4 @@
-//! System calls that programs make themselves: futexes are objects of the model.
+//! System calls that programs make themselves. Futexes are objects of the model.
 
 use crate::gate::{close, code, is_inside};
 use crate::library_calls::by_number;
@@ -10,18 +10,18 @@ const WAIT: c_int = 0;
 const WAKE: c_int = 1;
 const WAIT_BITSET: c_int = 9;
 const WAKE_BITSET: c_int = 10;
-/// The bits of an operation that are no flags.
+/// Mask of the operation without flags.
 const OPERATION: c_int = 0x7f;
 
 type Arguments = [c_long; 6];
 
-/// A wait or a wake; the result of the system call, negative for errors.
+/// Performs a wait or a wake. Returns the result of the system call, negative for errors.
 fn futex(arguments: Arguments, code: usize) -> c_int {
     let [word, operation, value, time, ..] = arguments;
     let word = std::ptr::with_exposed_provenance::<u32>(word as usize);
     match operation as c_int & OPERATION {
         WAIT | WAIT_BITSET => {
-            // SAFETY: the program gave the address of the word.
+            // SAFETY: the program passed the address of the word.
             match unsafe { native::futex_wait(word, value as u32, time != 0, code) } {
                 Futex::Woken => {
                     clock::acquire(word.addr());
@@ -30,7 +30,7 @@ fn futex(arguments: Arguments, code: usize) -> c_int {
                 Futex::Changed => -libc::EAGAIN,
                 Futex::Expired => {
                     let time = std::ptr::with_exposed_provenance(time as usize);
-                    // SAFETY: the program gave the time, which only some waits count from now on.
+                    // SAFETY: the program passed the time. It is a duration for simple waits only.
                     unsafe {
                         match operation as c_int & OPERATION {
                             WAIT => clock::pass(time),
@@ -42,7 +42,7 @@ fn futex(arguments: Arguments, code: usize) -> c_int {
             }
         }
         WAKE | WAKE_BITSET => {
-            // SAFETY: the program gave the address of the word.
+            // SAFETY: the program passed the address of the word.
             let woken =
                 unsafe { native::futex_wake(word, value.clamp(0, c_int::MAX.into()) as u32, code) };
             clock::release(word.addr());

@@ -1,8 +1,9 @@
 //! The gate between the program and the checker, which share one thread of the operating system.
 //!
-//! Code of the program runs while the gate is open. Every function that the program calls here closes it for
-//! as long as it runs, and opens it again when it returns, by whatever way. Other threads of the operating
-//! system (there are some in the checker) are never inside: they are told by their thread pointer.
+//! The program's code runs while the gate is open. Every function here that the program calls
+//! closes the gate while it runs, and opens it again on every path by which it returns. Other
+//! threads of the operating system (the checker has some) are never inside: their thread pointers
+//! differ.
 
 use libc::c_int;
 pub(crate) use runtime::native::FRAME;
@@ -10,81 +11,81 @@ use runtime::native::{Frame, call_program, enter_program, leave_program};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// The thread pointer of the code of the program that runs; 0 while the checker runs.
+/// Thread pointer of the program code that runs, or 0 while the checker runs.
 pub(crate) static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
-/// Grows each time that the program calls us.
+/// Number of calls from the program to the checker, modulo 2^64.
 static BEAT: AtomicU64 = AtomicU64::new(0);
 
-/// The thread pointer of the calling thread.
+/// Returns the thread pointer of the calling thread.
 #[inline(always)]
 pub(crate) fn thread_pointer() -> usize {
     let pointer: usize;
-    // SAFETY: the first word that %fs points to is its own address, by the ABI of x86-64.
+    // SAFETY: by the ABI of x86-64 the first word that %fs points to contains its own address.
     unsafe {
         std::arch::asm!("mov {}, fs:0", out(reg) pointer, options(nostack, readonly, preserves_flags));
     }
     pointer
 }
 
-/// Whether the caller is the program under check.
+/// Checks whether the caller is the program under check.
 #[inline(always)]
 pub(crate) fn is_inside() -> bool {
     let inside = INSIDE.load(Relaxed);
     inside != 0 && inside == thread_pointer()
 }
 
-/// Where the program called.
+/// Returns the frame of the program's current call.
 #[inline(always)]
 pub(crate) fn frame() -> *const Frame {
-    // SAFETY: the one thread that runs the program wrote it just before.
+    // SAFETY: only the thread that runs the program writes it, and has written it for this call.
     unsafe { FRAME }
 }
 
-/// The address that the call returns to.
+/// Returns the return address of the current call.
 #[inline(always)]
 pub(crate) fn code() -> usize {
-    // SAFETY: the return address of the call is still there. Nothing has been noted while constructors run.
+    // SAFETY: the return address of the call exists. The frame is null while constructors run.
     unsafe { frame().as_ref() }.map_or(0, Frame::code)
 }
 
-/// How often the program has called us.
+/// Returns the number of calls from the program.
 pub(crate) fn beat() -> u64 {
     BEAT.load(Relaxed)
 }
 
-/// The program called, and the gate stayed open.
+/// Counts a call from the program for which the gate stays open.
 #[inline(always)]
 pub(crate) fn pass() {
     BEAT.store(BEAT.load(Relaxed).wrapping_add(1), Relaxed);
 }
 
-/// Words of the stack that the hook at hand leaves undefined. More than any build of the checker uses, so that all builds
-/// leave the same.
+/// Words of the stack that the current hook leaves undefined. More than any build of the checker
+/// uses, so that all builds wipe the same part of the stack.
 pub(crate) static LEFT: AtomicUsize = AtomicUsize::new(LEFT_BY_PASSING);
 
-/// That of a hook that closes the gate.
+/// Value of `LEFT` for a hook that closes the gate.
 const LEFT_BY_ENGINE: usize = 1024;
 
-/// That of a hook that does not.
+/// Value of `LEFT` for a hook that leaves the gate open.
 const LEFT_BY_PASSING: usize = 256;
 
-/// The vector registers that are compared, as bits for `xrstor`: those of a program with announced accesses, in the middle of whose code all
-/// registers are kept on the stack.
+/// Vector registers that are compared, as a mask for `xrstor`. The mask is not zero for a program
+/// with announced accesses: in the middle of its code all registers are saved on the stack.
 pub(crate) static COMPARED_VECTORS: AtomicUsize = AtomicUsize::new(0);
 
-/// An area of `xsave` in which all registers have their first values, but for the control word that is stored there.
+/// An `xsave` area in which all registers but the control word have their initial values.
 #[repr(C, align(64))]
 struct Initial([u8; 576]);
 
 static mut INITIAL: Initial = Initial([0; 576]);
 
-/// The end of a hook, in the place of a return: wipes what it has left on the stack and in registers that calls do not preserve. What it
-/// returns stays, in two words.
+/// Ends a hook, in place of a return. Wipes the remains of the hook on the stack and in registers
+/// that calls do not preserve. Keeps the hook's result of up to two words.
 ///
 /// # Safety
 ///
-/// Jumped to where a hook would return to the program.
+/// Hooks jump here where they would return to the program.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn wipe() {
     std::arch::naked_asm!(
@@ -115,38 +116,37 @@ pub(crate) unsafe extern "C" fn wipe() {
     )
 }
 
-/// What belongs to the checker, for the one thread of the operating system that runs the program.
+/// Data of the checker for the one thread of the operating system that runs the program.
 pub(crate) struct Own<T>(UnsafeCell<T>);
 
-// SAFETY: only that thread uses it, as `get` demands.
+// SAFETY: only that thread uses it, as `get` requires.
 unsafe impl<T> Sync for Own<T> {}
 
 impl<T> Own<T> {
-    /// With this value.
     pub(crate) const fn new(value: T) -> Own<T> {
         Own(UnsafeCell::new(value))
     }
 
-    /// The value, for a moment: until the program goes on, or the next call of this.
+    /// Returns the value, for use until the program continues or `get` is called again.
     #[inline(always)]
     #[allow(
         clippy::mut_from_ref,
         reason = "there is one thread, and no reference outlives its use"
     )]
     pub(crate) fn get(&self) -> &mut T {
-        // SAFETY: called while the gate is closed (or nothing of the program runs yet), by the one thread
-        // that runs the program; references are not kept.
+        // SAFETY: `get` is called by the one thread that runs the program, while the gate is closed
+        // or before the program runs. No reference is kept.
         unsafe { &mut *self.0.get() }
     }
 }
 
-/// Closed as long as this lives.
+/// Keeps the gate closed while it lives.
 pub(crate) struct Closed {
     inside: usize,
     errno: c_int,
 }
 
-/// Closes the gate: the checker's code follows.
+/// Closes the gate before the checker's code runs.
 #[inline(always)]
 pub(crate) fn close() -> Closed {
     let inside = INSIDE.load(Relaxed);
@@ -156,7 +156,7 @@ pub(crate) fn close() -> Closed {
     if inside != SIMPLE.load(Relaxed) && inside != 0 {
         return leave(inside);
     }
-    // SAFETY: the address of the errno of this thread, once it is known.
+    // SAFETY: the address of this thread's errno, or 0 before it is known, when no program calls.
     let errno = unsafe { *errno() };
     if inside != 0 {
         LAST_ERRNO.store(errno, Relaxed);
@@ -165,7 +165,7 @@ pub(crate) fn close() -> Closed {
 }
 
 impl Closed {
-    /// What the program finds in `errno`.
+    /// Sets the `errno` that the program finds.
     pub(crate) fn fail(&mut self, error: c_int) {
         self.errno = error;
     }
@@ -184,11 +184,11 @@ impl Drop for Closed {
     }
 }
 
-/// The checker is entered. It has thread-local memory of its own, or audits the execution.
+/// Enters the checker from a thread with its own thread-local memory or an audited execution.
 #[inline(never)]
 fn leave(inside: usize) -> Closed {
     let has_own = inside != CHECKER.load(Relaxed);
-    // SAFETY: the address of the errno of the checker.
+    // SAFETY: the address of the checker's errno.
     let errno = if has_own { 0 } else { unsafe { *errno() } };
     match has_own {
         true => leave_blocks(),
@@ -200,7 +200,7 @@ fn leave(inside: usize) -> Closed {
     Closed { inside, errno }
 }
 
-/// The program is entered again.
+/// Enters the program again.
 #[inline(never)]
 fn enter(inside: usize, error: c_int) {
     if is_audited() {
@@ -213,15 +213,15 @@ fn enter(inside: usize, error: c_int) {
     }
     enter_blocks(inside);
     if error != 0 {
-        // SAFETY: the errno of the thread pointer that is set again.
+        // SAFETY: the errno of the thread whose thread pointer has just been set.
         unsafe { *libc::__errno_location() = error };
     }
 }
 
-/// Open as long as this lives.
+/// Keeps the gate open while it lives.
 pub(crate) struct Open(());
 
-/// Opens the gate for a thread with this thread pointer: the program's code follows.
+/// Opens the gate for a thread with this thread pointer before the program's code runs.
 pub(crate) fn open(pointer: usize) -> Open {
     if is_audited() {
         enter_program();
@@ -245,17 +245,17 @@ impl Drop for Open {
     }
 }
 
-/// The gate stays open from here on: the program's code follows, by a jump.
+/// Opens the gate for good: the program's code follows by a jump.
 pub(crate) fn reopen(pointer: usize) {
     std::mem::forget(open(pointer));
 }
 
-/// Calls code of the program from here, as a hook would go on with it: where hooks wipe the stack behind them, it is wiped
-/// before the call, too.
+/// Calls code of the program from the checker, like a hook that continues with this code. Where
+/// hooks wipe the stack behind them, the stack is wiped before the call, too.
 ///
 /// # Safety
 ///
-/// The program gave the function, which takes words, at most these, and returns one or nothing.
+/// The program supplied the function. It takes at most these words, and returns a word or nothing.
 pub(crate) unsafe fn run(pointer: usize, function: usize, words: [usize; 3]) -> usize {
     if is_audited() {
         call_program(function);
@@ -269,24 +269,24 @@ pub(crate) unsafe fn run(pointer: usize, function: usize, words: [usize; 3]) -> 
     result
 }
 
-/// An exception of the program that it does not catch reaches the checker, whose standard library aborts.
+/// Whether an uncaught exception has reached the checker, whose standard library aborts.
 pub(crate) static IS_THROWN: AtomicBool = AtomicBool::new(false);
 
-/// Dropped where the program's code is left by unwinding.
+/// Is dropped where unwinding leaves the program's code.
 struct Thrown;
 
 impl Drop for Thrown {
     fn drop(&mut self) {
-        // The checker ends threads by panics.
+        // An unwinding panic is not an exception: the checker ends threads by panics.
         IS_THROWN.store(!std::thread::panicking(), Relaxed);
     }
 }
 
-/// Calls a function that calls code of the program, or is such, behind what hooks leave on the stack.
+/// Calls code of the program, or a function that calls it, on a stack wiped of remains of hooks.
 ///
 /// # Safety
 ///
-/// The function takes words, at most these, and returns one or nothing; the gate is open.
+/// The function takes at most these words, and returns a word or nothing. The gate is open.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C-unwind" fn call(
     first: usize,
@@ -315,7 +315,7 @@ pub(crate) unsafe extern "C-unwind" fn call(
     )
 }
 
-/// A signal found the program running: the checker's code follows. Whether it was inside.
+/// Closes the gate at a signal, before the checker's code runs. Returns whether it was open.
 pub(crate) fn slam() -> bool {
     let inside = INSIDE.swap(0, Relaxed);
     SLAMMED.store(inside, Relaxed);
@@ -325,10 +325,10 @@ pub(crate) fn slam() -> bool {
     inside != 0
 }
 
-/// The thread pointer of the code that the last signal found running.
+/// Thread pointer of the code that the last signal interrupted.
 static SLAMMED: AtomicUsize = AtomicUsize::new(0);
 
-/// The program goes on where the signal found it.
+/// Continues the program where the signal interrupted it.
 pub(crate) fn unslam() {
     let inside = SLAMMED.swap(0, Relaxed);
     if inside != 0 {
@@ -336,45 +336,45 @@ pub(crate) fn unslam() {
     }
 }
 
-/// The thread pointer of the checker, which the program's main thread has, too; 0 before the start.
+/// Thread pointer of the checker and of the program's main thread; 0 before the start.
 static CHECKER: AtomicUsize = AtomicUsize::new(0);
 
-/// With this thread pointer the gate takes the short way. It is 0 while an execution is audited.
+/// Thread pointer with which the gate takes its short path; 0 while an execution is audited.
 static SIMPLE: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the execution that begins is audited.
+/// Sets whether the next execution is audited.
 pub(crate) fn audit(is_on: bool) {
     SIMPLE.store(if is_on { 0 } else { checker() }, Relaxed);
 }
 
-/// Whether the execution at hand is audited.
+/// Checks whether the current execution is audited.
 pub(crate) fn is_audited() -> bool {
     SIMPLE.load(Relaxed) == 0
 }
 
-/// Where that thread has its errno.
+/// Address of the errno of the checker's thread.
 static ERRNO: AtomicUsize = AtomicUsize::new(0);
 
-/// How far behind its thread pointer each thread has its errno.
+/// Offset of a thread's errno from its thread pointer, the same for all threads.
 static ERRNO_OFFSET: AtomicUsize = AtomicUsize::new(0);
 
-/// The calling thread is the one that runs the program.
+/// Declares the calling thread to be the one that runs the program.
 pub(crate) fn begin() {
     CHECKER.store(thread_pointer(), Relaxed);
     audit(false);
-    // SAFETY: errno is always there.
+    // SAFETY: every thread has an errno.
     let errno = unsafe { libc::__errno_location() }.expose_provenance();
     ERRNO.store(errno, Relaxed);
     ERRNO_OFFSET.store(errno.wrapping_sub(thread_pointer()), Relaxed);
 }
 
-/// Whether a thread with this thread pointer runs the program, or the checker in between.
+/// Checks whether a thread with this thread pointer runs the program, or the checker on its behalf.
 #[inline(always)]
 pub(crate) fn is_runner(pointer: usize) -> bool {
     pointer == CHECKER.load(Relaxed) || pointer == INSIDE.load(Relaxed)
 }
 
-/// The thread pointer of the checker.
+/// Returns the thread pointer of the checker.
 pub(crate) fn checker() -> usize {
     CHECKER.load(Relaxed)
 }
@@ -384,11 +384,11 @@ fn errno() -> *mut c_int {
     std::ptr::with_exposed_provenance_mut(ERRNO.load(Relaxed))
 }
 
-/// What the program had there when the gate was closed: since then the checker's code may have written to it.
+/// The program's errno when the gate was closed; the checker's code may have changed it since.
 static LAST_ERRNO: AtomicI32 = AtomicI32::new(0);
 
-/// As long as this lives the checker's errno is 0: threads of the program have theirs at the same place, and what the checker
-/// left there is none of their memory.
+/// Keeps the checker's errno at 0 while it lives. Threads of the program have their errno at the
+/// same address, and a value that the checker left there must not become part of their memory.
 pub(crate) struct WithoutErrno(c_int);
 
 impl WithoutErrno {
@@ -405,42 +405,42 @@ impl Drop for WithoutErrno {
     }
 }
 
-/// The errno of the thread with this thread pointer, whose code ran until now.
+/// Returns the errno of the thread with this thread pointer, whose code ran until now.
 pub(crate) fn errno_at(pointer: usize) -> c_int {
     if pointer == checker() {
         return LAST_ERRNO.load(Relaxed);
     }
     let place = pointer.wrapping_add(ERRNO_OFFSET.load(Relaxed));
-    // SAFETY: each thread has one at this distance.
+    // SAFETY: each thread has its errno at this offset.
     unsafe { std::ptr::with_exposed_provenance::<c_int>(place).read() }
 }
 
-/// Whether this is the errno of the code of the program that runs, which others do not access.
+/// Checks whether this is the errno of the running program code. Other threads do not access it.
 #[inline(always)]
 pub(crate) fn is_errno(address: usize) -> bool {
     address.wrapping_sub(INSIDE.load(Relaxed)) == ERRNO_OFFSET.load(Relaxed)
 }
 
-/// From the thread-local memory of a thread of the program to that of the checker.
+/// Switches from the thread-local memory of a program's thread to that of the checker.
 #[inline(never)]
 fn leave_blocks() {
     set_thread_pointer(CHECKER.load(Relaxed));
 }
 
-/// The program is entered again.
+/// Switches to the thread-local memory of a program's thread.
 #[inline(never)]
 fn enter_blocks(pointer: usize) {
     set_thread_pointer(pointer);
 }
 
-/// Whether the processor and the system let programs set the thread pointer by an instruction.
+/// Checks whether programs may set the thread pointer by an instruction.
 fn has_instruction() -> bool {
     const FSGSBASE: u64 = 1 << 1;
-    // SAFETY: asks for a number.
+    // SAFETY: the call only queries a number.
     unsafe { libc::getauxval(libc::AT_HWCAP2) & FSGSBASE != 0 }
 }
 
-/// 0 unknown, 1 by instruction, 2 by system call.
+/// How to set the thread pointer: 0 unknown, 1 by instruction, 2 by system call.
 static WAY: AtomicUsize = AtomicUsize::new(0);
 
 fn set_thread_pointer(pointer: usize) {
@@ -449,8 +449,8 @@ fn set_thread_pointer(pointer: usize) {
     }
     const ARCH_PRCTL: usize = 158;
     const SET_FS: usize = 0x1002;
-    // SAFETY: the pointer is that of a thread of this process, which is parked, or this one's own. No value of the
-    // compiler's is kept relative to it.
+    // SAFETY: the pointer is this thread's own or that of a parked thread of this process. The
+    // compiler keeps no value relative to the thread pointer.
     unsafe {
         if WAY.load(Relaxed) == 1 {
             std::arch::asm!("wrfsbase {}", in(reg) pointer, options(nostack, preserves_flags));

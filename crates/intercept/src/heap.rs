@@ -1,6 +1,6 @@
-//! The heap of the program: an arena for each thread at a fixed address, so that addresses depend neither on the
-//! schedule nor on the process. Nothing is used again within an execution; so every access to memory that was
-//! given back, or never given out, is noticed.
+//! The heap of the program. Each thread has an arena at a fixed address, so that addresses depend
+//! neither on the schedule nor on the process. No memory is reused within an execution, so that
+//! every access to memory that was freed or never allocated is detected.
 
 use crate::allocator::Allocator;
 use crate::gate::{Own, close, code, is_inside};
@@ -13,35 +13,35 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The arenas begin here, one after the other.
+/// Address of the first arena; the others follow it.
 const REGION: usize = 1 << 40;
 const ARENA: usize = 256 << 20;
 const ARENAS: usize = 1024;
-/// A byte for each granule of the region.
+/// Address of the states: a byte for each granule of the region.
 const STATES: usize = 1 << 39;
 pub(crate) const GRANULE: usize = 16;
 
-/// In a state: how many of the granule's bytes may be accessed.
+/// Mask in a state: the number of the granule's bytes that may be accessed.
 const BYTES: u8 = 0x1f;
-/// In a state: a block begins here.
+/// Flag in a state: a block begins here.
 const FIRST: u8 = 0x20;
-/// In a state: the block was given back.
+/// Flag in a state: the block was freed.
 const FREED: u8 = 0x40;
 
-/// Blocks begin behind this.
+/// The header in front of each block.
 #[repr(C)]
 struct Header {
     size: u32,
     allocator: Allocator,
-    /// The code that asked for it.
+    /// The code that allocated the block.
     site: usize,
 }
 
 const HEADER: usize = size_of::<Header>();
 
-/// The bytes of each arena that are in use, and those that were when the program's `main` began.
+/// Bytes in use of each arena.
 static USED: Own<[usize; ARENAS]> = Own::new([0; ARENAS]);
-/// Arenas from here on are not in use.
+/// Index of the first arena that has not been used.
 static HIGHEST: Own<usize> = Own::new(0);
 static PREFIX: Own<Vec<u8>> = Own::new(Vec::new());
 static PREFIX_STATES: Own<Vec<u8>> = Own::new(Vec::new());
@@ -49,7 +49,7 @@ static PREFIX_STATES: Own<Vec<u8>> = Own::new(Vec::new());
 /// Whether constructors run, before the program's `main`.
 static IS_CONSTRUCTING: AtomicBool = AtomicBool::new(false);
 
-/// Reserves the region.
+/// Reserves the addresses of the heap and of its states.
 pub(crate) fn reserve() -> Result<(), String> {
     for (start, size) in [(REGION, ARENA * ARENAS), (STATES, ARENA * ARENAS / GRANULE)] {
         let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -57,7 +57,7 @@ pub(crate) fn reserve() -> Result<(), String> {
             | libc::MAP_ANONYMOUS
             | libc::MAP_NORESERVE
             | libc::MAP_FIXED_NOREPLACE;
-        // SAFETY: a fresh private mapping where nothing is.
+        // SAFETY: a fresh private mapping where none exists.
         let mapped = unsafe { libc::mmap(start as *mut c_void, size, access, flags, -1, 0) };
         if mapped as usize != start {
             let error = std::io::Error::last_os_error();
@@ -70,12 +70,12 @@ pub(crate) fn reserve() -> Result<(), String> {
     Ok(())
 }
 
-/// From now on, or no longer, memory is given out to constructors.
+/// Starts or stops allocation for constructors.
 pub(crate) fn construct(is_constructing: bool) {
     IS_CONSTRUCTING.store(is_constructing, Relaxed);
 }
 
-/// Blocks of the execution that were not given back.
+/// Returns the blocks that the execution has allocated and not freed.
 pub(crate) fn live_blocks() -> BTreeSet<usize> {
     let mut blocks = BTreeSet::new();
     for (index, &used) in USED.get()[..*HIGHEST.get()].iter().enumerate() {
@@ -92,15 +92,15 @@ pub(crate) fn live_blocks() -> BTreeSet<usize> {
     blocks
 }
 
-/// What constructors were given.
+/// Returns the address and length of the memory allocated by constructors.
 pub(crate) fn prefix() -> Option<(usize, usize)> {
     let length = PREFIX.get().len();
     (length > 0).then_some((REGION, length))
 }
 
-/// A block that is lost: where it was allocated, and a description.
+/// Returns the place where a lost block was allocated, and a description of the leak.
 pub(crate) fn lost(block: usize) -> (usize, String) {
-    // SAFETY: blocks have headers.
+    // SAFETY: every block has a header.
     let header = unsafe { &*((block - HEADER) as *const Header) };
     let size = header.size;
     (
@@ -109,32 +109,32 @@ pub(crate) fn lost(block: usize) -> (usize, String) {
     )
 }
 
-/// Whether constructors run.
+/// Checks whether constructors run.
 pub(crate) fn is_constructing() -> bool {
     IS_CONSTRUCTING.load(Relaxed)
 }
 
-/// What has been given out by now is there when an execution begins.
+/// Saves the memory allocated so far, with which each execution begins.
 pub(crate) fn save() {
     let used = USED.get()[0];
-    // SAFETY: so much of the region is in use.
+    // SAFETY: this part of the region is in use.
     let (prefix, states) = unsafe { (bytes(REGION, used), bytes(STATES, used / GRANULE)) };
     *PREFIX.get() = prefix.to_vec();
     *PREFIX_STATES.get() = states.to_vec();
 }
 
-/// The heap as an execution finds it.
+/// Restores the heap for the beginning of an execution.
 pub(crate) fn restore() {
     for (index, used) in USED.get()[..*HIGHEST.get()].iter_mut().enumerate() {
         if *used > 0 {
             let states = (STATES + index * ARENA / GRANULE) as *mut u8;
-            // SAFETY: the states of what was in use.
+            // SAFETY: the states of memory that was in use.
             unsafe { states.write_bytes(0, *used / GRANULE) };
             *used = 0;
         }
     }
     let (prefix, states) = (PREFIX.get(), PREFIX_STATES.get());
-    // SAFETY: the region and its states are longer than what was saved of them; no thread of the program runs.
+    // SAFETY: the saved content fits into the region and the states; no thread of the program runs.
     unsafe {
         std::ptr::copy_nonoverlapping(prefix.as_ptr(), REGION as *mut u8, prefix.len());
         std::ptr::copy_nonoverlapping(states.as_ptr(), STATES as *mut u8, states.len());
@@ -145,21 +145,21 @@ pub(crate) fn restore() {
 /// A copy of the heap.
 #[derive(Default)]
 pub(crate) struct Saved {
-    /// The bytes of each arena that are in use.
+    /// Bytes in use of each arena.
     used: Vec<usize>,
-    /// Of each arena: what is in use, and its states.
+    /// For each arena, the memory in use and its states.
     content: Vec<u8>,
 }
 
-/// Bytes that are in use.
+/// Returns the number of bytes in use.
 pub(crate) fn size() -> usize {
     USED.get()[..*HIGHEST.get()].iter().sum()
 }
 
-/// Shows what is in use of each arena, until `look` has seen enough.
+/// Passes the memory in use of each arena to `look`, until it returns false.
 pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let mut used = USED.get()[..*HIGHEST.get()].iter().enumerate();
-    // SAFETY: so much of the arena is in use.
+    // SAFETY: this part of the arena is in use.
     used.all(|(index, &used)| look(unsafe { bytes(REGION + index * ARENA, used) }))
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn save_to(copy: &mut Saved) {
     copy.used.extend_from_slice(&USED.get()[..*HIGHEST.get()]);
     copy.content.clear();
     for (index, &used) in copy.used.iter().enumerate() {
-        // SAFETY: so much of the arena is in use.
+        // SAFETY: this part of the arena is in use.
         unsafe {
             let content = bytes(REGION + index * ARENA, used);
             copy.content.extend_from_slice(content);
@@ -179,7 +179,7 @@ pub(crate) fn save_to(copy: &mut Saved) {
     }
 }
 
-/// Puts back what was copied.
+/// Restores the heap from a copy.
 pub(crate) fn restore_from(copy: &Saved) {
     let mut content = &copy.content[..];
     for (index, now) in USED.get()[..*HIGHEST.get()].iter_mut().enumerate() {
@@ -189,7 +189,7 @@ pub(crate) fn restore_from(copy: &Saved) {
         content = rest;
         let arena = (REGION + index * ARENA) as *mut u8;
         let target = (STATES + index * ARENA / GRANULE) as *mut u8;
-        // SAFETY: the memory is in the arena, or the states of it; no thread of the program runs.
+        // SAFETY: the memory is in the arena or its states; no thread of the program runs.
         unsafe {
             arena.copy_from_nonoverlapping(memory.as_ptr(), used);
             target.copy_from_nonoverlapping(states.as_ptr(), states.len());
@@ -202,13 +202,13 @@ pub(crate) fn restore_from(copy: &Saved) {
 
 /// # Safety
 ///
-/// The memory is in the region, or the states of it.
+/// The memory is in the region or its states.
 unsafe fn bytes<'m>(start: usize, length: usize) -> &'m [u8] {
     // SAFETY: as promised by the caller.
     unsafe { std::slice::from_raw_parts(start as *const u8, length) }
 }
 
-/// The memory of the heap and of its states.
+/// Returns the address ranges of the heap and of its states.
 pub(crate) fn regions() -> [Range<usize>; 2] {
     let states = STATES..STATES + ARENA * ARENAS / GRANULE;
     [REGION..REGION + ARENA * ARENAS, states]
@@ -224,7 +224,8 @@ fn state(address: usize) -> *mut u8 {
     (STATES + (address - REGION) / GRANULE) as *mut u8
 }
 
-/// The program accesses this: a failure if that is memory of the heap that it does not have.
+/// Checks an access of the program. Fails unless its memory is allocated: on the heap, as a local
+/// of a function that has not returned, or as a thread-local of a thread that has not ended.
 #[inline(always)]
 pub(crate) fn check(address: usize, length: usize, frame: *const Frame) {
     if contains(address) {
@@ -239,7 +240,7 @@ pub(crate) fn check(address: usize, length: usize, frame: *const Frame) {
     }
 }
 
-/// The program uses a synchronisation object: a failure if its memory was given back.
+/// Checks the use of a synchronization object. Fails if its memory was freed.
 #[inline]
 pub(crate) fn check_object(address: usize, code: usize) {
     if contains(address) {
@@ -293,7 +294,7 @@ fn not_owned(address: usize, state: u8, code: usize) -> ! {
     native::fail(code, kind, message)
 }
 
-/// Where the block begins that the address is in, or behind.
+/// Returns the start of the block that contains the address, or of the last one before it.
 fn block_of(address: usize) -> Option<usize> {
     let arena = REGION + (address - REGION) / ARENA * ARENA;
     let mut start = address / GRANULE * GRANULE;
@@ -307,29 +308,30 @@ fn block_of(address: usize) -> Option<usize> {
     None
 }
 
-/// The block that an address of the heap is in: where it begins, its size, and the code that asked for it.
+/// Returns the start and size of the block with this address, and the code that allocated it.
 pub(crate) fn block(address: usize) -> Option<(usize, usize, usize)> {
     let start = contains(address).then(|| block_of(address)).flatten()?;
-    // SAFETY: blocks have headers.
+    // SAFETY: every block has a header.
     let header = unsafe { &*((start - HEADER) as *const Header) };
     Some((start, header.size as usize, header.site))
 }
 
-/// Whether a block begins, once it was given back, with the code that did so. The program may have protected one that begins with a page.
+/// Checks whether a freed block begins with the address of the code that freed it. It does not if
+/// it begins at a page, which the program may have protected.
 fn remembers_end(block: usize, size: usize) -> bool {
     const PAGE: usize = 4096;
     !block.is_multiple_of(PAGE) || size < PAGE
 }
 
 fn described(block: usize, address: usize) -> String {
-    // SAFETY: blocks have headers.
+    // SAFETY: every block has a header.
     let header = unsafe { &*((block - HEADER) as *const Header) };
     let site =
         crate::source_map::place(header.site).unwrap_or_else(|| "an unknown place".to_owned());
     // SAFETY: the address is in the region.
     let is_freed = unsafe { *state(block) } & FREED != 0;
     let remembers = is_freed && remembers_end(block, header.size as usize);
-    // SAFETY: then the block begins with the code that gave it back.
+    // SAFETY: in this case the block begins with the code that freed it.
     let freed = remembers.then(|| unsafe { (block as *const usize).read() });
     let freed = freed.and_then(crate::source_map::place);
     let freed = freed.map_or_else(String::new, |place| format!(" and freed at {place}"));
@@ -340,22 +342,22 @@ fn described(block: usize, address: usize) -> String {
     )
 }
 
-/// What a block is to be like.
+/// The requested properties of a block.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked {
     pub(crate) size: usize,
     pub(crate) align: usize,
     pub(crate) allocator: Allocator,
-    /// What each byte is.
+    /// Initial value of each byte.
     pub(crate) fill: u8,
 }
 
-/// What memory has that is given out and need not be zero, so that objects are noticed which nothing has initialised.
+/// Initial value of bytes that need not be zero. It makes uses of uninitialised objects visible.
 pub(crate) const FILL: u8 = 0xbe;
-/// Eight bytes of it.
+/// Eight bytes of [`FILL`].
 pub(crate) const UNWRITTEN: u64 = u64::from_ne_bytes([FILL; 8]);
 
-/// Memory from the arena of a thread; null if it has no more.
+/// Allocates memory from the arena of a thread; returns null if the arena is full.
 fn allocate(thread: usize, asked: Asked, site: usize) -> *mut c_void {
     let Asked { size, align, .. } = asked;
     if thread >= ARENAS || size >= ARENA || align >= ARENA {
@@ -366,7 +368,7 @@ fn allocate(thread: usize, asked: Asked, site: usize) -> *mut c_void {
     let highest = HIGHEST.get();
     *highest = (*highest).max(thread + 1);
     let used = &mut USED.get()[thread];
-    // SAFETY: the block is in the arena, and not given out otherwise.
+    // SAFETY: the block is in the arena and does not overlap another.
     unsafe {
         let start = (arena + *used + HEADER).next_multiple_of(align);
         let end = (start + size.max(1)).next_multiple_of(GRANULE);
@@ -378,16 +380,16 @@ fn allocate(thread: usize, asked: Asked, site: usize) -> *mut c_void {
     }
 }
 
-/// How many granules a block of so many bytes has.
+/// Returns the number of granules of a block of `size` bytes.
 fn granules(size: usize) -> usize {
     size.max(1).div_ceil(GRANULE)
 }
 
-/// Makes memory a block.
+/// Turns memory into a block.
 ///
 /// # Safety
 ///
-/// The memory is in the region, as large as was asked for, and not given out otherwise.
+/// The memory is in the region, has the requested size, and belongs to no other block.
 unsafe fn give_out(start: usize, asked: Asked, site: usize) -> *mut c_void {
     let Asked {
         size, allocator, ..
@@ -400,7 +402,7 @@ unsafe fn give_out(start: usize, asked: Asked, site: usize) -> *mut c_void {
             allocator,
             site,
         });
-        // The same in every execution.
+        // The content must be the same in every execution.
         (start as *mut u8).write_bytes(asked.fill, granules * GRANULE);
         let states = state(start);
         states.write_bytes(GRANULE as u8, granules);
@@ -410,7 +412,7 @@ unsafe fn give_out(start: usize, asked: Asked, site: usize) -> *mut c_void {
     }
 }
 
-/// Memory for whoever asks: the program, or its constructors. None if it is neither.
+/// Allocates memory for the program or its constructors. Returns `None` for other callers.
 pub(crate) fn allocate_here(asked: Asked) -> Option<*mut c_void> {
     if is_inside() {
         let (code, _closed) = (code(), close());
@@ -418,7 +420,7 @@ pub(crate) fn allocate_here(asked: Asked) -> Option<*mut c_void> {
         let is_usual = asked.align <= GRANULE && !is_of_library(code);
         let again = is_usual.then(|| native::allocate_again(granules(asked.size), code));
         return Some(match again.flatten() {
-            // SAFETY: a block of as many granules that was freed.
+            // SAFETY: a freed block with as many granules.
             Some(block) => unsafe { give_out(block, asked, code) },
             None => allocate(thread, asked, code),
         });
@@ -428,7 +430,7 @@ pub(crate) fn allocate_here(asked: Asked) -> Option<*mut c_void> {
         .then(|| allocate(0, asked, code()))
 }
 
-/// The program gives a block back.
+/// Frees a block for the program.
 pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
     let address = pointer.addr();
     // SAFETY: the address is in the region.
@@ -441,7 +443,7 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
         let message = format!("double free: {}", described(address, address));
         native::fail(code, FailureKind::DoubleFree, message);
     }
-    // SAFETY: blocks have headers.
+    // SAFETY: every block has a header.
     let header = unsafe { &*((address - HEADER) as *const Header) };
     if header.allocator != by {
         taken_by_another(address, header.allocator, by, code);
@@ -458,7 +460,7 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
         unsafe { *state(address).add(granule) |= FREED };
     }
     if remembers_end(address, size) {
-        // SAFETY: nobody uses the block any more, which has a granule at least.
+        // SAFETY: the block is no longer used, and has at least one granule.
         unsafe { (address as *mut usize).write(code) };
     }
     if !is_of_library(code) {
@@ -466,14 +468,15 @@ pub(crate) fn give_back(pointer: *mut c_void, by: Allocator, code: usize) {
     }
 }
 
-/// Whether a library of the system or of a compiler asks for memory: threads are not switched within its calls.
+/// Checks whether the allocating code is in a library of the system or of a compiler. Threads are
+/// not switched within its calls.
 fn is_of_library(code: usize) -> bool {
     static KNOWN: Own<Option<FxHashMap<usize, bool>>> = Own::new(None);
     let known = KNOWN.get().get_or_insert_default().entry(code);
     *known.or_insert_with(|| image::is_in_library(code))
 }
 
-/// The program has read this value: it may be the address of a block, perhaps with marks in its lowest bits.
+/// Records the value of a read: it may be the address of a block, perhaps with tag bits.
 #[inline(always)]
 pub(crate) fn meet(value: u64, is_atomic: bool) {
     let block = value as usize / GRANULE * GRANULE;
@@ -494,7 +497,7 @@ fn taken_by_another(address: usize, from: Allocator, by: Allocator, code: usize)
     native::fail(code, FailureKind::Misuse, message)
 }
 
-/// Bytes of a block that the program has.
+/// Returns the size of an allocated block in bytes.
 pub(crate) fn size_of_block(address: usize) -> usize {
     // SAFETY: blocks have headers.
     unsafe { (*((address - HEADER) as *const Header)).size as usize }

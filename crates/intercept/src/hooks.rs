@@ -1,5 +1,6 @@
-//! What the compiler calls before accesses to memory (`-fsanitize=thread`): plain ones, which the program performs when the
-//! hook has returned, copies, and ends of functions. `volatile` and `atomics` have the others.
+//! Hooks that the compiler calls before memory accesses (`-fsanitize=thread`): for plain accesses,
+//! which the program performs after the hook has returned, for copies, and for ends of functions.
+//! The other hooks are in `volatile` and `atomics`.
 
 use crate::gate::{self, close, code, frame, is_inside};
 use crate::{copies, enforced, heap, standard_streams, unhooked};
@@ -7,11 +8,11 @@ use libc::{c_int, c_void, size_t};
 use runtime::native::{self, Frame};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A plain read.
+/// Reports a plain read.
 ///
 /// # Safety
 ///
-/// Called by an exported function that noted the frame.
+/// An exported function that has noted the frame calls it.
 #[inline(always)]
 unsafe fn read(pointer: *const c_void, length: usize) {
     match is_inside() {
@@ -21,7 +22,7 @@ unsafe fn read(pointer: *const c_void, length: usize) {
     }
 }
 
-/// A plain read of the program under check.
+/// Reports a plain read of the program under check.
 ///
 /// # Safety
 ///
@@ -42,7 +43,7 @@ unsafe fn read_inside(pointer: *const c_void, length: usize) {
     }
 }
 
-/// A plain read of memory that others may access, too.
+/// Reports a plain read of memory that other threads may access, too.
 ///
 /// # Safety
 ///
@@ -50,7 +51,7 @@ unsafe fn read_inside(pointer: *const c_void, length: usize) {
 #[inline(never)]
 unsafe fn read_shared(pointer: *const c_void, length: usize) {
     let (frame, _closed) = (frame(), close());
-    // First of all: a failure here is not to leave a copy behind for the next execution.
+    // This comes first: a failure below must not leave a pending copy to the next execution.
     let target = copies::end(length);
     if standard_streams::contains(pointer.addr()) {
         return;
@@ -68,7 +69,7 @@ unsafe fn read_shared(pointer: *const c_void, length: usize) {
     }
 }
 
-/// A plain write.
+/// Reports a plain write.
 ///
 /// # Safety
 ///
@@ -82,7 +83,7 @@ unsafe fn write(pointer: *const c_void, length: usize) {
     }
 }
 
-/// A plain write of the program under check.
+/// Reports a plain write of the program under check.
 ///
 /// # Safety
 ///
@@ -100,7 +101,7 @@ unsafe fn write_inside(pointer: *const c_void, length: usize) {
     }
 }
 
-/// A plain write of memory that others may access, too.
+/// Reports a plain write of memory that other threads may access, too.
 ///
 /// # Safety
 ///
@@ -125,7 +126,7 @@ unsafe fn write_shared(pointer: *const c_void, length: usize) {
     unsafe { native::write(pointer.expose_provenance(), length, code) };
 }
 
-/// A call of the program, which accesses memory besides what it is for: plain accesses at one place.
+/// A call of the program that makes plain accesses, too. Their place is that of the call.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     frame: *const Frame,
@@ -133,7 +134,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// The one at hand. Called by an exported function that noted the frame.
+    /// Returns the current call. An exported function that has noted the frame calls this.
     pub(crate) fn here() -> Call {
         Call {
             frame: frame(),
@@ -141,7 +142,7 @@ impl Call {
         }
     }
 
-    /// The one with this frame.
+    /// Returns the call with this frame.
     pub(crate) fn of(frame: *const Frame) -> Call {
         Call {
             frame,
@@ -149,16 +150,17 @@ impl Call {
         }
     }
 
-    /// Whether the program under check calls.
+    /// Checks whether the caller is the program under check.
     pub(crate) fn is_inside(self) -> bool {
         self.is_inside
     }
 
-    /// A plain read of so many bytes, which happens when this returns.
+    /// Reports a plain read of `length` bytes, which happens when this returns.
     ///
     /// # Safety
     ///
-    /// The program gave the memory to the call, which has not returned yet. The gate is as it was when the call began.
+    /// The program passed the memory to the call, which has not returned yet. The gate is as it was
+    /// when the call began.
     #[inline]
     pub(crate) unsafe fn reads(self, pointer: *const c_void, length: usize) {
         let address = pointer.addr();
@@ -168,7 +170,8 @@ impl Call {
         self.accesses((address, length), enforce::plain_read, is_own, report);
     }
 
-    /// The first read of a call that notes all registers: a thread may have come back to it with the same state and arguments.
+    /// Reports the first read of a call for which all registers are noted, as the thread may have
+    /// returned to the call with the same state and arguments.
     ///
     /// # Safety
     ///
@@ -181,14 +184,14 @@ impl Call {
     ) {
         let address = pointer.addr();
         let is_own = |code| native::reads_own(address, length, code);
-        // SAFETY: as promised by the caller; the frame of the call is there until it returns.
+        // SAFETY: as promised by the caller; the frame of the call exists until it returns.
         let report = |_| unsafe {
             native::read_within(pointer.expose_provenance(), length, self.frame, given);
         };
         self.accesses((address, length), enforce::plain_read, is_own, report);
     }
 
-    /// A plain write of so many bytes, which happens when this returns.
+    /// Reports a plain write of `length` bytes, which happens when this returns.
     ///
     /// # Safety
     ///
@@ -202,7 +205,7 @@ impl Call {
         self.accesses((address, length), enforce::plain_write, is_own, report);
     }
 
-    /// An access: `report` is called unless it is outside of the check, or to the thread's own stack.
+    /// Reports an access by `report`, unless it is to the own stack or outside of the check.
     #[inline(always)]
     fn accesses(
         self,
@@ -217,7 +220,7 @@ impl Call {
         if !self.is_inside {
             return outside(address);
         }
-        // SAFETY: the frame of the call is there until it returns.
+        // SAFETY: the frame of the call exists until it returns.
         let code = unsafe { (*self.frame).code() };
         if !heap::contains(address) && is_own(code) {
             return gate::pass();
@@ -228,7 +231,7 @@ impl Call {
         self.goes_on();
     }
 
-    /// Others may have run: the call is the program's last one again.
+    /// Makes this the program's last call again, since other threads may have run.
     pub(crate) fn goes_on(self) {
         // SAFETY: the one thread that runs the program writes it.
         unsafe { gate::FRAME = self.frame };
@@ -265,7 +268,7 @@ plain! {
     16: __tsan_unaligned_read16 __tsan_unaligned_write16;
 }
 
-/// Both hooks of an access that reads and then writes one place.
+/// Defines the common hook of an access that reads and then writes the same place.
 macro_rules! plain_both {
     ($($length:literal: $name:ident;)*) => {
         export! {
@@ -277,7 +280,8 @@ macro_rules! plain_both {
                     if is_inside() {
                         let (frame, _closed) = (frame(), close());
                         heap::check(pointer.addr(), $length, frame);
-                        // SAFETY: the program is about to access this; the frame is that of its call.
+                        // SAFETY: the program is about to access this; the frame is that of its
+                        // call.
                         unsafe {
                             native::read(pointer.expose_provenance(), $length, frame);
                             native::write(pointer.expose_provenance(), $length, (*frame).code());
@@ -325,8 +329,8 @@ export! {
     }
 
     placed fn __tsan_vptr_update(pointer: *const c_void, new: *const c_void) {
-        // SAFETY: the program is about to write a pointer here. A constructor that writes what is there
-        // already changes nothing.
+        // SAFETY: the program is about to write a pointer here. A constructor that writes the value
+        // that is already there changes nothing.
         unsafe {
             if pointer.cast::<*const c_void>().read() != new {
                 write(pointer, 8);
@@ -344,7 +348,7 @@ export! {
     placed fn __tsan_init() {}
 }
 
-/// Called at the end of each function of the program. Only what is performed and not told yet matters.
+/// Ends a function of the program. It publishes an operation that has been performed.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C-unwind" fn __tsan_func_exit() {
@@ -358,11 +362,11 @@ unsafe extern "C-unwind" fn __tsan_func_exit() {
     )
 }
 
-/// Copies that the compiler knows.
+/// Reports a copy that the compiler generates, and performs it.
 ///
 /// # Safety
 ///
-/// The program calls it like this, and the frame is that of its call.
+/// The arguments are those of the program's call, and the frame is that of this call.
 unsafe fn copy_inside(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_void {
     let (frame, _closed) = (frame(), close());
     heap::check(to.addr(), length, frame);
@@ -379,11 +383,11 @@ unsafe fn copy_inside(to: *mut c_void, from: *const c_void, length: usize) -> *m
     to
 }
 
-/// A copy by the program, as `memmove` does it.
+/// Performs a copy of the program like `memmove`.
 ///
 /// # Safety
 ///
-/// Called by a function that noted the frame, as the program called it.
+/// The arguments are those of the program's call, and the caller has noted the frame.
 pub(crate) unsafe fn copy(to: *mut c_void, from: *const c_void, length: usize) -> *mut c_void {
     // SAFETY: as promised by the caller.
     unsafe {

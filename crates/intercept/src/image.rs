@@ -1,5 +1,5 @@
-//! The writable memory of the program and its libraries, saved when its `main` begins, and put back before each
-//! execution. That of the system's libraries is in `pages`.
+//! The writable memory of the program and its libraries. It is saved when `main` begins, and
+//! restored before each execution. The memory of the system's libraries is in `pages`.
 
 use crate::gate::{Own, thread_pointer};
 use std::ffi::{CStr, OsStr};
@@ -7,10 +7,10 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// This library.
+/// File name of this library.
 const OWN: &str = "libmazurka_intercept.so";
 
-/// The libraries of the system for C.
+/// The system's libraries for C.
 const SYSTEM: [&str; 7] = [
     "libc.so",
     "ld-linux",
@@ -21,10 +21,11 @@ const SYSTEM: [&str; 7] = [
     "linux-vdso",
 ];
 
-/// Further libraries of the system whose state the kernel does not write to, so that its pages can be write-protected.
+/// Further libraries of the system. The kernel does not write to their state, so that its pages can
+/// be write-protected.
 const PROTECTED: [&str; 2] = ["libatomic.so", "libstdc++.so"];
 
-/// A part of the memory, and what it held.
+/// A part of the memory and its saved content.
 struct Part {
     start: usize,
     content: Vec<u8>,
@@ -53,12 +54,12 @@ pub(crate) fn save() {
     note_code();
 }
 
-/// The files of the images when the program's `main` began, and their code. The dynamic linker is not asked later: a thread
-/// of the program that is suspended may hold its lock.
+/// The files of the images when the program's `main` began, and their code. The dynamic linker is
+/// not queried later: a suspended thread of the program may hold its lock.
 static FILES: Own<Vec<PathBuf>> = Own::new(Vec::new());
 static CODE: Own<Vec<&'static [u8]>> = Own::new(Vec::new());
 
-/// The memory of all images when the program's `main` began, and how it may be accessed.
+/// The memory of all images when the program's `main` began, with its protection.
 static SEGMENTS: Own<Vec<(Range<usize>, libc::c_int)>> = Own::new(Vec::new());
 
 fn segments() -> Vec<(Range<usize>, libc::c_int)> {
@@ -83,12 +84,13 @@ fn segments() -> Vec<(Range<usize>, libc::c_int)> {
     segments
 }
 
-/// Whether images have memory in there.
+/// Checks whether the pages overlap memory of an image.
 pub(crate) fn overlaps(pages: &Range<usize>) -> bool {
     segments_in(pages).next().is_some()
 }
 
-/// Whether images have memory in there that is not put back, and may be accessed otherwise.
+/// Checks whether the pages overlap memory of an image that has another protection and is not
+/// restored.
 pub(crate) fn overlaps_constants(pages: &Range<usize>, access: libc::c_int) -> bool {
     let is_put_back = |segment: &Range<usize>| {
         let mut parts = PARTS.get().iter();
@@ -105,13 +107,13 @@ fn segments_in(pages: &Range<usize>) -> impl Iterator<Item = &'static (Range<usi
     segments.filter(move |(segment, _)| segment.start < pages.end && pages.start < segment.end)
 }
 
-/// The writable memory, each part by its first address and its length.
+/// Returns the address and the length of each part of the writable memory.
 pub(crate) fn parts() -> impl Iterator<Item = (usize, usize)> {
     let parts = PARTS.get().iter();
     parts.map(|part| (part.start, part.content.len()))
 }
 
-/// Memory of images that is read-only after the start.
+/// Returns the memory of images that is read-only after the start.
 pub(crate) fn constant_parts() -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     for_each(|info| {
@@ -128,7 +130,7 @@ pub(crate) fn constant_parts() -> Vec<Range<usize>> {
     parts
 }
 
-/// The writable memory of this library.
+/// Returns the writable memory of this library.
 pub(crate) fn own_parts() -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     for_each(|info| {
@@ -139,7 +141,7 @@ pub(crate) fn own_parts() -> Vec<Range<usize>> {
     parts
 }
 
-/// The thread-local memory of the calling thread, and what the C library knows of the thread.
+/// Returns the thread-local memory of the calling thread, and the C library's description of it.
 pub(crate) fn thread_block() -> Range<usize> {
     let mut start = thread_pointer();
     for_each(|info| {
@@ -148,16 +150,16 @@ pub(crate) fn thread_block() -> Range<usize> {
             start = block;
         }
     });
-    /// More than the description of a thread takes in any version.
+    /// Exceeds the size of the description of a thread in any version.
     const DESCRIPTION: u32 = 2432;
-    // SAFETY: a valid name; the C library has the size there for debuggers.
+    // SAFETY: a valid name; the C library stores the size there for debuggers.
     let size = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_thread_db_sizeof_pthread".as_ptr()) };
     // SAFETY: as above.
     let size = unsafe { size.cast::<u32>().as_ref() };
     start..thread_pointer() + *size.unwrap_or(&DESCRIPTION) as usize
 }
 
-/// The files of the images that the program's own state is in, itself first.
+/// Returns the files of the images with the program's own state, the program first.
 pub(crate) fn files() -> &'static [PathBuf] {
     if FILES.get().is_empty() {
         *FILES.get() = files_now();
@@ -169,7 +171,7 @@ fn files_now() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = Vec::new();
     for_each(|info| {
         if !is_of_system(info) && !is_own(info) {
-            // SAFETY: a name is a string of C.
+            // SAFETY: a name is a terminated string.
             let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
             files.push(match name {
                 b"" => PathBuf::from("/proc/self/exe"),
@@ -180,12 +182,12 @@ fn files_now() -> Vec<PathBuf> {
     files
 }
 
-/// Bytes of the writable memory.
+/// Returns the size of the writable memory in bytes.
 pub(crate) fn size() -> usize {
     PARTS.get().iter().map(|part| part.content.len()).sum()
 }
 
-/// Puts the memory back.
+/// Restores the memory.
 pub(crate) fn restore() {
     for part in PARTS.get() {
         // SAFETY: the parts are writable memory of the program, of which no thread runs.
@@ -199,7 +201,7 @@ pub(crate) fn restore() {
     }
 }
 
-/// Shows each part of the memory, until `look` has seen enough.
+/// Passes each part of the memory to `look`, until it returns false.
 pub(crate) fn look(look: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     PARTS.get().iter().all(|part| {
         // SAFETY: the parts are writable memory of the program, of which no thread runs.
@@ -218,7 +220,7 @@ pub(crate) fn save_to(copy: &mut Vec<u8>) {
     }
 }
 
-/// Puts back what was copied.
+/// Restores the memory from a copy.
 pub(crate) fn restore_from(mut copy: &[u8]) {
     for part in PARTS.get() {
         let (content, rest) = copy.split_at(part.content.len());
@@ -230,13 +232,13 @@ pub(crate) fn restore_from(mut copy: &[u8]) {
     }
 }
 
-/// The part of an image that the code is in, and where in it.
+/// Returns the part of an image that contains the code, and the offset of the code in it.
 pub(crate) fn code_around(code: usize) -> Option<(&'static [u8], usize)> {
     let is_around = |part: &&&[u8]| part.as_ptr_range().contains(&(code as *const u8));
     let part = match CODE.get().iter().find(is_around) {
         Some(part) => part,
         None => {
-            // Images may have been loaded since.
+            // Images may have been loaded since the last lookup.
             note_code();
             CODE.get().iter().find(is_around)?
         }
@@ -259,7 +261,7 @@ fn note_code() {
     });
 }
 
-/// Libraries of compilers, which set themselves up.
+/// Libraries of compilers, which initialise themselves.
 const COMPILERS: [&str; 5] = [
     "libgcc_s.so",
     "libstdc++.so",
@@ -268,17 +270,17 @@ const COMPILERS: [&str; 5] = [
     "libunwind.so",
 ];
 
-/// Whether a library of a compiler has this address.
+/// Checks whether the address is in a library of a compiler.
 pub(crate) fn is_compilers(address: usize) -> bool {
     is_in(address, is_of_compiler)
 }
 
-/// Whether a library of a compiler or of the system has this address.
+/// Checks whether the address is in a library of a compiler or of the system.
 pub(crate) fn is_in_library(address: usize) -> bool {
     is_in(address, |info| is_of_compiler(info) || is_of_system(info))
 }
 
-/// Whether an image that counts has this address.
+/// Checks whether the address is in an image for which `counts` is true.
 fn is_in(address: usize, counts: fn(&libc::dl_phdr_info) -> bool) -> bool {
     let mut is_found = false;
     for_each(|info| {
@@ -299,7 +301,7 @@ pub(crate) fn for_each<F: FnMut(&libc::dl_phdr_info)>(mut visit: F) {
         _size: libc::size_t,
         visit: *mut libc::c_void,
     ) -> libc::c_int {
-        // SAFETY: the loader passes a valid description and the closure that it was given.
+        // SAFETY: the loader passes a valid description, and the closure that it was given.
         unsafe { (*visit.cast::<F>())(&*info) };
         0
     }
@@ -307,9 +309,9 @@ pub(crate) fn for_each<F: FnMut(&libc::dl_phdr_info)>(mut visit: F) {
     unsafe { libc::dl_iterate_phdr(Some(callback::<F>), (&raw mut visit).cast()) };
 }
 
-/// The program headers of an image.
+/// Returns the program headers of an image.
 pub(crate) fn headers(info: &libc::dl_phdr_info) -> &[libc::Elf64_Phdr] {
-    // SAFETY: the loader says how many headers there are.
+    // SAFETY: the loader provides the number of headers.
     unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) }
 }
 
@@ -318,25 +320,25 @@ fn is_of_compiler(info: &libc::dl_phdr_info) -> bool {
     COMPILERS.iter().any(|library| file.starts_with(library))
 }
 
-/// The name of the file of an image, without its folder.
+/// Returns the file name of an image without its folder.
 fn file_of(info: &libc::dl_phdr_info) -> String {
-    // SAFETY: a name is a string of C.
+    // SAFETY: a name is a terminated string.
     let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
     name.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-/// Whether the image is a library of the system for C.
+/// Checks whether the image is a system library for C.
 pub(crate) fn is_of_system(info: &libc::dl_phdr_info) -> bool {
     let file = file_of(info);
     SYSTEM.iter().any(|name| file.starts_with(name))
 }
 
-/// Whether the image is this library.
+/// Checks whether the image is this library.
 pub(crate) fn is_own(info: &libc::dl_phdr_info) -> bool {
     file_of(info).starts_with(OWN)
 }
 
-/// The parts of an image that can be written, each by its start and its end.
+/// Returns the start and the end of each writable part of an image.
 fn writable_segments(info: &libc::dl_phdr_info) -> impl Iterator<Item = (usize, usize)> {
     let headers = headers(info);
     let base = info.dlpi_addr as usize;

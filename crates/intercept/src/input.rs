@@ -1,5 +1,5 @@
-//! The standard input of the program: a file of one line break, whose position tells whether it was read. What a program
-//! reads there would be gone in the next execution.
+//! The standard input of the program: a file of one line break whose position shows whether it was
+//! read. Input that the program reads would be missing in the next execution.
 
 use crate::worker::refuse_now;
 use std::fs::File;
@@ -7,10 +7,10 @@ use std::io::{Error, Result, Seek, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::OnceLock;
 
-/// Shares its position with the program's standard input.
+/// A file that shares its position with the program's standard input.
 static INPUT: OnceLock<File> = OnceLock::new();
 
-/// Puts the file in the place of the standard input.
+/// Replaces the standard input by the file.
 pub(crate) fn replace() -> Result<()> {
     // SAFETY: a valid name; the descriptor gets one owner.
     let mut file = unsafe {
@@ -29,7 +29,7 @@ pub(crate) fn replace() -> Result<()> {
     Ok(())
 }
 
-/// Ends the process with an answer that says so if the program has read its standard input.
+/// Ends the process with an error message if the program has read its standard input.
 pub(crate) fn refuse_readers() {
     let position = INPUT.get().map(|mut input| input.stream_position());
     if let Some(Ok(1..)) = position {

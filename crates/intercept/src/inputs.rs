@@ -1,5 +1,5 @@
-//! Inputs that a program declares: in a check every value of the range is tried, in a verification one after the other, and
-//! in a run it is what the environment says.
+//! Inputs that a program declares. A check tries every value of the range, a verification takes the
+//! values one after the other, and a run takes the value from the environment.
 
 use crate::gate::{close, code, is_inside};
 use crate::worker;
@@ -10,17 +10,17 @@ use runtime::native;
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
-/// The values of the inputs that a verification is for.
+/// The values of the inputs for the current verification.
 static KNOWN: OnceLock<Inputs> = OnceLock::new();
 
-/// A verification is for these values.
+/// Sets the values of the inputs for a verification.
 pub(crate) fn know(inputs: &Inputs) {
     KNOWN.get_or_init(|| inputs.clone());
 }
 
 export! {
     placed fn mazurka_input(name: *const c_char, lowest: i64, highest: i64) -> i64 {
-        // SAFETY: the program gives a text that ends.
+        // SAFETY: the program passes a terminated string.
         let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
         if !is_inside() {
             return given(&name).unwrap_or(lowest);
@@ -41,7 +41,7 @@ export! {
     }
 }
 
-/// The value of an input in a run: the one that is enforced, or what the environment says.
+/// Returns the value of an input in a run: the enforced one, or the one in the environment.
 fn given(name: &str) -> Option<i64> {
     let of_environment = || std::env::var(format!("{INPUT}{name}")).ok()?.parse().ok();
     enforce::input(name).or_else(of_environment)

@@ -1,4 +1,4 @@
-//! Values that each thread has for itself, by keys: POSIX's and C11's.
+//! Values per thread, by keys: those of POSIX and of C11.
 
 use crate::ending;
 use crate::gate::{Own, close, is_inside};
@@ -9,20 +9,20 @@ use report::Omission;
 use runtime::native;
 use std::ptr;
 
-/// The keys of the execution, with their destructors; none for those that were deleted.
+/// The keys of the execution with their destructors; `None` for deleted keys.
 static KEYS: Own<Vec<Option<Option<Destructor>>>> = Own::new(Vec::new());
 
 /// `PTHREAD_KEYS_MAX`.
 const MOST: usize = 1024;
 
-/// How often destructors are run that set values again.
+/// Most rounds of destructors, which may set values again.
 const ROUNDS: usize = 4;
 
-/// Keys that constructors may make.
+/// Most keys that constructors may make.
 const MOST_AT_START: usize = 128;
 
-/// Keys that constructors have made, and the values of the main thread that they have set. Nothing is allocated for them: the first
-/// constructors run before this library does.
+/// Keys made by constructors, and their values for the main thread. This needs no allocation: the
+/// first constructors run before those of this library.
 struct Start {
     count: usize,
     keys: [Option<Option<Destructor>>; MOST_AT_START],
@@ -35,7 +35,7 @@ static START: Own<Start> = Own::new(Start {
     values: [ptr::null_mut(); MOST_AT_START],
 });
 
-/// An execution begins, and its main thread: there are the keys that constructors have made.
+/// Begins an execution and its main thread, with the keys that constructors have made.
 pub(crate) fn begin() {
     let start = START.get();
     KEYS.get().clear();
@@ -55,12 +55,12 @@ pub(crate) fn save_to(copy: &mut Saved) {
     copy.clone_from(KEYS.get());
 }
 
-/// Puts back what was copied.
+/// Restores the keys from a copy.
 pub(crate) fn restore_from(copy: &Saved) {
     KEYS.get().clone_from(copy);
 }
 
-/// Runs the destructors of the values of the thread that runs, which ends.
+/// Runs the destructors of the values of the running thread, which ends.
 pub(crate) fn destroy_values() {
     let index = runtime::current().index();
     for _ in 0..ROUNDS {
@@ -81,13 +81,13 @@ pub(crate) fn destroy_values() {
     }
 }
 
-/// Where the values of the main thread are, and their bytes.
+/// Returns the address of the main thread's values, and their size in bytes.
 pub(crate) fn values_of_main() -> (usize, usize) {
     let values = &threads::lists_at(0).values;
     (values.as_ptr().addr(), size_of_val(&values[..]))
 }
 
-/// The number of a new key; none if there are too many.
+/// Returns the number of a new key; none if there are too many.
 fn create(destructor: Option<Destructor>) -> Option<c_uint> {
     if is_before_main() {
         let start = START.get();
@@ -104,12 +104,12 @@ fn create(destructor: Option<Destructor>) -> Option<c_uint> {
     })
 }
 
-/// Makes a key for the program; whether that was possible.
+/// Makes a key for the program. Returns whether that was possible.
 fn give(key: *mut c_uint, destructor: Option<Destructor>) -> bool {
     let _closed = is_inside().then(close);
     let created = create(destructor);
     if let Some(created) = created {
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         unsafe { *key = created };
     }
     created.is_some()
@@ -134,8 +134,8 @@ fn delete(key: c_uint) -> c_int {
     0
 }
 
-/// Whether the end of another thread runs the destructor of a key depends on which comes first, that or the deletion. Neither is an
-/// event.
+/// Reports an omission if another thread may have a value of a deleted key: the end of that thread
+/// runs the destructor if it precedes the deletion, but neither is an event.
 fn tell_of_others(key: usize) {
     let own = threads::own_index();
     let may_have_value = |&index: &usize| {
@@ -146,7 +146,8 @@ fn tell_of_others(key: usize) {
     }
 }
 
-/// What the handlers of the program's end delete, as the C++ library does with its keys, no thread has to do with any more.
+/// Reports that other orders of a deletion are omitted. Deletions by handlers of the program's end,
+/// like those of the C++ library, concern no thread any more.
 fn leave_out_deletion() {
     if ending::has_begun() {
         return;
@@ -191,7 +192,7 @@ fn value(key: c_uint) -> *mut c_void {
     values.get(key as usize).copied().unwrap_or(ptr::null_mut())
 }
 
-/// Neither the program nor its constructors call.
+/// Checks whether the caller is neither the program nor a constructor.
 fn is_outside() -> bool {
     !is_inside() && !is_before_main()
 }

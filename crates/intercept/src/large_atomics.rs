@@ -1,5 +1,5 @@
-//! Atomic accesses that compilers leave to `libatomic`: 16 bytes of clang, which are as those of gcc, and whatever is
-//! larger, which has a lock.
+//! Atomic accesses that compilers leave to `libatomic`: those of 16 bytes by clang, which work like
+//! those of gcc, and larger ones, which take a lock.
 
 use crate::enforced;
 use crate::gate::{self, close, code, is_inside};
@@ -13,7 +13,7 @@ use std::sync::Mutex;
 macro_rules! sixteen {
     ($($name:ident = $hook:literal;)*) => {
         $(
-            /// The same function by another name.
+            /// An alias of the hook.
             #[unsafe(no_mangle)]
             #[unsafe(naked)]
             unsafe extern "C-unwind" fn $name() {
@@ -36,11 +36,11 @@ sixteen! {
     __atomic_fetch_nand_16 = "__tsan_atomic128_fetch_nand";
 }
 
-/// For programs that run as usual.
+/// The lock for programs that run as usual.
 static OUTSIDE: Mutex<()> = Mutex::new(());
 
-/// Does something with an atomic variable that nobody else accesses meanwhile. Its bytes are plain memory, so that other
-/// accesses of them are races.
+/// Accesses an atomic variable under its lock. The bytes are plain memory, so that other accesses
+/// of them are races.
 fn locked<R>(variable: usize, does: impl FnOnce(Option<*const Frame>) -> R) -> R {
     if !is_inside() && enforced::is_on() {
         Side::lock(variable);
@@ -64,7 +64,7 @@ fn locked<R>(variable: usize, does: impl FnOnce(Option<*const Frame>) -> R) -> R
 
 /// # Safety
 ///
-/// The memory is the program's, and the frame that of its call.
+/// The memory is the program's, and the frame is that of its call.
 unsafe fn read(
     variable: *const c_void,
     to: *mut c_void,
@@ -103,13 +103,13 @@ unsafe fn write(
     }
 }
 
-/// The most bytes of an atomic variable: a thread keeps a value on its stack while others run.
+/// Most bytes of an atomic variable: a thread keeps a value on its stack while others run.
 const MOST: usize = 1024;
 
-/// What a thread keeps of a value.
+/// A value that a thread keeps.
 type Kept = [MaybeUninit<u8>; MOST];
 
-/// Room for a value of this size.
+/// Returns room for a value of this size.
 fn room(size: size_t, call: Call) -> Kept {
     if size > MOST && call.is_inside() {
         let (code, _closed) = (code(), close());
@@ -121,11 +121,11 @@ fn room(size: size_t, call: Call) -> Kept {
     [MaybeUninit::uninit(); MOST]
 }
 
-/// The program gives a value, which is read plainly.
+/// Takes a value from the program by a plain read.
 ///
 /// # Safety
 ///
-/// It gave the pointer.
+/// The program passed the pointer.
 unsafe fn take(value: *const c_void, size: size_t, call: Call) -> Kept {
     let mut kept = room(size, call);
     // SAFETY: as promised by the caller, and there is room.
@@ -136,11 +136,11 @@ unsafe fn take(value: *const c_void, size: size_t, call: Call) -> Kept {
     kept
 }
 
-/// The program is given a value, which is written plainly.
+/// Returns a value to the program by a plain write.
 ///
 /// # Safety
 ///
-/// It gave the pointer, and the value has as many bytes.
+/// The program passed the pointer, and the value has `size` bytes.
 unsafe fn give(result: *mut c_void, value: &Kept, size: size_t, call: Call) {
     // SAFETY: as promised by the caller.
     unsafe {
@@ -153,7 +153,7 @@ export! {
     compared fn __atomic_load(size: size_t, variable: *const c_void, result: *mut c_void, _order: c_int) {
         let call = Call::here();
         let mut found = room(size, call);
-        // SAFETY: the program gave the pointers.
+        // SAFETY: the program passed the pointers.
         unsafe {
             locked(variable.addr(), |frame| read(variable, found.as_mut_ptr().cast(), size, frame));
             give(result, &found, size, call);
@@ -161,7 +161,7 @@ export! {
     }
 
     compared fn __atomic_store(size: size_t, variable: *mut c_void, value: *const c_void, _order: c_int) {
-        // SAFETY: the program gave the pointers.
+        // SAFETY: the program passed the pointers.
         unsafe {
             let new = take(value, size, Call::here());
             locked(variable.addr(), |frame| write(variable, new.as_ptr().cast(), size, frame));
@@ -172,7 +172,7 @@ export! {
         size: size_t, variable: *mut c_void, value: *const c_void, result: *mut c_void, _order: c_int,
     ) {
         let call = Call::here();
-        // SAFETY: the program gave the pointers.
+        // SAFETY: the program passed the pointers.
         unsafe {
             let new = take(value, size, call);
             let mut found = room(size, call);
@@ -188,7 +188,7 @@ export! {
         size: size_t, variable: *mut c_void, expected: *mut c_void, new: *const c_void, _success: c_int, _failure: c_int,
     ) -> bool {
         let call = Call::here();
-        // SAFETY: the program gave the pointers.
+        // SAFETY: the program passed the pointers.
         unsafe {
             let (wanted, new) = (take(expected, size, call), take(new, size, call));
             let mut found = room(size, call);

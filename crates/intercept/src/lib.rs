@@ -1,16 +1,16 @@
-//! The runtime library of checked C and C++ programs, `libmazurka_intercept.so`: a program that is compiled with
-//! the hooks of `-fsanitize=thread` and linked with this library runs as usual, or, when the command `mazurka`
-//! says so in the environment, is checked in its own process.
+//! The runtime library of checked C and C++ programs, `libmazurka_intercept.so`. A program compiled
+//! with the hooks of `-fsanitize=thread` and linked with this library runs as usual, unless the
+//! command `mazurka` requests in the environment that it be checked in its own process.
 //!
-//! * `gate`: whether the code that runs is the program's or the checker's.
-//! * `hooks`, `atomics`: accesses to memory, as the compiler announces them.
-//! * `unhooked`: accesses that the compiler does not announce.
-//! * `library_calls`: accesses by functions of the system's libraries.
-//! * `threads`, `mutex`, …: the functions of libraries that are ours while the program is checked. In all other
-//!   moments they pass on to the library that would have been called.
-//! * `enforced`: the functions of programs that run under a safe trace.
-//! * `own_calls`, `own_memory`: keep the checker apart from the program's functions and from the C library's state.
-//! * `start`: takes the place of the program's `main`; `image` puts its memory back between executions.
+//! * `gate`: whether the program's code or the checker's code runs.
+//! * `hooks`, `atomics`: memory accesses that the compiler announces.
+//! * `unhooked`: memory accesses that the compiler does not announce.
+//! * `library_calls`: memory accesses by functions of the system's libraries.
+//! * `threads`, `mutex`, …: library functions. They call the original unless the program is
+//!   checked.
+//! * `enforced`: these functions for programs that run under a safe trace.
+//! * `own_calls`, `own_memory`: keep the checker apart from the program and the C library's state.
+//! * `start`: replaces the program's `main`. `image` restores its memory between executions.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 

@@ -1,8 +1,11 @@
-//! Functions of the system's libraries that read or write memory of the program: plain accesses of the calling thread.
+//! Functions of the system's libraries that read or write memory of the program: plain accesses of
+//! the calling thread.
 //!
-//! Calls of these functions from code with hooks arrive here first, through redirected slots (`unknown_calls`). The accesses are
-//! reported, then the function is called. What only its result shows, such as how much `fgets` has read, is reported when
-//! it has returned. Copies are done here, so that where plain accesses interleave, each word is read when that is reported.
+//! Calls of these functions from code with hooks arrive here first, through redirected slots
+//! (`unknown_calls`). The accesses are reported, then the function is called. Accesses that only
+//! the result shows, such as how much `fgets` has read, are reported after the call. Copies are
+//! performed here, so that where plain accesses interleave, each word is read when its read is
+//! reported.
 
 pub(crate) mod by_number;
 mod cpp;
@@ -35,32 +38,32 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use vectors::Vectors;
 
-/// Memory: its address and its size in bytes.
+/// A range of memory: its address and its size in bytes.
 type Span = (usize, usize);
 
-/// What a function does with memory.
+/// An effect of a function on memory.
 #[derive(Clone, Copy)]
 pub(crate) enum Act {
-    /// It reads this.
+    /// Reads this memory.
     Reads(fn(&Arguments) -> Span),
-    /// It writes this.
+    /// Writes this memory.
     Writes(fn(&Arguments) -> Span),
-    /// It only copies. None if the function must do that itself, because it will end the program.
+    /// Only copies. `None` if the function itself must do so, because it will end the program.
     Copies(fn(&Arguments) -> Option<Copy>),
-    /// It reads arguments as a format says, and writes text.
+    /// Reads arguments as a format specifies, and writes text.
     Prints(Printing),
-    /// It reads text, and writes to arguments as a format says.
+    /// Reads text, and writes to arguments as a format specifies.
     Scans(Scanning),
-    /// It reads these buffers.
+    /// Reads these buffers.
     Gathers(Vectors),
-    /// It writes these buffers, as many bytes as its result says.
+    /// Writes these buffers. The result is the number of bytes.
     Scatters(Vectors),
-    /// It sorts this, with comparisons of the program.
+    /// Sorts this memory by comparisons of the program.
     Sorts(fn(&Arguments) -> Span),
-    /// Its result shows what it has written.
+    /// Writes memory that is known from the result.
     Results {
         written: fn(&Arguments, usize) -> Span,
-        /// The most that it writes, if that is known.
+        /// The most that the function writes, if that is known.
         most: fn(&Arguments) -> Span,
     },
 }
@@ -71,7 +74,7 @@ pub(crate) struct Copy {
     to: usize,
     from: usize,
     length: usize,
-    /// What the function returns.
+    /// The result of the function.
     result: usize,
 }
 
@@ -80,20 +83,20 @@ pub(crate) struct Copy {
 pub(crate) struct Callee {
     function: usize,
     acts: &'static [Act],
-    /// What it uses of state that is protected.
+    /// The protected state that it uses.
     uses: Vec<Uses>,
-    /// Its name, for people.
+    /// Its name in reports.
     name: String,
-    /// What it does as a function of the C++ standard library.
+    /// Its effects as a function of the C++ standard library.
     effects: Option<cpp::Effects>,
-    /// A call is noted for the await rule, since its other effects are not known.
+    /// Whether a call is noted for the await rule, since its other effects are unknown.
     is_noted: bool,
-    /// It reports the state of the calling thread, for the await rule.
+    /// Whether it reports the state of the calling thread for the await rule.
     tells_state: bool,
 }
 
 impl Callee {
-    /// A function of this library or of another one.
+    /// Returns the callee for a function of this library or of another one.
     pub(crate) fn new(
         function: usize,
         Name { name, is_unknown }: Name,
@@ -117,7 +120,7 @@ impl Callee {
         }
     }
 
-    /// What the call depends on: arguments, or the memory that it accesses.
+    /// Returns the values on which the call depends: arguments, or the memory that it accesses.
     fn given(&self, arguments: &Arguments) -> [u128; 3] {
         let mut given = [0; 3];
         if let Some(effects) = self.effects {
@@ -147,23 +150,23 @@ impl Callee {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Name {
     pub(crate) name: &'static str,
-    /// It may change more than memory of the program.
+    /// Whether it may change more than memory of the program.
     pub(crate) is_unknown: bool,
 }
 
 impl Name {
-    /// Whether calls do anything that is reported.
+    /// Checks whether calls do anything that is reported.
     pub(crate) fn is_reported(self) -> bool {
         acts(self.name).is_some() || self.is_event()
     }
 
-    /// Whether calls are events whether or not plain accesses are.
+    /// Checks whether calls are events regardless of whether plain accesses are.
     pub(crate) fn is_event(self) -> bool {
         !protected::uses(self.name, self.is_unknown).is_empty()
     }
 }
 
-/// What a function of the system's libraries does with memory of the program, if that is known.
+/// Returns the known effects of a function of the system's libraries on memory of the program.
 fn acts(name: &str) -> Option<&'static [Act]> {
     static KNOWN: OnceLock<FxHashMap<&str, &[Act]>> = OnceLock::new();
     let rows = || table::TABLE.iter().flat_map(|table| table.iter());
@@ -178,7 +181,7 @@ static CONSTANT: OnceLock<Vec<Range<usize>>> = OnceLock::new();
 /// Whether plain accesses are events.
 static ARE_EVENTS: AtomicBool = AtomicBool::new(false);
 
-/// Calls are reported from here on.
+/// Starts to report calls.
 pub(crate) fn prepare(are_events: bool) {
     ARE_EVENTS.store(are_events, Relaxed);
     CONSTANT.get_or_init(image::constant_parts);
@@ -192,9 +195,9 @@ fn is_constant(address: usize) -> bool {
 /// Reports accesses of one call.
 struct Reporter {
     call: Call,
-    /// The state of the thread has been reported.
+    /// Whether the state of the thread has been reported.
     has_told_state: bool,
-    /// What the call depends on.
+    /// The values on which the call depends.
     given: [u128; 3],
 }
 
@@ -204,7 +207,7 @@ impl Reporter {
             return;
         }
         let pointer = std::ptr::with_exposed_provenance(address);
-        // SAFETY: the function that the program calls reads this; the gate is open.
+        // SAFETY: the function that the program calls reads this memory; the gate is open.
         unsafe {
             match self.has_told_state {
                 true => self.call.reads(pointer, length),
@@ -230,7 +233,7 @@ impl Reporter {
                 } else if let (true, Some(data)) = (is_locked, data) {
                     self.performs(data, arguments);
                 }
-                // A stream that was closed is memory that was freed.
+                // A closed stream is freed memory, so that its use is detected.
                 if !is_locked {
                     self.writes((stream, 4));
                 } else if data.is_some() && gate::is_inside() {
@@ -250,7 +253,7 @@ impl Reporter {
 
     fn writes(&mut self, (address, length): Span) {
         if is_program_memory(address) {
-            // SAFETY: likewise.
+            // SAFETY: the function that the program calls writes this memory; the gate is open.
             unsafe {
                 self.call
                     .writes(std::ptr::with_exposed_provenance(address), length);
@@ -259,20 +262,20 @@ impl Reporter {
     }
 }
 
-/// Functions that leave alone what is in a file.
+/// Functions that do not access the content of a file.
 const OF_DESCRIPTORS: [&str; 15] = [
     "close", "dup2", "dup3", "fclose", "fcntl", "fcntl64", "fileno", "flock", "fstat", "fstat64",
     "fseek", "ftell", "lseek", "lseek64", "mmap",
 ];
 
-/// A file is mapped, which the descriptor belongs to.
+/// Handles the mapping of the file of this descriptor.
 pub(crate) fn map_file(descriptor: c_int) {
     if gate::is_inside() || enforce::is_thread_enforced() {
         performs(protected::file(descriptor), "mmap", gate::frame());
     }
 }
 
-/// The function of this name uses state that is protected.
+/// Performs and reports a use of protected state by the function of this name.
 fn performs(state: Use, name: &str, frame: *const Frame) {
     perform(state, frame);
     if !gate::is_inside() {
@@ -297,10 +300,10 @@ fn performs(state: Use, name: &str, frame: *const Frame) {
     });
 }
 
-/// Uses state that is protected.
+/// Performs a use of protected state.
 fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
     if !gate::is_inside() {
-        // It is performed when the thread calls a hook again.
+        // It has been performed when the thread next calls a hook.
         return enforce::begin(match how {
             How::Looks => OpKind::Load,
             How::Changes(_) => OpKind::ReadModifyWrite,
@@ -308,7 +311,7 @@ fn perform(Use { word, how, .. }: Use, frame: *const Frame) {
     }
     let state = std::ptr::with_exposed_provenance_mut::<u64>(word);
     let _closed = gate::close();
-    // SAFETY: the word stands for the state; the frame is that of the call.
+    // SAFETY: the word represents the state; the frame is that of the call.
     unsafe {
         match how {
             How::Looks => {
@@ -329,12 +332,12 @@ fn is_program_memory(address: usize) -> bool {
     address != 0 && !is_constant(address) && !gate::is_errno(address)
 }
 
-/// Reports what the call accesses. Whether the function has been performed, so that it must not be called: then its result is
-/// in the arguments.
+/// Reports the accesses of the call. Returns whether the function has been performed, so that it
+/// must not be called. In this case the arguments contain its result.
 ///
 /// # Safety
 ///
-/// Called by [`enter`] for a call of the program.
+/// [`enter`] calls it for a call of the program.
 unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     let callee = arguments.callee();
     if callee.is_noted {
@@ -343,7 +346,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     if !gate::is_inside() && !enforce::is_thread_enforced() {
         return false;
     }
-    // SAFETY: that of the thread that runs.
+    // SAFETY: the errno of the running thread.
     let errno = unsafe { *libc::__errno_location() };
     let are_events = ARE_EVENTS.load(Relaxed);
     let mut reporter = Reporter {
@@ -357,7 +360,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
     }
     if let Some(effects) = callee.effects {
         effects.report(arguments, &mut reporter);
-        // What it writes besides, as into memory that it asks for, counts as reported.
+        // Its other writes, such as those to memory that it allocates, count as reported.
         HAS_CALLED_LIBRARY.store(true, Relaxed);
     }
     for act in callee.acts {
@@ -368,7 +371,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                 if let Some(copy) = copy(arguments) {
                     let to = std::ptr::with_exposed_provenance_mut::<c_void>(copy.to);
                     let from = std::ptr::with_exposed_provenance(copy.from);
-                    // SAFETY: as the program called it.
+                    // SAFETY: the arguments are those of the program's call.
                     unsafe { hooks::copy(to, from, copy.length) };
                     arguments.set_result(copy.result);
                     is_done = true;
@@ -378,7 +381,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                 printing.report(arguments, &mut reporter);
             }
             Act::Scans(scanning) => {
-                // SAFETY: that of the thread that runs.
+                // SAFETY: the errno of the running thread.
                 unsafe { *libc::__errno_location() = errno };
                 let result = scanning.perform(arguments, &mut reporter);
                 arguments.set_result(result as usize);
@@ -395,7 +398,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                 if are_events {
                     vectors::spans(buffers, usize::MAX).for_each(|span| reporter.writes(span));
                 }
-                // SAFETY: as the program called it, with the error that it has.
+                // SAFETY: the arguments are those of the program's call, and so is the errno.
                 let (result, error) = unsafe {
                     *libc::__errno_location() = errno;
                     (arguments.call(), *libc::__errno_location())
@@ -405,7 +408,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                     vectors::spans(buffers, spans::count(result))
                         .for_each(|span| reporter.writes(span));
                 }
-                // SAFETY: that of the thread that runs.
+                // SAFETY: the errno of the running thread.
                 unsafe { *libc::__errno_location() = error };
                 arguments.set_result(result);
                 return true;
@@ -413,7 +416,7 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
             Act::Sorts(span) => {
                 let span = span(arguments);
                 reporter.reads(span);
-                // SAFETY: as the program called it; the gate is open.
+                // SAFETY: the arguments are those of the program's call; the gate is open.
                 if are_events && unsafe { sorting::sort(arguments, span, &mut reporter) } {
                     is_done = true;
                 } else {
@@ -424,25 +427,25 @@ unsafe extern "C-unwind" fn report(arguments: &mut Arguments) -> bool {
                 if are_events {
                     reporter.writes(most(arguments));
                 }
-                // SAFETY: as the program called it, with the error that it has.
+                // SAFETY: the arguments are those of the program's call, and so is the errno.
                 let result = unsafe {
                     *libc::__errno_location() = errno;
                     arguments.call()
                 };
-                // SAFETY: that of the thread that runs.
+                // SAFETY: the errno of the running thread.
                 let error = unsafe { *libc::__errno_location() };
                 reporter.call.goes_on();
                 if !are_events || most(arguments).1 == 0 {
                     reporter.writes(written(arguments, result));
                 }
-                // SAFETY: likewise.
+                // SAFETY: the errno of the running thread.
                 unsafe { *libc::__errno_location() = error };
                 arguments.set_result(result);
                 return true;
             }
         }
     }
-    // SAFETY: that of the thread that runs.
+    // SAFETY: the errno of the running thread.
     unsafe { *libc::__errno_location() = errno };
     is_done
 }

@@ -1,8 +1,8 @@
-//! Initialisation and destruction of synchronisation objects of POSIX.
+//! Initialisation and destruction of synchronization objects of POSIX.
 //!
-//! Both are writes of the object. They race with uses by other threads that nothing orders. Whether an object was initialised by
-//! a call, or destroyed, is written into the object itself, where the C library keeps nothing. A static initialiser overwrites
-//! the mark, and so makes a new object of one that was destroyed.
+//! Both are writes of the object, and race with unordered uses by other threads. A mark in an
+//! object, where the C library stores nothing, records that a call initialised or destroyed it. A
+//! static initialiser overwrites the mark, and so makes a new object of a destroyed one.
 
 use crate::gate::is_inside;
 use crate::heap;
@@ -13,11 +13,11 @@ use runtime::native;
 /// A kind of object.
 pub(crate) struct Kind {
     name: &'static str,
-    /// Bytes of an object.
+    /// Size of an object in bytes.
     size: usize,
-    /// Where the C library keeps nothing, in bytes from the beginning of an object.
+    /// Offset in bytes of the mark, where the C library stores nothing.
     offset: usize,
-    /// There is a static initialiser: an object need not be initialised by a call.
+    /// Whether a static initialiser exists, so that an object need not be initialised by a call.
     is_static: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) const BARRIER: Kind = Kind {
     is_static: false,
 };
 
-/// Marks of an object that was initialised by a call, and of one that was destroyed.
+/// Marks of an object that a call has initialised, and of one that was destroyed.
 const INITIALISED: u64 = 0x6d61_7a75_726b_6131;
 const DESTROYED: u64 = 0x6d61_7a75_726b_6132;
 
@@ -66,11 +66,11 @@ impl Kind {
     }
 
     fn mark_of(&self, object: usize) -> u64 {
-        // SAFETY: there is memory for an object of this kind.
+        // SAFETY: the memory has the size of an object of this kind.
         unsafe { self.mark(object).read_unaligned() }
     }
 
-    /// The program is about to initialise an object.
+    /// Reports that the program is about to initialise an object.
     pub(crate) fn begins(&self, object: usize, code: usize) {
         heap::check_object(object, code);
         self.check_waits(object, "initialised", code);
@@ -78,32 +78,33 @@ impl Kind {
             check_first(self.name, object, code);
         }
         native::initialise(object, code);
-        // SAFETY: there is memory for an object of this kind.
+        // SAFETY: the memory has the size of an object of this kind.
         unsafe { native::changes(object, self.size) };
     }
 
-    /// The C library has initialised an object, which has a mark only in a check if there is a static initialiser.
+    /// Marks an object that the C library has initialised. Kinds with a static initialiser are
+    /// marked in a check only.
     pub(crate) fn has_begun(&self, object: usize) {
         if self.is_static && !is_inside() {
             return;
         }
-        // SAFETY: there is an object of this kind.
+        // SAFETY: an object of this kind is there.
         unsafe { self.mark(object).write_unaligned(INITIALISED) };
     }
 
-    /// The program destroys an object.
+    /// Reports that the program destroys an object.
     pub(crate) fn ends(&self, object: usize, code: usize) {
         self.check(object, code);
         self.check_waits(object, "destroyed", code);
         native::destroy(object, code);
-        // SAFETY: there is an object of this kind.
+        // SAFETY: an object of this kind is there.
         unsafe {
             native::changes(object, self.size);
             self.mark(object).write_unaligned(DESTROYED);
         }
     }
 
-    /// The program does something to an object that no thread may wait for.
+    /// Fails if a thread waits for the object, which is about to be initialised or destroyed.
     fn check_waits(&self, object: usize, done: &str, code: usize) {
         if native::is_waited_for(object) {
             let message = format!("a {} is {done} while a thread waits for it", self.name);
@@ -111,7 +112,7 @@ impl Kind {
         }
     }
 
-    /// The program uses an object, which must be there.
+    /// Checks that an object exists when the program uses it.
     pub(crate) fn check(&self, object: usize, code: usize) {
         heap::check_object(object, code);
         let what = match self.mark_of(object) {
@@ -126,7 +127,7 @@ impl Kind {
     }
 }
 
-/// The program initialises an object that seems to be there already: it is, if it was initialised here and not destroyed.
+/// Fails if a call has already initialised the marked object and none has destroyed it.
 pub(crate) fn check_first(name: &str, object: usize, code: usize) {
     if let Some(first) = native::initialised_at(object) {
         let place = place(first).map_or_else(String::new, |place| format!(" at {place}"));

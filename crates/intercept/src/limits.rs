@@ -1,5 +1,5 @@
-//! Limits of the process. They are put back (`system_state`), and calls that ask for them or for descriptors are ordered with calls that set
-//! them. Those that would stop the checker, or could not be put back, are refused; others stop what is no event.
+//! Limits of the process, restored by `system_state`. Calls that set them are ordered with queries
+//! of limits and descriptors. Limits that stop the checker or cannot be restored are refused.
 
 use crate::gate::{close, code, is_inside};
 use libc::{c_int, rlimit};
@@ -7,7 +7,7 @@ use report::Omission;
 use runtime::native;
 use std::sync::OnceLock;
 
-/// Limits of what another thread may do at the same time without an event: to map memory, to lock it, to start threads.
+/// Limits that other threads reach without events: by mapping or locking memory, by threads.
 const NOT_ORDERED: [u32; 4] = [
     libc::RLIMIT_AS,
     libc::RLIMIT_DATA,
@@ -15,14 +15,14 @@ const NOT_ORDERED: [u32; 4] = [
     libc::RLIMIT_NPROC,
 ];
 
-/// Descriptors that the checker needs to answer.
+/// Number of descriptors that the checker needs in order to answer.
 const FEWEST_DESCRIPTORS: libc::rlim_t = 8;
 
-/// A limit is about to be set.
+/// Handles a limit that is about to be set.
 ///
 /// # Safety
 ///
-/// The program gave the pointer.
+/// The program passed the pointer.
 pub(crate) unsafe fn meet(kind: u32, limit: *const rlimit) {
     if limit.is_null() {
         return;
@@ -31,7 +31,7 @@ pub(crate) unsafe fn meet(kind: u32, limit: *const rlimit) {
         rlim_cur: libc::RLIM_INFINITY,
         rlim_max: libc::RLIM_INFINITY,
     };
-    // SAFETY: asks for a limit; a kind that does not exist leaves what is there. The new one is the program's.
+    // SAFETY: a query, which changes nothing for an unknown kind. The program passed the new limit.
     let new = unsafe {
         libc::getrlimit(kind, &raw mut before);
         *limit
@@ -59,7 +59,7 @@ pub(crate) unsafe fn meet(kind: u32, limit: *const rlimit) {
     }
 }
 
-/// Whether the process may raise hard limits. This is tried with one that means nothing to the checker.
+/// Checks whether the process may raise hard limits, by one that the checker does not need.
 fn may_raise_limits() -> bool {
     static MAY: OnceLock<bool> = OnceLock::new();
     *MAY.get_or_init(|| {
@@ -68,7 +68,7 @@ fn may_raise_limits() -> bool {
             rlim_cur: 0,
             rlim_max: 0,
         };
-        // SAFETY: asks for a limit, and sets it.
+        // SAFETY: queries and sets a limit.
         unsafe {
             libc::getrlimit(KIND, &raw mut before);
             let rlim_max = before.rlim_max.saturating_sub(1);
@@ -85,7 +85,7 @@ fn may_raise_limits() -> bool {
 export! {
     placed fn setrlimit(kind: u32, limit: *const rlimit) -> c_int {
         if is_inside() {
-            // SAFETY: the program gave the pointer.
+            // SAFETY: the program passed the pointer.
             unsafe { meet(kind, limit) };
         }
         real!(setrlimit(kind, limit): fn(u32, *const rlimit) -> c_int)
@@ -93,7 +93,7 @@ export! {
 
     placed fn setrlimit64(kind: u32, limit: *const rlimit) -> c_int {
         if is_inside() {
-            // SAFETY: the program gave the pointer; on this system both structures are the same.
+            // SAFETY: the program passed the pointer; on this system both structures are equal.
             unsafe { meet(kind, limit) };
         }
         real!(setrlimit64(kind, limit): fn(u32, *const rlimit) -> c_int)
@@ -101,7 +101,7 @@ export! {
 
     placed fn prlimit(process: c_int, kind: u32, new: *const rlimit, old: *mut rlimit) -> c_int {
         if is_inside() {
-            // SAFETY: the program gave the pointer.
+            // SAFETY: the program passed the pointer.
             unsafe { meet(kind, new) };
         }
         real!(prlimit(process, kind, new, old): fn(c_int, u32, *const rlimit, *mut rlimit) -> c_int)

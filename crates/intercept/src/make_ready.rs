@@ -1,12 +1,13 @@
-//! Results that a thread of C++ makes ready when it ends (`set_value_at_thread_exit`, `make_ready_at_thread_exit`).
+//! Results that a C++ thread makes ready when it ends (`set_value_at_thread_exit`,
+//! `make_ready_at_thread_exit`).
 //!
-//! The library of C++ does this in code without hooks: no event would make the result ready, and no edge would order it
-//! before its uses. So the same is done here with calls of hooks, where a compiler would have put them.
-//! The checker treats this as code of the program. The layouts are those of the ABI of libstdc++ since gcc 5.
+//! The C++ library does this in code without hooks: no event would make the result ready, and no
+//! edge would order it before its uses. This module does the same with the hooks that a compiler
+//! generates, as code of the program. The layouts are those of libstdc++'s ABI since gcc 5.
 
 use libc::{c_int, c_uint, c_void, size_t};
 
-/// `_State_baseV2::_Make_ready`: what the library calls when the thread ends, and a `weak_ptr` to the state.
+/// `_State_baseV2::_Make_ready`: the callback for the thread's end, and a `weak_ptr` to the state.
 #[repr(C)]
 struct MakeReady {
     next: *mut c_void,
@@ -15,7 +16,7 @@ struct MakeReady {
     counts: *mut Counts,
 }
 
-/// `_State_baseV2`: what a future shares with its promise.
+/// `_State_baseV2`: the state that a future shares with its promise.
 #[repr(C)]
 struct State {
     functions: *const c_void,
@@ -31,7 +32,7 @@ struct Counts {
     observers: c_uint,
 }
 
-/// Its virtual functions.
+/// The virtual functions of `_Sp_counted_base`.
 #[repr(C)]
 struct Functions {
     destructors: [*const c_void; 2],
@@ -60,13 +61,13 @@ unsafe extern "C-unwind" {
     fn _ZdlPvm(block: *mut c_void, size: size_t);
 }
 
-/// As `_Make_ready::_S_run`.
+/// Replaces `_Make_ready::_S_run`.
 ///
 /// # Safety
 ///
-/// The library calls it once, at the end of the thread that gave it.
+/// The library calls it once, at the end of the thread that registered it.
 unsafe extern "C-unwind" fn make_ready(element: *mut MakeReady) {
-    // SAFETY: the element is as the library made it, and keeps the counts alive; the state is alive while it has an owner.
+    // SAFETY: the library made the element. It keeps the counts alive, and an owner the state.
     unsafe {
         let MakeReady { state, counts, .. } = element.read();
         if is_taken(counts) {
@@ -85,7 +86,7 @@ unsafe extern "C-unwind" fn make_ready(element: *mut MakeReady) {
     }
 }
 
-/// Wakes the threads that wait for the status, which may be gone.
+/// Wakes the threads that wait for the status, which may be freed by now.
 fn notify_all(status: *mut c_uint) {
     real!(_ZNSt28__atomic_futex_unsigned_base19_M_futex_notify_allEPj(status): fn(*mut c_uint));
 }
@@ -112,11 +113,11 @@ unsafe fn is_taken(counts: *mut Counts) -> bool {
     }
 }
 
-/// Takes an observer away. Without any the counts are gone.
+/// Removes an observer. The last one frees the counts.
 ///
 /// # Safety
 ///
-/// The caller has been counted.
+/// The caller is a counted observer.
 unsafe fn observe_no_more(counts: *mut Counts) {
     // SAFETY: as promised by the caller.
     unsafe {

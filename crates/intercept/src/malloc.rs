@@ -1,5 +1,5 @@
-//! `malloc` and its family: the program has its own heap. In a check, what the C library allocates for the checker is
-//! the checker's; otherwise, and before the program's start, it comes from the C library.
+//! `malloc` and its family for the program's own heap. In a check, the C library's allocations for
+//! the checker use the checker's memory; otherwise, and before the start, that of the C library.
 
 use crate::allocator::Allocator;
 use crate::gate::{self, close, code, is_inside};
@@ -23,7 +23,7 @@ export! {
         match allocated(size, GRANULE) {
             Some(pointer) => or_no_memory(pointer),
             None if is_apart() => own_memory::allocate(size),
-            // SAFETY: passed on.
+            // SAFETY: the call is passed on.
             None => unsafe { __libc_malloc(size) },
         }
     }
@@ -35,7 +35,7 @@ export! {
         match filled(bytes, GRANULE, 0) {
             Some(pointer) => or_no_memory(pointer),
             None if is_apart() => own_memory::allocate_zeroed(count, size),
-            // SAFETY: passed on.
+            // SAFETY: the call is passed on.
             None => unsafe { __libc_calloc(count, size) },
         }
     }
@@ -58,7 +58,7 @@ export! {
     }
 
     placed fn free(pointer: *mut c_void) {
-        // The C library does so some twenty times where a thread starts.
+        // The C library frees null some twenty times at the start of a thread.
         if !pointer.is_null() {
             release(pointer);
         }
@@ -96,7 +96,7 @@ export! {
         if pointer.is_null() {
             return libc::ENOMEM;
         }
-        // SAFETY: as the program asked.
+        // SAFETY: the program passed the pointer.
         unsafe { *result = pointer };
         0
     }
@@ -112,14 +112,14 @@ export! {
     }
 }
 
-/// Whether `malloc` is another one than that of here: one of the program, or of a library that takes its place.
+/// Checks whether `malloc` is a function of the program or of a library that replaces it.
 pub(crate) fn is_replaced() -> bool {
     // SAFETY: a valid name.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
     image_of(found) != image_of(is_replaced as *const c_void)
 }
 
-/// Where the image begins that an address is in; none if that is unknown.
+/// Returns the start of the image that contains an address; none if that is unknown.
 fn image_of(address: *const c_void) -> Option<usize> {
     // SAFETY: zero is valid for this plain structure, which the call fills.
     let (is_known, found) = unsafe {
@@ -129,7 +129,7 @@ fn image_of(address: *const c_void) -> Option<usize> {
     is_known.then(|| found.dli_fbase.addr())
 }
 
-/// What `free` does to memory.
+/// Performs `free`.
 #[inline(never)]
 fn release(pointer: *mut c_void) {
     match (heap::contains(pointer.addr()), is_inside()) {
@@ -137,7 +137,7 @@ fn release(pointer: *mut c_void) {
             let (code, _closed) = (code(), close());
             heap::give_back(pointer, Allocator::Malloc, code);
         }
-        // What others allocated is there in the next execution, too.
+        // Memory that others have allocated must exist in the next execution, too.
         (false, true) => {
             let (code, _closed) = (code(), close());
             if is_of_variable(pointer.addr()) {
@@ -147,14 +147,15 @@ fn release(pointer: *mut c_void) {
         }
         (true, false) => {}
         (false, false) if own_memory::contains(pointer.addr()) => own_memory::free(pointer),
-        // What the C library gave out before the program began belongs to its state, which stays as it is.
+        // Memory that the C library allocated before the program began is part of its state, which
+        // stays unchanged.
         (false, false) if is_apart() => {}
-        // SAFETY: passed on.
+        // SAFETY: the call is passed on.
         (false, false) => unsafe { __libc_free(pointer) },
     }
 }
 
-/// Whether the allocator of the C library is left alone.
+/// Whether the allocator of the C library is no longer used.
 static IS_APART: AtomicBool = AtomicBool::new(false);
 
 #[inline(always)]
@@ -162,7 +163,7 @@ fn is_apart() -> bool {
     IS_APART.load(Relaxed)
 }
 
-/// From now on the allocator of the C library is left alone.
+/// Stops the use of the allocator of the C library.
 pub(crate) fn set_apart() {
     IS_APART.store(true, Relaxed);
 }
@@ -170,14 +171,14 @@ pub(crate) fn set_apart() {
 fn align_outside(align: usize, size: usize) -> *mut c_void {
     match is_apart() {
         true => own_memory::allocate_aligned(align, size),
-        // SAFETY: passed on.
+        // SAFETY: the call is passed on.
         false => unsafe { __libc_memalign(align, size) },
     }
 }
 
 fn reallocate_outside(pointer: *mut c_void, size: usize) -> *mut c_void {
     if !is_apart() {
-        // SAFETY: passed on.
+        // SAFETY: the call is passed on.
         return unsafe { __libc_realloc(pointer, size) };
     }
     if pointer.is_null() || own_memory::contains(pointer.addr()) {
@@ -186,13 +187,13 @@ fn reallocate_outside(pointer: *mut c_void, size: usize) -> *mut c_void {
     let new = own_memory::allocate(size);
     if !new.is_null() {
         let old = real!(malloc_usable_size(pointer): fn(*mut c_void) -> size_t);
-        // SAFETY: both blocks are as long as that.
+        // SAFETY: both blocks have at least this size.
         unsafe { new.copy_from_nonoverlapping(pointer, old.min(size)) };
     }
     new
 }
 
-/// What `realloc` does to the program's memory.
+/// Performs `realloc` for the program's memory.
 fn reallocate(pointer: *mut c_void, size: usize) -> *mut c_void {
     let code = gate::code();
     if size == 0 && heap::contains(pointer.addr()) && is_inside() {
@@ -212,7 +213,7 @@ fn reallocate(pointer: *mut c_void, size: usize) -> *mut c_void {
         false if own_memory::contains(pointer.addr()) => own_memory::usable(pointer),
         false => real!(malloc_usable_size(pointer): fn(*mut c_void) -> size_t),
     };
-    // SAFETY: both blocks are as long as that.
+    // SAFETY: both blocks have at least this size.
     unsafe { std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), new.cast::<u8>(), old.min(size)) };
     if known && is_inside() {
         let _closed = close();
@@ -221,12 +222,12 @@ fn reallocate(pointer: *mut c_void, size: usize) -> *mut c_void {
     new
 }
 
-/// Memory of this size for the program or its constructors.
+/// Allocates memory for the program or its constructors.
 fn allocated(size: usize, align: usize) -> Option<*mut c_void> {
     filled(size, align, heap::FILL)
 }
 
-/// The same with these bytes.
+/// Allocates memory that is filled with the byte `fill`.
 fn filled(size: usize, align: usize, fill: u8) -> Option<*mut c_void> {
     heap::allocate_here(Asked {
         size,
@@ -236,7 +237,7 @@ fn filled(size: usize, align: usize, fill: u8) -> Option<*mut c_void> {
     })
 }
 
-/// Whether this is a static variable, or on the stack of the thread that runs. Null is neither.
+/// Checks whether this is a static variable or on the running thread's stack. Null is neither.
 fn is_of_variable(address: usize) -> bool {
     let is_static = || {
         let mut parts = image::parts();
@@ -246,7 +247,7 @@ fn is_of_variable(address: usize) -> bool {
 }
 
 fn no_memory() -> *mut c_void {
-    // SAFETY: errno is always there.
+    // SAFETY: every thread has an errno.
     unsafe { *libc::__errno_location() = libc::ENOMEM };
     std::ptr::null_mut()
 }

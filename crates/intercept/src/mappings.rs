@@ -1,5 +1,5 @@
-//! The mappings of the process: which can be read (asked only where an execution is shown), which can be written, and
-//! which are the checker's.
+//! The mappings of the process: the readable ones (queried only when an execution is shown), the
+//! writable ones, and those of the checker.
 
 use crate::gate::Own;
 use crate::system_calls;
@@ -7,22 +7,22 @@ use libc::{c_int, c_void, off_t, size_t};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// In ascending order; as they were when an address was met that was in none of them.
+/// Readable mappings in ascending order, as of the last lookup of an address outside of them.
 static MAPPINGS: Own<Vec<Range<u64>>> = Own::new(Vec::new());
 
-/// Notes the mappings, if this address is not in one that is known.
+/// Reads the mappings again if the address is not in a known one.
 pub(crate) fn refresh_for(address: u64) {
     if !MAPPINGS.get().iter().any(|known| known.contains(&address)) {
         *MAPPINGS.get() = shown().lines().filter_map(readable).collect();
     }
 }
 
-/// Some memory is unmapped.
+/// Forgets the mappings after some memory was unmapped.
 pub(crate) fn forget() {
     MAPPINGS.get().clear();
 }
 
-/// Eight bytes, if they can be read.
+/// Reads eight bytes, if they are readable.
 pub(crate) fn read(address: u64) -> Option<u64> {
     let last = address.checked_add(7)?;
     let mappings = MAPPINGS.get();
@@ -30,12 +30,12 @@ pub(crate) fn read(address: u64) -> Option<u64> {
     let known = mappings.get(after.checked_sub(1)?)?;
     known.contains(&last).then_some(())?;
     let place = std::ptr::with_exposed_provenance::<[u8; 8]>(usize::try_from(address).ok()?);
-    // SAFETY: the memory is mapped and can be read; stacks, images and heaps stay as long as the process. What is read
-    // may be this function's own stack, which changes meanwhile: any value will do then.
+    // SAFETY: the memory is mapped and readable; stacks, images and heaps live as long as the
+    // process. It may be this function's own stack, which changes: any value will do then.
     Some(u64::from_le_bytes(unsafe { place.read_volatile() }))
 }
 
-/// `7f12a000-7f12c000 rw-p 00000000 00:00 0`. Of those of the kernel (`[vvar]`) not all can be read.
+/// Parses `7f12a000-7f12c000 rw-p 00000000 00:00 0`, unless it may be unreadable (`[vvar]`).
 fn readable(line: &str) -> Option<Range<u64>> {
     if line.ends_with(']') && !line.ends_with("[heap]") && !line.ends_with("[stack]") {
         return None;
@@ -47,10 +47,10 @@ fn readable(line: &str) -> Option<Range<u64>> {
         .then_some(number(start)?..number(end)?)
 }
 
-/// What the checker has mapped.
+/// Mappings of the checker.
 static OWN: Mutex<Vec<Range<usize>>> = Mutex::new(Vec::new());
 
-/// In the place of `mmap` where this library calls it in a check.
+/// Replaces `mmap` where this library calls it in a check.
 pub(crate) extern "C" fn map(
     address: *mut c_void,
     length: size_t,
@@ -70,7 +70,7 @@ pub(crate) extern "C" fn map(
     // SAFETY: as the caller promises for `mmap`.
     let result = unsafe { system_calls::call(libc::SYS_mmap, arguments) };
     if (-4095..0).contains(&result) {
-        // SAFETY: errno is always there.
+        // SAFETY: every thread has an errno.
         unsafe { *libc::__errno_location() = -result as c_int };
         return libc::MAP_FAILED;
     }
@@ -80,12 +80,12 @@ pub(crate) extern "C" fn map(
     std::ptr::with_exposed_provenance_mut(start)
 }
 
-/// What the checker has mapped. Some of it may be given back by now.
+/// Returns the mappings of the checker. Some may be unmapped by now.
 pub(crate) fn own() -> Vec<Range<usize>> {
     OWN.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// The private memory that can be written, but for the stack of the first thread.
+/// Returns the private writable memory, except for the stack of the first thread.
 pub(crate) fn writable() -> Vec<Range<usize>> {
     let text = shown();
     let lines = text.lines().filter(|line| !line.ends_with("[stack]"));
@@ -97,19 +97,19 @@ pub(crate) fn writable() -> Vec<Range<usize>> {
     ranges.collect()
 }
 
-/// Whether the program may put code on its stack.
+/// Checks whether the program may execute code on its stack.
 pub(crate) fn has_executable_stack() -> bool {
     let shown = shown();
     let mut lines = shown.lines();
     lines.any(|line| line.ends_with("[stack]") && line.contains(" rwxp "))
 }
 
-/// The mappings as the system shows them.
+/// Returns the mappings as the system prints them.
 pub(crate) fn shown() -> String {
     std::fs::read_to_string("/proc/self/maps").unwrap_or_default()
 }
 
-/// All of these mappings but those of the kernel and the stack of the first thread.
+/// Parses all mappings except those of the kernel and the stack of the first thread.
 pub(crate) fn all(shown: &str) -> Vec<Range<usize>> {
     let lines = shown
         .lines()
@@ -119,7 +119,7 @@ pub(crate) fn all(shown: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// `7f12a000-7f12c000`
+/// Parses `7f12a000-7f12c000`.
 fn range(text: &str) -> Option<Range<usize>> {
     let (start, end) = text.split_once('-')?;
     let number = |text| usize::from_str_radix(text, 16).ok();

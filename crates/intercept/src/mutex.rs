@@ -1,6 +1,6 @@
-//! Mutexes: POSIX's and C11's.
+//! Mutexes of POSIX and of C11.
 //!
-//! Who holds a mutex, and how often, is written where the C library writes it, into the program's own object.
+//! The owner and the count of a mutex are where the C library keeps them, in the program's object.
 
 use crate::clock;
 use crate::ending::{THRD_BUSY, THRD_ERROR, THRD_TIMEDOUT};
@@ -14,7 +14,7 @@ use libc::{c_int, c_uint, clockid_t, pthread_mutex_t, pthread_mutexattr_t, times
 use report::FailureKind;
 use runtime::native::{self, Frame, at};
 
-/// How the C library lays out a mutex.
+/// The C library's layout of a mutex.
 #[repr(C)]
 struct MutexLayout {
     lock: c_int,
@@ -26,14 +26,14 @@ struct MutexLayout {
 
 const RECURSIVE: c_int = 1;
 const ERROR_CHECKING: c_int = 2;
-/// What the C library makes of the kind of a mutex that is destroyed.
+/// The kind that the C library sets when a mutex is destroyed.
 const DESTROYED: c_int = -1;
-/// The kind of a mutex in memory of the heap that was never written.
+/// The kind of a mutex in heap memory that was never written.
 const UNWRITTEN: c_int = heap::UNWRITTEN as c_int;
-/// The bits of a kind that tell these apart.
+/// Mask of the bits in a kind that distinguish these.
 const KINDS: c_int = 3;
 
-/// How a mutex is to be taken.
+/// The way to take a mutex.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
     Wait,
@@ -41,11 +41,11 @@ enum How {
     Timed(*const timespec),
 }
 
-/// Takes a mutex; the error of POSIX if it cannot.
+/// Takes a mutex, or returns the POSIX error.
 ///
 /// # Safety
 ///
-/// The program gave the mutex.
+/// The program passed the mutex.
 unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_int {
     let code = code_of(frame);
     heap::check_object(mutex.addr(), code);
@@ -78,10 +78,10 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
         How::Timed(_) => tries_to_lock(frame, || lock.lock_timed().then_some(())).is_some(),
     };
     clock::acquire(mutex.addr());
-    // Only now, since to destroy a mutex is an event that comes before or after this one.
+    // This check comes last, since a destruction is an event before or after this one.
     check(layout.kind, code);
     if let (false, How::Timed(until)) = (is_granted, how) {
-        // SAFETY: the program gave the time.
+        // SAFETY: the program passed the time.
         unsafe { clock::reach(until) };
     }
     let failed = match how {
@@ -101,7 +101,7 @@ unsafe fn lock(mutex: *mut pthread_mutex_t, how: How, frame: *const Frame) -> c_
     failed.unwrap_or(0)
 }
 
-/// Writes down who holds a mutex, and how often.
+/// Sets the owner of a mutex and its count.
 ///
 /// # Safety
 ///
@@ -116,7 +116,7 @@ pub(crate) unsafe fn hold(mutex: *mut pthread_mutex_t, owner: c_int, count: c_ui
     }
 }
 
-/// Gives a mutex back.
+/// Releases a mutex.
 ///
 /// # Safety
 ///
@@ -153,7 +153,8 @@ unsafe fn unlock(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     0
 }
 
-/// Ends a mutex, which nobody may hold: an event, so that every order with other uses of the mutex is tried.
+/// Destroys a mutex, which no thread may hold. This is an event, so that every order with other
+/// uses of the mutex is explored.
 fn destroy(mutex: *mut pthread_mutex_t, code: usize) {
     heap::check_object(mutex.addr(), code);
     let lock = native::mutex_at(mutex.addr(), code);
@@ -172,7 +173,7 @@ fn destroy(mutex: *mut pthread_mutex_t, code: usize) {
     native::destroy(mutex.addr(), code);
 }
 
-/// The program uses a mutex of this kind.
+/// Fails if the program uses a destroyed or uninitialised mutex.
 fn check(kind: c_int, code: usize) {
     let what = match kind {
         DESTROYED => "destroyed",
@@ -183,7 +184,7 @@ fn check(kind: c_int, code: usize) {
     native::fail(code, FailureKind::Misuse, message);
 }
 
-/// A thread that waits for a condition gives up its mutex for that time: how often it holds it.
+/// Releases the mutex of a thread that waits for a condition. Returns its count.
 ///
 /// # Safety
 ///
@@ -207,7 +208,8 @@ pub(crate) unsafe fn lend(mutex: *mut pthread_mutex_t, code: usize) -> c_uint {
     count
 }
 
-/// It holds the mutex again, as often as before; 0, or what it is told of a mutex whose owner has ended.
+/// Restores the count of the mutex that the thread has again. Returns 0 or the error for a mutex
+/// whose owner has ended.
 ///
 /// # Safety
 ///
@@ -253,7 +255,7 @@ export! {
             return real!(pthread_mutex_lock(mutex): fn(*mut pthread_mutex_t) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the mutex.
+        // SAFETY: the program passed the mutex.
         unsafe { lock(mutex, How::Wait, frame) }
     }
 
@@ -262,7 +264,7 @@ export! {
             return real!(pthread_mutex_trylock(mutex): fn(*mut pthread_mutex_t) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the mutex.
+        // SAFETY: the program passed the mutex.
         unsafe { lock(mutex, How::Try, frame) }
     }
 
@@ -271,7 +273,7 @@ export! {
             return real!(pthread_mutex_timedlock(mutex, until): fn(*mut pthread_mutex_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the mutex.
+        // SAFETY: the program passed the mutex.
         unsafe { lock(mutex, How::Timed(until), frame) }
     }
 
@@ -281,7 +283,7 @@ export! {
                 fn(*mut pthread_mutex_t, clockid_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the mutex.
+        // SAFETY: the program passed the mutex.
         unsafe { lock(mutex, How::Timed(until), frame) }
     }
 
@@ -290,7 +292,7 @@ export! {
             return real!(pthread_mutex_unlock(mutex): fn(*mut pthread_mutex_t) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        // SAFETY: the program gave the mutex.
+        // SAFETY: the program passed the mutex.
         unsafe { unlock(mutex, code) }
     }
 
@@ -330,7 +332,7 @@ export! {
             return real!(mtx_lock(mutex): fn(*mut pthread_mutex_t) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the mutex.
+        // SAFETY: the program passed the mutex.
         match unsafe { lock(mutex, How::Wait, frame) } {
             0 => 0,
             _ => THRD_ERROR,
@@ -342,7 +344,7 @@ export! {
             return real!(mtx_trylock(mutex): fn(*mut pthread_mutex_t) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the mutex.
+        // SAFETY: the program passed the mutex.
         match unsafe { lock(mutex, How::Try, frame) } {
             0 => 0,
             _ => THRD_BUSY,
@@ -354,7 +356,7 @@ export! {
             return real!(mtx_timedlock(mutex, until): fn(*mut pthread_mutex_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the mutex.
+        // SAFETY: the program passed the mutex.
         match unsafe { lock(mutex, How::Timed(until), frame) } {
             0 => 0,
             _ => THRD_TIMEDOUT,
@@ -366,7 +368,7 @@ export! {
             return real!(mtx_unlock(mutex): fn(*mut pthread_mutex_t) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        // SAFETY: the program gave the mutex.
+        // SAFETY: the program passed the mutex.
         match unsafe { unlock(mutex, code) } {
             0 => 0,
             _ => THRD_ERROR,

@@ -1,15 +1,15 @@
-//! `operator new` and `operator delete` of C++: as the library of C++ has them, but a block belongs to the place that asked
-//! for it, not to that library.
+//! `operator new` and `operator delete` of C++. They behave like those of the C++ library, but a
+//! block belongs to the place that allocates it, not to that library.
 
 use crate::allocator::Allocator;
 use crate::gate::{close, code, is_inside};
 use crate::heap::{self, Asked};
 use libc::{c_void, size_t};
 
-/// What a fundamental type needs at most.
+/// Largest alignment of a fundamental type.
 const ALIGN: usize = 16;
 
-/// A block for the program, or nothing if the library of C++ is to decide: outside, and where there is no memory.
+/// Allocates a block for the program, or returns `None` if the C++ library must do so.
 fn allocated(size: size_t, align: usize, allocator: Allocator) -> Option<*mut c_void> {
     let block = heap::allocate_here(Asked {
         size: size.max(1),
@@ -20,7 +20,7 @@ fn allocated(size: size_t, align: usize, allocator: Allocator) -> Option<*mut c_
     (!block.is_null()).then_some(block)
 }
 
-/// Frees a block of the program; false for those of others.
+/// Frees a block of the program. Returns false for other blocks.
 fn is_freed(block: *mut c_void, by: Allocator) -> bool {
     let is_of_program = is_inside() && heap::contains(block.addr());
     if is_of_program {
@@ -30,7 +30,7 @@ fn is_freed(block: *mut c_void, by: Allocator) -> bool {
     is_of_program
 }
 
-/// Forms of `new`: a size, and whatever more. `nothrow` is an address of no use.
+/// Forms of `new`: a size and any further arguments. `nothrow` is an unused address.
 macro_rules! news {
     ($($name:ident($size:ident $(, $more:ident: $type:ty)*), $allocator:ident, $align:expr;)*) => {
         export! {
@@ -55,7 +55,7 @@ news! {
     _ZnamSt11align_val_tRKSt9nothrow_t(size, align: size_t, nothrow: *const c_void), NewArray, align;
 }
 
-/// Forms of `delete`: a block, and whatever more.
+/// Forms of `delete`: a block and any further arguments.
 macro_rules! deletes {
     ($($name:ident($block:ident $(, $more:ident: $type:ty)*), $allocator:ident;)*) => {
         export! {

@@ -1,4 +1,4 @@
-//! What is done once: by POSIX, by C11, and for the local statics of C++.
+//! One-time initialisation: by POSIX, by C11, and for the local statics of C++.
 
 use crate::clock;
 use crate::gate::{self, close, code, is_inside};
@@ -50,11 +50,11 @@ export! {
         }
         let (code, _closed) = (code(), close());
         if image::is_compilers(guard.addr()) {
-            // SAFETY: the first byte of a guard tells whether it is done.
+            // SAFETY: the first byte of a guard records whether the initialisation is done.
             return unsafe { *guard = 1 };
         }
-        // Whoever finds the byte set, by an acquire load of its own, does not come here.
-        // SAFETY: the first byte of a guard tells whether it is done.
+        // A thread that finds the byte set, by its own acquire load, does not call this library.
+        // SAFETY: the first byte of a guard records whether the initialisation is done.
         unsafe { native::store(guard, 1, std::sync::atomic::Ordering::Release, code) };
         clock::release(guard.addr());
         let once = native::once_at(guard.addr(), code);
@@ -71,8 +71,8 @@ export! {
     }
 }
 
-/// Runs the initialiser, or waits for the thread that does. If it is left by an exception or because its thread ends, the next
-/// caller runs it again.
+/// Runs the initialiser, or waits for the thread that runs it. If the initialiser is left by an
+/// exception or by the end of its thread, the next caller runs it again.
 fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
     if image::is_compilers(control) {
         return library_once(control, initialise);
@@ -80,7 +80,7 @@ fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
     let once = native::once_at(control, code);
     if let Entry::Initialise { .. } = at(code, || once.enter()) {
         let attempt = Attempt { once, code };
-        // SAFETY: the program gave the function.
+        // SAFETY: the program passed the function.
         unsafe { gate::run(threads::own_pointer(), initialise as usize, [0; 3]) };
         std::mem::forget(attempt);
         clock::release(control);
@@ -89,7 +89,7 @@ fn once(control: usize, code: usize, initialise: extern "C-unwind" fn()) {
     clock::acquire(control);
 }
 
-/// An initialiser that runs.
+/// A running initialiser.
 struct Attempt {
     once: runtime::Once,
     code: usize,
@@ -101,11 +101,11 @@ impl Drop for Attempt {
     }
 }
 
-/// A library of the compiler sets itself up, for its unwinder or its streams. This shares nothing with the program, runs without
-/// a hook, and so is no event: who comes first is no matter of the program's.
+/// Runs the initialiser of a compiler's library, for its unwinder or its streams. It shares nothing
+/// with the program and calls no hook. So it is no event, and the order of threads is irrelevant.
 fn library_once(control: usize, initialise: extern "C-unwind" fn()) {
     if native::begins_library_once(control) {
-        // SAFETY: the library gave the function.
+        // SAFETY: the library passed the function.
         unsafe { gate::run(threads::own_pointer(), initialise as usize, [0; 3]) };
     }
 }

@@ -1,8 +1,9 @@
-//! Which descriptors of the program share data, so that what is written to one of them is read from another.
+//! Descriptors of the program that share data, so that data written to one is read from another.
 //!
-//! Numbers that the system gives to files differ from execution to execution. A file is known here by the descriptor by which the
-//! execution first had it. Calls that open and close descriptors are events in one order, and between two of them this does not change, so
-//! that all interleavings with that order have the same names.
+//! The system's numbers for files differ between executions. So the name of a file is the first
+//! descriptor by which the execution has it. Calls that open and close descriptors are events in
+//! one order, and nothing changes between two of them. So all interleavings with this order have
+//! the same names.
 
 use crate::gate::Own;
 use crate::system_calls;
@@ -12,28 +13,28 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 struct Open {
     descriptor: c_int,
-    /// Device and number.
+    /// Device and inode number.
     file: (u64, u64),
     name: c_int,
 }
 
 static OPEN: Own<Vec<Open>> = Own::new(Vec::new());
 
-/// Descriptors may have been opened or closed since they were looked at.
+/// Whether descriptors may have been opened or closed since the last query.
 static ARE_CHANGED: AtomicBool = AtomicBool::new(true);
 
-/// An execution begins. Such a program is never put back in the middle of one.
+/// Begins an execution. Programs with files have no savepoints, so that this is all.
 pub(crate) fn begin() {
     OPEN.get().clear();
     change();
 }
 
-/// The program may open or close descriptors before its next event.
+/// Records that the program may open or close descriptors before its next event.
 pub(crate) fn change() {
     ARE_CHANGED.store(true, Relaxed);
 }
 
-/// The name of the file that a descriptor belongs to.
+/// Returns the name of the file of a descriptor.
 pub(crate) fn name_of(descriptor: c_int) -> c_int {
     look_again();
     let mut open = OPEN.get().iter();
@@ -41,7 +42,7 @@ pub(crate) fn name_of(descriptor: c_int) -> c_int {
     found.map_or(descriptor, |open| open.name)
 }
 
-/// The name of the file with this path, if it has a descriptor.
+/// Returns the name of the file with this path, if it has a descriptor.
 pub(crate) fn name_of_path(folder: c_int, path: *const c_char) -> Option<c_int> {
     look_again();
     let mut status = MaybeUninit::<stat>::uninit();
@@ -88,10 +89,10 @@ fn look_again() {
     }
 }
 
-/// The descriptors of files that keep data, in ascending order.
+/// Returns the descriptors of files that keep data, in ascending order.
 fn descriptors() -> Vec<(c_int, (u64, u64))> {
     const FOLDER: &[u8] = b"/proc/self/fd\0";
-    /// Where the length of an entry is, and its name.
+    /// Offsets of the length and the name of an entry.
     const LENGTH: usize = 16;
     const NAME: usize = 19;
     let mut found = Vec::new();
@@ -117,12 +118,12 @@ fn descriptors() -> Vec<(c_int, (u64, u64))> {
             0,
             0,
         ];
-        // SAFETY: likewise.
+        // SAFETY: as above.
         let length = unsafe { system_calls::call(libc::SYS_getdents64, room) };
         if length <= 0 {
             break;
         }
-        // SAFETY: the words are bytes, too.
+        // SAFETY: every word consists of bytes.
         let bytes =
             unsafe { std::slice::from_raw_parts(entries.as_ptr().cast::<u8>(), length as usize) };
         let mut rest = bytes;
@@ -141,22 +142,22 @@ fn descriptors() -> Vec<(c_int, (u64, u64))> {
             rest = &rest[size..];
         }
     }
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { system_calls::call(libc::SYS_close, [folder as usize, 0, 0, 0, 0, 0]) };
     found.sort_unstable();
     found
 }
 
-/// Device and number of an open file, unless it is a device.
+/// Returns the device and inode number of an open file, unless it is a device.
 fn file_of(descriptor: c_int) -> Option<(u64, u64)> {
     let mut status = MaybeUninit::<stat>::uninit();
-    // SAFETY: asks of a number.
+    // SAFETY: the call only queries a number.
     let is_there = unsafe { libc::fstat(descriptor, status.as_mut_ptr()) } == 0;
     // SAFETY: the call has filled it.
     is_there.then(|| unsafe { kept(&status.assume_init()) })?
 }
 
-/// Device and number of a file that keeps data.
+/// Returns the device and inode number of a file that keeps data.
 fn kept(status: &stat) -> Option<(u64, u64)> {
     let is_device = matches!(status.st_mode & libc::S_IFMT, libc::S_IFCHR | libc::S_IFBLK);
     (!is_device).then_some((status.st_dev, status.st_ino))

@@ -1,12 +1,13 @@
-//! What this library calls are the functions of the C library, whatever functions of the same names the program has.
+//! Binds this library to functions of the C library, even if the program has functions of the same
+//! names.
 //!
-//! A symbol is looked up in the program first. So a program's own `write`, `memcpy` or `getenv` would be called by the
-//! checker, too. Before any code of the checker runs, `bind` looks up what it calls in the libraries of the
-//! system, and writes the addresses to the table of addresses of this library. In a check, memory of the checker comes
-//! from `own_memory`.
+//! A symbol is looked up in the program first. So the checker, too, would call a program's own
+//! `write`, `memcpy` or `getenv`. Before any code of the checker runs, `bind` looks up the
+//! functions that it calls in the system's libraries, and writes their addresses to this library's
+//! table of addresses. In a check, memory of the checker comes from `own_memory`.
 //!
-//! `bind` itself calls nothing: the compiler must not put `memcmp` or `strlen` into it, so it reads names byte by byte
-//! and volatilely.
+//! `bind` itself must not call anything. It reads names byte by byte and with volatile accesses, so
+//! that the compiler generates no calls of `memcmp` or `strlen`.
 
 use crate::{mappings, own_memory, system_calls};
 use std::ffi::{c_char, c_int};
@@ -15,7 +16,7 @@ use std::ffi::{c_char, c_int};
 #[unsafe(link_section = ".init_array.00001")]
 static BIND: unsafe extern "C" fn(c_int, *const usize, *const usize) = bind;
 
-/// How files of libraries are called whose functions are meant.
+/// File names of the libraries whose functions are called.
 const LIBRARIES: [&str; 6] = [
     "libc.so",
     "libgcc_s.so",
@@ -25,7 +26,7 @@ const LIBRARIES: [&str; 6] = [
     "ld-linux",
 ];
 
-/// In the auxiliary vector: where the dynamic linker is.
+/// Tag of the dynamic linker's address in the auxiliary vector.
 const AT_BASE: usize = 7;
 
 const PT_DYNAMIC: u32 = 2;
@@ -82,8 +83,8 @@ struct Image {
 }
 
 unsafe extern "C" fn bind(_count: c_int, _arguments: *const usize, environment: *const usize) {
-    // SAFETY: the dynamic linker passes the environment, behind which lies the auxiliary vector; the tables of loaded
-    // images are valid.
+    // SAFETY: the dynamic linker passes the environment, which the auxiliary vector follows; the
+    // tables of loaded images are valid.
     unsafe {
         let mut place = environment;
         let mut is_checked = false;
@@ -101,7 +102,7 @@ unsafe extern "C" fn bind(_count: c_int, _arguments: *const usize, environment: 
         }
         let is_checked = is_checked && own_memory::reserve();
         let linker = Image::of(linker, dynamic_section(linker));
-        // The maps are the second word of the structure.
+        // The second word of the structure points to the maps.
         let Some(debug) = linker.find(c"_r_debug".as_ptr().cast()) else {
             return;
         };
@@ -116,12 +117,12 @@ unsafe extern "C" fn bind(_count: c_int, _arguments: *const usize, environment: 
     }
 }
 
-/// The name of the order in the environment.
+/// Name of the order in the environment.
 const ORDER: &str = native::ORDER;
 
-/// The functions of ours that take the place of the C library's in a check, by name.
+/// Returns our function that replaces the C library's function of this name in a check, or 0.
 fn replacement(name: *const u8) -> usize {
-    // SAFETY: a name is a string of C.
+    // SAFETY: a name is a terminated string.
     let is = |other: &str| unsafe { begins_with(name, other) && name.add(other.len()).read() == 0 };
     if is("malloc") {
         own_memory::allocate as *const () as usize
@@ -165,9 +166,9 @@ unsafe fn bind_image(base: usize, dynamic: *const usize, first: *const LinkMap, 
 }
 
 impl LinkMap {
-    /// Whether code is in this image.
+    /// Checks whether code is in this image.
     unsafe fn has_code_of(&self, code: usize) -> bool {
-        // SAFETY: an image that is loaded begins with its header.
+        // SAFETY: a loaded image begins with its header.
         unsafe {
             let (mut header, mut left) = program_headers(self.header());
             while left > 0 {
@@ -184,7 +185,7 @@ impl LinkMap {
         }
     }
 
-    /// Where the header of the image is; that of the dynamic linker for what has none at its base.
+    /// Returns the address of the image's header, which is at its base.
     unsafe fn header(&self) -> usize {
         self.base
     }
@@ -192,7 +193,7 @@ impl LinkMap {
 
 unsafe fn program_headers(image: usize) -> (*const libc::Elf64_Phdr, usize) {
     let header = image as *const libc::Elf64_Ehdr;
-    // SAFETY: the image is loaded, and its header with it. An executable at a fixed address has the base 0.
+    // SAFETY: the image and its header are loaded. An executable at a fixed address has base 0.
     unsafe {
         if image == 0 {
             return (std::ptr::null(), 0);
@@ -226,19 +227,19 @@ unsafe fn dynamic_section(image: usize) -> *const usize {
     unsafe { part(image, PT_DYNAMIC).0 as *const usize }
 }
 
-/// The pages that the dynamic linker has made read-only.
+/// Returns the pages that the dynamic linker has made read-only.
 unsafe fn read_only_part(image: usize) -> (usize, usize) {
     // SAFETY: as above.
     let (start, end) = unsafe { part(image, PT_GNU_RELRO) };
     (start & !4095, end & !4095)
 }
 
-/// Whether a string of C begins like this.
+/// Checks whether a terminated string begins with `beginning`.
 #[inline(always)]
 unsafe fn begins_with(text: *const u8, beginning: &str) -> bool {
     let mut index = 0;
     while index < beginning.len() {
-        // SAFETY: no byte behind the end of the string is read, and the other one is as long.
+        // SAFETY: no byte after the end of the string is read, and the other string is as long.
         unsafe {
             let expected = beginning.as_ptr().add(index).read_volatile();
             if text.add(index).read_volatile() != expected {
@@ -250,11 +251,11 @@ unsafe fn begins_with(text: *const u8, beginning: &str) -> bool {
     true
 }
 
-/// Whether two strings of C are the same.
+/// Checks whether two terminated strings are equal.
 unsafe fn are_equal(one: *const u8, other: *const u8) -> bool {
     let mut index = 0;
     loop {
-        // SAFETY: no byte behind the end of one of them is read.
+        // SAFETY: no byte after the end of either string is read.
         unsafe {
             let byte = one.add(index).read_volatile();
             if byte != other.add(index).read_volatile() {
@@ -268,11 +269,11 @@ unsafe fn are_equal(one: *const u8, other: *const u8) -> bool {
     }
 }
 
-/// Whether the file of an image is one of the system's libraries.
+/// Checks whether the file of an image is one of the system's libraries.
 unsafe fn is_library(path: *const u8) -> bool {
     let mut name = path;
     let mut at = path;
-    // SAFETY: a path is a string of C.
+    // SAFETY: a path is a terminated string.
     unsafe {
         while at.read_volatile() != 0 {
             if at.read_volatile() == b'/' {
@@ -301,7 +302,7 @@ impl Image {
             while entry.read() != 0 {
                 let mut value = entry.add(1).read();
                 let kind = entry.read();
-                // The linker relocates addresses in its own tables in some versions and not in others.
+                // Some versions of the linker relocate addresses in its own tables, others do not.
                 if kind != DT_RELASZ && kind != DT_PLTRELSZ && value < base {
                     value = value.wrapping_add(base);
                 }
@@ -329,12 +330,12 @@ impl Image {
         }
     }
 
-    /// The symbol of this name that the image defines, in its default version.
+    /// Returns the symbol of this name that the image defines, in its default version.
     unsafe fn find(&self, name: *const u8) -> Option<&Symbol> {
         if self.hash.is_null() {
             return None;
         }
-        // SAFETY: the tables are as the format of GNU hashes says.
+        // SAFETY: the tables have the format of GNU hashes.
         unsafe {
             let mut hash: u32 = 5381;
             let mut at = name;
@@ -378,13 +379,14 @@ impl Image {
         }
     }
 
-    /// Writes the address of a function of the system's libraries, if this relocation is for one.
+    /// Writes the address of a system library's function, if this relocation is for one.
     unsafe fn bind(&self, relocation: &Relocation, first: *const LinkMap, is_checked: bool) {
         let kind = relocation.info as u32;
         if kind != R_64 && kind != R_GLOB_DAT && kind != R_JUMP_SLOT {
             return;
         }
-        // SAFETY: the tables of the image are valid, and the dynamic linker has written to the same place before.
+        // SAFETY: the tables of the image are valid, and the dynamic linker has written to the
+        // place.
         unsafe {
             let symbol = &*self.symbols.add(relocation.info >> 32);
             let name = self.strings.add(symbol.name as usize);
@@ -403,9 +405,9 @@ impl Image {
         }
     }
 
-    /// The address of a function that the image defines; 0 if it does not.
+    /// Returns the address of a function that the image defines, or 0.
     unsafe fn function(&self, name: *const u8) -> usize {
-        // SAFETY: as for `find`; an indirect function gives the address of the one that is meant.
+        // SAFETY: as for `find`; an indirect function returns the address of the actual function.
         unsafe {
             let Some(symbol) = self.find(name) else {
                 return 0;

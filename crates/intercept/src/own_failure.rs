@@ -1,4 +1,4 @@
-//! The checker's own code aborts: no verdict on the program follows from that. The process says what it can and ends.
+//! Reports an abort of the checker's own code, which is no verdict on the program, and ends.
 
 use crate::worker::refuse_now;
 use libc::{c_char, c_uint};
@@ -6,31 +6,31 @@ use std::backtrace::Backtrace;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-/// What the C library says when it aborts: a length, and a string behind it.
+/// The message of the C library when it aborts: a length followed by a string.
 #[repr(C)]
 struct Message {
     length: c_uint,
     text: [c_char; 0],
 }
 
-/// Where the C library has the address of its message; null if it does not tell.
+/// Address of the C library's variable for its message; null if there is none.
 static MESSAGE: AtomicPtr<*const Message> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Callers that are named.
+/// Number of callers that are named.
 const CALLERS: usize = 8;
 
-/// Prepares for an abort, in which the dynamic linker may not be asked.
+/// Prepares for an abort, during which the dynamic linker must not be called.
 pub(crate) fn begin() {
     // SAFETY: a valid name.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__abort_msg".as_ptr()) };
     MESSAGE.store(found.cast(), Relaxed);
 }
 
-/// The signal of an abort has come while the checker's code ran, in the thread that runs the program or in another one.
+/// Handles the signal of an abort while the checker's code ran, in the runner or another thread.
 pub(crate) fn aborted(is_runner: bool) -> ! {
-    // Whatever goes wrong from here on ends the process: another abort at once, a lock that is held by the next tick of the clock.
+    // A further failure ends the process: an abort at once, a deadlock at the next clock tick.
     for signal in [libc::SIGABRT, libc::SIGALRM] {
-        // SAFETY: asks for what is usual.
+        // SAFETY: the call restores the default action.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     let thread = if is_runner { "" } else { " in another thread" };
@@ -43,7 +43,7 @@ pub(crate) fn aborted(is_runner: bool) -> ! {
 }
 
 fn message() -> Option<String> {
-    // SAFETY: the variable has its type since glibc 2.4, and its string ends with a null; null if there was no message.
+    // SAFETY: the variable has this type since glibc 2.4: null, or a message that ends with a zero.
     let text = unsafe {
         let message = MESSAGE.load(Relaxed).as_ref()?.as_ref()?;
         CStr::from_ptr((&raw const message.text).cast())
@@ -53,9 +53,9 @@ fn message() -> Option<String> {
     Some(format!(", \"{}\"", words.join(" ")))
 }
 
-/// The functions that are under way, the innermost first.
+/// Returns the functions on the stack, the innermost first.
 fn callers() -> Vec<String> {
-    /// What has come to be called since the signal.
+    /// Functions called since the signal.
     const OWN: [&str; 3] = ["backtrace", "own_failure", "on_signal"];
     let shown = Backtrace::force_capture().to_string();
     let names = shown.lines().filter_map(|line| {

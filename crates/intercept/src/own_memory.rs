@@ -1,7 +1,8 @@
-//! The checker's own memory, apart from that of the C library, whose state is the program's.
+//! The checker's own memory, separate from that of the C library, whose state belongs to the
+//! program.
 //!
-//! Blocks come from a reserved region of their own, in classes of sizes, each with a list of free blocks. The thread that
-//! runs the program has lists of its own and needs no lock.
+//! Blocks come from a reserved region, in size classes, each with a list of free blocks. The thread
+//! that runs the program has its own lists, which need no lock.
 
 use crate::gate::{self, thread_pointer};
 use crate::system_calls;
@@ -10,36 +11,36 @@ use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 
-/// Where the region begins, and its size.
+/// Address and size of the region.
 const REGION: usize = 3 << 38;
 const SIZE: usize = 192 << 30;
 
-/// The part of the region that other threads take their blocks from, at its end.
+/// Size of the part of the region for blocks of other threads, at its end.
 const OTHERS: usize = 32 << 30;
 
-/// The part in front of that: a stack for each thread that sleeps.
+/// Size of the part before that: a stack for each sleeping thread.
 const STACKS: usize = SLEEPERS * STACK;
 const SLEEPERS: usize = 1 << 16;
 
-/// Bytes of the stack of a thread that sleeps.
+/// Size in bytes of the stack of a sleeping thread.
 pub(crate) const STACK: usize = 64 * 1024;
 
-/// In front of each block. The alignment of a block is that of this, or what was asked for.
+/// Header in front of each block. A block has the alignment of the header, or the requested one.
 #[repr(C, align(16))]
 struct Header {
-    /// How far behind the beginning of its memory the block begins.
+    /// Offset of the block from the start of its memory.
     offset: usize,
     class: usize,
 }
 
 const HEADER: usize = size_of::<Header>();
 
-/// Classes up to here are multiples of 16 bytes; each doubling behind it has four.
+/// Classes up to here are multiples of 16 bytes. Above, each doubling has four classes.
 const SMALL: usize = 1024;
 const SMALL_CLASSES: usize = SMALL / 16 + 1;
 const CLASSES: usize = SMALL_CLASSES + 4 * 28;
 
-/// From this size on, memory goes back to the system when a block is freed.
+/// Blocks of at least this size return their memory to the system when they are freed.
 const LARGE: usize = 1 << 20;
 
 struct Lists {
@@ -67,7 +68,7 @@ static RUNNERS: Heap = Heap::new(REGION, REGION + SIZE - OTHERS - STACKS);
 static SHARED: Heap = Heap::new(REGION + SIZE - OTHERS, REGION + SIZE);
 static IS_LOCKED: AtomicBool = AtomicBool::new(false);
 
-/// Reserves the region, unless that was done; whether it is there. Runs before anything else of this library.
+/// Reserves the region once. Returns whether it is there. Runs before all code of this library.
 pub(crate) fn reserve() -> bool {
     static IS_RESERVED: AtomicBool = AtomicBool::new(false);
     if !IS_RESERVED.load(Relaxed) {
@@ -76,26 +77,26 @@ pub(crate) fn reserve() -> bool {
     IS_RESERVED.load(Relaxed)
 }
 
-/// The stack of the thread that sleeps for the program's thread with this number. Thread-local memory lies on it and is named by its
-/// address, which is the same in all processes that run the program.
+/// Returns the stack of the sleeping thread for the program's thread with this number. Thread-local
+/// memory is on it and named by its address, which is the same in all processes that run the
+/// program.
 pub(crate) fn stack_of(thread: usize) -> *mut c_void {
     assert!(thread < SLEEPERS, "a program has fewer than 65,536 threads");
     ptr::with_exposed_provenance_mut(REGION + SIZE - OTHERS - STACKS + thread * STACK)
 }
 
-/// The thread of the program on whose stack of that kind this is.
+/// Returns the thread of the program whose sleeping thread has this address on its stack.
 pub(crate) fn thread_of_stack(address: usize) -> Option<usize> {
     let offset = address.checked_sub(REGION + SIZE - OTHERS - STACKS)?;
     (offset < STACKS).then_some(offset / STACK)
 }
 
-/// Whether the block is one of these.
+/// Checks whether the address is in the region.
 #[inline(always)]
 pub(crate) fn contains(address: usize) -> bool {
     address.wrapping_sub(REGION) < SIZE
 }
 
-/// The region.
 pub(crate) fn region() -> (usize, usize) {
     (REGION, REGION + SIZE)
 }
@@ -110,13 +111,13 @@ fn with<R>(does: impl FnOnce(&mut Lists) -> R) -> R {
     while IS_LOCKED.swap(true, Acquire) {
         std::hint::spin_loop();
     }
-    // SAFETY: under the lock.
+    // SAFETY: the lock is held.
     let result = does(unsafe { &mut *SHARED.0.get() });
     IS_LOCKED.store(false, Release);
     result
 }
 
-/// The class of blocks with room for so many bytes.
+/// Returns the class of blocks with room for `size` bytes.
 #[inline(always)]
 fn class_of(size: usize) -> usize {
     if size <= SMALL {
@@ -127,7 +128,7 @@ fn class_of(size: usize) -> usize {
     SMALL_CLASSES + 4 * (doubling - 10) + quarter
 }
 
-/// Bytes of the blocks of a class.
+/// Returns the size in bytes of the blocks of a class.
 #[inline(always)]
 fn room_of(class: usize) -> usize {
     if class < SMALL_CLASSES {
@@ -140,7 +141,7 @@ fn room_of(class: usize) -> usize {
     (1 << doubling) + ((quarter + 1) << (doubling - 2))
 }
 
-/// A block of at least so many bytes, and whether its bytes are zero; null if there is no memory.
+/// Returns a block of at least `size` bytes, or null, and whether its bytes are zero.
 #[inline(always)]
 fn take(size: usize) -> (*mut u8, bool) {
     let class = class_of(size.max(1));
@@ -174,38 +175,38 @@ fn take(size: usize) -> (*mut u8, bool) {
 
 /// # Safety
 ///
-/// The block is one of this allocator.
+/// The block belongs to this allocator.
 #[inline(always)]
 unsafe fn header<'h>(block: *mut u8) -> &'h Header {
-    // SAFETY: blocks have headers.
+    // SAFETY: every block has a header.
     unsafe { &*block.sub(HEADER).cast() }
 }
 
-/// As `malloc`.
+/// Allocates like `malloc`.
 pub(crate) extern "C" fn allocate(size: usize) -> *mut c_void {
     take(size).0.cast()
 }
 
-/// As `calloc`.
+/// Allocates like `calloc`.
 pub(crate) extern "C" fn allocate_zeroed(count: usize, size: usize) -> *mut c_void {
     let Some(bytes) = count.checked_mul(size) else {
         return ptr::null_mut();
     };
     let (block, is_zero) = take(bytes);
     if !block.is_null() && !is_zero {
-        // SAFETY: the block is as long as that.
+        // SAFETY: the block has this size.
         unsafe { block.write_bytes(0, bytes) };
     }
     block.cast()
 }
 
-/// As `free`.
+/// Frees like `free`.
 pub(crate) extern "C" fn free(block: *mut c_void) {
     let block = block.cast::<u8>();
     if !contains(block.addr()) {
         return;
     }
-    // SAFETY: blocks have headers; behind that of an aligned block is the one that it lies in.
+    // SAFETY: every block has a header; the header of an aligned block leads to its whole block.
     unsafe {
         let block = block.sub(header(block).offset - HEADER);
         let class = header(block).class;
@@ -221,7 +222,7 @@ pub(crate) extern "C" fn free(block: *mut c_void) {
     }
 }
 
-/// As `realloc`.
+/// Reallocates like `realloc`.
 pub(crate) extern "C" fn reallocate(block: *mut c_void, size: usize) -> *mut c_void {
     if !contains(block.addr()) {
         return allocate(size);
@@ -232,14 +233,14 @@ pub(crate) extern "C" fn reallocate(block: *mut c_void, size: usize) -> *mut c_v
     }
     let new = allocate(size);
     if !new.is_null() {
-        // SAFETY: both blocks are as long as that.
+        // SAFETY: both blocks have this size.
         unsafe { new.copy_from_nonoverlapping(block, room.min(size)) };
         free(block);
     }
     new
 }
 
-/// A block at a multiple of a power of two.
+/// Allocates a block at a multiple of a power of two.
 pub(crate) fn allocate_aligned(align: usize, size: usize) -> *mut c_void {
     if align <= HEADER {
         return allocate(size);
@@ -253,7 +254,8 @@ pub(crate) fn allocate_aligned(align: usize, size: usize) -> *mut c_void {
     }
     let aligned = block.map_addr(|address| address.next_multiple_of(align));
     if aligned != block {
-        // SAFETY: both are multiples of 16, so that there is room for a header; the memory ends behind the block.
+        // SAFETY: both are multiples of 16, so a header fits in between; the memory ends with the
+        // block.
         unsafe {
             let header = Header {
                 offset: HEADER + aligned.offset_from_unsigned(block),
@@ -265,7 +267,7 @@ pub(crate) fn allocate_aligned(align: usize, size: usize) -> *mut c_void {
     aligned.cast()
 }
 
-/// As `posix_memalign`.
+/// Allocates like `posix_memalign`.
 pub(crate) extern "C" fn allocate_at(
     result: *mut *mut c_void,
     align: usize,
@@ -275,14 +277,14 @@ pub(crate) extern "C" fn allocate_at(
     if block.is_null() {
         return libc::ENOMEM;
     }
-    // SAFETY: the caller passes a place for the result.
+    // SAFETY: the caller passes a pointer for the result.
     unsafe { result.write(block) };
     0
 }
 
-/// Bytes that a block has room for.
+/// Returns the number of bytes that fit into a block.
 pub(crate) fn usable(block: *mut c_void) -> usize {
-    // SAFETY: blocks have headers.
+    // SAFETY: every block has a header.
     let header = unsafe { header(block.cast()) };
     room_of(header.class) - (header.offset - HEADER)
 }

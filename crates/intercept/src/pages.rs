@@ -1,8 +1,8 @@
 //! The state of the system's libraries and of the dynamic linker, page by page.
 //!
-//! Most of these pages are never written. So they are write-protected until the first write to each of them, which is
-//! caught as a signal; from then on the page is put back before each execution and is part of each savepoint. Some are
-//! written now and then, and then are as before: they are protected again.
+//! Most of these pages are never written. So each is write-protected until its first write, which
+//! raises a signal. From then on the page is restored before each execution and is part of each
+//! savepoint. Some pages are rarely written and regain their content: they are protected again.
 
 use crate::gate::Own;
 use crate::{heap, image, mappings, own_memory, system_calls};
@@ -11,58 +11,59 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
 const PAGE: usize = 4096;
 
-/// Memory of whole pages, and what it held when the program's `main` began.
+/// Memory of whole pages, and its content when the program's `main` began.
 struct Tracked {
     start: usize,
     content: Vec<u8>,
-    /// By page: whether it was written.
+    /// Whether each page was written.
     is_written: Vec<bool>,
-    /// By page: the number of executions that must have begun before it is protected again.
+    /// For each page, the number of executions that must have begun before it is protected again.
     protected_from: Vec<usize>,
 }
 
-/// A copy of what was written. Most of these pages are as they were at first.
+/// A copy of the written pages. Most of these pages have their initial content.
 #[derive(Default)]
 pub(crate) struct Saved {
     bytes: Vec<u8>,
-    /// Where they belong, by first address and length.
+    /// Their places, by first address and length.
     places: Vec<(usize, usize)>,
 }
 
-/// Bytes of a page that was written, without what is left out.
+/// A part of a written page, without the parts that are left out.
 #[derive(Clone, Copy)]
 struct Piece<'a> {
     start: usize,
-    /// What they held at first.
+    /// Its initial content.
     content: &'a [u8],
 }
 
 static TRACKED: Own<Vec<Tracked>> = Own::new(Vec::new());
 
-/// The pages that were written, each by its range and its page, in the order of their first writes. There is room for all.
+/// The written pages (range, page) in the order of their first writes, with room for all.
 static WRITTEN: Own<Vec<(usize, usize)>> = Own::new(Vec::new());
 
-/// Thread-local memory of the thread that runs both the program and the checker. Its pages are never protected.
+/// Thread-local memory of the thread that runs program and checker. Its pages stay writable.
 static OWN_BLOCK: Own<Range<usize>> = Own::new(0..0);
 
-/// How many pages that is.
+/// Number of these pages.
 static OWN_PAGES: AtomicUsize = AtomicUsize::new(0);
 
-/// What is not put back though it lies in these pages, in order.
+/// Ascending ranges in these pages that are not restored.
 static LEFT_OUT: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 
-/// The pieces of the pages that were written, in the order of `WRITTEN`. There is room for all.
+/// The pieces of the written pages, in the order of `WRITTEN`. The capacity suffices for all.
 static PIECES: Own<Vec<Piece<'static>>> = Own::new(Vec::new());
 
 static IS_PROTECTED: AtomicBool = AtomicBool::new(false);
 
-/// In a debugger, which would stop at each first write, nothing is protected.
+/// Whether a debugger runs. It would stop at each first write, so nothing is protected.
 static IS_DEBUGGED: AtomicBool = AtomicBool::new(false);
 
-/// Executions that were run from the beginning.
+/// Number of executions that were run from the beginning.
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
-/// Saves the pages: all memory that the process can write but that is put back otherwise, or is the checker's.
+/// Saves the pages: all writable memory of the process that is not restored in another way, and is
+/// not the checker's.
 pub(crate) fn save() {
     let mut others: Vec<Range<usize>> = image::parts()
         .map(|(start, size)| start..start + size)
@@ -72,7 +73,7 @@ pub(crate) fn save() {
     let (start, end) = own_memory::region();
     others.push(start..end);
     others.extend(heap::regions());
-    // The thread pointer is that of the checker, too: `blocks` puts back what libraries have there.
+    // The thread pointer is the checker's, too: `blocks` restores the state of libraries there.
     let thread = image::thread_block();
     let mut tracked = Vec::new();
     for mapping in mappings::writable() {
@@ -92,7 +93,7 @@ pub(crate) fn save() {
                 page += PAGE;
             }
             if start < page {
-                // SAFETY: the pages can be read.
+                // SAFETY: the pages are readable.
                 let content =
                     unsafe { std::slice::from_raw_parts(start as *const u8, page - start) };
                 tracked.push(Tracked {
@@ -120,9 +121,9 @@ pub(crate) fn save() {
     OWN_PAGES.store(WRITTEN.get().len(), Relaxed);
 }
 
-/// What changes between here and the end of `does` is the checker's, and not put back.
+/// Excludes changes during `does` from restoring: they belong to the checker.
 pub(crate) fn leave_out(does: impl FnOnce()) {
-    // What it writes is found by comparing: the pages are not protected yet.
+    // Its writes are found by comparison: the pages are not protected yet.
     let before: Vec<Vec<u8>> = TRACKED
         .get()
         .iter()
@@ -141,8 +142,8 @@ pub(crate) fn leave_out(does: impl FnOnce()) {
     LEFT_OUT.get().sort_by_key(|range| range.start);
 }
 
-/// From now on the first write to each page is noticed. In a debugger, which would stop at each of them, all pages count
-/// as written.
+/// Protects the pages, so that the first write to each is detected. In a debugger, which would stop
+/// at each of them, all pages count as written.
 pub(crate) fn protect(is_debugged: bool) {
     if IS_PROTECTED.load(Relaxed) {
         return;
@@ -161,7 +162,7 @@ pub(crate) fn protect(is_debugged: bool) {
             if is_debugged {
                 note(start);
             } else if !TRACKED.get()[index].is_written[page] {
-                // SAFETY: writes to the page are let through by `admit`.
+                // SAFETY: `admit` permits writes to the page.
                 unsafe { system_calls::protect(start, start + PAGE, libc::PROT_READ) };
             }
         }
@@ -169,14 +170,14 @@ pub(crate) fn protect(is_debugged: bool) {
     cut_all();
 }
 
-/// A write to this address failed. Whether it can be tried again, since the page can be written now. Other threads of the
-/// checker may be here, too, and may have let the page through since the write failed.
+/// Handles a failed write. Returns whether to repeat it, since the page is writable now. Other
+/// threads of the checker may be here, too, and may have made the page writable since then.
 pub(crate) fn admit(address: usize) -> bool {
     static IS_LOCKED: AtomicBool = AtomicBool::new(false);
-    /// The address that was here last, and how often in a row.
+    /// The last address for which this was called, and the number of repetitions.
     static LAST: AtomicUsize = AtomicUsize::new(0);
     static REPEATS: AtomicUsize = AtomicUsize::new(0);
-    /// What fails more often is no write that was let through: a jump into data, say.
+    /// More failures than this are no permitted writes, but for example jumps into data.
     const MOST_REPEATS: usize = 64;
     if !IS_PROTECTED.load(Relaxed) {
         return false;
@@ -199,7 +200,7 @@ pub(crate) fn admit(address: usize) -> bool {
     is_new || repeats < MOST_REPEATS && is_written(address)
 }
 
-/// Whether the page with this address is known to be written.
+/// Checks whether the page with this address is known to be written.
 fn is_written(address: usize) -> bool {
     TRACKED.get().iter().any(|tracked| {
         let page = address.wrapping_sub(tracked.start) / PAGE;
@@ -207,7 +208,7 @@ fn is_written(address: usize) -> bool {
     })
 }
 
-/// Notes that the page with this address is written; whether that is new.
+/// Notes that the page with this address is written. Returns whether this is new.
 fn note(address: usize) -> bool {
     for (index, tracked) in TRACKED.get().iter_mut().enumerate() {
         let page = address.wrapping_sub(tracked.start) / PAGE;
@@ -229,12 +230,12 @@ fn note(address: usize) -> bool {
 
 impl Tracked {
     fn now(&self) -> &[u8] {
-        // SAFETY: the pages can be read.
+        // SAFETY: the pages are readable.
         unsafe { std::slice::from_raw_parts(self.start as *const u8, self.content.len()) }
     }
 }
 
-/// The pages that were written, with what they held at first.
+/// Returns the written pages with their initial content.
 fn written() -> impl Iterator<Item = (usize, &'static [u8])> {
     let tracked = TRACKED.get();
     WRITTEN.get().iter().map(|&(index, page)| {
@@ -244,17 +245,17 @@ fn written() -> impl Iterator<Item = (usize, &'static [u8])> {
     })
 }
 
-/// The memory of the pages that were written, each by its first address and its length.
+/// Returns the first address and the length of each written page.
 pub(crate) fn parts() -> impl Iterator<Item = (usize, usize)> {
     written().map(|(start, content)| (start, content.len()))
 }
 
-/// Bytes of the pages that were written.
+/// Returns the size in bytes of the written pages.
 pub(crate) fn size() -> usize {
     PIECES.get().iter().map(|piece| piece.content.len()).sum()
 }
 
-/// The pages as an execution finds them.
+/// Restores the pages for the beginning of an execution.
 pub(crate) fn restore() {
     let begun = BEGUN.fetch_add(1, Relaxed) + 1;
     if !IS_DEBUGGED.load(Relaxed) {
@@ -263,20 +264,20 @@ pub(crate) fn restore() {
     changed().for_each(Piece::put);
 }
 
-/// The pieces that an execution has changed.
+/// Returns the pieces that an execution has changed.
 fn changed() -> impl Iterator<Item = &'static Piece<'static>> {
     PIECES.get().iter().filter(|piece| piece.is_changed())
 }
 
-/// The pieces that the execution at hand may have changed so far, and has. What the dynamic linker keeps in the pages of the
-/// thread-local memory it changes only together with other data of its own.
+/// Returns the pieces that the current execution has changed so far. The dynamic linker changes its
+/// data in the pages of the thread-local memory only together with other data.
 fn changed_so_far() -> impl Iterator<Item = &'static Piece<'static>> {
     let may_differ = WRITTEN.get().len() > OWN_PAGES.load(Relaxed);
     may_differ.then(changed).into_iter().flatten()
 }
 
-/// The checker is about to start a thread of the system. The C library blocks all signals where it notes that, so its
-/// writes must not fail.
+/// Makes the lists of threads writable, before the checker starts a thread of the system. The C
+/// library blocks all signals where it writes to them, so these writes must not fail.
 pub(crate) fn open_lists_of_threads() {
     if IS_PROTECTED.load(Relaxed) {
         LEFT_OUT
@@ -286,7 +287,8 @@ pub(crate) fn open_lists_of_threads() {
     }
 }
 
-/// Protects those of the written pages again that are as at the start, unless they were written again soon the last time.
+/// Protects written pages with initial content again, unless they were soon written again the last
+/// time.
 fn settle(begun: usize) {
     let before = WRITTEN.get().len();
     let tracked = TRACKED.get();
@@ -299,9 +301,9 @@ fn settle(begun: usize) {
             return true;
         }
         range.is_written[page] = false;
-        // If it is written again, it stays writable until twice as many executions have begun.
+        // If it is written again, it remains writable until twice as many executions have begun.
         range.protected_from[page] = 2 * begun;
-        // SAFETY: writes to the page are let through by `admit`.
+        // SAFETY: `admit` permits writes to the page.
         unsafe { system_calls::protect(start, start + PAGE, libc::PROT_READ) };
         false
     });
@@ -310,7 +312,7 @@ fn settle(begun: usize) {
     }
 }
 
-/// Whether the checker's thread-local memory reaches into the page that begins here.
+/// Checks whether the page that begins here overlaps the checker's thread-local memory.
 fn is_of_own_block(start: usize) -> bool {
     let block = OWN_BLOCK.get();
     block.start < start + PAGE && start < block.end
@@ -326,13 +328,13 @@ pub(crate) fn save_to(copy: &mut Saved) {
     }
 }
 
-/// Puts back what was copied. The rest is as at the start.
+/// Restores the pages from a copy. All others get their initial content.
 pub(crate) fn restore_from(copy: &Saved) {
     changed_so_far().for_each(Piece::put);
     let mut bytes = &copy.bytes[..];
     for &(start, length) in &copy.places {
         let (content, rest) = bytes.split_at(length);
-        // SAFETY: the page can be written, or its protection lets the write through; no thread of the program runs.
+        // SAFETY: the page is writable, or `admit` makes it so; no thread of the program runs.
         unsafe { (start as *mut u8).copy_from_nonoverlapping(content.as_ptr(), length) };
         bytes = rest;
     }
@@ -340,29 +342,29 @@ pub(crate) fn restore_from(copy: &Saved) {
 
 impl Piece<'_> {
     fn now(&self) -> &[u8] {
-        // SAFETY: the page can be read; no thread of the program runs.
+        // SAFETY: the page is readable; no thread of the program runs.
         unsafe { std::slice::from_raw_parts(self.start as *const u8, self.content.len()) }
     }
 
-    /// Whether it differs from what it held at first.
+    /// Checks whether it differs from its initial content.
     fn is_changed(&self) -> bool {
         self.now() != self.content
     }
 
     fn put(&self) {
         let (content, length) = (self.content.as_ptr(), self.content.len());
-        // SAFETY: the page can be written; no thread of the program runs.
+        // SAFETY: the page is writable; no thread of the program runs.
         unsafe { (self.start as *mut u8).copy_from_nonoverlapping(content, length) };
     }
 }
 
-/// The pieces of all pages that were written.
+/// Computes the pieces of all written pages.
 fn cut_all() {
     PIECES.get().clear();
     written().for_each(|(start, content)| PIECES.get().extend(pieces(start, content)));
 }
 
-/// What is put back of the page that begins here.
+/// Returns the parts of the page starting here that are restored.
 fn pieces<'a>(start: usize, content: &'a [u8]) -> impl Iterator<Item = Piece<'a>> {
     let end = start + content.len();
     let left_out = LEFT_OUT.get();

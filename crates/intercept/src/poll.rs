@@ -1,15 +1,15 @@
-//! Waits for descriptors: `poll`, `select`, `epoll_wait` and the like.
+//! Waits for descriptors: `poll`, `select`, `epoll_wait` and similar functions.
 //!
-//! All threads of the program are run by one thread of the system, which must not wait for another of them. So the system
-//! is only asked what is ready now. If nothing is, the time passes for a thread that is alone; beside other threads, which might
-//! make a descriptor ready, the program is refused.
+//! All threads of the program are run by one thread of the system, which must not wait for another.
+//! So the system is queried only for descriptors that are ready now. If there are none, the time
+//! passes for a thread that is alone. Beside threads that might make one ready, it is refused.
 
 use crate::clock::{SECOND, nanoseconds, sleep_for};
 use crate::gate::{close, code, frame, is_inside};
 use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use runtime::native::{self, Frame};
 
-/// How long a wait may take.
+/// The time limit of a wait.
 #[derive(Clone, Copy)]
 enum Patience {
     Nanoseconds(u64),
@@ -25,7 +25,7 @@ impl Patience {
     }
 
     fn of_timespec(time: *const timespec) -> Patience {
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program supplied the pointer.
         let time = unsafe { time.as_ref() };
         time.map_or(Patience::Unlimited, |time| {
             Patience::Nanoseconds(nanoseconds(time))
@@ -33,7 +33,7 @@ impl Patience {
     }
 
     fn of_timeval(time: *const timeval) -> Patience {
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program supplied the pointer.
         let time = unsafe { time.as_ref() };
         time.map_or(Patience::Unlimited, |time| {
             Patience::Nanoseconds(time.tv_sec as u64 * SECOND + time.tv_usec as u64 * 1_000)
@@ -41,7 +41,7 @@ impl Patience {
     }
 }
 
-/// What a wait returns of which the system says this without waiting.
+/// Returns the result of a wait, given the system's answer for a wait of no time.
 fn waits(ready: c_int, has_descriptors: bool, patience: Patience, frame: *const Frame) -> c_int {
     if ready != 0 {
         return ready;
@@ -60,7 +60,7 @@ fn waits(ready: c_int, has_descriptors: bool, patience: Patience, frame: *const 
     0
 }
 
-/// No time at all.
+/// A time of zero.
 static NOW: timespec = timespec {
     tv_sec: 0,
     tv_nsec: 0,
@@ -87,7 +87,7 @@ export! {
         waits(ready, count > 0, Patience::of_timespec(time), frame)
     }
 
-    // What a fortified program calls for the two above.
+    // The fortified versions of the two functions above.
     compared fn __poll_chk(descriptors: *mut pollfd, count: nfds_t, time: c_int, size: usize) -> c_int {
         if !is_inside() {
             return real!(__poll_chk(descriptors, count, time, size): fn(*mut pollfd, nfds_t, c_int, usize) -> c_int);
@@ -118,9 +118,9 @@ export! {
         let ready = real!(select(count, read, write, except, &raw mut now):
             fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *mut timeval) -> c_int);
         let result = waits(ready, count > 0, Patience::of_timeval(time), frame);
-        // The system says there how much time is left: none if it is up.
+        // The system stores the remaining time there: zero if the time is up.
         if result == 0 && !time.is_null() {
-            // SAFETY: the program gave the pointer.
+            // SAFETY: the program supplied the pointer.
             unsafe { *time = now };
         }
         result

@@ -1,4 +1,4 @@
-//! Which lines of the program executions come to, as far as there are hooks on them: bits for the addresses that calls of hooks return to.
+//! The lines with hooks that executions reach: bits for the return addresses of calls of hooks.
 
 use crate::gate::Own;
 use crate::source_map;
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 /// Images that are larger have no bits.
 const LARGEST: usize = 64 << 20;
 
-/// Calls of hooks whose lines are looked up.
+/// Most calls of hooks whose lines are looked up.
 const MOST: usize = 50_000;
 
-/// The program's images with their bits, and the steps that set these.
+/// The program's images with their bits, and the instructions that set these bits.
 struct Reached {
     images: Vec<(Image, &'static [u64])>,
     detours: Detours,
@@ -25,7 +25,7 @@ static REACHED: Own<Option<Reached>> = Own::new(None);
 /// Whether bits are set from the next execution on.
 static IS_ON: Own<bool> = Own::new(false);
 
-/// From the next execution on it is noted what it comes to, or no longer.
+/// Sets whether the lines that executions reach are noted from the next execution on.
 pub(crate) fn switch(is_on: bool) {
     *IS_ON.get() = is_on;
     match (REACHED.get(), is_on) {
@@ -35,14 +35,14 @@ pub(crate) fn switch(is_on: bool) {
     }
 }
 
-/// An execution begins, and the memory of the program is as it was at its start.
+/// Begins an execution, with the memory of the program as it was at its start.
 pub(crate) fn begin() {
     if let (Some(reached), true) = (REACHED.get(), *IS_ON.get()) {
         reached.detours.switch(true);
     }
 }
 
-/// The lines with hooks to which no execution has come, as `file:line`, in files below the folder of the user.
+/// Returns the lines with hooks, as `file:line`, below the user's folder that were not reached.
 pub(crate) fn unreached() -> Vec<String> {
     let Some(reached) = REACHED.get() else {
         return Vec::new();
@@ -64,7 +64,7 @@ pub(crate) fn unreached() -> Vec<String> {
         .collect()
 }
 
-/// The file and the line of a place, unless the file is elsewhere.
+/// Returns the file and the line of a place, unless the file is elsewhere.
 fn own_line(place: &str) -> Option<(String, u32)> {
     let (file, line, _) = report::parts(place);
     (!file.starts_with('/')).then_some((file.to_owned(), line?))

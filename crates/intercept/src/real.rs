@@ -1,6 +1,6 @@
 //! The functions that would have been called without this library.
 
-/// Calls the function of this name in the libraries behind this one.
+/// Calls the function of this name in the libraries behind this one, or its enforced version.
 macro_rules! real {
     ($name:ident($($argument:expr),* $(,)?): fn($($type:ty),*) $(-> $result:ty)?) => {{
         static ADDRESS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
@@ -14,7 +14,7 @@ macro_rules! real {
     }};
 }
 
-/// The same past the functions of programs that are enforced.
+/// Calls the function of this name in the libraries behind this one, even in enforced programs.
 macro_rules! original {
     ($name:ident($($argument:expr),* $(,)?): fn($($type:ty),*) $(-> $result:ty)?) => {{
         static ADDRESS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
@@ -31,7 +31,7 @@ macro_rules! original {
 use crate::{enforced, static_cpp};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The address of a function, looked up once. `name` ends with a zero byte.
+/// Returns the address of a function for `real`, looked up once. `name` ends with a zero byte.
 #[inline]
 pub(crate) fn address(known: &AtomicUsize, name: &'static str) -> usize {
     match known.load(Relaxed) {
@@ -40,7 +40,7 @@ pub(crate) fn address(known: &AtomicUsize, name: &'static str) -> usize {
     }
 }
 
-/// The address of a function of the libraries behind this one, whether the program is enforced or not.
+/// Returns the address of a function for `original`.
 pub(crate) fn original(known: &AtomicUsize, name: &'static str) -> usize {
     match known.load(Relaxed) {
         0 => look_behind(known, name),

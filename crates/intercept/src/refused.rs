@@ -1,4 +1,4 @@
-//! What programs must not do: none of it can be repeated or put back.
+//! Functions that programs must not call: their effects cannot be repeated or undone.
 
 use crate::gate::{close, code, is_inside};
 use libc::{c_char, c_int, c_uint, c_void};
@@ -59,7 +59,7 @@ refused! {
     sem_open(name: *const c_char, flags: c_int, mode: c_uint, permits: c_uint) -> *mut c_void, "opens a semaphore that outlives it";
 }
 
-/// Functions with any number of arguments, which are passed on as they are.
+/// Functions with any number of arguments, which are passed on unchanged.
 macro_rules! refused_variadic {
     ($($name:ident)*) => {
         $(
@@ -73,7 +73,7 @@ macro_rules! refused_variadic {
                     $crate::real::address(&ADDRESS, concat!(stringify!($name), "\0"))
                 }
 
-                // SAFETY: it takes the place of the C library's function of this name.
+                // SAFETY: it replaces the C library's function of this name.
                 #[unsafe(no_mangle)]
                 #[unsafe(naked)]
                 unsafe extern "C-unwind" fn $name() {
@@ -81,7 +81,7 @@ macro_rules! refused_variadic {
                         "mov r11, fs:0",
                         "cmp r11, [rip + {inside}]",
                         "jne 2f",
-                        // As the other functions do that note where they were called.
+                        // Like the other functions that note the place of their call.
                         "lea r11, [rsp - 48]",
                         "mov [rip + {frame}], r11",
                         "2:",

@@ -1,5 +1,6 @@
-//! Changes to how the memory of images is mapped. No execution could put back code that is gone or was written over, so such
-//! programs are refused. Data that was made read-only can be written again when the next execution begins.
+//! Changes to the mappings of images. No execution could restore code that is unmapped or
+//! overwritten, so programs that do this are refused. Data that was made read-only becomes writable
+//! again when the next execution begins.
 
 use crate::gate::{Own, close, code, is_inside};
 use crate::worker::refuse_now;
@@ -16,12 +17,12 @@ static CHANGED: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 /// Memory that the execution has mapped and not unmapped.
 static MAPPED: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 
-/// What is refused of an image.
+/// Refused changes to an image.
 const UNMAPS: &str = "unmaps its own code or data";
 const REPLACES: &str = "maps something else over its own code or data";
 const CHANGES: &str = "changes how its own code may be accessed";
 
-/// System calls that change it.
+/// System calls that change mappings.
 pub(crate) const CALLS: [c_long; 4] = [
     libc::SYS_mmap,
     libc::SYS_mprotect,
@@ -29,7 +30,7 @@ pub(crate) const CALLS: [c_long; 4] = [
     libc::SYS_munmap,
 ];
 
-/// An execution begins: nothing is mapped that its `main` did not find, and all data can be written.
+/// Begins an execution: unmaps memory that was mapped since `main` began; makes data writable.
 pub(crate) fn begin() {
     aliases::begin();
     for pages in MAPPED.get().drain(..) {
@@ -46,7 +47,7 @@ pub(crate) fn begin() {
     }
 }
 
-/// Pages at an address that a program names.
+/// Returns the pages that contain a range of addresses given by the program.
 fn pages(address: usize, length: usize) -> Range<usize> {
     let start = address & !4095;
     start
@@ -56,7 +57,7 @@ fn pages(address: usize, length: usize) -> Range<usize> {
             .saturating_mul(4096)
 }
 
-/// The program changes these pages: it ends here if they are an image's.
+/// Refuses a change of these pages if they belong to an image.
 fn look(pages: &Range<usize>, does: &str, function: &str) {
     HAS_CALLED_UNKNOWN.store(true, Relaxed);
     if image::overlaps(pages) {
@@ -66,7 +67,7 @@ fn look(pages: &Range<usize>, does: &str, function: &str) {
     }
 }
 
-/// The program sets how these pages may be accessed.
+/// Handles a change of protection of these pages.
 fn look_at_protection(pages: &Range<usize>, access: c_int) {
     if image::overlaps_constants(pages, access) {
         look(pages, CHANGES, "mprotect");
@@ -81,7 +82,7 @@ fn look_at_protection(pages: &Range<usize>, access: c_int) {
     }
 }
 
-/// The program is about to make one of these calls. The gate is closed.
+/// Handles one of these system calls that the program is about to make. The gate is closed.
 pub(crate) fn meet(number: c_long, arguments: [c_long; 6]) {
     let arise = privately(|| {
         look_at_call(number, arguments);
@@ -105,12 +106,12 @@ fn look_at_call(number: c_long, arguments: [c_long; 6]) {
     }
 }
 
-/// The function of this name is called with these arguments: the system call follows. The C library is not asked for it, since
-/// allocators map memory before they can be asked for any.
+/// Performs a system call for the function of the same name. The C library is not called, as
+/// allocators map memory before its functions can be found.
 fn call(number: c_long, arguments: [usize; 6]) -> isize {
     let [first, second, third, fourth, ..] = arguments;
     let own = pages(first, second);
-    // The system refuses an address within a page. A mapping that shrinks stays where it is.
+    // The system refuses an address within a page. A mapping that shrinks is not moved.
     let gives_back = match number {
         _ if first % 4096 != 0 => 0..0,
         libc::SYS_mremap if third < second => pages(first.saturating_add(third), second - third),
@@ -150,12 +151,12 @@ fn call(number: c_long, arguments: [usize; 6]) -> isize {
         }
         return result;
     }
-    // SAFETY: errno is always there.
+    // SAFETY: every thread has an errno.
     unsafe { *libc::__errno_location() = -result as c_int };
     -1
 }
 
-/// The execution has unmapped these pages, and then mapped those.
+/// Records that the execution has unmapped some pages and then mapped others.
 fn note(unmapped: &Range<usize>, mapped: Range<usize>) {
     mappings::forget();
     let rest = MAPPED.get().drain(..).flat_map(|own| {
@@ -168,7 +169,7 @@ fn note(unmapped: &Range<usize>, mapped: Range<usize>) {
     *MAPPED.get() = all;
 }
 
-/// An address that the system gives.
+/// Turns an address returned by the system into a pointer.
 fn mapped(address: isize) -> *mut c_void {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }

@@ -1,5 +1,5 @@
-//! Mutexes that survive their owners (`PTHREAD_MUTEX_ROBUST`): a thread that ends gives back those that it holds, the youngest
-//! first, and whoever is next is told.
+//! Mutexes that survive their owners (`PTHREAD_MUTEX_ROBUST`). A thread that ends releases those
+//! that it holds, the youngest first. The next owner gets an error code.
 
 use crate::mutex::hold;
 use crate::threads;
@@ -7,14 +7,14 @@ use libc::{c_int, pthread_mutex_t};
 use runtime::native::{self, at};
 use runtime::{Condition, Mutex};
 
-/// In the kind of a mutex.
+/// Flag in the kind of a mutex.
 pub(crate) const ROBUST: c_int = 16;
 
-/// A thread has tried to take a mutex, or has waited for it: what it is told. `failed` is the error if it was not granted.
+/// Returns the result of an attempt or a wait for a mutex; `failed` is the error if not granted.
 ///
 /// # Safety
 ///
-/// The program gave the mutex, which is robust.
+/// The program passed the mutex, which is robust.
 pub(crate) unsafe fn taken(
     mutex: *mut pthread_mutex_t,
     lock: Mutex,
@@ -40,17 +40,17 @@ pub(crate) unsafe fn taken(
     }
 }
 
-/// The thread that runs ends: it gives back what it holds.
+/// Releases all mutexes of the running thread, which ends.
 pub(crate) fn abandon_all() {
     while let Some(address) = threads::youngest_robust() {
         let mutex = std::ptr::with_exposed_provenance_mut(address);
-        // SAFETY: a mutex that the thread holds is there.
+        // SAFETY: a mutex exists while a thread holds it.
         unsafe { hold(mutex, 0, 0) };
         native::inner_mutex_at(address).abandon();
     }
 }
 
-/// The thread that runs, which holds the mutex, says that what it guards is consistent again.
+/// Marks the data that a mutex guards as consistent again. The running thread holds the mutex.
 pub(crate) fn repair(mutex: *mut pthread_mutex_t, code: usize) -> c_int {
     match native::mutex_at(mutex.addr(), code).repair() {
         true => 0,

@@ -14,32 +14,32 @@ use runtime::{Place, RwLock};
 pub(crate) struct Held {
     address: usize,
     thread: usize,
-    /// The lock that was at the address when it was taken.
+    /// The lock at the address when the thread took it.
     lock: RwLock,
     place: Place,
 }
 
 static HELD: Own<Vec<Held>> = Own::new(Vec::new());
 
-/// An execution begins: nothing is held.
+/// Begins an execution, in which no lock is held yet.
 pub(crate) fn begin() {
     HELD.get().clear();
 }
 
-/// A copy of what is held.
+/// A copy of the locks that are held.
 pub(crate) type Saved = Vec<Held>;
 
-/// Copies what is held.
+/// Copies the locks that are held.
 pub(crate) fn save_to(copy: &mut Saved) {
     copy.clone_from(HELD.get());
 }
 
-/// Puts back what was copied.
+/// Restores the locks that are held from a copy.
 pub(crate) fn restore_from(copy: &Saved) {
     HELD.get().clone_from(copy);
 }
 
-/// The thread that runs holds a place in the reader-writer lock at an address.
+/// Records that the running thread holds a place in the reader-writer lock at an address.
 fn hold(address: usize, lock: RwLock, place: Place) -> c_int {
     let held = Held {
         address,
@@ -55,21 +55,21 @@ fn hold(address: usize, lock: RwLock, place: Place) -> c_int {
     0
 }
 
-/// Beside the clock of the writers of a lock, that of its readers, which nothing orders among themselves.
+/// Returns the address for the clock of a lock's readers, which are unordered among themselves.
 fn readers(lock: usize) -> usize {
     lock + 1
 }
 
-/// Where the C library keeps the kind of a lock, in words.
+/// Index of the word in which the C library keeps the kind of a lock.
 const KIND: usize = 12;
 
 /// `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`; locks of all other kinds prefer readers.
 const PREFERS_WRITERS: u32 = 2;
 
-/// The lock that the program uses, which must be there.
+/// Returns the lock that the program uses, after a check that it exists.
 fn rwlock_of(lock: *mut pthread_rwlock_t, code: usize) -> RwLock {
     RWLOCK.check(lock.expose_provenance(), code);
-    // SAFETY: the program gave the lock.
+    // SAFETY: the program passed the lock.
     let kind = unsafe { *lock.cast::<u32>().add(KIND) };
     native::rwlock_at(lock.addr(), kind != PREFERS_WRITERS, code)
 }
@@ -97,7 +97,7 @@ macro_rules! rwlocks {
     };
 }
 
-/// Whether the thread that runs holds the lock alone, so that waiting for it is the error that the C library finds.
+/// Checks whether the running thread has the write lock: a wait is an error (`EDEADLK`) then.
 fn is_written_by_own_thread(address: usize) -> bool {
     let thread = runtime::current().index();
     let mut all = HELD.get().iter();
@@ -110,11 +110,11 @@ fn waits(frame: *const Frame, wait: impl FnOnce() -> Place) -> Place {
     at(code_of(frame), wait)
 }
 
-/// A try that may be repeated until its time is over.
+/// Ends an attempt that may be repeated until its time is over.
 fn timed(place: Option<Place>, until: *const timespec) -> Option<Place> {
     if place.is_none() {
         runtime::expire();
-        // SAFETY: the program gave the time.
+        // SAFETY: the program passed the time.
         unsafe { clock::reach(until) };
     }
     place
@@ -140,7 +140,7 @@ export! {
         if is_inside() {
             let (code, _closed) = (code(), close());
             RWLOCK.begins(lock.expose_provenance(), code);
-            // It is another lock now, which no thread holds.
+            // It is a new lock now, which no thread holds.
             native::privately(|| HELD.get().retain(|held| held.address != lock.addr()));
         }
         let result = real!(pthread_rwlock_init(lock, attributes): fn(*mut pthread_rwlock_t, *const c_void) -> c_int);

@@ -1,4 +1,4 @@
-//! What an execution changes outside the runtime, copied in the middle of it and put back.
+//! Copies the state that an execution changes outside of the runtime, and restores it.
 
 use crate::gate::{self, Own};
 use crate::{
@@ -11,7 +11,7 @@ use runtime::native::Memory;
 use std::any::Any;
 use std::path::{Path, PathBuf};
 
-/// The memory of the program, and what is known of its threads.
+/// The memory of the program, and the state of its threads.
 pub(crate) struct ProgramMemory;
 
 /// A copy.
@@ -20,7 +20,7 @@ struct Copy {
     image: Vec<u8>,
     pages: pages::Saved,
     heap: heap::Saved,
-    /// Thread-local memory, one thread's after the other's.
+    /// Thread-local memory of all threads, one after the other.
     blocks: Vec<u8>,
     threads: threads::Saved,
     keys: keys::Saved,
@@ -30,10 +30,10 @@ struct Copy {
     clocks: clock::Carried,
 }
 
-/// Whether the program changes nothing else; not known before it is asked for.
+/// Whether the program changes only this state; computed at the first query.
 static IS_CONFINED: Own<Option<bool>> = Own::new(None);
 
-/// Whether functions that it calls write to its memory unseen; likewise.
+/// Whether functions called by the program write to its memory unseen; computed at the first query.
 static HAS_UNSEEN_WRITES: Own<Option<bool>> = Own::new(None);
 
 pub(crate) fn is_confined_program() -> bool {
@@ -41,12 +41,12 @@ pub(crate) fn is_confined_program() -> bool {
     *IS_CONFINED.get().get_or_insert_with(is_confined)
 }
 
-/// Whether the program uses what the C library has for each thread.
+/// Checks whether the program uses the C library's state for each thread.
 pub(crate) fn uses_thread_state() -> bool {
     is_so(native::uses_thread_state)
 }
 
-/// Asks of the program and its libraries. The command removes the file of a program that it has compiled as soon as that runs.
+/// Queries the images. (The command deletes the file of a program that it compiled, once it runs.)
 fn is_so(question: fn(&Path, &[PathBuf]) -> bool) -> bool {
     let [program, libraries @ ..] = image::files() else {
         unreachable!("the program is an image")
@@ -138,7 +138,7 @@ impl Memory for ProgramMemory {
     }
 }
 
-/// That of the main thread, and those of others that have thread-local memory of their own.
+/// Returns the thread pointers of the main thread and of others with their own.
 fn thread_pointers(threads: &threads::Saved) -> impl Iterator<Item = usize> {
     std::iter::once(gate::checker()).chain(threads.pointers())
 }

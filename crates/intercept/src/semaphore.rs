@@ -65,7 +65,7 @@ export! {
             return real!(sem_timedwait(semaphore, until): fn(*mut sem_t, *const timespec) -> c_int);
         }
         let (frame, mut closed) = (gate::frame(), close());
-        // SAFETY: the program gave the time.
+        // SAFETY: the program passed the time.
         if !unsafe { clock::is_valid(until) } {
             return failing(&mut closed, libc::EINVAL);
         }
@@ -76,7 +76,7 @@ export! {
         match is_granted {
             true => 0,
             false => {
-                // SAFETY: the program gave the time.
+                // SAFETY: the program passed the time.
                 unsafe { clock::reach(until) };
                 failing(&mut closed, libc::ETIMEDOUT)
             }
@@ -88,7 +88,7 @@ export! {
             return real!(sem_clockwait(semaphore, clock, until): fn(*mut sem_t, clockid_t, *const timespec) -> c_int);
         }
         let (frame, mut closed) = (gate::frame(), close());
-        // SAFETY: the program gave the time.
+        // SAFETY: the program passed the time.
         if !unsafe { clock::is_valid(until) } {
             return failing(&mut closed, libc::EINVAL);
         }
@@ -99,7 +99,7 @@ export! {
         match is_granted {
             true => 0,
             false => {
-                // SAFETY: the program gave the time.
+                // SAFETY: the program passed the time.
                 unsafe { clock::reach(until) };
                 failing(&mut closed, libc::ETIMEDOUT)
             }
@@ -131,7 +131,7 @@ export! {
         let permits = tries(frame, || semaphore.permits());
         drop(closed);
         call.goes_on();
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         unsafe {
             call.writes(value.cast(), size_of::<c_int>());
             *value = c_int::try_from(permits).unwrap_or(c_int::MAX);
@@ -140,7 +140,7 @@ export! {
     }
 }
 
-/// The semaphore at an address, with the permits that the C library's initialisation wrote there.
+/// Returns the semaphore at an address, with the permits that its initialisation wrote there.
 fn semaphore_of(semaphore: *mut sem_t, code: usize) -> runtime::Semaphore {
     SEMAPHORE.check(semaphore.expose_provenance(), code);
     // SAFETY: the first word of a semaphore is the number of its permits.
@@ -148,7 +148,7 @@ fn semaphore_of(semaphore: *mut sem_t, code: usize) -> runtime::Semaphore {
     native::semaphore_at(semaphore.addr(), permits as usize, code)
 }
 
-/// Fails as functions of the C library do.
+/// Fails like functions of the C library.
 fn failing(closed: &mut Closed, error: c_int) -> c_int {
     closed.fail(error);
     -1

@@ -1,8 +1,8 @@
 //! Exceptions that threads of C++ share (`exception_ptr`, `future::get`).
 //!
-//! The library of C++ counts the owners of an exception in code without hooks. So nothing would order the reads of one
-//! thread before the free by the last owner. Here each release of a share is an atomic access of the count,
-//! in programs that can share exceptions. The layouts are those of the ABI of libstdc++.
+//! The C++ library counts the owners of an exception in code without hooks. So nothing would order
+//! a thread's reads before the free by the last owner. In programs that can share exceptions, each
+//! release of a share is an atomic access of the count here. The layouts are those of libstdc++.
 
 use crate::gate::{close, is_inside};
 use crate::image;
@@ -10,10 +10,10 @@ use libc::{c_int, c_uint, c_void};
 use runtime::native::on_own_stack;
 use std::sync::OnceLock;
 
-/// `__cxa_exception`, or `__cxa_dependent_exception`, which refers to another one.
+/// `__cxa_exception`, or `__cxa_dependent_exception`, which refers to another exception.
 #[repr(C)]
 struct Header {
-    /// Of a dependent one.
+    /// The exception to which a dependent one refers.
     primary: *mut c_void,
     unused: [usize; 4],
     handlers: c_int,
@@ -22,7 +22,7 @@ struct Header {
     unwinder: [usize; 3],
 }
 
-/// `__cxa_eh_globals`, of a thread.
+/// `__cxa_eh_globals` of a thread.
 #[repr(C)]
 struct Globals {
     caught: *mut Header,
@@ -31,12 +31,12 @@ struct Globals {
 const PRIMARY: u64 = u64::from_be_bytes(*b"GNUCC++\0");
 const DEPENDENT: u64 = u64::from_be_bytes(*b"GNUCC++\x01");
 
-/// The distance from the count of owners to the thrown object.
+/// The offset from the count of owners to the thrown object.
 const COUNT: usize = 128;
 
 const ACQUIRE_RELEASE: c_int = 4;
 
-/// Functions that programs need to share an exception.
+/// Functions that programs need in order to share an exception.
 const SHARING: [&str; 2] = [
     "_ZSt17current_exceptionv",
     "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
@@ -58,14 +58,14 @@ pub(crate) fn shares_exceptions() -> bool {
     })
 }
 
-/// A share of the exception is given up.
+/// Reports that an owner gives up its share of the exception.
 ///
 /// # Safety
 ///
 /// The object was thrown, and the caller is one of its owners.
 unsafe fn leave(object: *mut c_void) {
     if shares_exceptions() {
-        // SAFETY: the count is before the object, and not freed before the owner has gone.
+        // SAFETY: the count precedes the object, and lives until this owner has gone.
         unsafe {
             let count = object.byte_sub(COUNT).cast();
             __tsan_atomic32_fetch_add(count, 0, ACQUIRE_RELEASE);
@@ -73,11 +73,12 @@ unsafe fn leave(object: *mut c_void) {
     }
 }
 
-/// The end of a handler.
+/// Ends a handler.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __cxa_end_catch() {
     let globals = real!(__cxa_get_globals(): fn() -> *mut Globals);
-    // SAFETY: the library has filled them; the last handler of an exception owns it. Others than those of C++ are not looked into.
+    // SAFETY: the library has filled them, and the last handler of an exception owns it. Only
+    // exceptions of C++ are read.
     unsafe {
         if let Some(header) = (*globals).caught.as_ref() {
             match header.class {
@@ -90,12 +91,12 @@ unsafe extern "C-unwind" fn __cxa_end_catch() {
     real!(__cxa_end_catch(): fn());
 }
 
-/// An `exception_ptr` is destroyed.
+/// Destroys an `exception_ptr`.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv(
     pointer: *mut *mut c_void,
 ) {
-    // SAFETY: the program gave its pointer, which is the owner of what it points to.
+    // SAFETY: the program passed its pointer, which owns its target.
     unsafe {
         if !(*pointer).is_null() {
             leave(*pointer);

@@ -1,11 +1,11 @@
-//! Signals: those that the checker needs stay its own, a crash that the program asks for is one, and others are refused.
+//! Signals: the checker's remain its own, crash signals crash the program, others are refused.
 
 use crate::gate::{close, code, is_inside};
 use crate::system_state;
 use libc::{c_int, pid_t, pthread_t, sighandler_t, sigset_t};
 use runtime::native;
 
-/// What a program may send to itself: that is how it crashes.
+/// Signals that a program may send to itself in order to crash.
 const CRASHES: [c_int; 6] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -15,7 +15,7 @@ const CRASHES: [c_int; 6] = [
     libc::SIGTRAP,
 ];
 
-/// Those that end checks, watch threads and tell of interruptions.
+/// Signals that end checks, watch threads and report interruptions.
 const OWN: [c_int; 6] = [
     libc::SIGVTALRM,
     libc::SIGALRM,
@@ -29,7 +29,7 @@ fn is_ours(signal: c_int) -> bool {
     CRASHES.contains(&signal) || OWN.contains(&signal)
 }
 
-/// The program sends a signal to itself; whether it is to come.
+/// Checks a signal that the program sends to itself. Returns whether to deliver it.
 fn sends(signal: c_int, code: usize) -> bool {
     if signal != 0 && !CRASHES.contains(&signal) {
         native::refuse(code, format!("the program sends itself signal {signal}"));
@@ -81,7 +81,7 @@ export! {
             return real!(pthread_sigmask(how, new, old): fn(c_int, *const sigset_t, *mut sigset_t) -> c_int);
         }
         let _closed = close();
-        // SAFETY: the program gave the pointers.
+        // SAFETY: the program passed the pointers.
         match unsafe { change_mask(how, new, old) } {
             true => 0,
             false => libc::EINVAL,
@@ -93,7 +93,7 @@ export! {
             return real!(sigprocmask(how, new, old): fn(c_int, *const sigset_t, *mut sigset_t) -> c_int);
         }
         let mut closed = close();
-        // SAFETY: the program gave the pointers.
+        // SAFETY: the program passed the pointers.
         match unsafe { change_mask(how, new, old) } {
             true => 0,
             false => {
@@ -106,7 +106,7 @@ export! {
     placed fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
         if is_inside() && is_ours(signal) {
             if !old.is_null() {
-                // SAFETY: the program gave the pointer; zero is the default action.
+                // SAFETY: the program passed the pointer; zero is the default action.
                 unsafe { old.write_bytes(0, 1) };
             }
             return 0;
@@ -130,16 +130,16 @@ export! {
     }
 }
 
-/// Changes which signals the thread that runs blocks; false for an unknown way. None comes, so only the program can tell.
+/// Changes the signals that the running thread blocks; false if `how` is unknown. None can arrive.
 ///
 /// # Safety
 ///
-/// The pointers are null, or to sets of signals.
+/// The pointers are null or point to sets of signals.
 unsafe fn change_mask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> bool {
     let blocked = &mut crate::threads::own().blocked;
     let before = *blocked;
     if !new.is_null() {
-        // SAFETY: as promised by the caller. The first word of a set has all signals.
+        // SAFETY: as promised by the caller. The first word of a set contains all signals.
         let new = unsafe { *new.cast::<u64>() };
         *blocked = match how {
             libc::SIG_BLOCK => before | new,
@@ -149,7 +149,7 @@ unsafe fn change_mask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> b
         };
     }
     if !old.is_null() {
-        // SAFETY: likewise.
+        // SAFETY: as promised by the caller.
         unsafe {
             libc::sigemptyset(old);
             *old.cast::<u64>() = before;

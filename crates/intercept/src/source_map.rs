@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 /// The program's names.
 pub(crate) struct Names;
 
-/// Read when the first name is asked for.
+/// The images, read when the first name is requested.
 static IMAGES: Own<Option<Images>> = Own::new(None);
 
-/// Where the program was started: paths below are shown from there.
+/// The folder in which the program was started. Paths below it are shown relative to it.
 static DIRECTORY: Own<Option<PathBuf>> = Own::new(None);
 
-/// Paths below this folder are shown from there.
+/// Sets the folder relative to which paths below it are shown.
 pub(crate) fn show_from(folder: PathBuf) {
     *DIRECTORY.get() = Some(folder);
 }
@@ -32,7 +32,7 @@ pub(crate) fn images() -> &'static Images {
     })
 }
 
-/// The place of a return address: that of the call before it.
+/// Returns the place of the call before a return address.
 pub(crate) fn place(code: usize) -> Option<String> {
     let frame = images().place((code as u64).checked_sub(1)?)?;
     let file = PathBuf::from(frame.file?);
@@ -93,8 +93,8 @@ impl SourceMap for Names {
     }
 }
 
-/// A block by its type, its number and the place where it was allocated: `node#2@queue.c:12.next`. With length 0 the
-/// whole block, if it begins there.
+/// Names a block by its type, its number and the place of its allocation: `node#2@queue.c:12.next`.
+/// With length 0 this names the whole block, if it begins there.
 fn in_heap(address: usize, length: usize) -> String {
     let Some((start, _, site)) = heap::block(address) else {
         return format!("{address:#x}");
@@ -137,7 +137,7 @@ fn variable(address: usize, length: usize) -> Option<Variable> {
     })
 }
 
-/// What is in a block of the heap, as far as its type is known.
+/// Returns the content of a part of a heap block, as far as its type is known.
 fn content(address: usize, length: usize) -> Option<Content> {
     let (start, size, site) = heap::block(address)?;
     mappings::refresh_for(site as u64);
@@ -149,7 +149,7 @@ fn content(address: usize, length: usize) -> Option<Content> {
     images().in_block(block, bytes, &mappings::read)
 }
 
-/// `src/queue.c:12:3` → `queue.c:12`
+/// Shortens a place: `src/queue.c:12:3` → `queue.c:12`.
 fn short(place: &str) -> Option<&str> {
     let file = place.rsplit('/').next()?;
     let colons: Vec<usize> = file.match_indices(':').map(|(index, _)| index).collect();
@@ -159,7 +159,7 @@ fn short(place: &str) -> Option<&str> {
     })
 }
 
-/// What bytes without a type are: small numbers may be negative, large ones are addresses.
+/// Shows bytes without a type: small numbers may be negative, large ones are addresses.
 fn number(bytes: &[u8]) -> String {
     match *bytes {
         [byte] => (byte as i8).to_string(),
@@ -172,7 +172,7 @@ fn number(bytes: &[u8]) -> String {
     }
 }
 
-/// A pointer by what it points to, if that has a name.
+/// Shows a pointer by its target, if that has a name.
 fn address_shown(bytes: &[u8]) -> String {
     let address = <[u8; 8]>::try_from(bytes).map(usize::from_le_bytes);
     match address {
@@ -190,12 +190,12 @@ fn address_shown(bytes: &[u8]) -> String {
     }
 }
 
-/// The function that has an address.
+/// Returns the function that contains an address.
 fn function(address: usize) -> Option<String> {
     images().frames(address as u64).pop()?.function
 }
 
-/// The images of the process.
+/// Returns the images of the process.
 pub(crate) fn loaded() -> Images {
     let mut images = Images::default();
     image::for_each(|info| add_image(info, &mut images));
@@ -203,7 +203,7 @@ pub(crate) fn loaded() -> Images {
 }
 
 fn add_image(info: &libc::dl_phdr_info, images: &mut Images) {
-    // SAFETY: a name is a string of C.
+    // SAFETY: a name is a terminated string.
     let name = unsafe { CStr::from_ptr(info.dlpi_name) };
     let headers = image::headers(info);
     let path = match name.to_bytes() {

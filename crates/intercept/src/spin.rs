@@ -10,11 +10,11 @@ use report::FailureKind;
 use runtime::Mutex;
 use runtime::native::{self, at};
 
-/// What the C library writes into a lock that it initialises, on x86-64.
+/// The value that the C library writes into a lock that it initialises, on x86-64.
 const INITIALISED: c_int = 1;
 const DESTROYED: c_int = -2;
 
-/// The lock that the program uses, which must be there: it has no static initialiser.
+/// Returns the program's lock, which must be initialised: there is no static initialiser.
 fn lock_at(lock: *mut c_int, code: usize) -> Mutex {
     check(lock, code);
     native::mutex_at(lock.addr(), code)
@@ -22,7 +22,7 @@ fn lock_at(lock: *mut c_int, code: usize) -> Mutex {
 
 fn check(lock: *mut c_int, code: usize) {
     heap::check_object(lock.addr(), code);
-    // SAFETY: the program gave the lock.
+    // SAFETY: the program passed the lock.
     let what = match unsafe { *lock } {
         INITIALISED => return,
         DESTROYED => "destroyed",
@@ -37,7 +37,7 @@ export! {
         if is_inside() {
             let (code, _closed) = (code(), close());
             heap::check_object(lock.addr(), code);
-            // SAFETY: the program gave the lock.
+            // SAFETY: the program passed the lock.
             if unsafe { *lock } == INITIALISED {
                 check_first("spin lock", lock.addr(), code);
             }
@@ -51,7 +51,7 @@ export! {
             let (code, _closed) = (code(), close());
             check(lock, code);
             native::destroy(lock.addr(), code);
-            // SAFETY: the program gave the lock.
+            // SAFETY: the program passed the lock.
             unsafe {
                 native::changes(lock.addr(), size_of::<c_int>());
                 *lock = DESTROYED;

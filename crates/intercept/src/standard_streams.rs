@@ -1,5 +1,5 @@
-//! The standard streams of C++, which threads may use at the same time without a race ([iostream.objects.overview]). The standard does
-//! not say how: inlined code of the library changes their state without a lock, so none of their bytes is looked at.
+//! Standard streams of C++, which threads may share without races ([iostream.objects.overview]).
+//! How is unspecified: library code changes them without locks. So their bytes are ignored.
 
 use crate::gate::Own;
 use crate::image;
@@ -26,11 +26,11 @@ const ALL: [(&CStr, usize); 16] = [
     (c"_ZNSt3__15wclogE", 160),
 ];
 
-/// Where those are that the program has.
+/// The addresses of the streams in the program.
 static KNOWN: Own<Vec<Range<usize>>> = Own::new(Vec::new());
 
-/// Looks for those of the libraries that are loaded, before any execution: the dynamic linker keeps something of each search, and memory of
-/// the C library where it finds nothing.
+/// Finds the streams of the loaded libraries, before any execution: a lookup changes the dynamic
+/// linker's state, and a failing one allocates memory of the C library.
 pub(crate) fn find() {
     let files = image::files();
     let is_loaded = |library: &str| {
@@ -43,7 +43,7 @@ pub(crate) fn find() {
             .iter()
             .filter(|(name, _)| name.to_bytes().starts_with(prefix.as_bytes()));
         for (name, size) in own {
-            // SAFETY: a name of C.
+            // SAFETY: a name is a terminated string.
             let start = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.addr();
             if start != 0 {
                 KNOWN.get().push(start..start + size);
@@ -52,7 +52,7 @@ pub(crate) fn find() {
     }
 }
 
-/// Whether this is a part of a standard stream.
+/// Checks whether this is a part of a standard stream.
 #[inline]
 pub(crate) fn contains(address: usize) -> bool {
     let mut known = KNOWN.get().iter();

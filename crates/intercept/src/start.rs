@@ -1,4 +1,4 @@
-//! The start of the program: with an order in its environment it is checked, or enforced, instead of being run.
+//! The start of the program. With an order in its environment it is checked or enforced.
 
 use crate::{arguments, enforced, gate, heap, input, malloc, own_memory, worker};
 use libc::{c_char, c_int, c_ulong, c_void};
@@ -11,7 +11,7 @@ pub(crate) type Main =
     unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 type Initialiser = unsafe extern "C" fn();
 
-/// What the program's `main` is called with.
+/// The program's `main` and its arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct Program {
     pub(crate) main: Main,
@@ -22,10 +22,10 @@ pub(crate) struct Program {
 
 static MAIN: OnceLock<Main> = OnceLock::new();
 
-/// Calls of other libraries are bound before the program's memory is saved.
+/// Makes the loader bind calls of other libraries before the program's memory is saved.
 const BIND_NOW: &CStr = c"LD_BIND_NOW";
 
-/// Takes the place of the C library's function that calls `main`.
+/// Replaces the C library's function that calls `main`.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __libc_start_main(
     main: Main,
@@ -41,7 +41,7 @@ unsafe extern "C-unwind" fn __libc_start_main(
         if let Err(reason) = fix_addresses(arguments).and_then(|()| prepare()) {
             worker::refuse(&reason);
         }
-        // SAFETY: those of this process.
+        // SAFETY: the arguments are those of this process.
         arguments = unsafe { arguments::move_away(count, arguments) };
         MAIN.get_or_init(|| main);
         main = checked_main;
@@ -53,7 +53,7 @@ unsafe extern "C-unwind" fn __libc_start_main(
         fn(Main, c_int, *mut *mut c_char, Option<Initialiser>, Option<Initialiser>, Option<Initialiser>, *mut c_void) -> c_int)
 }
 
-/// Called in the place of the program's `main`, when its constructors have run.
+/// Replaces the program's `main`; called when its constructors have run.
 unsafe extern "C-unwind" fn checked_main(
     count: c_int,
     arguments: *mut *mut c_char,
@@ -71,7 +71,7 @@ unsafe extern "C-unwind" fn checked_main(
     worker::work(program)
 }
 
-/// Whether constructors run, of the program or of libraries, in a process that checks. The first ones run before this library does.
+/// Checks whether constructors run in a process that checks. Some run before this library's.
 pub(crate) fn is_before_main() -> bool {
     /// 0 unknown, 1 no, 2 yes.
     static IS_CHECKED: AtomicU8 = AtomicU8::new(0);
@@ -84,7 +84,7 @@ pub(crate) fn is_before_main() -> bool {
     if IS_CHECKED.load(Relaxed) == 0 {
         let order = native::ORDER.as_bytes();
         let mut is_checked = false;
-        // SAFETY: the environment ends with a null, and each of its strings with a zero byte. No other thread changes it yet.
+        // SAFETY: a null ends the environment, a zero byte each string. No thread changes it yet.
         unsafe {
             let mut place = environ;
             while !place.is_null() && !(*place).is_null() {
@@ -98,7 +98,7 @@ pub(crate) fn is_before_main() -> bool {
     IS_CHECKED.load(Relaxed) == 2
 }
 
-/// What constructors meet is what the program meets.
+/// Prepares the process for constructors, which find the same conditions as the program.
 fn prepare() -> Result<(), String> {
     if malloc::is_replaced() {
         let reason = "the program has a `malloc` of its own, whose memory no execution puts back: check it without";
@@ -112,7 +112,7 @@ fn prepare() -> Result<(), String> {
     input::replace().map_err(|error| format!("cannot redirect the program's input: {error}"))
 }
 
-/// Starts the program again where its addresses are not the same in every process.
+/// Restarts the program unless its addresses are fixed and its calls are bound at the start.
 fn fix_addresses(arguments: *mut *mut c_char) -> Result<(), String> {
     // SAFETY: calls of the C library with valid arguments.
     unsafe {

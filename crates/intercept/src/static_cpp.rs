@@ -1,10 +1,10 @@
-//! What a program lacks that is linked with the library of C++ statically: the linker takes functions that are defined here for
-//! defined, and leaves those of the library out. So outside of checks the same is done here.
+//! Functions that a program statically linked with the C++ library lacks: the linker takes those of
+//! this library, and omits the originals. So outside of checks these do the work of the originals.
 
 use libc::{c_int, c_void, size_t};
 use std::sync::atomic::{AtomicU8, Ordering::*};
 
-/// The function that takes the place of the library's, if there is one.
+/// Returns the function that replaces the library's, if there is one.
 pub(crate) fn function(name: &str) -> Option<usize> {
     let function = match name {
         "_Znwm" | "_Znam" => new as *const (),
@@ -28,7 +28,7 @@ extern "C" fn malloc(size: size_t) -> *mut c_void {
 }
 
 extern "C" fn aligned(size: size_t, align: size_t) -> *mut c_void {
-    // SAFETY: `new` is called with an alignment of a type.
+    // SAFETY: `new` is called with the alignment of a type.
     unsafe { libc::aligned_alloc(align, size.max(1).next_multiple_of(align)) }
 }
 
@@ -41,11 +41,11 @@ extern "C" fn new_aligned(size: size_t, align: size_t) -> *mut c_void {
 }
 
 extern "C" fn delete(block: *mut c_void) {
-    // SAFETY: the program gives back a block of the functions above.
+    // SAFETY: the program frees a block of the functions above.
     unsafe { libc::free(block) };
 }
 
-/// The exception of the library is out of reach.
+/// Ends the program if there is no memory: the exception of the library is unavailable.
 fn or_end(block: *mut c_void) -> *mut c_void {
     if block.is_null() {
         eprintln!("operator new: there is no memory");
@@ -57,9 +57,9 @@ fn or_end(block: *mut c_void) -> *mut c_void {
 /// Set while a thread initialises a variable.
 const UNDER_WAY: u8 = 1;
 
-/// The bytes of a guard, by the ABI: whether the variable is initialised; the next one is for the library.
+/// Returns the bytes of a guard, by the ABI: "is initialised", and one for the library's use.
 unsafe fn parts<'g>(guard: *mut u8) -> (&'g AtomicU8, &'g AtomicU8) {
-    // SAFETY: a guard has eight bytes, which only these functions and atomic loads of the program access.
+    // SAFETY: a guard has eight bytes, which only these functions and loads of the program access.
     unsafe { (AtomicU8::from_ptr(guard), AtomicU8::from_ptr(guard.add(1))) }
 }
 

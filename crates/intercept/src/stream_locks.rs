@@ -1,7 +1,7 @@
 //! The locks of streams: `flockfile`, `ftrylockfile`, `funlockfile`.
 //!
-//! Every function of a stream takes its lock and gives it back. A program that never takes it itself cannot find that out: there a call
-//! is one event. In other programs it locks and unlocks a mutex.
+//! Every function of a stream acquires and releases its lock. A program that never takes it
+//! directly cannot observe this: a call is one event. In others it locks and unlocks a mutex.
 
 use crate::gate::{self, Own, close, code, is_inside};
 use crate::heap;
@@ -13,19 +13,19 @@ use runtime::native::{self, Frame, at};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The program takes locks of streams itself.
+/// Whether the program takes locks of streams directly.
 static ARE_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Where a stream of the C library has the address of its lock.
+/// Offset of the lock's address in a stream of the C library.
 const LOCK: usize = 136;
 
-/// The lock of a stream, which must not be closed.
+/// Returns the lock of a stream, which must not be closed.
 fn lock_of(stream: usize, code: usize) -> Mutex {
     heap::check_object(stream, code);
     native::mutex_at(stream + LOCK, code)
 }
 
-/// A lock that a thread holds, and how often.
+/// A lock that a thread holds, with the number of times.
 struct Held {
     stream: usize,
     thread: usize,
@@ -34,7 +34,7 @@ struct Held {
 
 static HELD: Own<Vec<Held>> = Own::new(Vec::new());
 
-/// The program may call this function.
+/// Notes a function that the program may call.
 pub(crate) fn meet(function: &CStr) {
     if function == c"flockfile" || function == c"ftrylockfile" {
         ARE_TAKEN.store(true, Relaxed);
@@ -45,12 +45,12 @@ pub(crate) fn are_taken() -> bool {
     ARE_TAKEN.load(Relaxed)
 }
 
-/// An execution begins: nothing is held. Such a program is never put back in the middle of one.
+/// Begins an execution, in which nothing is held. Programs like this have no savepoints.
 pub(crate) fn begin() {
     HELD.get().clear();
 }
 
-/// The lock of this stream, if the thread that runs holds it.
+/// Returns the lock of this stream, if the running thread holds it.
 fn own(stream: usize) -> Option<&'static mut Held> {
     let thread = runtime::current().index();
     let mut all = HELD.get().iter_mut();
@@ -66,7 +66,7 @@ fn hold(stream: usize) {
     native::privately(|| HELD.get().push(held));
 }
 
-/// A function of a stream takes its lock and gives it back.
+/// Acquires and releases the lock of a stream for one of its functions.
 pub(crate) fn pass(stream: usize, frame: *const Frame) {
     let _closed = close();
     if own(stream).is_none() {

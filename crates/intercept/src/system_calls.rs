@@ -2,7 +2,7 @@
 
 /// # Safety
 ///
-/// As the system call says.
+/// The conditions are those of the system call.
 pub(crate) unsafe fn call(number: i64, arguments: [usize; 6]) -> isize {
     let [first, second, third, fourth, fifth, sixth] = arguments;
     let result: isize;
@@ -25,21 +25,21 @@ pub(crate) unsafe fn call(number: i64, arguments: [usize; 6]) -> isize {
     result
 }
 
-/// Reserves writable memory at this address, where nothing may be; whether that was possible.
+/// Reserves writable memory at this free address. Returns whether that was possible.
 pub(crate) fn map_at(start: usize, size: usize) -> bool {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags =
         libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
     let arguments = [start, size, access as usize, flags as usize, usize::MAX, 0];
-    // SAFETY: a fresh private mapping where nothing is.
+    // SAFETY: a fresh private mapping where none exists.
     unsafe { call(libc::SYS_mmap, arguments) == start as isize }
 }
 
-/// The pages from here to there are zero again, and cost nothing.
+/// Empties the pages in this range, which then are zero and need no memory.
 ///
 /// # Safety
 ///
-/// They are in a private anonymous mapping, and nobody needs what they hold.
+/// The pages are in a private anonymous mapping, and their content is not needed.
 pub(crate) unsafe fn give_back(start: usize, end: usize) {
     if start < end {
         let advice = libc::MADV_DONTNEED as usize;
@@ -48,11 +48,11 @@ pub(crate) unsafe fn give_back(start: usize, end: usize) {
     }
 }
 
-/// Sets how the pages from here to there may be accessed.
+/// Sets the protection of the pages in this range.
 ///
 /// # Safety
 ///
-/// As that of `mprotect`.
+/// The conditions are those of `mprotect`.
 pub(crate) unsafe fn protect(start: usize, end: usize, access: libc::c_int) {
     // SAFETY: as promised by the caller.
     unsafe {

@@ -1,5 +1,5 @@
-//! What the system keeps for the process: descriptors, the folder, limits, mappings. Put back before each execution of
-//! programs that may change it.
+//! State that the system keeps for the process: descriptors, working directory, limits, mappings.
+//! It is restored before each execution of a program that may change it.
 
 use crate::gate::Own;
 use crate::{heap, mappings, own_memory, system_calls};
@@ -7,9 +7,9 @@ use libc::{c_int, c_void, mode_t, rlimit, stack_t};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// As the program's `main` finds it.
+/// The state when the program's `main` begins.
 struct State {
-    /// Descriptors, in ascending order; copies of the first three.
+    /// Descriptors in ascending order, and copies of the first three.
     descriptors: Vec<c_int>,
     standard: [c_int; 3],
     folder: c_int,
@@ -22,19 +22,19 @@ struct State {
 
 static STATE: Own<Option<State>> = Own::new(None);
 
-/// The mappings after the last execution, as the system shows them.
+/// The mappings after the last execution, as the system prints them.
 static SHOWN: Own<String> = Own::new(String::new());
 
-/// Actions for signals that the program has set in this execution, with those before.
+/// Signals whose action this execution has changed, with the original actions.
 static ACTIONS: Own<Vec<(c_int, libc::sigaction)>> = Own::new(Vec::new());
 
-/// Descriptors of copies begin here, where the limit allows it.
+/// Lowest descriptor of copies, where the limit allows it.
 const COPIES: c_int = 200;
 
-/// Kinds of limits.
+/// Number of kinds of limits.
 const LIMITS: u32 = 16;
 
-/// The program sets what is to be done at a signal, which is not one of ours.
+/// Notes that the program sets the action for a signal that the checker does not use.
 pub(crate) fn note_action(signal: c_int) {
     let is_noted = |&(noted, _): &(c_int, libc::sigaction)| noted == signal;
     if !ACTIONS.get().iter().any(is_noted) {
@@ -48,7 +48,7 @@ pub(crate) fn note_action(signal: c_int) {
     }
 }
 
-/// An execution begins.
+/// Begins an execution.
 pub(crate) fn begin(is_confined: impl FnOnce() -> bool) {
     for (signal, action) in ACTIONS.get().drain(..) {
         real!(sigaction(signal, &raw const action, std::ptr::null_mut()):
@@ -88,7 +88,7 @@ impl State {
         let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
         let names = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
         let mut descriptors: Vec<c_int> = names.collect();
-        // SAFETY: asks of a number. The one of the folder that was read is closed by now.
+        // SAFETY: the call only queries a number. The descriptor of the listing is closed by now.
         descriptors.retain(|&descriptor| unsafe { libc::fcntl(descriptor, libc::F_GETFD) } >= 0);
         descriptors.sort_unstable();
         *SHOWN.get() = mappings::shown();
@@ -106,8 +106,8 @@ impl State {
     }
 
     fn put_back(&self) {
-        // SAFETY: system calls with valid arguments; what is closed and unmapped is the program's of an execution that has
-        // ended.
+        // SAFETY: system calls with valid arguments. The closed descriptors and unmapped memory
+        // belonged to the program in an execution that has ended.
         unsafe {
             for (kind, limit) in (0..LIMITS).zip(&self.limits) {
                 libc::setrlimit(kind, limit);
@@ -130,7 +130,7 @@ impl State {
         self.unmap();
     }
 
-    /// Takes away what the program has mapped and not given back.
+    /// Unmaps the remaining mappings of the program.
     fn unmap(&self) {
         let shown = mappings::shown();
         if shown == *SHOWN.get() {
@@ -143,7 +143,7 @@ impl State {
         known.push(start..end);
         for mapping in mappings::all(&shown) {
             let mut from = mapping.start;
-            // What is left of it when all that is known is taken out.
+            // Unmap the parts that are not in a known range.
             while from < mapping.end {
                 let around = known.iter().find(|known| known.contains(&from));
                 if let Some(around) = around {

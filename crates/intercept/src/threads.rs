@@ -1,4 +1,4 @@
-//! Threads: POSIX's and C11's.
+//! Threads of POSIX and of C11.
 
 mod table;
 
@@ -19,30 +19,30 @@ use std::ptr;
 pub(crate) use table::pointer_of;
 use table::prepare;
 
-/// What a thread runs.
+/// The function of a thread.
 type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 pub(crate) type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
 
-/// Numbers of threads as the program sees them.
+/// Factor between the number of a thread and the handle that the program gets.
 const HANDLE: u64 = 0x1000;
 
 fn handle(index: usize) -> pthread_t {
     HANDLE * (index as u64 + 1)
 }
 
-/// The thread of a handle, unless there is none.
+/// Returns the thread of a handle, if it exists.
 pub(crate) fn index_of(handle: pthread_t) -> Option<usize> {
     let index = (handle / HANDLE).checked_sub(1)? as usize;
     (handle.is_multiple_of(HANDLE) && index < count()).then_some(index)
 }
 
-/// An execution begins: there is the main thread.
+/// Begins an execution, with the main thread.
 pub(crate) fn begin() {
     prepare(0, None, ptr::null_mut(), false);
     keys::begin();
 }
 
-/// Starts a thread; its handle.
+/// Starts a thread. Returns its handle.
 fn create(
     start: Option<Start>,
     argument: *mut c_void,
@@ -63,7 +63,7 @@ fn create(
     handle(child.index())
 }
 
-/// Threads that run before `main` would run beside every execution.
+/// Refuses threads that start before `main`: they would run beside every execution.
 fn refuse_before_main(function: &str) {
     if start::is_before_main() {
         worker::refuse(&format!(
@@ -72,7 +72,7 @@ fn refuse_before_main(function: &str) {
     }
 }
 
-/// A thread of the program, from its start to its end.
+/// Runs a thread of the program from its start to its end.
 fn run(index: usize) {
     let (thread, pointer) = (*at(index), pointer_of(index));
     let start = thread
@@ -80,15 +80,15 @@ fn run(index: usize) {
         .expect("a thread that was created has a function");
     let leaving = leaving(index);
     match pointer == gate::checker() {
-        // Without thread-local memory of its own. What others have in `errno` is kept while they wait.
-        // SAFETY: errno is always there.
+        // It has no thread-local memory of its own. The `errno` of others is kept while they wait.
+        // SAFETY: every thread has an errno.
         true => unsafe { *libc::__errno_location() = 0 },
         false => blocks::begin(pointer),
     }
     thread.words.set();
     native::clean_stack();
     let argument = thread.argument.expose_provenance();
-    // SAFETY: the program gave the function and its argument.
+    // SAFETY: the program passed the function and its argument.
     let result = unsafe { gate::run(pointer, start as usize, [argument, 0, 0]) };
     at(index).result = match thread.returns_int {
         // Only the lower half of the register is the result.
@@ -98,12 +98,12 @@ fn run(index: usize) {
     drop(leaving);
 }
 
-/// When this is dropped the thread has ended.
+/// Returns a guard. The thread has ended when the guard is dropped.
 pub(crate) fn leaving(index: usize) -> Leaving {
     Leaving(index)
 }
 
-/// Runs what a thread leaves to be done at its end, by return or unwinding.
+/// Runs the destructors of a thread at its end, by return or unwinding.
 pub(crate) struct Leaving(usize);
 
 impl Drop for Leaving {
@@ -124,13 +124,13 @@ impl Drop for Leaving {
     }
 }
 
-/// Destructors of the thread that runs: of its objects, then of its keys.
+/// Runs the destructors of the running thread: first those of its objects, then those of its keys.
 fn leave(index: usize) {
     destroy_objects(index);
     keys::destroy_values();
 }
 
-/// Destroys the `thread_local` objects of the thread that runs, the youngest first.
+/// Destroys the `thread_local` objects of the running thread, the youngest first.
 pub(crate) fn destroy_objects(index: usize) {
     while !lists_at(index).at_exit.is_empty()
         && let Some((destructor, object)) = lists_of(index).at_exit.pop()
@@ -140,21 +140,21 @@ pub(crate) fn destroy_objects(index: usize) {
     }
 }
 
-/// The thread that runs calls something that the program registered.
+/// Calls a function that the program has registered, in the running thread.
 ///
 /// # Safety
 ///
-/// The function may be called with this.
+/// The function may be called with this argument.
 pub(crate) unsafe fn call(function: Destructor, argument: *mut c_void) {
     let words = [argument.expose_provenance(), 0, 0];
     // SAFETY: as promised by the caller.
     unsafe { gate::run(own_pointer(), function as usize, words) };
 }
 
-/// Waits for a thread; its result, or the error of POSIX.
+/// Waits for a thread. Returns its result, or the POSIX error.
 fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
     let index = joinable(thread, code)?;
-    // Another thread may not even begin to join it.
+    // From here on no other thread may begin to join it.
     at(index).is_joined = true;
     let thread = runtime::ThreadId::from_index(index);
     if !native::join_ended(thread, code) {
@@ -167,7 +167,7 @@ fn join(thread: pthread_t, code: usize) -> Result<*mut c_void, c_int> {
     Ok(result)
 }
 
-/// The thread that is to be joined, which must not be joined otherwise.
+/// Returns the thread to be joined, which no other thread may join.
 #[inline]
 fn joinable(thread: pthread_t, code: usize) -> Result<usize, c_int> {
     let index = index_of(thread).ok_or(libc::ESRCH)?;
@@ -195,7 +195,7 @@ fn refuse(is_joined: bool, how: &str, code: usize) -> ! {
 ///
 /// # Safety
 ///
-/// The program gave the pointer, and the frame is that of its call.
+/// The program passed the pointer, and the frame is that of its call.
 unsafe fn try_join(thread: pthread_t, result: *mut *mut c_void, frame: *const Frame) -> c_int {
     let code = code_of(frame);
     let index = match joinable(thread, code) {
@@ -217,7 +217,7 @@ unsafe fn try_join(thread: pthread_t, result: *mut *mut c_void, frame: *const Fr
     }
 }
 
-/// The same for some time.
+/// Joins a thread if it ends in time.
 ///
 /// # Safety
 ///
@@ -232,7 +232,7 @@ unsafe fn join_timed(
     match unsafe { try_join(thread, result, frame) } {
         libc::EBUSY => {
             runtime::expire();
-            // SAFETY: the program gave the time.
+            // SAFETY: the program passed the time.
             unsafe { clock::reach(until) };
             libc::ETIMEDOUT
         }
@@ -240,11 +240,11 @@ unsafe fn join_timed(
     }
 }
 
-/// Writes what a function gives, where the program wants it.
+/// Writes the result of a function to the address that the program has passed, unless it is null.
 ///
 /// # Safety
 ///
-/// The program gave the pointer for that, if it is none that is null.
+/// The program passed the address for this result, or null.
 unsafe fn give<T>(place: *mut T, value: T) {
     if !place.is_null() {
         // SAFETY: as promised by the caller.
@@ -274,7 +274,7 @@ fn detach(thread: pthread_t, code: usize) -> c_int {
 
 /// # Safety
 ///
-/// The attributes are those that the program gave.
+/// The attributes are those that the program passed.
 pub(crate) unsafe fn is_detached(attributes: *const pthread_attr_t) -> bool {
     let mut state = libc::PTHREAD_CREATE_JOINABLE;
     if !attributes.is_null() {
@@ -283,8 +283,9 @@ pub(crate) unsafe fn is_detached(attributes: *const pthread_attr_t) -> bool {
     state == libc::PTHREAD_CREATE_DETACHED
 }
 
-/// Bytes of the stack that attributes ask for; 0 without attributes. A stack of the program's own is refused: it would be put back
-/// with the program's memory while the thread is suspended on it.
+/// Returns the stack size in bytes that attributes specify; 0 without attributes. Refuses a stack
+/// of the program: it would be restored with the program's memory while the thread is suspended on
+/// it.
 ///
 /// # Safety
 ///
@@ -295,7 +296,7 @@ unsafe fn stack_size(attributes: *const pthread_attr_t, code: usize) -> usize {
         let mut start = ptr::null_mut::<c_void>();
         real!(pthread_attr_getstack(attributes, &raw mut start, &raw mut size):
             fn(*const pthread_attr_t, *mut *mut c_void, *mut usize) -> c_int);
-        // Without a stack the C library computes the start from a null pointer.
+        // If no stack is set, the C library computes the start from a null pointer.
         if start.addr().wrapping_add(size) != 0 {
             native::refuse(
                 code,
@@ -317,10 +318,10 @@ export! {
                 fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        // SAFETY: the attributes are those that the program gave.
+        // SAFETY: the attributes are those that the program passed.
         let stack = unsafe { stack_size(attributes, code) };
         let created = create(Some(start), argument, false, stack, code);
-        // SAFETY: the program gave the pointers.
+        // SAFETY: the program passed the pointers.
         unsafe {
             if is_detached(attributes) {
                 detach(created, code);
@@ -337,7 +338,7 @@ export! {
         let (code, frame, _closed) = (code(), gate::frame(), close());
         match cancel::wait(frame, || join(thread, code)) {
             Ok(value) => {
-                // SAFETY: the program gave the pointer.
+                // SAFETY: the program passed the pointer.
                 unsafe { give(result, value) };
                 0
             }
@@ -350,7 +351,7 @@ export! {
             return real!(pthread_tryjoin_np(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         unsafe { try_join(thread, result, frame) }
     }
 
@@ -360,7 +361,7 @@ export! {
                 fn(pthread_t, *mut *mut c_void, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         cancel::wait(frame, || unsafe { join_timed(thread, result, until, frame) })
     }
 
@@ -372,7 +373,7 @@ export! {
                 fn(pthread_t, *mut *mut c_void, clockid_t, *const timespec) -> c_int);
         }
         let (frame, _closed) = (gate::frame(), close());
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         cancel::wait(frame, || unsafe { join_timed(thread, result, until, frame) })
     }
 
@@ -407,7 +408,7 @@ export! {
             return real!(thrd_create(thread, start, argument): fn(*mut pthread_t, Start, *mut c_void) -> c_int);
         }
         let (code, _closed) = (code(), close());
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         unsafe { give(thread, create(Some(start), argument, true, 0, code)) };
         0
     }
@@ -419,7 +420,7 @@ export! {
         let (code, _closed) = (code(), close());
         match join(thread, code) {
             Ok(value) => {
-                // SAFETY: the program gave the pointer.
+                // SAFETY: the program passed the pointer.
                 unsafe { give(result, value.addr() as c_int) };
                 0
             }

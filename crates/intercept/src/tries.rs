@@ -1,21 +1,21 @@
-//! Calls that may fail and change nothing.
+//! Calls that may fail without changing anything.
 
 use crate::callers::is_of_std_lock;
 use runtime::native::{self, Frame};
 
-/// Where the program called.
+/// Returns the place of the program's call.
 pub(crate) fn code_of(frame: *const Frame) -> usize {
     // SAFETY: frames are those of calls that have not returned.
     unsafe { (*frame).code() }
 }
 
-/// What may fail and change nothing.
+/// Runs a call that may fail without changing anything.
 pub(crate) fn tries<R>(frame: *const Frame, tries: impl FnOnce() -> R) -> R {
     // SAFETY: frames are those of calls that have not returned.
     unsafe { native::try_at(frame, tries) }
 }
 
-/// The same for a lock, which `std::lock` may want together with others.
+/// Runs an attempt to lock. `std::lock` may need this lock together with others.
 pub(crate) fn tries_to_lock<R>(
     frame: *const Frame,
     try_once: impl FnOnce() -> Option<R>,

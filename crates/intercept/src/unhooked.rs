@@ -1,5 +1,5 @@
-//! Accesses for which the compiler has no hook: when a check begins, their instructions are redirected to code that
-//! announces them as plain accesses.
+//! Accesses for which the compiler has no hook. When a check begins, their instructions are
+//! redirected to code that announces them as plain accesses.
 
 mod announce;
 
@@ -24,15 +24,15 @@ use std::sync::OnceLock;
 /// An image that may have these accesses.
 pub(crate) struct Image {
     pub(crate) file: PathBuf,
-    /// What its addresses are relative to.
+    /// The address to which its addresses are relative.
     base: usize,
     pub(crate) addresses: Range<usize>,
 }
 
-/// Where the program goes on from instructions for which there is no room for a jump.
+/// Continuations of instructions that leave no room for a jump.
 static TRAMPOLINES: OnceLock<FxHashMap<u64, u64>> = OnceLock::new();
 
-/// Where hooks of writes return to, behind which the place is first read.
+/// Return addresses of hooks of writes after which the place is first read.
 static LATE: OnceLock<FxHashSet<u64>> = OnceLock::new();
 
 /// Memory of images, and the parts of it that the program writes.
@@ -40,7 +40,7 @@ static MEMORY: OnceLock<(Ranges, Ranges)> = OnceLock::new();
 
 type Ranges = Vec<Range<usize>>;
 
-/// Whether what the hook of a write announces, which returns here, is first read.
+/// Checks whether the place announced by the hook of a write, which returns here, is first read.
 #[inline]
 pub(crate) fn is_read_first(code: usize) -> bool {
     LATE.get().is_some_and(|late| late.contains(&(code as u64)))
@@ -49,10 +49,10 @@ pub(crate) fn is_read_first(code: usize) -> bool {
 /// Instructions that cannot be redirected.
 static LEFT: OnceLock<Vec<u64>> = OnceLock::new();
 
-/// Images with code that lies in no known function.
+/// Images with code that is in no known function.
 static UNKNOWN: OnceLock<Vec<String>> = OnceLock::new();
 
-/// An execution begins: what it leaves out.
+/// Begins an execution: reports its omissions.
 pub(crate) fn tell() {
     for image in UNKNOWN.get().into_iter().flatten() {
         let what = format!(
@@ -69,8 +69,8 @@ pub(crate) fn tell() {
     }
 }
 
-/// Redirects the instructions, unless threads are to count the same events where the program is enforced, which sees none
-/// of these.
+/// Redirects the instructions, unless the result is to be enforced: then threads must count the
+/// same events, and an enforced program does not announce these accesses.
 pub(crate) fn install(are_events: bool, is_enforced: bool) {
     let images = images();
     let all = images.iter().map(|image| image.addresses.clone());
@@ -110,7 +110,7 @@ pub(crate) fn install(are_events: bool, is_enforced: bool) {
     catch_undefined();
 }
 
-/// Whether this is memory of an image that the program does not write.
+/// Checks whether this is memory of an image that the program does not write.
 pub(crate) fn is_constant(address: usize) -> bool {
     MEMORY.get().is_some_and(|(all, written)| {
         let has = |ranges: &[Range<usize>]| ranges.iter().any(|range| range.contains(&address));
@@ -118,7 +118,7 @@ pub(crate) fn is_constant(address: usize) -> bool {
     })
 }
 
-/// The code of the functions of an image, each by its address.
+/// Returns the code of the functions of an image, each with its address.
 fn code_of(image: &Image, functions: Functions) -> impl Iterator<Item = (u64, &'static [u8])> {
     let (base, addresses) = (image.base, image.addresses.clone());
     let functions = functions.found.into_iter();
@@ -133,7 +133,7 @@ fn code_of(image: &Image, functions: Functions) -> impl Iterator<Item = (u64, &'
     })
 }
 
-/// Where calls through these slots return to, in the functions of an image.
+/// Returns the return addresses of calls through these slots in the functions of an image.
 pub(crate) fn returns_of(image: &Image, slots: &FxHashSet<usize>) -> Vec<usize> {
     let is_one = |callee: Callee| {
         match callee {
@@ -164,7 +164,7 @@ fn find(image: &Image, functions: Functions, around: &Process, are_events: bool)
     found
 }
 
-/// Room for the code of one access, more than it takes.
+/// Room for the code of one access: more than it needs.
 const ROOM: usize = 160;
 
 fn redirect(image: &Image, found: &[Unhooked], first: usize, redirects: bool) -> Patches {
@@ -191,7 +191,8 @@ fn redirect(image: &Image, found: &[Unhooked], first: usize, redirects: bool) ->
         "there is room for all code"
     );
     let code = std::ptr::with_exposed_provenance_mut::<u8>(room);
-    // SAFETY: the room is ours and as long, and the instructions are whole ones of code that does not run.
+    // SAFETY: the room is ours and has this size. Whole instructions of code that does not run are
+    // replaced.
     unsafe {
         code.cast::<usize>()
             .write(announce::enter as *const () as usize);
@@ -225,7 +226,7 @@ unsafe fn overwrite(patch: &Patch) {
     }
 }
 
-/// Memory that jumps from the image reach.
+/// Returns memory that jumps from the image can reach.
 fn room_near(image: &Range<usize>, size: usize) -> Option<usize> {
     const STEP: usize = 1 << 16;
     let below = (1..4096).filter_map(|step| {
@@ -236,16 +237,16 @@ fn room_near(image: &Range<usize>, size: usize) -> Option<usize> {
     places.find(|&place| {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
-        // SAFETY: a fresh private mapping where nothing is.
+        // SAFETY: a fresh private mapping where none exists.
         let mapped = unsafe { libc::mmap(place as *mut c_void, size, access, flags, -1, 0) };
         mapped as usize == place
     })
 }
 
-/// For the variables of frames.
+/// The images, for the variables of frames.
 static IMAGES: Own<Option<Images>> = Own::new(None);
 
-/// Found when a check begins.
+/// The process, examined when a check begins.
 static PROCESS: OnceLock<Process> = OnceLock::new();
 
 pub(crate) fn process() -> Option<&'static dyn Surroundings> {
@@ -254,7 +255,7 @@ pub(crate) fn process() -> Option<&'static dyn Surroundings> {
 
 /// The hooks of this library, by their addresses.
 struct Process {
-    /// Those that clang has made.
+    /// Images compiled by clang.
     by_clang: Ranges,
     hooks: FxHashMap<u64, Hook>,
     /// Functions that never return.
@@ -281,7 +282,7 @@ impl Process {
         let mut hooks = FxHashMap::default();
         let mut add = |name: String, hook: Hook| {
             let Ok(name) = CString::new(name) else { return };
-            // SAFETY: a name of C.
+            // SAFETY: a name is a terminated string.
             let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
             if !address.is_null() {
                 hooks.insert(address as u64, hook);
@@ -315,7 +316,7 @@ impl Process {
             is_volatile: false,
         };
         for bits in [8, 16, 32, 64, 128] {
-            // Clang leaves the load behind its hook, and does not use what it finds.
+            // Clang keeps the load after its hook, and does not use its value.
             let hook = Hook {
                 effect: Effect::Read,
                 length: Some(bits / 8),
@@ -325,7 +326,7 @@ impl Process {
         }
         add("__tsan_vptr_read".to_owned(), pointer(Effect::Read));
         add("__tsan_vptr_update".to_owned(), pointer(Effect::Write));
-        // SAFETY: names of C.
+        // SAFETY: names are terminated strings.
         let addresses =
             ENDINGS.map(|name| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) });
         let endings = addresses.into_iter().filter(|address| !address.is_null());
@@ -387,7 +388,7 @@ fn is_in_image(address: usize) -> bool {
     })
 }
 
-/// The slot through which a stub of the linker jumps: `[endbr64] [bnd] jmp [rip + distance]`.
+/// Returns the slot of a linker stub: `[endbr64] [bnd] jmp [rip + distance]`.
 fn slot_of_stub(stub: usize) -> Option<usize> {
     if !is_in_image(stub) {
         return None;
@@ -405,7 +406,7 @@ fn slot_of_stub(stub: usize) -> Option<usize> {
     (opcode == [0xff, 0x25]).then(|| (stub + start + 6).wrapping_add_signed(distance as isize))
 }
 
-/// The images that the program's own state is in.
+/// Returns the images that contain the program's own state.
 pub(crate) fn images() -> Vec<Image> {
     let mut images: Vec<Image> = Vec::new();
     image::for_each(|info| add_image(info, &mut images));
@@ -417,7 +418,7 @@ fn add_image(info: &libc::dl_phdr_info, images: &mut Vec<Image>) {
         return;
     }
     let headers = image::headers(info);
-    // SAFETY: a name is a string of C.
+    // SAFETY: a name is a terminated string.
     let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
     let base = info.dlpi_addr as usize;
     let loaded = headers
@@ -444,13 +445,13 @@ fn add_image(info: &libc::dl_phdr_info, images: &mut Vec<Image>) {
     }
 }
 
-/// What was done at an undefined instruction before.
+/// The previous handler for undefined instructions.
 static PREVIOUS: OnceLock<usize> = OnceLock::new();
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 fn catch_undefined() {
-    // SAFETY: all arguments are valid; the handler has the signature that the flags ask for.
+    // SAFETY: all arguments are valid; the handler has the signature that the flags require.
     unsafe {
         let mut previous: libc::sigaction = std::mem::zeroed();
         libc::sigaction(libc::SIGILL, std::ptr::null(), &raw mut previous);

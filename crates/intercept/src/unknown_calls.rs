@@ -1,10 +1,11 @@
-//! Calls of functions of the system's libraries: those with unknown effects, and those that access memory of the program
-//! (`library_calls`).
+//! Calls of functions of the system's libraries: those with unknown effects, and those that access
+//! memory of the program (`library_calls`).
 //!
-//! The await rule sees what such a function does to the program's memory, but not what else it changes: positions in files,
-//! what the C library remembers, masks of signals. So a call of a function of the system's libraries is an effect unless it
-//! is known to be none. Each slot through which the program and its libraries call such a function is given a few instructions
-//! that note the call and go on with the function. Accesses count where the code that calls has hooks.
+//! The await rule detects changes to the program's memory by these functions, but not other
+//! changes: positions in files, state of the C library, signal masks. So a call of a function of
+//! the system's libraries is an effect unless it is known to be none. Each slot through which the
+//! program and its libraries call these functions leads to a few instructions, which note the call
+//! and jump to the function. Accesses count where the calling code has hooks.
 
 use crate::image;
 use crate::library_calls::{self, Callee, Name};
@@ -17,21 +18,21 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-/// An image of the process, as the loader has it.
+/// An image of the process, as the loader describes it.
 struct Image {
     base: usize,
-    /// Its code.
+    /// Ranges of its code.
     code: Vec<Range<usize>>,
-    /// What the loader makes read-only when it is done.
+    /// Range that the loader makes read-only after relocation.
     fixed: Range<usize>,
     dynamic: Option<usize>,
-    /// Functions in there may have effects that are not known.
+    /// Whether its functions may have unknown effects.
     has_unknown: bool,
-    /// Its calls are those of the program.
+    /// Whether its calls are those of the program.
     is_own: bool,
-    /// It is this library.
+    /// Whether it is this library.
     is_ours: bool,
-    /// It is a standard library of C++, whose calls are those of the program, too.
+    /// Whether it is a standard library of C++. Its calls are those of the program, too.
     is_cpp: bool,
 }
 
@@ -41,12 +42,12 @@ impl Image {
     }
 }
 
-/// A word through which an image calls a function of another one.
+/// A word through which an image calls a function of another image.
 struct Slot {
     place: *mut usize,
     name: &'static CStr,
     is_read_only: bool,
-    /// The image has hooks, or this is how the C++ library uses files and the system.
+    /// Whether the image has hooks, or the C++ library uses files or the system through the slot.
     is_hooked: bool,
 }
 
@@ -55,7 +56,7 @@ impl Slot {
         self.name.to_bytes().starts_with(b"__tsan_")
     }
 
-    /// Whether calls use what functions of the C library are known to keep.
+    /// Checks whether calls use state that functions of the C library are known to keep.
     fn is_event(&self) -> bool {
         let name = |name| Name {
             name,
@@ -64,7 +65,7 @@ impl Slot {
         self.name.to_str().is_ok_and(|own| name(own).is_event())
     }
 
-    /// The address that it holds.
+    /// Returns the address in the slot.
     fn function(&self) -> usize {
         // SAFETY: an aligned word of a loaded image.
         unsafe { self.place.read() }
@@ -75,7 +76,7 @@ impl Slot {
     /// The program does not run.
     unsafe fn fill(&self, function: usize) {
         let page = (self.place.addr() & !(PAGE - 1)) as *mut c_void;
-        // SAFETY: an aligned word of a loaded image, in a page of it.
+        // SAFETY: an aligned word of a loaded image, and the page of this word.
         unsafe {
             if self.is_read_only {
                 libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE);
@@ -122,7 +123,7 @@ const ADDRESS: u64 = 1;
 
 const PAGE: usize = 4096;
 
-/// Bytes of the instructions for one function.
+/// Size in bytes of the instructions for one function.
 const STEP: usize = 48;
 
 /// Libraries of the system whose functions change nothing but memory.
@@ -131,13 +132,13 @@ const PURE: [&str; 2] = ["libm.", "libgcc_s."];
 /// Standard libraries of C++.
 const CPP: [&str; 2] = ["libstdc++.", "libc++."];
 
-/// The instructions for all functions.
+/// Addresses of the instructions for all functions.
 static STEPS: OnceLock<Range<usize>> = OnceLock::new();
 
-/// Where in the instructions for a function its address is.
+/// Offset of the function's address in the instructions for the function.
 const BEHIND: usize = 20;
 
-/// The function that is called at this address.
+/// Returns the function that is called at this address, behind any instructions of ours.
 pub(crate) fn behind(address: usize) -> usize {
     let is_step = STEPS.get().is_some_and(|steps| steps.contains(&address));
     let function = (address + BEHIND) as *const usize;
@@ -148,12 +149,12 @@ pub(crate) fn behind(address: usize) -> usize {
     }
 }
 
-/// Notes such calls from here on. All slots are filled already.
+/// Starts to note these calls. All slots are already filled.
 pub(crate) fn note(are_events: bool) -> Result<(), String> {
     redirect(true, are_events)
 }
 
-/// From now on these calls are reported, for enforcement. Some slots may still be empty.
+/// Starts to report these calls for enforcement. Some slots may still be empty.
 pub(crate) fn note_events(are_accesses: bool) -> Result<(), String> {
     redirect(false, are_accesses)?;
     match stream_locks::are_taken() {
@@ -166,7 +167,7 @@ fn redirect(notes_unknown: bool, are_events: bool) -> Result<(), String> {
     let images = images();
     let mut slots = Vec::new();
     for image in images.iter().filter(|image| image.is_own) {
-        // SAFETY: the image is loaded, so that its dynamic section is as the ABI says.
+        // SAFETY: the image is loaded, so its dynamic section conforms to the ABI.
         unsafe { find_slots(image, &mut slots) };
     }
     let mut calls: Vec<(Slot, Step)> = Vec::new();
@@ -196,12 +197,12 @@ fn redirect(notes_unknown: bool, are_events: bool) -> Result<(), String> {
     }
     STEPS.get_or_init(|| steps..steps + known.len() * STEP);
     let access = libc::PROT_READ | libc::PROT_EXEC;
-    // SAFETY: the mapping is that of `make_steps`, with so many of them.
+    // SAFETY: the mapping is that of `make_steps`, which has at least this size.
     unsafe { libc::mprotect(steps as *mut c_void, known.len() * STEP, access) };
     Ok(())
 }
 
-/// Memory for instructions.
+/// Maps memory for instructions.
 fn make_steps(size: usize) -> Result<usize, String> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
@@ -213,11 +214,11 @@ fn make_steps(size: usize) -> Result<usize, String> {
     }
 }
 
-/// What is done on the way to a function.
+/// The instructions that run before a function.
 #[derive(PartialEq, Eq, Hash)]
 struct Step {
     function: usize,
-    /// A call is noted for the await rule.
+    /// Whether a call is noted for the await rule.
     is_noted: bool,
     is_ours: bool,
     /// The name by which calls are reported.
@@ -225,7 +226,7 @@ struct Step {
 }
 
 impl Step {
-    /// That for the calls through a slot, if there is any.
+    /// Returns the step for the calls through a slot, if one is needed.
     fn of(slot: &Slot, images: &[Image], notes_unknown: bool, are_events: bool) -> Option<Step> {
         let has_effects = !is_known(slot.name);
         let name = Name {
@@ -236,8 +237,8 @@ impl Step {
         let mut function = slot.function();
         let own = |image: &&Image| image.is_own && image.has_code(function);
         if images.iter().any(|image| own(&image)) && is_reported {
-            // The loader looks it up at the first call, or it is the program's.
-            // SAFETY: a name of C.
+            // The loader resolves the slot at the first call, or the function is the program's.
+            // SAFETY: the name is a terminated string.
             function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, slot.name.as_ptr()) }.addr();
         }
         let image = images.iter().find(|image| image.has_code(function))?;
@@ -259,12 +260,12 @@ impl Step {
         (step.is_noted || step.reports.is_some()).then_some(step)
     }
 
-    /// Instructions that set the flag, or report what the function accesses, and jump to it. They change no register but `r11`, which no
-    /// argument is in.
+    /// Writes instructions that set the flag, or report the function's accesses, and jump to the
+    /// function. They change only `r11`, which holds no argument.
     ///
     /// # Safety
     ///
-    /// So much can be written there.
+    /// [`STEP`] bytes can be written at `place`.
     unsafe fn write(&self, place: *mut u8) {
         let (argument, next) = match self.reports {
             Some(name) => {
@@ -289,7 +290,7 @@ impl Step {
     }
 }
 
-/// The slots of an image that hold addresses of functions of other images.
+/// Collects the slots of an image that hold addresses of functions of other images.
 ///
 /// # Safety
 ///
@@ -322,7 +323,7 @@ unsafe fn find_slots(image: &Image, slots: &mut Vec<Slot>) {
     }
 }
 
-/// The variables of other images that the linker has put into the program.
+/// Returns the variables of other images that the linker has copied into the program.
 pub(crate) fn copied_variables() -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for image in images().iter().filter(|image| image.is_own) {
@@ -337,11 +338,11 @@ pub(crate) fn copied_variables() -> Vec<Range<usize>> {
     found
 }
 
-/// The relocations of an image, each with its symbol and the name of that.
+/// Returns the relocations of an image, each with its symbol and the name of the symbol.
 ///
 /// # Safety
 ///
-/// The image is loaded, so that its dynamic section is as the ABI says.
+/// The image is loaded, so its dynamic section conforms to the ABI.
 unsafe fn relocations(image: &Image) -> Vec<(Relocation, Symbol, &'static CStr)> {
     let Some(dynamic) = image.dynamic else {
         return Vec::new();
@@ -355,7 +356,7 @@ unsafe fn relocations(image: &Image) -> Vec<(Relocation, Symbol, &'static CStr)>
             entry = entry.add(1);
         }
     }
-    // The loader has added the base to addresses, but for some images.
+    // The loader has added the base to addresses, except in some images.
     let address = |tag: u64| {
         let found = tables.get(&tag).copied()?;
         Some(if found < image.base {
@@ -373,7 +374,7 @@ unsafe fn relocations(image: &Image) -> Vec<(Relocation, Symbol, &'static CStr)>
             continue;
         };
         let count = size / size_of::<Relocation>();
-        // SAFETY: the table is as long as that; symbols and names are where it says.
+        // SAFETY: the table has this length and refers to the symbols and their names.
         unsafe {
             let relocations = std::slice::from_raw_parts(start as *const Relocation, count);
             for &relocation in relocations {
@@ -386,14 +387,14 @@ unsafe fn relocations(image: &Image) -> Vec<(Relocation, Symbol, &'static CStr)>
     found
 }
 
-/// Instructions on the way to the functions of some slots, which go on with these. They can be taken and left.
+/// Instructions before the functions of some slots. They can be switched on and off.
 pub(crate) struct Detours(Vec<(Slot, usize, usize)>);
 
-/// Bytes of the instructions for one slot.
+/// Size in bytes of the instructions for one slot.
 const DETOUR: usize = 64;
 
 impl Detours {
-    /// A flag is set on the way to functions of libraries of compilers.
+    /// Sets a flag on the way to functions of the compilers' libraries.
     pub(crate) fn with_flag(flag: &'static AtomicBool) -> Result<Detours, String> {
         let is_compilers = |slot: &Slot| image::is_compilers(slot.function());
         Detours::new(is_compilers, |_, code| {
@@ -403,7 +404,8 @@ impl Detours {
         })
     }
 
-    /// On the way to hooks a bit is set for the address that they return to, as `marks` says for the image of the slot.
+    /// Sets a bit for the return address of each call of a hook, in the bits that `marks` returns
+    /// for the image of the slot.
     pub(crate) fn with_marks(marks: impl Fn(usize) -> Option<Marks>) -> Result<Detours, String> {
         let is_hook = |slot: &Slot| slot.is_hook() && marks(slot.place.addr()).is_some();
         Detours::new(is_hook, |slot, code| {
@@ -418,7 +420,7 @@ impl Detours {
             code.extend_from_slice(&bits.to_le_bytes());
             code.extend_from_slice(&[0x49, 0x81, 0xfb]); // cmp r11, size
             code.extend_from_slice(&size.to_le_bytes());
-            code.extend_from_slice(&[0x73, 0x04]); // jae: it is called for another image
+            code.extend_from_slice(&[0x73, 0x04]); // jae: the caller is in another image
             code.extend_from_slice(&[0x4d, 0x0f, 0xab, 0x1a]); // bts [r10], r11
         })
     }
@@ -446,7 +448,7 @@ impl Detours {
             code.extend_from_slice(&[0xff, 0x25, 0, 0, 0, 0]); // jmp [rip]
             code.extend_from_slice(&function.to_le_bytes());
             assert!(code.len() <= DETOUR, "there is room for the instructions");
-            // SAFETY: there is room for as many.
+            // SAFETY: each slot has [`DETOUR`] bytes.
             unsafe { (step as *mut u8).copy_from_nonoverlapping(code.as_ptr(), code.len()) };
             detours.push((slot, function, step));
         }
@@ -456,7 +458,7 @@ impl Detours {
         Ok(Detours(detours))
     }
 
-    /// From now on calls take these steps, or no longer.
+    /// Switches the instructions on or off.
     pub(crate) fn switch(&self, is_on: bool) {
         for (slot, function, step) in &self.0 {
             // SAFETY: the slot is an aligned word of a loaded image, and the program does not run.
@@ -465,7 +467,8 @@ impl Detours {
     }
 }
 
-/// Bits for the bytes of an image: its first address, its size, and where the bits are.
+/// Bits for the bytes of an image: the image's first address, its size, and the address of the
+/// bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Marks {
     pub(crate) start: usize,
@@ -473,8 +476,8 @@ pub(crate) struct Marks {
     pub(crate) bits: usize,
 }
 
-/// The places of the slots of hooks, but for one that is called before `main`, and one at the ends of functions, which is called when exceptions
-/// leave them, too.
+/// Returns the slots of hooks, except the hook called before `main` and that at the ends of
+/// functions, which is called when exceptions leave them, too.
 pub(crate) fn slots_of_hooks() -> Vec<usize> {
     let mut slots = Vec::new();
     for image in images().iter().filter(|image| image.is_own) {
@@ -488,14 +491,14 @@ pub(crate) fn slots_of_hooks() -> Vec<usize> {
     hooks.map(|slot| slot.place.addr()).collect()
 }
 
-/// The images of the process.
+/// Returns the images of the process.
 fn images() -> Vec<Image> {
     let mut images: Vec<Image> = Vec::new();
     image::for_each(|info| add_image(info, &mut images));
     images
 }
 
-/// Whether the function of this name, which is not one of ours, changes nothing but memory.
+/// Checks whether the function of this name, which is not one of ours, changes only memory.
 fn is_known(name: &CStr) -> bool {
     const OF_THREADS: [&str; 6] = ["cnd_", "mtx_", "pthread_", "sem_", "thrd_", "tss_"];
     let name = name.to_str().unwrap_or_default();
@@ -524,7 +527,7 @@ fn add_image(info: &libc::dl_phdr_info, images: &mut Vec<Image>) {
         .filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0);
     let code: Vec<Range<usize>> = code.map(range).collect();
     let is_own = !image::is_of_system(info) && !image::is_own(info);
-    // SAFETY: a name is a string of C.
+    // SAFETY: a name is a terminated string.
     let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
     let file = name.rsplit('/').next().unwrap_or_default();
     let is_ours = code

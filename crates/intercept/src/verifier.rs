@@ -1,4 +1,4 @@
-//! What programs say to a checker: functions of SV-COMP, and Mazurka's own.
+//! Functions by which programs communicate with a checker: those of SV-COMP, and Mazurka's own.
 
 use crate::enforced;
 use crate::gate::{close, code, is_inside};
@@ -7,7 +7,7 @@ use report::{FailureKind, Omission};
 use runtime::native;
 use std::ffi::CStr;
 
-/// The lock of atomic sections of SV-COMP is at an address that nothing has.
+/// Unused address of the lock of SV-COMP's atomic sections.
 const ATOMIC: usize = 8;
 
 export! {
@@ -55,7 +55,7 @@ export! {
     placed fn mazurka_goal(name: *const c_char, is_reached: c_int) {
         if is_inside() && !name.is_null() {
             let (code, _closed) = (code(), close());
-            // SAFETY: the program promises a string.
+            // SAFETY: the program passes a string.
             let name = unsafe { CStr::from_ptr(name) };
             native::goal(code, &name.to_string_lossy(), is_reached != 0);
         }
@@ -136,7 +136,7 @@ export! {
 }
 
 export! {
-    // Of addresses only the one that points nowhere is known.
+    // The only known address is null.
     placed fn __VERIFIER_nondet_pointer() -> *mut c_void {
         std::ptr::null_mut()
     }
@@ -146,7 +146,7 @@ export! {
     }
 }
 
-/// A value that the program does not know: some that tell much.
+/// Chooses a value unknown to the program, from a few that are informative.
 fn unknown() -> c_int {
     const TRIED: [c_int; 3] = [0, 1, -1];
     if !is_inside() {

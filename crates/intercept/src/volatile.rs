@@ -1,4 +1,4 @@
-//! Accesses of `volatile` memory, which the compiler tells apart from other plain ones.
+//! Accesses of `volatile` memory, which the compiler distinguishes from other plain accesses.
 
 use crate::gate::{close, frame, is_inside};
 use crate::heap;
@@ -7,11 +7,11 @@ use libc::c_void;
 use runtime::native;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// An access of `volatile` memory: as programs use it, an access that others may see at once.
+/// Reports a read of `volatile` memory as an atomic access, for that is how programs use it.
 ///
 /// # Safety
 ///
-/// Called by an exported function that noted the frame.
+/// An exported function that has noted the frame calls it.
 #[inline(always)]
 unsafe fn read_volatile(pointer: *const c_void, length: usize) {
     if is_inside() {
@@ -29,14 +29,14 @@ unsafe fn read_volatile(pointer: *const c_void, length: usize) {
             }
         }
     } else {
-        // The program performs it: its end is told at the next hook.
+        // The program performs it. The next hook reports its end.
         enforce::begin(OpKind::Load);
     }
 }
 
 /// # Safety
 ///
-/// Called by an exported function that noted the frame.
+/// An exported function that has noted the frame calls it.
 #[inline(always)]
 unsafe fn write_volatile(pointer: *const c_void, length: usize) {
     if is_inside() {

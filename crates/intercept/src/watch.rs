@@ -1,4 +1,4 @@
-//! Threads that never come back to the checker: those that run on for ever, and those that wait in the operating system.
+//! Detects threads that never return to the checker: they run forever, or wait in the system.
 
 use crate::source_map;
 use crate::worker::refuse_now;
@@ -13,25 +13,26 @@ struct Timer {
     period: i64,
 }
 
-/// By CPU time. A thread that does not call us from one signal to the next one runs for ever.
+/// A timer of CPU time. A thread that makes no call to us between two signals runs forever.
 const RUNNING: Timer = Timer {
     kind: 1,
     signal: libc::SIGVTALRM,
     period: 250_000,
 };
 
-/// By the wall clock. A thread that does not call us for some signals, and does not run either, waits for good.
+/// A timer of wall-clock time. A thread that makes no call to us for some signals, and uses no CPU
+/// time either, waits forever.
 const WAITING: Timer = Timer {
     kind: 0,
     signal: libc::SIGALRM,
     period: 2_000_000,
 };
 
-/// So many in a row: a process that was stopped gets one of them when it goes on.
+/// Number of signals in a row. A stopped process gets one of them when it continues.
 const SIGNALS: u64 = 2;
 
-/// Crashes and threads that never come back are failures from here on; the latter not in a debugger, where time
-/// stands still.
+/// Starts to report crashes and threads that never return as failures. In a debugger, where time
+/// stands still, only crashes are reported.
 pub(crate) fn begin(is_debugged: bool) {
     RUNNER.store(own_number(), Relaxed);
     own_failure::begin();
@@ -74,30 +75,30 @@ impl Timer {
     }
 }
 
-/// The thread of the operating system that runs the program, by its number.
+/// Number of the thread of the operating system that runs the program.
 static RUNNER: AtomicI32 = AtomicI32::new(0);
 
-/// The calling thread, by the number that the system gave it.
+/// Returns the system's number of the calling thread.
 fn own_number() -> i32 {
     // SAFETY: the call has no conditions.
     unsafe { system_calls::call(libc::SYS_gettid, [0; 6]) as i32 }
 }
 
-/// The system gives the signal of a timer to any thread: it is passed on to the one that runs the program. Whether the
-/// caller is that one.
+/// Checks whether the caller runs the program. If not, forwards the signal to the thread that does.
+/// The system sends the signal of a timer to any thread.
 fn is_runner(signal: c_int) -> bool {
     let runner = RUNNER.load(Relaxed);
     let is_runner = own_number() == runner;
     if !is_runner {
         let process = std::process::id() as usize;
         let arguments = [process, runner as usize, signal as usize, 0, 0, 0];
-        // SAFETY: a signal that has a handler, to a thread that lives as long as the process.
+        // SAFETY: the signal has a handler, and the thread lives as long as the process.
         unsafe { system_calls::call(libc::SYS_tgkill, arguments) };
     }
     is_runner
 }
 
-/// A signal came: the checker's code follows if it ends a thread.
+/// Handles a signal. Returns whether it ends a thread, so that the checker's code follows.
 fn on_signal(signal: i32, address: usize) -> bool {
     if signal == libc::SIGSEGV && pages::admit(address) {
         return false;
@@ -111,7 +112,7 @@ fn on_signal(signal: i32, address: usize) -> bool {
         let stands_still = SEEN.swap(beat, Relaxed) == beat;
         return stands_still && gate::slam();
     }
-    // Other threads of the process are the checker's.
+    // Other threads of the process belong to the checker.
     let is_runner = own_number() == RUNNER.load(Relaxed);
     if signal == libc::SIGABRT {
         let is_thrown = gate::IS_THROWN.swap(false, Relaxed);
@@ -125,10 +126,10 @@ fn on_signal(signal: i32, address: usize) -> bool {
     true
 }
 
-/// CPU time of a process whose thread waits between two signals, in microseconds.
+/// CPU time in microseconds that a process uses at most between two signals while its thread waits.
 const LITTLE: u64 = 10_000;
 
-/// CPU time of the process, in microseconds: any thread of it may get the signal.
+/// Returns the CPU time of the process in microseconds: any of its threads may get the signal.
 fn used() -> u64 {
     // SAFETY: zero is valid for this plain structure, which the call fills.
     let usage = unsafe {
@@ -153,7 +154,7 @@ extern "C" fn on_wait(signal: c_int) {
         TIMES.store(0, Relaxed);
         return;
     }
-    // The checker itself may wait, for an errand, and then there is no frame of the program.
+    // The checker itself may wait, for an errand. Then there is no frame of the program.
     if !gate::is_inside() {
         return;
     }

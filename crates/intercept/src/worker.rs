@@ -1,5 +1,5 @@
-//! Checks the program in its own process, as the order in the environment says, and answers on what was the
-//! standard output.
+//! Checks the program in its own process, as the order in the environment specifies, and writes
+//! answers to a file.
 
 use crate::gate::Own;
 use crate::savepoint::ProgramMemory;
@@ -22,16 +22,16 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Between two tellings of how far the search is.
+/// Time between two progress reports.
 const INTERVAL: Duration = Duration::from_millis(150);
 
-/// What a file says may contradict itself.
+/// Whether the order includes a file, whose content may contradict itself.
 static IS_FROM_A_FILE: AtomicBool = AtomicBool::new(false);
 
-/// Where answers are appended: opened for each, since the program may close any descriptor.
+/// File of answers. It is opened for each one, since the program may close any descriptor.
 static ANSWERS: OnceLock<PathBuf> = OnceLock::new();
 
-/// The order cannot be carried out.
+/// Reports that the order cannot be carried out, and ends the process.
 pub(crate) fn refuse(reason: &str) -> ! {
     let answer = serde_json::to_string(&Answer::Refused(reason.to_owned())).unwrap_or_default();
     println!("{answer}");
@@ -87,7 +87,7 @@ pub(crate) fn work(program: Program) -> i32 {
     unhooked::install(order.interleaves_plain, is_enforced);
     if order.is_fatal {
         say(&before_last(&order, program));
-        // SAFETY: ends the process.
+        // SAFETY: the call ends the process.
         unsafe { libc::_exit(0) }
     }
     let checked = match &order.visit {
@@ -99,12 +99,12 @@ pub(crate) fn work(program: Program) -> i32 {
         Ok(answer) => answer,
         Err(error) => Answer::Refused(error.to_string()),
     });
-    // Exit handlers are the program's: it has had its ends.
-    // SAFETY: ends the process.
+    // Exit handlers are the program's, and have run at its ends.
+    // SAFETY: the call ends the process.
     unsafe { libc::_exit(0) }
 }
 
-/// An invariant of the checker's own does not hold: nothing that it says can be trusted.
+/// Handles a broken invariant of the checker: none of its results can be trusted.
 fn give_up(panic: &std::panic::PanicHookInfo<'_>) {
     refuse_now(&match IS_FROM_A_FILE.load(Relaxed) {
         true => {
@@ -115,17 +115,17 @@ fn give_up(panic: &std::panic::PanicHookInfo<'_>) {
     });
 }
 
-/// What the program does cannot be checked: the process ends here.
+/// Ends the process because the program does something that cannot be checked.
 pub(crate) fn refuse_now(reason: &str) -> ! {
     say(&Answer::Refused(reason.to_owned()));
-    // SAFETY: ends the process.
+    // SAFETY: the call ends the process.
     unsafe { libc::_exit(2) }
 }
 
 fn say(answer: &Answer) {
     let line = answer.line();
     if let Some(answers) = ANSWERS.get() {
-        // The command has ended if this fails.
+        // If this fails, the command has ended.
         let _ = output(answers).and_then(|mut file| writeln!(file, "{line}"));
     }
 }
@@ -134,7 +134,7 @@ fn output(answers: &Path) -> io::Result<File> {
     File::options().append(true).create(true).open(answers)
 }
 
-/// What comes before the last step of the schedule.
+/// Returns the interleaving before the last step of the schedule.
 fn before_last(order: &Order, program: Program) -> Answer {
     if order.interleaves_plain {
         copies::look();
@@ -147,7 +147,7 @@ fn before_last(order: &Order, program: Program) -> Answer {
     }
 }
 
-/// Where the execution of the schedule stands.
+/// Returns the position of the execution at the end of the schedule.
 fn position(order: &Order, visit: &Visit, program: Program) -> Result<Answer, CheckError> {
     if order.interleaves_plain {
         copies::look();
@@ -171,7 +171,7 @@ fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
     }
     if let Some(schedule) = &order.replay {
         let report = checker.replay(schedule, body)?;
-        // What shows at the end of an execution has not stopped a debugger before.
+        // Failures found at the end of an execution have not stopped a debugger before.
         for failure in &report.errors {
             runtime::native::stop_for_debugger(&failure.message);
         }
@@ -185,10 +185,10 @@ fn check(order: &Order, program: Program) -> Result<Report, CheckError> {
     })
 }
 
-/// The program asks for an input that nobody knows: the process ends here.
+/// Asks for the value of an unknown input, and ends the process.
 pub(crate) fn ask(input: Input) -> ! {
     say(&Answer::Asked(input));
-    // SAFETY: ends the process.
+    // SAFETY: the call ends the process.
     unsafe { libc::_exit(0) }
 }
 
@@ -203,13 +203,13 @@ fn checker(order: &Order) -> Checker {
         .observer(Progress::every(INTERVAL, tell))
 }
 
-/// How the program computes with floating-point numbers when its `main` begins.
+/// The floating-point control words when the program's `main` begins.
 static WORDS: Own<ControlWords> = Own::new(ControlWords::new());
 
-/// Whether a debugger sees each signal.
+/// Whether a debugger receives each signal.
 static IS_DEBUGGED: AtomicBool = AtomicBool::new(false);
 
-/// One execution, from the program's memory as it was when `main` began.
+/// Runs one execution, from the program's memory as it was when `main` began.
 fn run(program: Program) {
     privately(|| {
         pages::protect(IS_DEBUGGED.load(Relaxed));
@@ -243,18 +243,18 @@ fn run(program: Program) {
         program.arguments,
         program.environment,
     ];
-    // SAFETY: errno is always there.
+    // SAFETY: every thread has an errno.
     unsafe { *libc::__errno_location() = 0 };
-    // SAFETY: the program's main, called as the C library would.
+    // SAFETY: the program's main, called like by the C library.
     let status = unsafe { gate::run(gate::checker(), program.main as usize, words) } as libc::c_int;
-    // What the main thread leaves to be done at its end is done if it ends before the program does.
+    // The handlers of the end of the main thread run only if it ends before the program.
     std::mem::forget(leaving);
     ending::finish(status, code);
     runtime::native::return_from_main();
     look_for_leaks();
 }
 
-/// The main thread ends before the program does.
+/// Is dropped where the main thread ends before the program.
 struct Leaving {
     thread: Option<threads::Leaving>,
     /// The code of `main`.
@@ -263,7 +263,7 @@ struct Leaving {
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        // An exception that nobody catches ends the program at once.
+        // An uncaught exception ends the program at once.
         if !threads::is_ending(0) {
             return std::mem::forget(self.thread.take());
         }
@@ -273,7 +273,7 @@ impl Drop for Leaving {
     }
 }
 
-/// The program has ended: what of its heap is lost?
+/// Fails if a block of the heap is lost when the program has ended.
 fn look_for_leaks() {
     if runtime::native::is_alone()
         && let Some(block) = privately(leaks::find)
@@ -283,7 +283,7 @@ fn look_for_leaks() {
     }
 }
 
-/// The program's output goes nowhere, or to the standard error. Gives the file for answers.
+/// Redirects the output to nowhere or to the standard error. Returns the file for answers.
 fn take_output(order: &Order) -> io::Result<PathBuf> {
     let answers = order.answers.clone().ok_or(io::ErrorKind::InvalidInput)?;
     output(&answers)?;
@@ -300,7 +300,7 @@ fn take_output(order: &Order) -> io::Result<PathBuf> {
     Ok(answers)
 }
 
-/// The buffers of the standard streams are not the program's.
+/// Gives the standard streams buffers that do not belong to the program.
 fn warm_up() {
     unsafe extern "C" {
         static stdin: *mut libc::FILE;
@@ -315,19 +315,20 @@ fn warm_up() {
             let buffer = Vec::<u8>::with_capacity(size).leak();
             libc::setvbuf(file, buffer.as_mut_ptr().cast(), libc::_IOLBF, size);
         }
-        // The C++ library leaves out atomic operations where it believes that there is one thread.
+        // The C++ library omits atomic operations where it assumes a single thread.
         __libc_single_threaded = 0;
     }
 }
 
-/// Set when the search is to end early with what it has.
+/// Set when the search is to end early with its results so far.
 static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// SIGINT, SIGTERM and the soft limit of CPU time end the search early. If the command that gave the order ends, so does this process.
+/// Lets SIGINT, SIGTERM and the soft limit of CPU time end the search early. If the command that
+/// gave the order ends, this process ends, too.
 fn listen_to_owner() {
     STOP.get_or_init(Arc::default);
     let handler: extern "C" fn(libc::c_int) = stop;
-    // SAFETY: the handler only sets a flag that is there; all arguments are valid.
+    // SAFETY: the handler only sets an existing flag; all arguments are valid.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as usize;
@@ -336,7 +337,7 @@ fn listen_to_owner() {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        // Processes that the program starts stay below this one, whatever they do, so that they can be ended with it.
+        // Processes started by the program remain descendants of this one, to be ended with it.
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
     }
 }

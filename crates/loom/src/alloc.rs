@@ -1,3 +1,3 @@
-//! As `loom::alloc`.
+//! Mirrors `loom::alloc`.
 
 pub use mazurka::alloc::{Layout, Track, alloc, alloc_zeroed, dealloc};

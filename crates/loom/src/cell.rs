@@ -1,20 +1,20 @@
-//! As `loom::cell`.
+//! Mirrors `loom::cell`.
 
 use std::fmt;
 
 pub use mazurka::cell::{Cell, ConstPtr, MutPtr};
 
-/// As `loom::cell::UnsafeCell`: `get` and `get_mut` give pointers that say how long they are used.
+/// Mirrors `loom::cell::UnsafeCell`. `get` and `get_mut` return pointers whose use is tracked.
 pub struct UnsafeCell<T: ?Sized>(mazurka::cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
-    /// A new cell, written by its creator.
+    /// Returns a new cell, written by its creator.
     #[track_caller]
     pub fn new(value: T) -> UnsafeCell<T> {
         UnsafeCell(mazurka::cell::UnsafeCell::new(value))
     }
 
-    /// The value.
+    /// Returns the value.
     #[track_caller]
     pub fn into_inner(self) -> T {
         self.0.into_inner()
@@ -22,7 +22,7 @@ impl<T> UnsafeCell<T> {
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// Reads: the closure gets a pointer that it must only read through.
+    /// Reads: the closure gets a pointer that it must use only for reading.
     #[track_caller]
     #[inline]
     pub fn with<F, R>(&self, read: F) -> R
@@ -32,7 +32,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.0.with(read)
     }
 
-    /// Writes: the closure gets a pointer that it may write through.
+    /// Writes: the closure gets a pointer that it may use for writing.
     #[track_caller]
     #[inline]
     pub fn with_mut<F, R>(&self, write: F) -> R
@@ -42,14 +42,14 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.0.with_mut(write)
     }
 
-    /// Reads as long as the pointer lives.
+    /// Reads for as long as the pointer lives.
     #[track_caller]
     #[inline]
     pub fn get(&self) -> ConstPtr<T> {
         self.0.read_pointer()
     }
 
-    /// Writes as long as the pointer lives.
+    /// Writes for as long as the pointer lives.
     #[track_caller]
     #[inline]
     pub fn get_mut(&self) -> MutPtr<T> {

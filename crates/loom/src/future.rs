@@ -1,8 +1,8 @@
-//! As `loom::future`.
+//! Mirrors `loom::future`.
 
 pub use mazurka::future::AtomicWaker;
 
-/// As `loom::future::block_on`: once the future may be polled although nobody woke it, which is explored, too.
+/// Mirrors `loom::future::block_on`. Also explores polling the future once without a wakeup.
 ///
 /// ```
 /// use loom::future::block_on;

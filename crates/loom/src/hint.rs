@@ -1,3 +1,3 @@
-//! As `loom::hint`.
+//! Mirrors `loom::hint`.
 
 pub use mazurka::hint::{spin_loop, unreachable_unchecked};

@@ -1,13 +1,13 @@
-//! As `loom::lazy_static`: what [`lazy_static!`](crate::lazy_static!) of loom expands to.
+//! Mirrors `loom::lazy_static`: the expansion of loom's [`lazy_static!`](crate::lazy_static!).
 
 use std::fmt;
 use std::marker::PhantomData;
 
 pub use crate::thread::{AccessError, panicking, yield_now};
 
-/// As `loom::lazy_static::Lazy`: a static that is made by the first who needs it, in each execution anew.
+/// Mirrors `loom::lazy_static::Lazy`: a static initialised on first use in each execution.
 pub struct Lazy<T: 'static> {
-    /// Makes the value.
+    /// Creates the value.
     #[doc(hidden)]
     pub init: fn() -> T,
     #[doc(hidden)]
@@ -15,7 +15,7 @@ pub struct Lazy<T: 'static> {
 }
 
 impl<T: 'static> Lazy<T> {
-    /// The value of the execution at hand. It must not be used when that is over.
+    /// Returns the value for the current execution. It must not be used after that execution.
     #[track_caller]
     pub fn get(&'static self) -> &'static T {
         let address = (&raw const *self).addr();

@@ -1,25 +1,25 @@
-//! The names of [loom](https://docs.rs/loom/0.7) for Mazurka: whoever has tests for loom runs them with Mazurka by
+//! Runs tests written for [loom](https://docs.rs/loom/0.7) with Mazurka, by
 //!
 //! ```toml
 //! [patch.crates-io]
 //! loom = { path = "../mazurka/crates/loom" }
 //! ```
 //!
-//! and without any other change. What differs is told in `crates/mazurka/NAMES.md`: every interleaving is explored (loom leaves some
-//! out), and what loom refuses (more than five threads, timeouts that expire, channels that hang up) works. What loom finds
-//! and this does not:
+//! and no other change. `crates/mazurka/NAMES.md` lists the differences. Every interleaving is
+//! explored (loom omits some). More than five threads, expiring timeouts and disconnecting channels
+//! work, unlike in loom. Loom detects these problems, but this package does not:
 //!
-//! * outcomes of weak memory: a relaxed load never returns an old value here (the orderings do decide what is a data race);
+//! * outcomes of weak memory (no stale reads here; the orderings do determine data races);
 //! * `unsync_load` of a variable that another thread writes;
-//! * a `lazy_static!` that is used when the main thread has ended: here it lasts until all threads have.
+//! * use of a `lazy_static!` after the main thread has ended: here it lives until all threads end.
 //!
-//! Of loom's own tests (0.7.3) these fail with it, and no other:
+//! Of loom's own tests (0.7.3), exactly these fail:
 //!
-//! * for weak memory `store_buffering`, `acq_rel`, `check_ordering_invalid_1` and `check_ordering_invalid_2`;
+//! * for weak memory `store_buffering`, `acq_rel` and `check_ordering_invalid_1` and `_2`;
 //! * for the other two points `invalid_unsync_load_relaxed` and `lazy_static_arc_shutdown`;
-//! * for limits of loom's `initial_thread` (a main thread without a name), `thread_stack_size` (in words) and
-//!   `double_panic_at_branch_max` (`max_branches` below 10,000);
-//! * `try_unwrap_multithreaded`: `Notify::wait` may return for no reason, in loom, too, which does not explore it there;
+//! * for limits of loom `initial_thread` (a main thread without a name), `thread_stack_size` (in
+//!   words) and `double_panic_at_branch_max` (`max_branches` below 10,000);
+//! * `try_unwrap_multithreaded`: `Notify::wait` may return spuriously, which loom omits there;
 //! * `drop` of `thread_local.rs`: it counts in a static of `std`, which outlives executions.
 
 #![forbid(unsafe_code)]
@@ -38,13 +38,13 @@ pub use mazurka::{explore, lazy_static, skip_branch, stop_exploring, thread_loca
 #[doc(inline)]
 pub use model::model;
 
-/// Whether this package runs, not the loom of crates.io, which has no such constant. Cargo only warns where it ignores a patch;
-/// a line in a test crate makes that an error:
+/// Whether this package is used instead of loom from crates.io, which has no such constant. Cargo
+/// only warns if it ignores a patch. A line in a test crate turns that into an error:
 ///
 /// ```
 /// const _: () = assert!(loom::IS_MAZURKA);
 /// ```
 pub const IS_MAZURKA: bool = true;
 
-/// How many threads a model may have. (loom's limit is 5.)
+/// The maximum number of threads in a model. (In loom it is 5.)
 pub const MAX_THREADS: usize = u16::MAX as usize;

@@ -1,4 +1,4 @@
-//! As `loom::model`.
+//! Mirrors `loom::model`.
 
 mod variables;
 
@@ -7,50 +7,50 @@ use std::path::PathBuf;
 use std::time::Duration;
 use variables::variable;
 
-/// A thread may perform as many operations even if [`Builder::max_branches`] is less, as loom's default is: branches
-/// and operations are not counted alike, and no test should fail because of that.
+/// A thread may perform this many operations even if [`Builder::max_branches`] is lower, as loom's
+/// default is. Branches and operations are counted differently, which should fail no test.
 const OPERATIONS: usize = 10_000;
 
-/// A thread that is alone and goes round a loop may look at the clock, which loom permits.
+/// Rounds of a loop for a thread that runs alone. It may poll the clock, which loom permits.
 const ROUNDS_ALONE: u32 = 1_000;
 
-/// How often a thread goes round a spin loop without progress whose effects others notice: as in loom, a thread that yields does
-/// not run again and again while nobody else makes progress.
+/// Rounds of a spin loop without progress whose effects other threads observe. As in loom, a
+/// yielding thread does not run repeatedly while no other thread makes progress.
 const NOTICED_ROUNDS: u32 = 1;
 
-/// How a model is checked; its fields are those of loom.
+/// The options for checking a model. The fields are those of loom.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Builder {
-    /// A test that starts more threads, the main thread among them, fails. No limit unless it is set.
+    /// A test with more threads (including the main thread) fails. By default, there is no limit.
     pub max_threads: usize,
-    /// A thread that performs more operations (at least 10,000) fails the test (`LOOM_MAX_BRANCHES`).
+    /// A test fails if a thread performs more operations (at least 10,000) (`LOOM_MAX_BRANCHES`).
     pub max_branches: usize,
-    /// Stops after as many executions (`LOOM_MAX_PERMUTATIONS`); that is no failure.
+    /// Stops after this many executions (`LOOM_MAX_PERMUTATIONS`). That is no failure.
     pub max_permutations: Option<usize>,
-    /// Stops after this time (`LOOM_MAX_DURATION`, in seconds); that is no failure.
+    /// Stops after this time (`LOOM_MAX_DURATION`, in seconds). That is no failure.
     pub max_duration: Option<Duration>,
-    /// Leaves executions with more preemptions out (`LOOM_MAX_PREEMPTIONS`); that is no failure.
+    /// Excludes executions with more preemptions (`LOOM_MAX_PREEMPTIONS`). That is no failure.
     pub preemption_bound: Option<usize>,
-    /// Where the state of the search is saved, and from where it goes on (`LOOM_CHECKPOINT_FILE`).
+    /// The file in which the search is saved and from which it resumes (`LOOM_CHECKPOINT_FILE`).
     pub checkpoint_file: Option<PathBuf>,
-    /// The state is saved after as many executions, and at the end (`LOOM_CHECKPOINT_INTERVAL`).
+    /// Saves the search after this many executions and at the end (`LOOM_CHECKPOINT_INTERVAL`).
     pub checkpoint_interval: usize,
-    /// Interleavings are explored only from where the test calls [`explore`](crate::explore).
+    /// Explores interleavings only from where the test calls [`explore`](crate::explore).
     pub expect_explicit_explore: bool,
-    /// Whether a report tells where each operation stands (`LOOM_LOCATION`). It costs nothing here: on unless the test says
-    /// otherwise.
+    /// Whether a report shows the location of each operation. Locations cost nothing here, so they
+    /// are on by default, and `LOOM_LOCATION` is not read.
     pub location: bool,
-    /// Prints how many executions there were (`LOOM_LOG`).
+    /// Prints the number of executions (`LOOM_LOG`).
     pub log: bool,
 }
 
 impl Builder {
-    /// The defaults, and what the environment says.
+    /// Returns the defaults, changed by the environment variables.
     ///
     /// # Panics
     ///
-    /// If a variable has a value that is none.
+    /// If an environment variable has an invalid value.
     #[track_caller]
     pub fn new() -> Builder {
         Builder {
@@ -77,7 +77,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// With the report if it has a bug, or a thread performs too many operations.
+    /// With the report if the model has a bug or a thread performs too many operations.
     #[track_caller]
     pub fn check<F: Fn() + Sync + Send + 'static>(&self, model: F) {
         self.case().run_by_jobs(model);
@@ -86,11 +86,11 @@ impl Builder {
     #[track_caller]
     fn case(&self) -> TestCase {
         let operations = u32::try_from(self.max_branches.max(OPERATIONS)).unwrap_or(u32::MAX);
-        // Timed operations may expire, which is more than loom does; that they do so only twice per thread is no failure.
+        // Timed operations may expire, unlike in loom. A limit of two per thread is no failure.
         let mut case = TestCase::of_this_thread()
             .fails_at(operations)
             .timeouts(2)
-            // Crates do so on purpose, and loom does not see it either.
+            // Crates synchronize by `std` on purpose, and loom does not detect that either.
             .permit_hidden()
             .waits_alone(ROUNDS_ALONE)
             .unroll(NOTICED_ROUNDS)
@@ -122,7 +122,7 @@ impl Default for Builder {
     }
 }
 
-/// Checks the model with the defaults of [`Builder`].
+/// Checks the model with the default options of [`Builder`].
 ///
 /// ```
 /// use loom::sync::Arc;

@@ -1,4 +1,4 @@
-//! As `loom::sync`, and what `std::sync` has besides.
+//! Mirrors `loom::sync`, with additions from `std::sync`.
 
 mod notify;
 
@@ -11,7 +11,7 @@ pub use mazurka::sync::{
 pub use notify::Notify;
 
 pub mod atomic {
-    //! As `loom::sync::atomic`.
+    //! Mirrors `loom::sync::atomic`.
 
     pub use mazurka::sync::atomic::*;
 

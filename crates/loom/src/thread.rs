@@ -1,4 +1,4 @@
-//! As `loom::thread`, and what `std::thread` has besides.
+//! Mirrors `loom::thread`, with additions from `std::thread`.
 
 pub use mazurka::thread::{
     AccessError, Builder, JoinHandle, LocalKey, Result, Scope, ScopedJoinHandle, Thread, ThreadId,

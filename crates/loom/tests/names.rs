@@ -1,4 +1,4 @@
-//! Every name of loom 0.7 is there, with a signature that loom's users can call.
+//! Checks that every name of loom 0.7 exists, with a signature that loom's users can call.
 
 #![allow(
     clippy::undocumented_unsafe_blocks,
@@ -34,7 +34,7 @@ loom::thread_local! {
     static OWN: Cell<u32> = Cell::new(7);
 }
 
-/// As the macro of loom makes it.
+/// The expansion of loom's macro.
 static BY_HAND: Lazy<Mutex<u32>> = Lazy {
     init: || Mutex::new(3),
     _p: PhantomData,
@@ -281,7 +281,7 @@ fn what_is_not_explored_hides_a_bug_and_what_is_explored_shows_it() {
     assert!(!finds(true, false));
 }
 
-/// Outcomes of the model in all executions.
+/// Returns the outcomes of the model in all executions.
 fn outcomes(model: impl Fn() -> u32 + Send + Sync + 'static) -> BTreeSet<u32> {
     let seen = std::sync::Arc::new(std::sync::Mutex::new(BTreeSet::new()));
     loom::model({
@@ -352,7 +352,7 @@ fn what_loom_0_7_3_has_is_there() {
     });
 }
 
-/// Crates synchronise by `std` on purpose where loom is not to see it: the report tells it, and the test passes.
+/// Crates use `std` on purpose to hide from loom. The report shows this, and the test passes.
 #[test]
 fn what_loom_does_not_see_fails_no_test() {
     loom::model(|| {

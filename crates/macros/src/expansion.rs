@@ -1,15 +1,15 @@
-//! From a function with the attribute to a test of the standard library.
+//! The expansion of a function with the attribute into a test of the standard library.
 
 use crate::options;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Error, Ident, ItemFn, Result, ReturnType, Signature};
 
-/// The test that the function becomes; with an error where it cannot become one.
+/// Returns the test that replaces the function, or a compile error with the original function.
 pub fn expand(options: TokenStream, function: TokenStream) -> TokenStream {
     let parsed: Result<ItemFn> = syn::parse2(function.clone());
     let test = parsed.and_then(|parsed| test(options, &parsed));
-    // The function stays where it was, so that nothing else is complained of.
+    // The function is kept, so that the compiler reports no further errors.
     test.unwrap_or_else(|error| {
         let complaint = error.to_compile_error();
         quote!(#complaint #[allow(dead_code)] #function)
@@ -44,7 +44,7 @@ fn test(options: TokenStream, function: &ItemFn) -> Result<TokenStream> {
     })
 }
 
-/// What the model runs.
+/// Returns the expression that the model runs.
 fn call(name: &Ident, sig: &Signature) -> TokenStream {
     let call = match sig.asyncness {
         Some(_) => quote!(::mazurka::future::block_on(#name())),
@@ -56,7 +56,7 @@ fn call(name: &Ident, sig: &Signature) -> TokenStream {
     }
 }
 
-/// Whether the function can be run again and again.
+/// Checks that the function can be run repeatedly.
 fn check(sig: &Signature, attrs: &[Attribute]) -> Result<()> {
     let refuse = |span: &dyn quote::ToTokens, message: &str| {
         Err(Error::new_spanned(span.to_token_stream(), message))

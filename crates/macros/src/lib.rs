@@ -1,4 +1,4 @@
-//! The attribute `#[mazurka::test]`. Its documentation is there, in the crate `mazurka`, which exports it.
+//! The attribute `#[mazurka::test]`. It is documented in the crate `mazurka`, which exports it.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ mod options;
 
 use proc_macro::TokenStream;
 
-/// Makes a function a test that is run in every interleaving: `mazurka::test`.
+/// Makes a function a test that runs in every interleaving (`mazurka::test`).
 #[proc_macro_attribute]
 pub fn test(options: TokenStream, function: TokenStream) -> TokenStream {
     expansion::expand(options.into(), function.into()).into()

@@ -1,4 +1,4 @@
-//! What stands in the parentheses of `#[mazurka::test(…)]`.
+//! The options in the parentheses of `#[mazurka::test(…)]`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -8,7 +8,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Error, Ident, LitBool, LitInt, LitStr, Result, Token};
 
-/// The algorithms by the names that the command line knows, and their variants.
+/// The names of the algorithms on the command line, and their variants.
 const ALGORITHMS: [(&str, &str); 9] = [
     ("exhaustive", "Exhaustive"),
     ("sleep", "Sleep"),
@@ -21,7 +21,7 @@ const ALGORITHMS: [(&str, &str); 9] = [
     ("pct", "Pct"),
 ];
 
-/// The options that there are, with what they take.
+/// The known options and the kinds of their values.
 const KNOWN: [(&str, Takes); 15] = [
     ("algorithm", Takes::Algorithm),
     ("max_executions", Takes::Number),
@@ -40,25 +40,25 @@ const KNOWN: [(&str, Takes); 15] = [
     ("fails", Takes::Failure),
 ];
 
-/// The value of an option.
+/// The kind of an option's value.
 #[derive(Clone, Copy)]
 enum Takes {
     Algorithm,
     Number,
-    /// A number, or one from which it grows.
+    /// A number, or a start from which the bound grows.
     Bound,
     Time,
     Flag,
     Failure,
 }
 
-/// One option, as calls of a `mazurka::TestCase`.
+/// One option, as a call on a `mazurka::TestCase`.
 struct TestOption {
     name: Ident,
     call: TokenStream,
 }
 
-/// All options, as calls of a `mazurka::TestCase`.
+/// Returns all options, as calls on a `mazurka::TestCase`.
 pub fn calls(options: TokenStream) -> Result<TokenStream> {
     let parser = Punctuated::<TestOption, Token![,]>::parse_terminated;
     let options = syn::parse::Parser::parse2(parser, options)?;
@@ -122,7 +122,7 @@ fn number(name: &Ident, input: ParseStream) -> Result<TokenStream> {
     Ok(quote_spanned!(number.span()=> .#name(#number)))
 }
 
-/// `2`, or `0..`.
+/// Parses `2` or `0..`.
 fn bound(name: &Ident, input: ParseStream) -> Result<TokenStream> {
     let number: LitInt = value(name, input, "a number, as 2, or 0..")?;
     number.base10_parse::<u32>().map_err(|_| {
@@ -154,7 +154,7 @@ fn flag(name: &Ident, input: ParseStream) -> Result<TokenStream> {
     Ok(quote!(.#name(#value)))
 }
 
-/// `fails`, or `fails = "text"`.
+/// Parses `fails` or `fails = "text"`.
 fn failure(name: &Ident, input: ParseStream) -> Result<TokenStream> {
     if !input.peek(Token![=]) {
         return Ok(quote!(.#name("")));
@@ -168,7 +168,7 @@ fn failure(name: &Ident, input: ParseStream) -> Result<TokenStream> {
     Ok(quote!(.#name(#text)))
 }
 
-/// What stands behind the `=`.
+/// Parses the value after the `=`.
 fn value<T: Parse>(name: &Ident, input: ParseStream, expected: &str) -> Result<T> {
     let told = |span: Span| Error::new(span, format!("`{name}` takes {expected}"));
     if !input.peek(Token![=]) {
@@ -179,7 +179,7 @@ fn value<T: Parse>(name: &Ident, input: ParseStream, expected: &str) -> Result<T
     input.parse().map_err(|_| told(span))
 }
 
-/// `30s`, `5m`, `1.5h`, `250ms`.
+/// Parses `30s`, `5m`, `1.5h` or `250ms`.
 fn duration(text: &str) -> Option<Duration> {
     let unit = text.find(|letter: char| letter.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(unit);
@@ -203,7 +203,7 @@ fn names() -> String {
 mod tests {
     use super::*;
 
-    /// Without the spaces that tokens are printed with.
+    /// Returns the calls for the options without spaces, or the error message.
     fn shown(options: &str) -> String {
         let tokens = options.parse().unwrap();
         match calls(tokens) {

@@ -1,28 +1,28 @@
-//! Barrier for n threads, again and again.
+//! Reusable barrier for n threads.
 //!
-//! Where exactly n threads use it and nobody asks who leads, arrivals have no access and no order.
-//! Otherwise they are ordered (`ordered`): which n form a generation, and who comes last, depends on it.
+//! If exactly n threads use the barrier and none queries the leader, arrivals have no access or
+//! order. Otherwise they are ordered (`ordered`): generations and leaders depend on that.
 
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind, ThreadId};
 
-/// Who arrived at a barrier.
+/// The arrivals at a barrier.
 #[derive(Clone, Default, Debug)]
 pub struct Barrier {
     places: usize,
     arrivals: Vec<EventId>,
-    /// The threads that arrived, each once.
+    /// The threads that arrived, each listed once.
     users: Vec<ThreadId>,
 }
 
 impl Barrier {
-    /// Number of objects a barrier takes.
+    /// The number of objects that a barrier takes.
     pub const PARTS: u32 = 1;
     /// Waits until the generation is complete.
     pub const WAIT: Form = Form::none(OpKind::BarrierWait);
 
-    /// [`arrive`](Barrier::arrive); `ordered`: more threads than places use the barrier, or someone
-    /// asks who leads.
+    /// [`arrive`](Barrier::arrive). `ordered`: more threads than places use the barrier, or a
+    /// thread queries the leader.
     pub const fn arrive_form(ordered: bool) -> Form {
         if ordered {
             Form::write(OpKind::BarrierArrive, 0)
@@ -31,7 +31,7 @@ impl Barrier {
         }
     }
 
-    /// A barrier for this many threads; for none it is like for one.
+    /// Returns a barrier for this many threads. Zero is treated as one.
     pub fn new(places: usize) -> Barrier {
         Barrier {
             places: places.max(1),
@@ -39,7 +39,7 @@ impl Barrier {
         }
     }
 
-    /// Arrives, by the event `at`.
+    /// Records the arrival of the thread, by the event `at`.
     pub fn arrive(&mut self, thread: ThreadId, at: EventId) -> Ticket {
         if !self.users.contains(&thread) {
             self.users.push(thread);
@@ -48,34 +48,34 @@ impl Barrier {
         Ticket::at(self.arrivals.len() - 1)
     }
 
-    /// Whether more threads than places have arrived: arrivals must be ordered.
+    /// Checks whether more threads than places have arrived. Then arrivals must be ordered.
     pub fn is_crowded(&self) -> bool {
         self.users.len() > self.places
     }
 
-    /// Whether the generation is complete.
+    /// Checks whether the generation is complete.
     pub fn is_granted(&self, ticket: Ticket) -> bool {
         self.generation(ticket).end <= self.arrivals.len()
     }
 
-    /// The after edges of the wait for a complete generation.
+    /// Appends the synchronization edges of the wait for a complete generation.
     pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         edges.extend_from_slice(&self.arrivals[self.generation(ticket)]);
     }
 
-    /// Whether it was the last arrival of its generation. Only where arrivals are ordered.
+    /// Checks whether the arrival, which must be ordered, is the last of its generation.
     pub fn is_leader(&self, ticket: Ticket) -> bool {
         self.generation(ticket).end == ticket.index() + 1
     }
 
-    /// How many more must arrive before the generation is complete.
+    /// Returns the number of arrivals missing from the generation.
     pub fn missing(&self, ticket: Ticket) -> usize {
         self.generation(ticket)
             .end
             .saturating_sub(self.arrivals.len())
     }
 
-    /// As new, for this many threads.
+    /// Resets the barrier for the next execution, with this many places.
     pub fn clear(&mut self, places: usize) {
         self.places = places.max(1);
         self.arrivals.clear();

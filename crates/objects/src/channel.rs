@@ -1,64 +1,64 @@
-//! Channel with any number of senders and one receiver: unbounded, bounded, or rendezvous (bound 0).
+//! Channel with any number of senders, one receiver: unbounded, bounded, or rendezvous (bound 0).
 //!
-//! Sends are ordered among themselves, receives likewise; a send and a receive commute. The message of
-//! the i-th receive is that of the i-th send. The order is here, the messages are with the front-end,
-//! which keeps them by the ticket of their send.
+//! Sends are ordered among themselves, and so are receives. A send and a receive commute. The i-th
+//! receive gets the message of the i-th send. This module keeps only the order; the front-end
+//! stores the messages by the tickets of their sends.
 //!
-//! A try or timed operation takes a place and leaves it again if it is not granted in its second step.
-//! For a receive it begins with a look whether all senders are gone (the look comes first, or a message
-//! could be missed); hence, once a channel is tried, dropping a sender has an access (`tried`).
-//! At a rendezvous two tries must not meet, so there a tried channel has all its places on one part: a
-//! try is one event, which succeeds iff the other side waits, and a timed operation resolves.
+//! A try or timed operation takes a place, and gives it up if it is not granted in its second step.
+//! A receive first checks whether all senders are dropped; a later check could miss a message. So
+//! once a channel is tried, dropping a sender has an access (`tried`). At a rendezvous, two tries
+//! must not meet. So a tried channel there has all places on one part, a try is one event, which
+//! succeeds iff the other side waits, and a timed operation resolves.
 
 use crate::order::Order;
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind};
 
-/// How many messages a channel holds for the receiver.
+/// The number of messages that a channel holds for the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Capacity {
-    /// As many as are sent.
+    /// Any number.
     Unbounded,
-    /// At most this many; none at a rendezvous.
+    /// At most this many; zero is a rendezvous.
     Bounded(usize),
 }
 
 impl Capacity {
-    /// Whether a send waits for its receive.
+    /// Checks whether a send waits for its receive.
     pub const fn is_rendezvous(self) -> bool {
         matches!(self, Capacity::Bounded(0))
     }
 }
 
-/// What became of a send.
+/// The result of a send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sent {
     /// The channel took the message.
     Accepted,
     /// There was no room in time.
     Full,
-    /// The receiver is gone.
+    /// The receiver is dropped.
     Disconnected,
 }
 
-/// What became of a receive.
+/// The result of a receive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Received {
     /// The message of this send.
     Message(Ticket),
     /// There was no message in time.
     Empty,
-    /// There is no message and all senders are gone.
+    /// There is no message, and all senders are dropped.
     Disconnected,
 }
 
-/// The order of the sends and receives of a channel, and who hung up.
+/// The order of a channel's sends and receives, and the dropped handles.
 #[derive(Clone, Debug)]
 pub struct Channel {
     capacity: Capacity,
     sends: Order,
     receives: Order,
-    /// Handles of senders that are not dropped.
+    /// The number of sender handles that are not dropped.
     senders: usize,
     sender_drops: Vec<EventId>,
     receiver_drop: Option<EventId>,
@@ -68,7 +68,7 @@ const SENDS: u32 = 0;
 const RECEIVES: u32 = 1;
 const CLOSED: u32 = 2;
 
-/// The part that has the order of receives.
+/// Returns the part that orders receives.
 const fn receives(capacity: Capacity, tried: bool) -> u32 {
     if tried && capacity.is_rendezvous() {
         SENDS
@@ -78,23 +78,23 @@ const fn receives(capacity: Capacity, tried: bool) -> u32 {
 }
 
 impl Channel {
-    /// Number of objects a channel takes: sends, receives, and whether all senders are gone.
+    /// The number of objects of a channel: sends, receives, and whether all senders are dropped.
     pub const PARTS: u32 = 3;
     /// Takes a place for a send: [`send_request`](Channel::send_request).
     pub const SEND_REQUEST: Form = Form::write(OpKind::SendRequest, SENDS);
-    /// Waits for room; needless if the channel is unbounded.
+    /// Waits for room. Not needed for an unbounded channel.
     pub const SEND_WAIT: Form = Form::none(OpKind::SendWait);
     /// First step of a try or timed send: [`send_request`](Channel::send_request).
     pub const SEND_TRY_PLACE: Form = Form::write(OpKind::SendTryPlace, SENDS);
-    /// Waits for a message or the hang-up.
+    /// Waits for a message or for disconnection.
     pub const RECEIVE_WAIT: Form = Form::none(OpKind::ReceiveWait);
-    /// Looks whether all senders [`are gone`](Channel::is_hung_up): begins a try or timed receive.
+    /// First step of a try or timed receive: [`is_hung_up`](Channel::is_hung_up).
     pub const CLOSED_CHECK: Form = Form::write(OpKind::ClosedCheck, CLOSED);
     /// [`drop_receiver`](Channel::drop_receiver).
     pub const RECEIVER_DROP: Form = Form::write(OpKind::ReceiverDrop, SENDS);
-    /// [`try_send`](Channel::try_send), at a rendezvous.
+    /// [`try_send`](Channel::try_send) at a rendezvous.
     pub const RENDEZVOUS_TRY_SEND: Form = Form::write(OpKind::SendTryResult, SENDS);
-    /// [`try_receive`](Channel::try_receive), at a rendezvous.
+    /// [`try_receive`](Channel::try_receive) at a rendezvous.
     pub const RENDEZVOUS_TRY_RECEIVE: Form = Form::write(OpKind::ReceiveTryResult, SENDS);
 
     /// Second step of a try or timed send: [`resolve_send`](Channel::resolve_send).
@@ -125,7 +125,7 @@ impl Channel {
         }
     }
 
-    /// [`drop_sender`](Channel::drop_sender); `tried`: the channel is used with a try or timed receive.
+    /// [`drop_sender`](Channel::drop_sender). `tried`: there are try or timed receives.
     pub const fn sender_drop(tried: bool) -> Form {
         if tried {
             Form::read(OpKind::SenderDrop, CLOSED)
@@ -134,7 +134,7 @@ impl Channel {
         }
     }
 
-    /// A channel with one handle of a sender.
+    /// Returns a channel with one sender handle.
     pub fn new(capacity: Capacity) -> Channel {
         Channel {
             capacity,
@@ -146,17 +146,17 @@ impl Channel {
         }
     }
 
-    /// Takes a place for a send or for a try or timed one, by the event `at`; none if the receiver is gone.
+    /// Takes a place for any send, by the event `at`. Returns `None` if the receiver is dropped.
     pub fn send_request(&mut self, at: EventId) -> Option<Ticket> {
         self.receiver_drop.is_none().then(|| self.sends.push(at))
     }
 
-    /// Whether there is room for the message, or the receiver is gone.
+    /// Checks whether there is room for the message or the receiver is dropped.
     pub fn is_send_over(&self, ticket: Ticket) -> bool {
         self.has_room(ticket) || self.receiver_drop.is_some()
     }
 
-    /// What became of a send whose wait is over.
+    /// Returns the result of a send whose wait is over.
     pub fn sent(&self, ticket: Ticket) -> Sent {
         if self.has_room(ticket) {
             Sent::Accepted
@@ -165,7 +165,7 @@ impl Channel {
         }
     }
 
-    /// The after edges of the end of the wait of a send.
+    /// Appends the synchronization edges of the end of a send's wait.
     pub fn send_edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         if self.has_room(ticket) {
             edges.extend(
@@ -177,13 +177,13 @@ impl Channel {
         }
     }
 
-    /// The result of a try or timed send: there is room, or it leaves.
+    /// Returns the result of a try or timed send. Without room, the send gives up its place.
     pub fn resolve_send(&mut self, ticket: Ticket) -> Sent {
         if self.has_room(ticket) {
             return Sent::Accepted;
         }
         self.sends.leave(ticket);
-        // Elsewhere the result does not conflict with the drop of the receiver and must not look.
+        // Otherwise the result does not conflict with the receiver's drop and must not read it.
         match self.capacity.is_rendezvous() && self.receiver_drop.is_some() {
             true => Sent::Disconnected,
             false => Sent::Full,
@@ -205,23 +205,23 @@ impl Channel {
         Ok(self.sends.push(at))
     }
 
-    /// Takes a place for a receive or for a try or timed one, by the event `at`.
+    /// Takes a place for any receive, by the event `at`.
     pub fn receive_request(&mut self, at: EventId) -> Ticket {
         self.receives.push(at)
     }
 
-    /// Whether there is a message, or all senders are gone.
+    /// Checks whether there is a message or all senders are dropped.
     pub fn is_receive_over(&self, ticket: Ticket) -> bool {
         self.message(ticket).is_some() || self.is_hung_up()
     }
 
-    /// What became of a receive whose wait is over.
+    /// Returns the result of a receive whose wait is over.
     pub fn received(&self, ticket: Ticket) -> Received {
         self.message(ticket)
             .map_or(Received::Disconnected, Received::Message)
     }
 
-    /// The after edges of the end of the wait of a receive.
+    /// Appends the synchronization edges of the end of a receive's wait.
     pub fn receive_edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         match self.message(ticket) {
             Some(send) => edges.push(self.sends.event(send)),
@@ -229,8 +229,8 @@ impl Channel {
         }
     }
 
-    /// The result of a try or timed receive: a message, or it leaves. `was_hung_up`: what it saw
-    /// before it took its place.
+    /// Returns the result of a try or timed receive. Without a message, the receive gives up its
+    /// place. `was_hung_up`: the result of the check before the receive took its place.
     pub fn resolve_receive(&mut self, ticket: Ticket, was_hung_up: bool) -> Received {
         if let Some(send) = self.message(ticket) {
             return Received::Message(send);
@@ -243,7 +243,7 @@ impl Channel {
         }
     }
 
-    /// At a rendezvous: receives by the event `at` if a sender waits. `was_hung_up`: what it saw before.
+    /// At a rendezvous: receives by the event `at` if a sender waits. `was_hung_up`: as above.
     pub fn try_receive(&mut self, at: EventId, was_hung_up: bool) -> Received {
         debug_assert!(
             self.capacity.is_rendezvous(),
@@ -253,33 +253,33 @@ impl Channel {
         self.resolve_receive(ticket, was_hung_up)
     }
 
-    /// One more handle of a sender. No event: whoever does it has a handle.
+    /// Adds a sender handle. This is no event, since the thread that clones has a handle already.
     pub fn clone_sender(&mut self) {
         self.senders += 1;
     }
 
-    /// A handle of a sender is gone, by the event `at`.
+    /// Drops a sender handle, by the event `at`.
     pub fn drop_sender(&mut self, at: EventId) {
         self.senders -= 1;
         self.sender_drops.push(at);
     }
 
-    /// The receiver is gone, by the event `at`.
+    /// Drops the receiver, by the event `at`.
     pub fn drop_receiver(&mut self, at: EventId) {
         self.receiver_drop = Some(at);
     }
 
-    /// Whether all senders are gone.
+    /// Checks whether all senders are dropped.
     pub fn is_hung_up(&self) -> bool {
         self.senders == 0
     }
 
-    /// Whether the receiver is gone.
+    /// Checks whether the receiver is dropped.
     pub fn has_no_receiver(&self) -> bool {
         self.receiver_drop.is_some()
     }
 
-    /// As new, with this capacity.
+    /// Resets the channel for the next execution, with this capacity.
     pub fn clear(&mut self, capacity: Capacity) {
         self.capacity = capacity;
         self.sends.clear();
@@ -289,7 +289,7 @@ impl Channel {
         self.receiver_drop = None;
     }
 
-    /// Whether so many receives have their place that the send has room.
+    /// Checks whether enough receives have a place for the send to have room.
     fn has_room(&self, ticket: Ticket) -> bool {
         match self.capacity {
             Capacity::Unbounded => true,
@@ -297,7 +297,7 @@ impl Channel {
         }
     }
 
-    /// The receive that makes room for a send, if it needs one.
+    /// Returns the receive that makes room for a send, if the send needs one.
     fn room_maker(&self, ticket: Ticket) -> Option<Ticket> {
         match self.capacity {
             Capacity::Unbounded => None,
@@ -307,7 +307,7 @@ impl Channel {
         }
     }
 
-    /// The send whose message a receive gets.
+    /// Returns the send whose message a receive gets.
     fn message(&self, ticket: Ticket) -> Option<Ticket> {
         self.sends.at(self.receives.position(ticket))
     }

@@ -1,18 +1,18 @@
 //! Condition variable.
 //!
-//! A wait is: enqueue, unlock the mutex, blocked until signalled, request the mutex, wait for it. To
-//! enqueue after the unlock would lose signals. A timed wait resolves instead of being blocked: it was
-//! signalled, or it leaves; the order against the signals decides, so no choice is needed. Spurious
-//! wakeups are not modelled; a timed wait whose result is ignored is one.
+//! A wait has these steps: enqueue, unlock the mutex, wait for a signal, request the mutex, wait
+//! for it. Enqueuing after the unlock would lose signals. A timed wait resolves instead of waiting:
+//! it was signalled, or it leaves. Its order with the signals decides that, so no choice is needed.
+//! Spurious wakeups are not modelled. A timed wait whose result is ignored acts as one.
 
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind, ThreadId};
 
-/// Who waits at a condition variable, and who was signalled.
+/// The waiters of a condition variable, and the signals to them.
 #[derive(Clone, Default, Debug)]
 pub struct Condvar {
     places: Vec<Place>,
-    /// Places that are neither signalled nor left, in order.
+    /// Places that neither were signalled nor have left, in order.
     waiting: Vec<Ticket>,
 }
 
@@ -23,9 +23,9 @@ struct Place {
 }
 
 impl Condvar {
-    /// Number of objects a condition variable takes.
+    /// The number of objects that a condition variable takes.
     pub const PARTS: u32 = 1;
-    /// Joins the waiters: [`enqueue`](Condvar::enqueue).
+    /// Adds a waiter: [`enqueue`](Condvar::enqueue).
     pub const ENQUEUE: Form = Form::write(OpKind::CondvarEnqueue, 0);
     /// Waits until signalled.
     pub const WAIT: Form = Form::none(OpKind::CondvarWait);
@@ -36,7 +36,7 @@ impl Condvar {
     /// [`broadcast`](Condvar::broadcast).
     pub const BROADCAST: Form = Form::write(OpKind::CondvarBroadcast, 0);
 
-    /// Joins the waiters.
+    /// Adds the thread to the waiters.
     pub fn enqueue(&mut self, thread: ThreadId) -> Ticket {
         let ticket = Ticket::at(self.places.len());
         self.places.push(Place {
@@ -47,27 +47,27 @@ impl Condvar {
         ticket
     }
 
-    /// Whether the waiter was signalled.
+    /// Checks whether the waiter was signalled.
     pub fn is_signalled(&self, ticket: Ticket) -> bool {
         self.places[ticket.index()].signal.is_some()
     }
 
-    /// The after edges of the end of the wait.
+    /// Appends the synchronization edges of the end of the wait.
     pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         edges.extend(self.places[ticket.index()].signal);
     }
 
-    /// Number of waiters that are not signalled.
+    /// Returns the number of waiters that were not signalled.
     pub fn waiters(&self) -> usize {
         self.waiting.len()
     }
 
-    /// In how many ways a signal can be performed.
+    /// Returns the number of ways in which a signal can be performed.
     pub fn alternatives(&self) -> u32 {
         u32::try_from(self.waiting.len().max(1)).expect("there are less than 2^32 waiters")
     }
 
-    /// Signals one waiter, by the event `at`; `choice` counts them in the order they came.
+    /// Signals one waiter, by the event `at`. `choice` is its index in the order of arrival.
     pub fn signal(&mut self, choice: u32, at: EventId) -> Option<ThreadId> {
         if self.waiting.is_empty() {
             return None;
@@ -85,7 +85,7 @@ impl Condvar {
         }
     }
 
-    /// The end of a timed wait: whether it was signalled; otherwise it leaves.
+    /// Ends a timed wait. Returns whether it was signalled. Otherwise the waiter leaves.
     pub fn resolve(&mut self, ticket: Ticket) -> bool {
         let is_signalled = self.is_signalled(ticket);
         if !is_signalled {
@@ -94,7 +94,7 @@ impl Condvar {
         is_signalled
     }
 
-    /// As new.
+    /// Resets the condition variable for the next execution.
     pub fn clear(&mut self) {
         self.places.clear();
         self.waiting.clear();

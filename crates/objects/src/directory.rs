@@ -1,21 +1,21 @@
 //! The registered names of processes.
 //!
-//! One object for all names: a process can get a name only while it lives, so that its end and the
-//! registration of any name have to be ordered.
+//! All names are one object. A process can get a name only while it is alive, so its end must be
+//! ordered with the registration of any name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names and who has them; `P` is a process and `A` how to reach it.
+/// The names and their owners. `P` is a process and `A` its address.
 #[derive(Clone, Debug)]
 pub struct Directory<P, A> {
     names: BTreeMap<String, (P, A)>,
     ended: BTreeSet<P>,
 }
 
-/// Why a name was not registered.
+/// The reason why a name was not registered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unregistered {
-    /// Another process has it.
+    /// Another process has the name.
     Taken,
     /// The process has ended.
     Ended,
@@ -31,7 +31,7 @@ impl<P: Ord, A> Default for Directory<P, A> {
 }
 
 impl<P: Ord, A: Clone> Directory<P, A> {
-    /// Gives a process a name that nobody has.
+    /// Registers a name for a process, unless the name is taken or the process has ended.
     pub fn register(&mut self, name: &str, process: P, address: A) -> Result<(), Unregistered> {
         if self.ended.contains(&process) {
             return Err(Unregistered::Ended);
@@ -43,17 +43,17 @@ impl<P: Ord, A: Clone> Directory<P, A> {
         Ok(())
     }
 
-    /// Takes a name away; whether somebody had it.
+    /// Removes a name. Returns whether a process had it.
     pub fn unregister(&mut self, name: &str) -> bool {
         self.names.remove(name).is_some()
     }
 
-    /// Who has the name.
+    /// Returns the address of the process with this name.
     pub fn whereis(&self, name: &str) -> Option<A> {
         self.names.get(name).map(|(_, address)| address.clone())
     }
 
-    /// Who has which name, and who has ended.
+    /// Returns the owner of each name, and the processes that have ended.
     pub fn owners(&self) -> (BTreeMap<String, P>, BTreeSet<P>)
     where
         P: Clone,
@@ -63,7 +63,7 @@ impl<P: Ord, A: Clone> Directory<P, A> {
         (owners.collect(), self.ended.clone())
     }
 
-    /// The process ends, and its names are free.
+    /// Records the end of the process and frees its names.
     pub fn end(&mut self, process: P) {
         self.names.retain(|_, (owner, _)| *owner != process);
         self.ended.insert(process);

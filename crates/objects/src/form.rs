@@ -1,15 +1,15 @@
-//! The form of an operation: what all its events at one kind of object have in common.
+//! The form of an operation: the properties that all its events on one kind of object share.
 
 use explore::{Access, ObjectId, Op, OpKind};
 
-/// What an event of an object announces, whatever object of the kind it is.
+/// The announcement of an event, apart from the concrete object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Form {
-    /// What it does, for people.
+    /// The kind of the operation, for display.
     pub kind: OpKind,
-    /// Which of the object's parts it touches, or is about.
+    /// The part of the object that is accessed, or that the operation refers to.
     pub part: u32,
-    /// How it touches the part.
+    /// The access of the part.
     pub access: Access,
 }
 
@@ -38,7 +38,7 @@ impl Form {
         }
     }
 
-    /// The operation at the object that begins with the id `object`.
+    /// Returns the operation on the object that begins with the id `object`.
     pub const fn on(self, object: ObjectId) -> Op {
         Op {
             kind: self.kind,

@@ -1,14 +1,14 @@
-//! Synchronisation objects, shared by all front-ends.
+//! Synchronization objects, shared by all front-ends.
 //!
-//! What may block is split into a *request*, which is always enabled and takes a place in the order of
-//! its object, and a *wait*, which has no access and is enabled once the place is *granted*. Granted is
-//! a function of the requests so far, not a step, and stays true. So an enabled operation is never
-//! disabled by another thread, races are between requests only, and what no schedule can turn round
-//! (unlock → the wait that it grants) is an *after edge*.
+//! An operation that may block has two parts. The *request* is always enabled and takes a place in
+//! the order of its object. The *wait* has no access and is enabled once the place is *granted*.
+//! Granted is a function of the requests so far, not a step, and stays true. So no thread disables
+//! an operation of another, and only requests race. An order that no schedule can reverse (unlock →
+//! the wait that it grants) is a *synchronization edge*.
 //!
-//! Each object is a state machine without values and threads: a front-end performs an event, tells the
-//! machine, and polls `is_granted` for the threads that wait. `clear` makes it new for the next
-//! execution and keeps its memory. The [`Form`]s of an object say what its events announce.
+//! Each object is a state machine without values or threads. A front-end performs an event, reports
+//! it to the machine, and polls `is_granted` for waiting threads. `clear` resets the machine for
+//! the next execution and keeps its memory. The [`Form`]s of an object define its announcements.
 //!
 //! ```
 //! use explore::{EventId, ThreadId};

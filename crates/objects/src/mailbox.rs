@@ -1,16 +1,16 @@
-//! The mailbox of a process: letters in the order of their arrival.
+//! The mailbox of a process: letters (messages and notices) in the order of arrival.
 //!
-//! An arrival is a write; two of them at one mailbox are ordered, as in Concuerror (POPL 2014, section 7).
-//! The process looks at its letters one after the other. The letter at a position stays there for good,
-//! so to wait for it is a wait without access, after the event that brought it. Only a receive with a
-//! timeout must know how many letters there are: it looks, which is a read.
+//! An arrival is a write, so arrivals at one mailbox are ordered, as in Concuerror (POPL 2014,
+//! section 7). The process examines its letters one after the other. A letter keeps its position,
+//! so waiting for it is a wait without access, after the event of its arrival. Only a receive with
+//! a timeout depends on the number of letters: it reads the number.
 //!
-//! Which letter fits a receive is for the front-end to say; it keeps the letters by their position.
+//! The front-end stores the letters by position and decides which letter matches a receive.
 
 use crate::Form;
 use explore::{EventId, OpKind};
 
-/// The order of the letters of a process, and which of them were received.
+/// The order of the letters of a process, and which letters were received.
 #[derive(Clone, Default, Debug)]
 pub struct Mailbox {
     arrivals: Vec<EventId>,
@@ -20,47 +20,47 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// Number of objects a mailbox takes.
+    /// The number of objects that a mailbox takes.
     pub const PARTS: u32 = 1;
-    /// Sends a letter that is there at once: [`arrive`](Mailbox::arrive).
+    /// Sends a letter that arrives at once: [`arrive`](Mailbox::arrive).
     pub const SEND: Form = Form::write(OpKind::Send, 0);
-    /// The network brings a letter: [`arrive`](Mailbox::arrive).
+    /// Delivers a letter over the network: [`arrive`](Mailbox::arrive).
     pub const DELIVER: Form = Form::write(OpKind::Deliver, 0);
     /// Waits for the letter at a position.
     pub const WAIT: Form = Form::none(OpKind::LetterWait);
-    /// Looks how many letters there are: [`count`](Mailbox::count).
+    /// Reads the number of letters: [`count`](Mailbox::count).
     pub const LOOK: Form = Form::read(OpKind::LetterLook, 0);
-    /// The process ends, where it matters which letters come too late: [`close`](Mailbox::close).
+    /// Ends the process, if it matters which letters arrive too late: [`close`](Mailbox::close).
     pub const CLOSE: Form = Form::write(OpKind::MailboxClose, 0);
 
-    /// A letter comes in, by the event `at`; gives its position.
+    /// Records the arrival of a letter, by the event `at`. Returns the letter's position.
     pub fn arrive(&mut self, at: EventId) -> usize {
         self.arrivals.push(at);
         self.is_received.push(false);
         self.arrivals.len() - 1
     }
 
-    /// How many letters have come in.
+    /// Returns the number of letters that have arrived.
     pub fn count(&self) -> usize {
         self.arrivals.len()
     }
 
-    /// Whether there is a letter at this position, received or not.
+    /// Checks whether there is a letter at this position, received or not.
     pub fn has(&self, position: usize) -> bool {
         position < self.arrivals.len()
     }
 
-    /// The after edges of the wait for the letter at this position.
+    /// Appends the synchronization edges of the wait for the letter at this position.
     pub fn edges(&self, position: usize, edges: &mut Vec<EventId>) {
         edges.extend(self.arrivals.get(position));
     }
 
-    /// The process takes the letter at this position, or need not.
+    /// Marks the letter at this position as received or as no longer needed.
     pub fn receive(&mut self, position: usize) {
         self.is_received[position] = true;
     }
 
-    /// The positions of the letters that nobody received.
+    /// Returns the positions of the letters that were not received.
     pub fn unreceived(&self) -> impl Iterator<Item = usize> {
         let letters = self.is_received.iter().enumerate();
         letters
@@ -68,17 +68,17 @@ impl Mailbox {
             .map(|(position, _)| position)
     }
 
-    /// No letter that comes in from now on will be received.
+    /// Closes the mailbox: letters that arrive later are not received.
     pub fn close(&mut self) {
         self.is_closed = true;
     }
 
-    /// Whether letters come too late.
+    /// Checks whether the mailbox is closed.
     pub fn is_closed(&self) -> bool {
         self.is_closed
     }
 
-    /// As new.
+    /// Resets the mailbox for the next execution.
     pub fn clear(&mut self) {
         self.arrivals.clear();
         self.is_received.clear();

@@ -1,35 +1,35 @@
 //! Mutex: first come, first served.
 //!
-//! Nothing is lost against a mutex where a running thread overtakes a waiting one: that is the
-//! execution in which the overtaken thread's request comes later, and a request has no other effect.
-//! A try takes a place like everyone and leaves it again if it is not granted in its second step;
-//! two results commute, since one that fails does so because a thread ahead of it holds the mutex.
+//! No thread overtakes a waiting one. This loses no behaviour: overtaking is the execution in which
+//! the overtaken thread's request comes later, since a request has no other effect. A try takes a
+//! place like a lock, and gives it up if it is not granted in the second step. Two results commute:
+//! a try fails only because a thread ahead of it holds the mutex.
 //!
-//! A mutex may survive its owner (POSIX: robust). What the next owner learns of that it learns by its place in the
-//! order, so its condition needs no access of its own.
+//! A mutex may survive its owner (POSIX: robust). Its condition then depends only on the next
+//! owner's place in the order, so the condition needs no access of its own.
 
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind, ThreadId};
 
-/// Who holds and who waits for a mutex.
+/// The holder of a mutex and the waiting threads.
 #[derive(Clone, Default, Debug)]
 pub struct Mutex {
     places: Vec<Place>,
-    /// The first place that is taken is this one, if there is one: its thread holds the mutex.
+    /// The index of the first taken place, if there is one. Its thread holds the mutex.
     head: usize,
     last_unlock: Option<EventId>,
     condition: Condition,
 }
 
-/// What became of that which a mutex guards.
+/// The condition of the data that a mutex guards.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Condition {
-    /// Nobody ended who held the mutex.
+    /// No thread ended while it held the mutex.
     #[default]
     Consistent,
-    /// An owner ended, and whoever held the mutex since has not said that all is well again.
+    /// An owner ended, and no later holder has declared the data consistent.
     OwnerEnded,
-    /// The mutex was given back like that, and is of no use any more.
+    /// The mutex was unlocked in that state and can no longer be used.
     NotRecoverable,
 }
 
@@ -37,26 +37,26 @@ pub enum Condition {
 struct Place {
     thread: ThreadId,
     is_free: bool,
-    /// Whoever had it changed nothing: a try that failed, or a round of a spin loop without progress.
+    /// The thread changed nothing: a failed try, or a spin loop round without progress.
     is_idle: bool,
 }
 
 impl Mutex {
-    /// Number of objects a mutex takes: its order, and its holder for the results of tries.
+    /// The number of objects that a mutex takes: its order, and its holder (for tries).
     pub const PARTS: u32 = 2;
     /// Takes a place: [`request`](Mutex::request).
     pub const REQUEST: Form = Form::write(OpKind::MutexRequest, 0);
-    /// Waits until the place is granted; [`edges`](Mutex::edges) come before.
+    /// Waits until the place is granted, with the synchronization [`edges`](Mutex::edges).
     pub const WAIT: Form = Form::none(OpKind::MutexWait);
-    /// Gives the mutex to the next: [`unlock`](Mutex::unlock). Unlocks are ordered by the waits
-    /// between them, so the access costs nothing where no try reads the part.
+    /// Passes the mutex to the next place: [`unlock`](Mutex::unlock). The waits between unlocks
+    /// order them, so the access costs nothing unless a try reads the part.
     pub const UNLOCK: Form = Form::write(OpKind::MutexUnlock, 1);
     /// First step of a try: [`request`](Mutex::request).
     pub const TRY_PLACE: Form = Form::write(OpKind::MutexTryPlace, 0);
     /// Second step of a try: [`resolve`](Mutex::resolve).
     pub const TRY_RESULT: Form = Form::read(OpKind::MutexTryResult, 1);
 
-    /// Takes a place, for a lock or for a try.
+    /// Takes a place for a lock or a try.
     pub fn request(&mut self, thread: ThreadId) -> Ticket {
         self.places.push(Place {
             thread,
@@ -66,18 +66,18 @@ impl Mutex {
         Ticket::at(self.places.len() - 1)
     }
 
-    /// Whether all places before this one are free.
+    /// Checks whether all places before this one are free.
     pub fn is_granted(&self, ticket: Ticket) -> bool {
         self.head == ticket.index()
     }
 
-    /// The after edges of the wait for a granted place.
+    /// Appends the synchronization edges of the wait for a granted place.
     pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         debug_assert!(self.is_granted(ticket), "the wait is enabled");
         edges.extend(self.last_unlock);
     }
 
-    /// The result of a try: whether its place is granted; otherwise it leaves.
+    /// Returns the result of a try: whether its place is granted. Otherwise the try leaves.
     pub fn resolve(&mut self, ticket: Ticket) -> bool {
         let is_granted = self.is_granted(ticket);
         if !is_granted {
@@ -96,35 +96,35 @@ impl Mutex {
         self.leave(ticket, at);
     }
 
-    /// The holder ends: the event `at` gives the mutex to the next one, who learns of that.
+    /// Passes the mutex on because the holder ends, by the event `at`, and records the end.
     pub fn abandon(&mut self, ticket: Ticket, at: EventId) {
         self.condition = Condition::OwnerEnded;
         self.leave(ticket, at);
     }
 
-    /// Whether a try has failed that came after this place, which is held.
+    /// Checks whether a try that came after this held place has failed.
     pub fn is_noticed(&self, ticket: Ticket) -> bool {
         let mut later = self.places[ticket.index() + 1..].iter();
         later.any(|place| place.is_free)
     }
 
-    /// The thread that had the place changed nothing, and stands still for good.
+    /// Records that the thread of the place changed nothing and is stopped permanently.
     pub fn was_idle(&mut self, ticket: Ticket) {
         self.places[ticket.index()].is_idle = true;
     }
 
-    /// Whether another thread may have changed what the mutex guards after the thread that had this place.
+    /// Checks whether another thread may have changed the data after the thread of this place.
     pub fn is_overtaken(&self, ticket: Ticket) -> bool {
         let mut later = self.places[ticket.index() + 1..].iter();
         later.any(|place| !place.is_idle)
     }
 
-    /// What whoever holds the mutex finds.
+    /// Returns the condition that the holder of the mutex finds.
     pub fn condition(&self) -> Condition {
         self.condition
     }
 
-    /// The holder has repaired what the mutex guards; false if there was nothing to repair.
+    /// Records that the holder has repaired the data. Returns false if there was nothing to repair.
     pub fn repair(&mut self) -> bool {
         let is_repaired = self.condition == Condition::OwnerEnded;
         if is_repaired {
@@ -133,12 +133,12 @@ impl Mutex {
         is_repaired
     }
 
-    /// The thread that holds the mutex, or will as soon as it runs.
+    /// Returns the thread that holds the mutex or will hold it as soon as it runs.
     pub fn holder(&self) -> Option<ThreadId> {
         self.places.get(self.head).map(|place| place.thread)
     }
 
-    /// The threads that hold or will hold the mutex, in this order.
+    /// Returns the threads that hold or will hold the mutex, in this order.
     pub fn queue(&self) -> impl Iterator<Item = ThreadId> + '_ {
         let taken = self.places[self.head..].iter();
         taken
@@ -146,7 +146,7 @@ impl Mutex {
             .map(|place| place.thread)
     }
 
-    /// As new.
+    /// Resets the mutex for the next execution.
     pub fn clear(&mut self) {
         self.places.clear();
         self.head = 0;

@@ -1,31 +1,31 @@
-//! The network between processes: when a letter may be delivered.
+//! The network between processes: when a letter (message or notice) may be delivered.
 //!
-//! In [`Delivery::MailboxOrder`] there is none: a letter is in the mailbox when it is sent. Elsewhere a
-//! letter is under way until a step of its own brings it in. A model of delivery only says which letters
-//! must have come in before that step may be taken, a set that the sender's past determines; so the wait
-//! for them has no access.
+//! With [`Delivery::MailboxOrder`] there is no network: a letter is in the mailbox when it is sent.
+//! Otherwise a letter is in transit until a separate step delivers it. A delivery model only
+//! defines which letters must be delivered before that step. The past of the sender determines this
+//! set, so the wait for these letters has no access.
 
 use crate::{Form, Ticket};
 use explore::{EventId, ObjectId, OpKind, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// In which orders letters come in.
+/// The orders in which letters can be delivered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Delivery {
     /// A letter is in the mailbox when it is sent: Erlang on one node.
     #[default]
     MailboxOrder,
-    /// A letter comes in after all letters to the same process that happened to be sent before it, as
-    /// far as messages tell: causal broadcast.
+    /// A letter is delivered after all letters to the same process whose sending happens before its
+    /// own, by messages alone: causal broadcast.
     Causal,
-    /// Letters from one process to another come in as they were sent: TCP, Erlang between nodes.
+    /// Letters from one process to another are delivered in order: TCP, Erlang between nodes.
     FifoPerPair,
-    /// Letters come in in any order: UDP, ABS.
+    /// Letters are delivered in any order: UDP, ABS.
     Unordered,
 }
 
 impl Delivery {
-    /// All models, the strongest first: each has all the orders of those before it.
+    /// All models, the strongest first. Each permits all orders of the models before it.
     pub const ALL: [Delivery; 4] = [
         Delivery::MailboxOrder,
         Delivery::Causal,
@@ -34,56 +34,56 @@ impl Delivery {
     ];
 }
 
-/// The letters under way and those that came in.
+/// The letters in transit and the delivered ones.
 #[derive(Clone, Debug, Default)]
 pub struct Network {
     delivery: Delivery,
     letters: Vec<Letter>,
-    /// The last letter from one to another.
+    /// The last letter of each sender to each receiver.
     last: BTreeMap<(ThreadId, ObjectId), Ticket>,
-    /// For each thread the letters whose sending it knows of by messages.
+    /// For each thread, the letters whose sending happens before its next step, by messages alone.
     past: BTreeMap<ThreadId, BTreeSet<Ticket>>,
-    /// How many letters each thread has sent.
+    /// The number of letters that each thread has sent.
     sent: BTreeMap<ThreadId, u32>,
 }
 
-/// A letter by its sender and how many it sent before: the same in all executions.
+/// The sender of a letter and the number of its earlier letters: the same in all executions.
 type Name = (ThreadId, u32);
 
 #[derive(Clone, Debug)]
 struct Letter {
     name: Name,
     to: ObjectId,
-    /// What must come in before.
+    /// The letters that must be delivered before this one.
     after: Vec<Ticket>,
-    /// What the sender knew of, the letter included; empty unless delivery is causal.
+    /// The past of the sender, including this letter. Empty unless delivery is causal.
     past: BTreeSet<Ticket>,
     delivered: Option<EventId>,
     is_received: bool,
 }
 
-/// What is to be known of a network to know what it will do.
+/// The part of a network's state that determines its future.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Routes {
-    /// Letters under way: what must come in before them, and what their senders knew of.
+    /// Letters in transit: their required predecessors, and the pasts of their senders.
     under_way: BTreeMap<Name, (BTreeSet<Name>, BTreeSet<Name>)>,
-    /// Letters that came in and are not received: what their senders knew of, where that is passed on.
+    /// Delivered letters that are not received: the pasts of their senders, if delivery is causal.
     unreceived: BTreeMap<Name, BTreeSet<Name>>,
-    /// What each thread knows of.
+    /// The past of each thread.
     known: BTreeMap<ThreadId, BTreeSet<Name>>,
-    /// Who has sent to whom, or knows that somebody has.
+    /// Threads and the receivers of letters that the thread sent or that are in the thread's past.
     pairs: BTreeSet<(ThreadId, ObjectId)>,
-    /// How many letters each thread has sent.
+    /// The number of letters that each thread has sent.
     sent: BTreeMap<ThreadId, u32>,
 }
 
 impl Network {
-    /// Number of objects a network takes.
+    /// The number of objects that a network takes.
     pub const PARTS: u32 = 1;
-    /// Waits until the letters have come in that must come in before this one.
+    /// Waits for the delivery of the letters that must be delivered before this one.
     pub const WAIT: Form = Form::none(OpKind::DeliveryWait);
 
-    /// A network without letters.
+    /// Returns a network without letters.
     pub fn new(delivery: Delivery) -> Network {
         Network {
             delivery,
@@ -91,7 +91,7 @@ impl Network {
         }
     }
 
-    /// A letter is sent.
+    /// Records that a letter is sent.
     pub fn post(&mut self, from: ThreadId, to: ObjectId) -> Ticket {
         let ticket = Ticket::at(self.letters.len());
         let after = match self.delivery {
@@ -126,12 +126,12 @@ impl Network {
         ticket
     }
 
-    /// Whether the letter has to wait for others: known when it is sent.
+    /// Checks whether the letter must wait for others. This is known when the letter is sent.
     pub fn is_restricted(&self, letter: Ticket) -> bool {
         !self.letters[letter.index()].after.is_empty()
     }
 
-    /// Whether the letter may come in.
+    /// Checks whether the letter may be delivered.
     pub fn is_deliverable(&self, letter: Ticket) -> bool {
         let after = &self.letters[letter.index()].after;
         after
@@ -139,19 +139,19 @@ impl Network {
             .all(|before| self.letters[before.index()].delivered.is_some())
     }
 
-    /// The after edges of the wait for the letters before this one.
+    /// Appends the synchronization edges of the wait for the letters before this one.
     pub fn edges(&self, letter: Ticket, edges: &mut Vec<EventId>) {
         for before in &self.letters[letter.index()].after {
             edges.extend(self.letters[before.index()].delivered);
         }
     }
 
-    /// The letter came in, by the event `at`.
+    /// Records the delivery of the letter, by the event `at`.
     pub fn deliver(&mut self, letter: Ticket, at: EventId) {
         self.letters[letter.index()].delivered = Some(at);
     }
 
-    /// A process received the letter: what its sender knew of is now known to it.
+    /// Records that a process received the letter. The past of the sender is now part of its own.
     pub fn receive(&mut self, process: ThreadId, letter: Ticket) {
         self.letters[letter.index()].is_received = true;
         if self.delivery == Delivery::Causal {
@@ -160,7 +160,7 @@ impl Network {
         }
     }
 
-    /// A process starts another, which knows what it knows.
+    /// Records that a process starts another, which inherits its past.
     pub fn spawn(&mut self, parent: ThreadId, child: ThreadId) {
         if self.delivery == Delivery::Causal {
             let past = self.past.get(&parent).cloned().unwrap_or_default();
@@ -168,8 +168,8 @@ impl Network {
         }
     }
 
-    /// All that what it does from now on depends on. Of letters that have come in only that they have: nobody
-    /// waits for them any more.
+    /// Returns the state that determines the future. Of delivered letters, only the fact of
+    /// delivery is included, since no letter waits for them any more.
     pub fn routes(&self) -> Routes {
         let is_under_way = |letter: &Letter| letter.delivered.is_none();
         let open = |tickets: &mut dyn Iterator<Item = &Ticket>| -> BTreeSet<Name> {
@@ -213,13 +213,13 @@ impl Network {
         }
     }
 
-    /// Which letter it is, where that matters after it has come in: the past of its sender becomes known to who
-    /// receives it.
+    /// Returns the letter's identity if that matters after delivery, that is, if the receiver will
+    /// take over the past of the sender.
     pub fn name(&self, letter: Ticket) -> Option<(ThreadId, u32)> {
         (self.delivery == Delivery::Causal).then(|| self.letters[letter.index()].name)
     }
 
-    /// As new.
+    /// Resets the network for the next execution.
     pub fn clear(&mut self, delivery: Delivery) {
         *self = Network::new(delivery);
     }
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(edges, [EventId(5)]);
     }
 
-    /// Ann writes to Cy, then to Ben, who writes to Cy because of that.
+    /// Ann sends to Cy, then to Ben. Ben then sends to Cy because of Ann's message.
     fn relayed(delivery: Delivery) -> bool {
         let mut network = Network::new(delivery);
         network.post(ANN, AT_CY);

@@ -1,32 +1,32 @@
-//! Once: the first to enter initialises, the others wait until that is done.
+//! Once: the first thread to enter initialises; the others wait until that is done.
 //!
-//! An initialiser may fail; then the next in order initialises in its place. Whether a failure poisons
-//! the once for good is for the front-end to say: it asks [`has_failed`](Once::has_failed).
+//! An initialiser may fail. Then the next in order initialises in its place. The front-end decides
+//! whether a failure poisons the once permanently ([`has_failed`](Once::has_failed)).
 
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind, ThreadId};
 
-/// Who initialises, and whether it is done.
+/// The entries of a once, and whether the initialisation is done.
 #[derive(Clone, Default, Debug)]
 pub struct Once {
     entries: Vec<ThreadId>,
-    /// Number of initialisers that failed; the one with this number comes next.
+    /// The number of failed initialisers. The entry with this number is next.
     failed: usize,
     last_failure: Option<EventId>,
     done: Option<EventId>,
 }
 
 impl Once {
-    /// Number of objects a once takes: the order of entries, and whether it is done.
+    /// The number of objects that a once takes: the order of entries, and whether it is done.
     pub const PARTS: u32 = 2;
     /// [`enter`](Once::enter).
     pub const ENTER: Form = Form::write(OpKind::OnceEnter, 0);
-    /// Waits to be the initialiser, or until it is done.
+    /// Waits to become the initialiser or until the initialisation is done.
     pub const WAIT: Form = Form::none(OpKind::OnceWait);
-    /// [`finish`](Once::finish) or [`fail`](Once::fail). They are ordered by the waits between them,
-    /// so the access costs nothing where nobody looks.
+    /// [`finish`](Once::finish) or [`fail`](Once::fail). The waits between these events order them,
+    /// so the access costs nothing unless a thread polls.
     pub const DONE: Form = Form::write(OpKind::OnceDone, 1);
-    /// Looks whether it [`is_done`](Once::is_done), without waiting.
+    /// Checks [`is_done`](Once::is_done) without waiting.
     pub const GET: Form = Form::read(OpKind::OnceGet, 1);
 
     /// Takes a place.
@@ -35,64 +35,64 @@ impl Once {
         Ticket::at(self.entries.len() - 1)
     }
 
-    /// Whether the initialisation is done or up to this entry.
+    /// Checks whether the initialisation is done or this entry is the initialiser.
     pub fn is_granted(&self, ticket: Ticket) -> bool {
         self.done.is_some() || self.is_initialiser(ticket)
     }
 
-    /// Whether the entry, once granted, has to initialise.
+    /// Checks whether the entry must initialise.
     pub fn is_initialiser(&self, ticket: Ticket) -> bool {
         self.done.is_none() && ticket.index() == self.failed
     }
 
-    /// The after edges of the end of the wait.
+    /// Appends the synchronization edges of the end of the wait.
     pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         debug_assert!(self.is_granted(ticket), "the wait is enabled");
         self.end_edges(edges);
     }
 
-    /// The after edges of the end of the wait of who only waits.
+    /// Appends the synchronization edges of the end of a wait without an entry.
     pub fn end_edges(&self, edges: &mut Vec<EventId>) {
         edges.extend(self.done.or(self.last_failure));
     }
 
-    /// The initialiser is done, by the event `at`.
+    /// Records that the initialiser is done, by the event `at`.
     pub fn finish(&mut self, at: EventId) {
         self.done = Some(at);
     }
 
-    /// The initialiser gave up, by the event `at`.
+    /// Records that the initialiser failed, by the event `at`.
     pub fn fail(&mut self, at: EventId) {
         self.last_failure = Some(at);
         self.failed += 1;
     }
 
-    /// Whether the initialisation is done.
+    /// Checks whether the initialisation is done.
     pub fn is_done(&self) -> bool {
         self.done.is_some()
     }
 
-    /// Whether an initialiser gave up.
+    /// Checks whether an initialiser failed.
     pub fn has_failed(&self) -> bool {
         self.failed > 0
     }
 
-    /// How many initialisers gave up.
+    /// Returns the number of failed initialisers.
     pub fn failures(&self) -> usize {
         self.failed
     }
 
-    /// Whether the last initialiser gave up and none is in its place.
+    /// Checks whether the last initialiser failed and there is no other.
     pub fn is_poisoned(&self) -> bool {
         !self.is_done() && self.has_failed() && self.initialiser().is_none()
     }
 
-    /// Whether the wait of who only waits is over: it is done, or has failed more often than this.
+    /// Checks whether a wait without an entry is over: done, or failed more often than `failures`.
     pub fn is_over(&self, failures: usize) -> bool {
         self.is_done() || self.failed > failures
     }
 
-    /// The thread that has to initialise.
+    /// Returns the thread that must initialise.
     pub fn initialiser(&self) -> Option<ThreadId> {
         if self.is_done() {
             None
@@ -101,7 +101,7 @@ impl Once {
         }
     }
 
-    /// As new.
+    /// Resets the once for the next execution.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.failed = 0;

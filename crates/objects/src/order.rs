@@ -7,18 +7,18 @@ use explore::EventId;
 pub struct Ticket(u32);
 
 impl Ticket {
-    /// The number of the request among those of its object, from 0.
+    /// Returns the number of the request among those of its object, from 0.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The ticket of the request with this number.
+    /// Returns the ticket of the request with this number.
     pub(crate) fn at(index: usize) -> Ticket {
         Ticket(u32::try_from(index).expect("an object has less than 2^32 requests"))
     }
 }
 
-/// Requests in order, some of which have left: the positions behind them move up.
+/// Requests in order. When a request leaves, the positions behind it move up.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Order {
     requests: Vec<EventId>,
@@ -43,22 +43,22 @@ impl Order {
         self.left.insert(before, ticket.0);
     }
 
-    /// Number of places that are taken.
+    /// Returns the number of taken places.
     pub(crate) fn len(&self) -> usize {
         self.requests.len() - self.left.len()
     }
 
-    /// Number of taken places before this one.
+    /// Returns the number of taken places before this one.
     pub(crate) fn position(&self, ticket: Ticket) -> usize {
         ticket.index() - self.left_before(ticket.0)
     }
 
-    /// The request at a position.
+    /// Returns the request at a position.
     pub(crate) fn at(&self, position: usize) -> Option<Ticket> {
         if position >= self.len() {
             return None;
         }
-        // left[k] - k requests stay before the k-th one that left.
+        // left[k] - k requests remain before the k-th request that left.
         let (mut low, mut high) = (0, self.left.len());
         while low < high {
             let middle = low.midpoint(high);
@@ -71,7 +71,7 @@ impl Order {
         Some(Ticket::at(position + low))
     }
 
-    /// The event that took a place.
+    /// Returns the event that took the place.
     pub(crate) fn event(&self, ticket: Ticket) -> EventId {
         self.requests[ticket.index()]
     }

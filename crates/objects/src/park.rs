@@ -1,7 +1,7 @@
 //! The park token of a thread.
 //!
-//! Unparks before the park merge into one token. A timed park resolves instead of waiting: it got the
-//! token, or it stops waiting for it; the order against the unparks decides.
+//! Unparks before a park merge into one token. A timed park resolves instead of waiting: it takes
+//! the token, or stops waiting. Its order with the unparks decides which.
 
 use crate::Form;
 use explore::{EventId, OpKind};
@@ -9,7 +9,7 @@ use explore::{EventId, OpKind};
 /// The park token of one thread.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Park {
-    /// The last unpark that the token stands for.
+    /// The last unpark that gave the token, if the token is available.
     token: Option<EventId>,
     state: State,
 }
@@ -19,20 +19,20 @@ enum State {
     #[default]
     Running,
     Waiting,
-    /// Supplied by this unpark.
+    /// This unpark supplied the token.
     Granted(EventId),
 }
 
 impl Park {
-    /// Number of objects a park token takes.
+    /// The number of objects that a park token takes.
     pub const PARTS: u32 = 1;
-    /// [`request`](Park::request), by the thread whose token it is.
+    /// [`request`](Park::request), by the thread that owns the token.
     pub const REQUEST: Form = Form::write(OpKind::ParkRequest, 0);
     /// Waits for the token.
     pub const WAIT: Form = Form::none(OpKind::ParkWait);
     /// Ends a timed park: [`resolve`](Park::resolve).
     pub const RESOLVE: Form = Form::write(OpKind::ParkResolve, 0);
-    /// [`unpark`](Park::unpark), by anyone.
+    /// [`unpark`](Park::unpark), by any thread.
     pub const UNPARK: Form = Form::write(OpKind::Unpark, 0);
 
     /// Takes the token or begins to wait for it.
@@ -43,17 +43,17 @@ impl Park {
         };
     }
 
-    /// The last event that gave the token, if it is there.
+    /// Returns the last event that gave the token, if the token is available.
     pub fn given(&self) -> Option<EventId> {
         self.token
     }
 
-    /// Whether the thread got the token.
+    /// Checks whether the thread got the token.
     pub fn is_granted(&self) -> bool {
         matches!(self.state, State::Granted(_))
     }
 
-    /// The after edges of the end of the wait.
+    /// Appends the synchronization edges of the end of the wait.
     pub fn edges(&self, edges: &mut Vec<EventId>) {
         if let State::Granted(unpark) = self.state {
             edges.push(unpark);
@@ -68,7 +68,7 @@ impl Park {
         }
     }
 
-    /// The end of a timed park: whether it got the token; otherwise it stops waiting.
+    /// Ends a timed park. Returns whether it got the token. Otherwise it stops waiting.
     pub fn resolve(&mut self) -> bool {
         let is_granted = self.is_granted();
         if !is_granted {
@@ -77,12 +77,12 @@ impl Park {
         is_granted
     }
 
-    /// Whether nobody parks or unparks at the moment.
+    /// Checks whether no token is available and no thread parks.
     pub fn is_unused(&self) -> bool {
         self.token.is_none() && self.state == State::Running
     }
 
-    /// As new.
+    /// Resets the token for the next execution.
     pub fn clear(&mut self) {
         *self = Park::default();
     }

@@ -1,31 +1,31 @@
-//! Who wants to know of the end of a process: its links and monitors.
+//! The links and monitors of a process: the processes that are notified of its end.
 //!
-//! A link is known to both processes, each of whose relations is an object of its own: to link is a write of
-//! the one, then of the other. The end of a process writes its relations, and then tells all of them.
+//! Both processes record a link, each in an object of its own, so linking writes one object and
+//! then the other. The end of a process writes its relations and then notifies all of them.
 
-/// The links and monitors of a process; `P` is a process and `A` how to reach it.
+/// The links and monitors of a process. `P` is a process and `A` its address.
 ///
-/// Both are kept in the order in which they were made. To make one is a write, so this order is the same in
-/// all executions of a trace, whatever the ids of processes are.
+/// Both are kept in the order of creation. Creating one is a write, so this order is the same in
+/// all executions of a trace, independent of process ids.
 #[derive(Clone, Debug)]
 pub struct Relations<P, A> {
     links: Vec<(P, A)>,
-    /// Watchers with their numbers of the monitor.
+    /// Watchers, each with the number of its monitor.
     monitors: Vec<((P, u32), A)>,
     has_ended: bool,
 }
 
-/// Who is to be told of an end, in the order in which they became related.
+/// The processes to notify of an end, in the order in which they became related.
 #[derive(Clone, Debug)]
 pub struct Related<P, A> {
     /// Linked processes.
     pub links: Vec<(P, A)>,
-    /// Watchers with their numbers of the monitor.
+    /// Watchers, each with the number of its monitor.
     pub monitors: Vec<((P, u32), A)>,
 }
 
 impl<P: Clone, A> Related<P, A> {
-    /// Who is linked and who watches, in the same order.
+    /// Returns the linked processes and the watchers, in the same order.
     pub fn ids(&self) -> (Vec<P>, Vec<(P, u32)>) {
         related(&self.links, &self.monitors)
     }
@@ -48,7 +48,7 @@ impl<P, A> Default for Relations<P, A> {
 }
 
 impl<P: PartialEq, A> Relations<P, A> {
-    /// Links the process with another, unless it is linked already; whether it has not ended.
+    /// Links the process with another, unless it is linked already. Returns whether it is alive.
     pub fn link(&mut self, other: P, address: A) -> bool {
         let is_linked = self.links.iter().any(|(linked, _)| *linked == other);
         if !self.has_ended && !is_linked {
@@ -57,12 +57,12 @@ impl<P: PartialEq, A> Relations<P, A> {
         !self.has_ended
     }
 
-    /// Takes a link away.
+    /// Removes a link.
     pub fn unlink(&mut self, other: &P) {
         self.links.retain(|(linked, _)| linked != other);
     }
 
-    /// Another process watches this one by a monitor with a number of its own; whether it has not ended.
+    /// Adds a monitor with a number chosen by its watcher. Returns whether the process is alive.
     pub fn monitor(&mut self, watcher: P, number: u32, address: A) -> bool {
         if !self.has_ended {
             self.monitors.push(((watcher, number), address));
@@ -70,13 +70,13 @@ impl<P: PartialEq, A> Relations<P, A> {
         !self.has_ended
     }
 
-    /// Another process watches no longer.
+    /// Removes a monitor of the watcher.
     pub fn demonitor(&mut self, watcher: P, number: u32) {
         let monitor = (watcher, number);
         self.monitors.retain(|(other, _)| *other != monitor);
     }
 
-    /// The process ends; gives who is to be told.
+    /// Ends the process. Returns the processes to notify.
     pub fn end(&mut self) -> Related<P, A> {
         self.has_ended = true;
         Related {
@@ -85,7 +85,7 @@ impl<P: PartialEq, A> Relations<P, A> {
         }
     }
 
-    /// Who is linked and who watches, in the order in which they became related.
+    /// Returns the linked processes and the watchers, in the order in which they became related.
     pub fn related(&self) -> (Vec<P>, Vec<(P, u32)>)
     where
         P: Clone,
@@ -93,7 +93,7 @@ impl<P: PartialEq, A> Relations<P, A> {
         related(&self.links, &self.monitors)
     }
 
-    /// Whether the process has not ended.
+    /// Checks whether the process has not ended.
     pub fn is_alive(&self) -> bool {
         !self.has_ended
     }

@@ -1,30 +1,30 @@
-//! Reader-writer lock: first come, first served, readers together.
+//! Reader-writer lock: first come, first served, with concurrent readers.
 //!
-//! A reader queues behind a writer that merely waits. Where an implementation lets it pass, the
-//! execution with the reader's request first is the same; only a deadlock may be owed to this order
-//! ([`is_overtaking`](RwLock::is_overtaking) tells). A try to read passes waiting writers if the lock prefers readers; then
-//! the order of this try and of releases matters, so it is a write ([`try_read_form`](RwLock::try_read_form)). A try is one event here: the results of two-step
-//! tries would not commute. Hence, once a lock is tried, releases have an access (`tried`).
+//! A reader queues behind a waiting writer. If an implementation lets it pass, that is the
+//! execution in which its request comes first. Only deadlocks can depend on this order
+//! ([`is_overtaking`](RwLock::is_overtaking)). If the lock prefers readers, a try-read passes
+//! waiting writers, and its order with releases matters: it is a write. A try is one event, since
+//! results of two-step tries would not commute. So releases have an access once a lock is `tried`.
 
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind, ThreadId};
 
-/// Who holds and who waits for a reader-writer lock.
+/// The holders of a reader-writer lock and the waiting threads.
 #[derive(Clone, Default, Debug)]
 pub struct RwLock {
     places: Vec<Place>,
     /// All places before this one are free.
     head: usize,
-    /// No place before this one is a writer's that is not free.
+    /// No place before this one is a writer's place that is still taken.
     first_writer: usize,
     last_write_release: Option<EventId>,
-    /// Releases of readers since the last release of a writer.
+    /// Releases by readers since the last release by a writer.
     read_releases: Vec<EventId>,
-    /// Readers pass writers that wait.
+    /// Whether readers pass waiting writers.
     prefers_readers: bool,
-    /// Readers that hold the lock and have passed a waiting writer.
+    /// The number of readers that hold the lock and have passed a waiting writer.
     passing: usize,
-    /// How many tries to read and to write have failed.
+    /// The numbers of try-reads and try-writes that have failed.
     failed: [u32; 2],
 }
 
@@ -34,14 +34,14 @@ struct Place {
     is_writer: bool,
     is_free: bool,
     is_passing: bool,
-    /// Whoever had it changed nothing: a round of a spin loop without progress.
+    /// The thread of the place changed nothing: a round of a spin loop without progress.
     is_idle: bool,
-    /// How many tries to read and to write had failed before.
+    /// The numbers of try-reads and try-writes that had failed before.
     failed: [u32; 2],
 }
 
 impl RwLock {
-    /// Number of objects a reader-writer lock takes.
+    /// The number of objects that a reader-writer lock takes.
     pub const PARTS: u32 = 1;
     /// Takes a reader's place: [`read_request`](RwLock::read_request).
     pub const READ_REQUEST: Form = Form::read(OpKind::ReadRequest, 0);
@@ -62,7 +62,7 @@ impl RwLock {
     /// [`try_write`](RwLock::try_write).
     pub const TRY_WRITE: Form = Form::write(OpKind::TryWrite, 0);
 
-    /// A reader's [`release`](RwLock::release); `tried`: the lock is used with tries.
+    /// A reader's [`release`](RwLock::release). `tried`: the lock is used with tries.
     pub const fn read_release(tried: bool) -> Form {
         if tried {
             Form::read(OpKind::ReadRelease, 0)
@@ -71,7 +71,7 @@ impl RwLock {
         }
     }
 
-    /// A writer's [`release`](RwLock::release); `tried`: the lock is used with tries.
+    /// A writer's [`release`](RwLock::release). `tried`: the lock is used with tries.
     pub const fn write_release(tried: bool) -> Form {
         if tried {
             Form::write(OpKind::WriteRelease, 0)
@@ -80,12 +80,12 @@ impl RwLock {
         }
     }
 
-    /// Whether readers pass writers that wait. Only before the lock is used.
+    /// Sets whether readers pass waiting writers. Call this only before the lock is used.
     pub fn prefer_readers(&mut self, prefers_readers: bool) {
         self.prefers_readers = prefers_readers;
     }
 
-    /// Whether readers pass writers that wait.
+    /// Checks whether readers pass waiting writers.
     pub fn prefers_readers(&self) -> bool {
         self.prefers_readers
     }
@@ -100,7 +100,7 @@ impl RwLock {
         self.take(thread, true)
     }
 
-    /// Takes a reader's place if no writer holds or waits; if readers are preferred, if no writer holds.
+    /// Takes a reader's place if no writer holds the lock or, unless readers are preferred, waits.
     pub fn try_read(&mut self, thread: ThreadId) -> Option<Ticket> {
         if self.first_writer == self.places.len() {
             return Some(self.take(thread, false));
@@ -115,38 +115,38 @@ impl RwLock {
         })
     }
 
-    /// Takes a writer's place if nobody holds or waits.
+    /// Takes a writer's place if no thread holds the lock or waits.
     pub fn try_write(&mut self, thread: ThreadId) -> Option<Ticket> {
         let is_free = self.head == self.places.len() && self.passing == 0;
         self.failed[1] += u32::from(!is_free);
         is_free.then(|| self.take(thread, true))
     }
 
-    /// Whether a try has failed that would not have failed without this place, which is held. (A try to read that fails beside a
-    /// reader does so because of a writer.)
+    /// Checks whether a try has failed that would have succeeded without this held place. A
+    /// try-read that fails while readers hold the lock fails because of a writer.
     pub fn is_noticed(&self, ticket: Ticket) -> bool {
         let place = self.places[ticket.index()];
         let has_failed = |kind: usize| self.failed[kind] != place.failed[kind];
         has_failed(1) || place.is_writer && has_failed(0)
     }
 
-    /// The thread that had the place changed nothing, and stands still for good.
+    /// Records that the thread of the place changed nothing and is stopped permanently.
     pub fn was_idle(&mut self, ticket: Ticket) {
         self.places[ticket.index()].is_idle = true;
     }
 
-    /// Whether another thread may have changed what the lock guards after the thread that had this place.
+    /// Checks whether another thread may have changed the data after the thread of this place.
     pub fn is_overtaken(&self, ticket: Ticket) -> bool {
         let mut later = self.places[ticket.index() + 1..].iter();
         later.any(|place| place.is_writer && !place.is_idle)
     }
 
-    /// Whether it is a writer's place.
+    /// Checks whether this is a writer's place.
     pub fn is_writer(&self, ticket: Ticket) -> bool {
         self.places[ticket.index()].is_writer
     }
 
-    /// Whether no writer is before this reader, nobody before this writer.
+    /// Checks whether no writer is before this reader, or no thread is before this writer.
     pub fn is_granted(&self, ticket: Ticket) -> bool {
         let place = self.places[ticket.index()];
         if place.is_writer {
@@ -156,7 +156,7 @@ impl RwLock {
         }
     }
 
-    /// The after edges of the wait for a granted place.
+    /// Appends the synchronization edges of the wait for a granted place.
     pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         debug_assert!(self.is_granted(ticket), "the wait is enabled");
         edges.extend(self.last_write_release);
@@ -180,8 +180,8 @@ impl RwLock {
         self.advance();
     }
 
-    /// The writer that holds the lock goes on as a reader, by the event `at`: a release, and a reader's place before
-    /// all others.
+    /// Turns the writer that holds the lock into a reader, by the event `at`: a release, and a
+    /// reader's place before all others.
     pub fn downgrade(&mut self, ticket: Ticket, at: EventId) {
         debug_assert!(self.is_granted(ticket), "only a holder downgrades");
         self.places[ticket.index()].is_writer = false;
@@ -190,14 +190,14 @@ impl RwLock {
         self.advance();
     }
 
-    /// The threads that hold the lock, or will as soon as they run.
+    /// Returns the threads that hold the lock or will hold it as soon as they run.
     pub fn holders(&self) -> impl Iterator<Item = ThreadId> + '_ {
         (self.head..self.places.len())
             .filter(|&index| !self.places[index].is_free && self.is_granted(Ticket::at(index)))
             .map(|index| self.places[index].thread)
     }
 
-    /// The place that the thread has. Of several the last one: they are readers' places, of which any may be given back.
+    /// Returns the thread's place. Of several readers' places, any would do; this is the last.
     pub fn place_of(&self, thread: ThreadId) -> Option<Ticket> {
         let mut taken = (self.head..self.places.len()).rev();
         taken
@@ -205,8 +205,8 @@ impl RwLock {
             .map(Ticket::at)
     }
 
-    /// Whether a waiting reader waits for waiting writers only: a lock that prefers readers would let
-    /// it pass, so a deadlock with it depends on the policy of the lock.
+    /// Checks whether a waiting reader waits only for waiting writers. A lock that prefers readers
+    /// would let it pass, so a deadlock with it depends on the policy of the lock.
     pub fn is_overtaking(&self, ticket: Ticket) -> bool {
         let index = ticket.index();
         !self.places[index].is_writer
@@ -214,7 +214,7 @@ impl RwLock {
             && !self.is_granted(Ticket::at(self.first_writer))
     }
 
-    /// As new.
+    /// Resets the lock for the next execution.
     pub fn clear(&mut self) {
         self.places.clear();
         self.head = 0;

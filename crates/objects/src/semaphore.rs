@@ -1,13 +1,13 @@
 //! Counting semaphore: first come, first served, one permit at a time.
 //!
-//! Releases are ordered (they are writes), or which release a wait comes after would be no function of
-//! the trace. A try takes a place and leaves it again if it is not granted in its second step.
+//! Releases are writes and so are ordered. Otherwise the trace would not determine which release a
+//! wait follows. A try takes a place, and leaves if the place is not granted in the second step.
 
 use crate::order::Order;
 use crate::{Form, Ticket};
 use explore::{EventId, OpKind};
 
-/// Who has and who waits for a permit of a semaphore.
+/// The requests and releases of a semaphore.
 #[derive(Clone, Default, Debug)]
 pub struct Semaphore {
     initial: usize,
@@ -16,7 +16,7 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    /// Number of objects a semaphore takes: the order of its requests, and that of its releases.
+    /// The number of objects that a semaphore takes: the order of requests, and that of releases.
     pub const PARTS: u32 = 2;
     /// Takes a place: [`request`](Semaphore::request).
     pub const REQUEST: Form = Form::write(OpKind::SemaphoreRequest, 0);
@@ -29,7 +29,7 @@ impl Semaphore {
     /// Second step of a try: [`resolve`](Semaphore::resolve).
     pub const TRY_RESULT: Form = Form::read(OpKind::SemaphoreTryResult, 1);
 
-    /// A semaphore with this many permits at the start.
+    /// Returns a semaphore with this many initial permits.
     pub fn new(initial: usize) -> Semaphore {
         Semaphore {
             initial,
@@ -37,24 +37,24 @@ impl Semaphore {
         }
     }
 
-    /// Takes a place by the event `at`, for an acquire or for a try.
+    /// Takes a place for an acquire or a try, by the event `at`.
     pub fn request(&mut self, at: EventId) -> Ticket {
         self.order.push(at)
     }
 
-    /// Whether there is a permit for this place.
+    /// Checks whether there is a permit for this place.
     pub fn is_granted(&self, ticket: Ticket) -> bool {
         self.order.position(ticket) < self.initial + self.releases.len()
     }
 
-    /// The after edges of the wait for a granted place.
+    /// Appends the synchronization edges of the wait for a granted place.
     pub fn edges(&self, ticket: Ticket, edges: &mut Vec<EventId>) {
         if let Some(number) = self.order.position(ticket).checked_sub(self.initial) {
             edges.push(self.releases[number]);
         }
     }
 
-    /// The result of a try: whether its place is granted; otherwise it leaves.
+    /// Returns the result of a try: whether its place is granted. Otherwise the try leaves.
     pub fn resolve(&mut self, ticket: Ticket) -> bool {
         let is_granted = self.is_granted(ticket);
         if !is_granted {
@@ -68,12 +68,12 @@ impl Semaphore {
         self.releases.push(at);
     }
 
-    /// Number of permits that nobody asked for yet.
+    /// Returns the number of permits that were not requested yet.
     pub fn available(&self) -> usize {
         (self.initial + self.releases.len()).saturating_sub(self.order.len())
     }
 
-    /// As new, with this many permits.
+    /// Resets the semaphore for the next execution, with this many permits.
     pub fn clear(&mut self, initial: usize) {
         self.initial = initial;
         self.order.clear();

@@ -1,32 +1,32 @@
-//! The exit signals of a process (Erlang/OTP, reference manual, "Processes": receiving exit signals).
+//! Exit signals of a process (Erlang/OTP, reference manual, "Processes": receiving exit signals).
 //!
-//! A signal is written; before each visible operation the process reads what was signalled, and ends there.
-//! A process that waits for letters is not at such a point, so a signal that ends it also puts a letter into
-//! its mailbox, which wakes it.
+//! A signal is a write. Before each visible operation, the process reads its signals and ends if it
+//! must. A process that waits for letters does not reach this point. So a signal that ends the
+//! process also puts a letter into its mailbox, which wakes the process.
 
-/// How strong an exit signal is.
+/// The strength of an exit signal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Strength {
-    /// A linked process ended in good order.
+    /// A linked process ended normally.
     Normal,
-    /// Ends a process that does not trap exits.
+    /// Ends a process, unless it traps exits.
     Abnormal,
-    /// Ends every process.
+    /// Ends a process even if it traps exits.
     Kill,
 }
 
-/// What a signal does.
+/// The effect of a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Signalled {
     /// Nothing.
     Ignored,
-    /// The process gets a letter about it.
+    /// The process gets a letter about the signal.
     Told,
     /// The process ends.
     Ended,
 }
 
-/// What was signalled to a process; `R` is the reason it is to end with.
+/// The signals to a process. `R` is the exit reason.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Signals<R> {
     traps_exits: bool,
@@ -43,12 +43,12 @@ impl<R> Default for Signals<R> {
 }
 
 impl<R> Signals<R> {
-    /// Whether the process gets letters about signals instead of ending.
+    /// Sets whether the process gets letters about signals instead of ending.
     pub fn trap_exits(&mut self, traps: bool) {
         self.traps_exits = traps;
     }
 
-    /// A signal comes. The first one that ends the process counts.
+    /// Records a signal and returns its effect. The first signal that ends the process counts.
     pub fn signal(&mut self, strength: Strength, reason: R) -> Signalled {
         match (strength, self.traps_exits) {
             (Strength::Normal | Strength::Abnormal, true) => Signalled::Told,
@@ -60,7 +60,7 @@ impl<R> Signals<R> {
         }
     }
 
-    /// Why the process has to end, if it has to.
+    /// Returns the reason why the process must end, if it must.
     pub fn exit(&self) -> Option<&R> {
         self.exit.as_ref()
     }

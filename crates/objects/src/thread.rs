@@ -1,7 +1,7 @@
 //! Start and end of a thread.
 //!
-//! Spawn and join have no access: what is ordered by them is so in every schedule. Only where someone
-//! polls for the end is it an event of its own, a write that the polls read.
+//! Spawn and join have no access, since their order is the same in every schedule. Only if a thread
+//! polls the end is the end an event of its own, a write that the polls read.
 
 use crate::Form;
 use explore::{EventId, OpKind};
@@ -14,43 +14,43 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// Number of objects the end of a thread takes.
+    /// The number of objects that the end of a thread takes.
     pub const PARTS: u32 = 1;
-    /// Starts a thread; an after edge of its first event.
+    /// Starts a thread, whose first event has a synchronization edge from this event.
     pub const SPAWN: Form = Form::none(OpKind::Spawn);
     /// Waits for the end of a thread.
     pub const JOIN: Form = Form::none(OpKind::Join);
-    /// The end, where it is polled: the last event of the thread.
+    /// The end of a thread if it is polled: the thread's last event.
     pub const END: Form = Form::write(OpKind::End, 0);
-    /// Looks whether the thread [`is_finished`](Thread::is_finished).
+    /// Checks [`is_finished`](Thread::is_finished).
     pub const IS_FINISHED: Form = Form::read(OpKind::IsFinished, 0);
 
-    /// The thread has ended; `last` is its last event, or its spawn if it has none.
+    /// Records that the thread has ended. `last` is its last event, or its spawn if it has none.
     pub fn finish(&mut self, last: EventId) {
         self.last = Some(last);
     }
 
-    /// The end of the thread is that of a panic.
+    /// Records that the thread ended by a panic.
     pub fn panic(&mut self) {
         self.has_panicked = true;
     }
 
-    /// Whether the thread has ended, and not by a panic.
+    /// Checks whether the thread has ended without a panic.
     pub fn has_returned(&self) -> bool {
         self.is_finished() && !self.has_panicked
     }
 
-    /// Whether the thread has ended.
+    /// Checks whether the thread has ended.
     pub fn is_finished(&self) -> bool {
         self.last.is_some()
     }
 
-    /// The after edges of a join.
+    /// Appends the synchronization edges of a join.
     pub fn edges(&self, edges: &mut Vec<EventId>) {
         edges.extend(self.last);
     }
 
-    /// As new.
+    /// Resets the thread for the next execution.
     pub fn clear(&mut self) {
         *self = Thread::default();
     }

@@ -1,14 +1,14 @@
-//! Vector clocks of the events, one flat column (Mattern 1989, Fidge 1988).
+//! Vector clocks of the events in one flat column (Mattern 1989, Fidge 1988).
 
 use super::{EventId, ThreadId};
 use serde::{Deserialize, Serialize};
 
-/// Entries that are copied and joined at once; rows are padded to a multiple of it.
+/// Entries that are copied and joined together. Rows are padded to a multiple of these.
 pub(super) type Lanes = [u32; LANES];
 
 const LANES: usize = 4;
 
-/// A row per event, an entry per thread: how many events of the thread happen before or at the event.
+/// A row per event: the number of events of each thread that happen before or at the event.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Clocks {
     /// Lanes per row.
@@ -17,17 +17,17 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
-    /// Entries per row.
+    /// Returns the number of entries per row.
     pub(super) fn width(&self) -> usize {
         self.stride * LANES
     }
 
-    /// Whether there is a row for each of so many events.
+    /// Checks whether there is exactly one row for each of the given number of events.
     pub(super) fn has_rows(&self, events: usize) -> bool {
         events.checked_mul(self.stride) == Some(self.rows.len())
     }
 
-    /// Lanes per row.
+    /// Returns the number of lanes per row.
     pub(super) fn stride(&self) -> usize {
         self.stride
     }
@@ -44,11 +44,11 @@ impl Clocks {
         self.row(event).get(thread.index()).copied().unwrap_or(0)
     }
 
-    /// Appends the row of the event that comes after `previous` in its thread, as the one with this index.
+    /// Appends the row of the event with this index, which follows `previous` in its thread.
     pub(super) fn push(&mut self, previous: Option<EventId>, thread: ThreadId, index: u32) {
         let end = self.rows.len();
         match previous {
-            // One copy of known size is much faster than one of any size.
+            // A copy of a known size is much faster than one of a variable size.
             Some(previous) if self.stride == 1 => self.rows.push(self.rows[previous.index()]),
             Some(previous) => {
                 let start = previous.index() * self.stride;
@@ -73,7 +73,7 @@ impl Clocks {
         self.rows.truncate(events * self.stride);
     }
 
-    /// Makes room for so many threads.
+    /// Makes room for the given number of threads.
     pub(super) fn widen(&mut self, threads: usize) {
         let stride = threads.div_ceil(LANES);
         if stride > self.stride {
@@ -98,7 +98,7 @@ impl Clocks {
     }
 }
 
-/// The same rows with more lanes each.
+/// Copies the rows with a larger number of lanes each.
 fn restride(rows: &[Lanes], from: usize, to: usize) -> Vec<Lanes> {
     if from == 0 {
         return Vec::new();
@@ -113,8 +113,8 @@ fn restride(rows: &[Lanes], from: usize, to: usize) -> Vec<Lanes> {
 
 /// clock := clock ⊔ other
 ///
-/// Indices are below 2^31, as execution lengths are; every machine compares signed numbers in one step,
-/// and not every one unsigned ones.
+/// Indices are below 2^31, since execution lengths are. Every machine compares signed numbers in
+/// one step, but not every machine does so for unsigned numbers.
 pub(crate) fn join_into(clock: &mut [u32], other: &[u32]) {
     for (entry, &other) in clock.iter_mut().zip(other) {
         *entry = (*entry as i32).max(other as i32) as u32;

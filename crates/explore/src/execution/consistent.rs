@@ -1,10 +1,10 @@
-//! Whether an execution that was read from a file is one that could have been written.
+//! Consistency check of an execution that was read from a file.
 
 use super::{Event, EventId, Execution};
 use crate::program::Performed;
 
 impl Execution {
-    /// Whether everything that follows from the events is as it follows from them: clocks, races and positions are computed
+    /// Checks whether all derived data matches the events. Clocks, races and positions are computed
     /// again, in no more memory than the execution itself takes.
     pub(crate) fn is_consistent(&self) -> bool {
         let mut again = Execution::default();
@@ -36,7 +36,7 @@ impl Execution {
                 .all(|last| last.access.is_none() && last.write.is_none())
     }
 
-    /// Performs an event once more; whether it is the same.
+    /// Performs an event once more and checks whether the result is the same.
     fn repeats(&self, event: &Event, again: &mut Execution) -> bool {
         let position = again.events.len();
         let known = |id: EventId| id.index() < position;

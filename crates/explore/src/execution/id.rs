@@ -1,7 +1,7 @@
-//! Identities: what a thread, an object and an event are called.
+//! Identifiers of threads, objects and events.
 //!
-//! Ids are dense and interned per process by the front-end: the same thread (by its spawn path) and the
-//! same object (by its creator and its number there) have the same id in every execution.
+//! Ids are dense, and the front-end interns them per process. The same thread (by its spawn path)
+//! and the same object (by its creator and its number there) have the same id in every execution.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,16 +11,16 @@ use std::fmt;
 pub struct ThreadId(pub u16);
 
 impl ThreadId {
-    /// The thread that the program starts with.
+    /// The main thread.
     pub const MAIN: ThreadId = ThreadId(0);
 
-    /// The id as an index of a column.
+    /// Returns the id as a column index.
     #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 
-    /// The thread with this index of a column.
+    /// Returns the thread with this column index.
     #[inline]
     pub fn from_index(index: usize) -> ThreadId {
         ThreadId(u16::try_from(index).expect("at most 65,535 threads are interned"))
@@ -33,47 +33,47 @@ impl fmt::Display for ThreadId {
     }
 }
 
-/// Something that operations access: two operations can conflict only on the same object.
-/// A synchronisation object may take several consecutive ids, one for each of its parts.
+/// An object that operations access. Two operations can conflict only on the same object. A
+/// synchronization object may take several consecutive ids, one for each of its parts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct ObjectId(pub u32);
 
 impl ObjectId {
-    /// The object of an operation that concerns none.
+    /// The object of an operation that has none.
     pub const NONE: ObjectId = ObjectId(u32::MAX);
 
-    /// The n-th part of the object that begins here.
+    /// Returns the n-th part of the object that begins with this id.
     #[inline]
     pub fn part(self, n: u32) -> ObjectId {
         ObjectId(self.0 + n)
     }
 
-    /// The id as an index of a column.
+    /// Returns the id as a column index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// An event by its position in the execution at hand.
+/// An event, identified by its position in the current execution.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct EventId(pub u32);
 
 impl EventId {
-    /// The id as an index of a column.
+    /// Returns the id as a column index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The event at this position.
+    /// Returns the event at this position.
     #[inline]
     pub fn at(position: usize) -> EventId {
         EventId(u32::try_from(position).expect("an execution has less than 2^32 events"))
     }
 }
 
-/// A value of the program, opaque to the core, which only tests tokens for equality.
-/// Two executions with the same trace have the same tokens.
+/// A value of the program. It is opaque to the core, which only compares tokens for equality.
+/// Executions with the same trace have the same tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
 pub struct Token(pub u64);

@@ -3,13 +3,13 @@
 use super::id::{ObjectId, ThreadId, Token};
 use serde::{Deserialize, Serialize};
 
-/// How an operation touches its object.
+/// How an operation accesses its object.
 ///
-/// `Read` means: commutes with every other read of the object. Not every read returns a value of
-/// memory (the request of a reader at a reader-writer lock is one, too).
+/// `Read` means that the operation commutes with every other read of the object. Not every read
+/// returns a value from memory: a reader's request at a reader-writer lock is a read, too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Access {
-    /// Touches nothing: a wait, a spawn, a join, a choice. Never in a race.
+    /// No access: a wait, a spawn, a join, a choice. Never in a race.
     None,
     /// Commutes with other reads.
     Read,
@@ -17,7 +17,7 @@ pub enum Access {
     Write,
 }
 
-/// What an operation does, for people. The core decides by [`Access`] and object alone.
+/// The kind of an operation, for display. The core uses only [`Access`] and the object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum OpKind {
     /// Atomic load.
@@ -44,9 +44,9 @@ pub enum OpKind {
     MutexWait,
     /// Releases a mutex.
     MutexUnlock,
-    /// First step of a try or timed lock: takes a place.
+    /// First step of a try-lock or timed lock: takes a place.
     MutexTryPlace,
-    /// Second step of a try or timed lock: granted, or leaves.
+    /// Second step of a try-lock or timed lock: is granted, or gives up the place.
     MutexTryResult,
     /// Takes a reader's place in the order of a reader-writer lock.
     ReadRequest,
@@ -64,11 +64,11 @@ pub enum OpKind {
     TryRead,
     /// Non-blocking write lock.
     TryWrite,
-    /// Joins the waiters of a condition variable.
+    /// Becomes a waiter of a condition variable.
     CondvarEnqueue,
     /// Waits until signalled.
     CondvarWait,
-    /// End of a timed wait: signalled, or leaves.
+    /// End of a timed wait: was signalled, or gives up.
     CondvarResolve,
     /// Signals one waiter; which one is a choice.
     CondvarSignal,
@@ -80,21 +80,21 @@ pub enum OpKind {
     SemaphoreWait,
     /// Adds a permit.
     SemaphoreRelease,
-    /// First step of a try or timed acquire: takes a place.
+    /// First step of a try-acquire or timed acquire: takes a place.
     SemaphoreTryPlace,
-    /// Second step of a try or timed acquire: granted, or leaves.
+    /// Second step of a try-acquire or timed acquire: is granted, or gives up the place.
     SemaphoreTryResult,
     /// Arrives at a barrier.
     BarrierArrive,
     /// Waits until the generation is complete.
     BarrierWait,
-    /// Enters a once: the first becomes the initialiser.
+    /// Enters a once: the first thread becomes the initialiser.
     OnceEnter,
     /// Waits until the initialisation is done.
     OnceWait,
-    /// The initialisation is done.
+    /// Ends the initialisation.
     OnceDone,
-    /// Looks whether the initialisation is done.
+    /// Checks whether the initialisation is done.
     OnceGet,
     /// Takes a place among the sends of a channel.
     SendRequest,
@@ -102,65 +102,65 @@ pub enum OpKind {
     SendWait,
     /// Takes a place among the receives of a channel.
     ReceiveRequest,
-    /// Waits for a message or for the hang-up.
+    /// Waits for a message or for disconnection.
     ReceiveWait,
-    /// First step of a try or timed send.
+    /// First step of a try-send or timed send: takes a place.
     SendTryPlace,
-    /// Second step of a try or timed send.
+    /// Second step of a try-send or timed send: is accepted, or gives up the place.
     SendTryResult,
-    /// First step of a try or timed receive.
+    /// Second step of a try-receive or timed receive: takes a place.
     ReceiveTryPlace,
-    /// Second step of a try or timed receive.
+    /// Last step of a try-receive or timed receive: takes a message, or gives up the place.
     ReceiveTryResult,
-    /// A handle of a sender is dropped.
+    /// Drops a sender handle.
     SenderDrop,
-    /// The receiver is dropped.
+    /// Drops the receiver.
     ReceiverDrop,
-    /// Looks whether all senders are gone.
+    /// First step of a try-receive or timed receive: checks whether all senders are dropped.
     ClosedCheck,
     /// Takes the park token or begins to wait for it.
     ParkRequest,
     /// Waits for the park token.
     ParkWait,
-    /// End of a timed park: token taken, or leaves.
+    /// End of a timed park: takes the token, or gives up.
     ParkResolve,
     /// Gives a thread its park token.
     Unpark,
-    /// One of n alternatives.
+    /// Chooses one of n alternatives.
     Choose,
-    /// Sends a letter to a process, which has it at once.
+    /// Sends a message to a process, whose mailbox has it at once.
     Send,
-    /// The network brings a letter to a process.
+    /// Delivers a message to a process over the network.
     Deliver,
-    /// Waits until the letters have come in that must come in before.
+    /// Waits for the delivery of all messages that must be delivered before this one.
     DeliveryWait,
-    /// Waits for the next letter of the own mailbox.
+    /// Waits for the next message in the process's own mailbox.
     LetterWait,
-    /// Looks how many letters the own mailbox has.
+    /// Reads the number of messages in the process's own mailbox.
     LetterLook,
-    /// The end of a process, after which letters come too late.
+    /// Ends a process. Later messages are not received.
     MailboxClose,
-    /// Looks at a part of the state of processes or tables.
+    /// Reads a part of the state of processes or tables.
     StateRead,
     /// Changes a part of the state of processes or tables.
     StateWrite,
-    /// A task of a concurrent object from one release point to the next.
+    /// Runs a task of a concurrent object from one release point to the next.
     Segment,
 }
 
-/// What a thread announces and performs: at most one access of one object, and no value.
+/// An operation that a thread announces and performs: at most one access, and no value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Op {
-    /// What it does, for people.
+    /// The kind of the operation, for display.
     pub kind: OpKind,
-    /// How it touches the object, in the state at hand.
+    /// The access of the object in the current state.
     pub access: Access,
-    /// What it touches; without an access, what it is about.
+    /// The object that is accessed, or that an operation without access refers to.
     pub object: ObjectId,
 }
 
 impl Op {
-    /// Two operations of different threads that do not commute.
+    /// Checks whether two operations of different threads do not commute.
     pub fn conflicts_with(self, other: Op) -> bool {
         self.object == other.object
             && matches!(
@@ -169,34 +169,34 @@ impl Op {
             )
     }
 
-    /// Whether it has an access at all.
+    /// Checks whether the operation has an access.
     pub fn is_access(self) -> bool {
         self.access != Access::None
     }
 
-    /// Whether it is a read of `object`.
+    /// Checks whether the operation is a read of `object`.
     pub fn reads(self, object: ObjectId) -> bool {
         self.access == Access::Read && self.object == object
     }
 }
 
-/// What a thread would do next.
+/// The next operation of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Request {
-    /// The operation; `access` is its kind in the state at hand.
+    /// The operation. Its `access` is the one it has in the current state.
     pub op: Op,
-    /// For a compare-exchange the value that makes it a write; any other makes it a read.
+    /// The value with which a compare-exchange is a write. With any other value it is a read.
     pub expects: Option<Token>,
-    /// In how many ways it can be performed, at least 1. An operation with more than one is a write
-    /// or has no access.
+    /// The number of ways in which the operation can be performed, at least 1. An operation with
+    /// more than one is a write or has no access.
     pub alternatives: u32,
-    /// Whether the thread has given way right before it (`yield_now`). Then a step of another thread is no preemption, and
-    /// other threads move first by default.
+    /// Whether the thread has yielded right before the operation (`yield_now`). Then a step of
+    /// another thread is no preemption, and other threads run first by default.
     pub yields: bool,
 }
 
 impl Request {
-    /// An operation that is performed in one way whatever the state.
+    /// Returns an operation that can be performed in one way in every state.
     pub fn plain(op: Op) -> Request {
         Request {
             op,
@@ -206,14 +206,14 @@ impl Request {
         }
     }
 
-    /// The access that the operation has where its object holds `value`: κ(op, v) of POP with
+    /// Returns the access of the operation when its object holds `value`: κ(op, v) of POP with
     /// state-dependent kinds.
     pub fn access_at(&self, value: Token) -> Access {
         access_at(self.op.access, self.expects, value)
     }
 }
 
-/// κ(op, v): the access of an operation with comparand `expects` where its object holds `value`.
+/// κ(op, v): the access of an operation with comparand `expects` when its object holds `value`.
 pub(crate) fn access_at(recorded: Access, expects: Option<Token>, value: Token) -> Access {
     match expects {
         Some(expected) if expected == value => Access::Write,
@@ -222,21 +222,21 @@ pub(crate) fn access_at(recorded: Access, expects: Option<Token>, value: Token) 
     }
 }
 
-/// One scheduling decision: who runs, and which alternative of its operation.
+/// One scheduling decision: the thread to run, and the alternative of its operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Step {
-    /// Who runs.
+    /// The thread to run.
     pub thread: ThreadId,
-    /// Which of the alternatives, from 0.
+    /// The number of the alternative, from 0.
     pub choice: u32,
 }
 
 impl Step {
-    /// The thread's first alternative.
+    /// Returns the first alternative of the thread's operation.
     pub fn of(thread: ThreadId) -> Step {
         Step { thread, choice: 0 }
     }
 }
 
-/// A list of steps from the start of the program.
+/// The steps from the start of the program.
 pub type Schedule = Vec<Step>;

@@ -1,51 +1,51 @@
-//! Admissible prefixes as scheduling constraints (Metzler, Saissi, Bokor, Suri: safe execution by enforcement of
-//! scheduling constraints).
+//! Admissible prefixes as scheduling constraints (Metzler, Saissi, Bokor, Suri: safe execution by
+//! enforcement of scheduling constraints).
 //!
-//! A run whose trace begins with the trace of the prefix E_k keeps two kinds of orders. Races within E_k stay as they are. And what
-//! comes after E_k waits for the events of E_k with which it may conflict: otherwise E_k would be no prefix. What may come
-//! after E_k is known once every execution that begins with E_k was explored.
+//! A run whose trace begins with that of the prefix E_k keeps two kinds of orders. Races within E_k
+//! keep their order. Later events wait for the events of E_k that they may conflict with, or E_k
+//! would be no prefix. These are known once every execution with prefix E_k was explored.
 
 use super::{Access, Event, EventId, Execution, ObjectId, Op, Step, ThreadId};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An event of any execution: its thread, and its number among the events of the thread, from 1.
+/// An event of any execution, identified by its thread and its number in the thread, from 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Point {
-    /// Whose event.
+    /// The thread of the event.
     pub thread: ThreadId,
-    /// Which one.
+    /// The number of the event.
     pub index: u32,
 }
 
 /// An order that a run keeps: `then` waits for `first`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Constraint {
-    /// What happens first.
+    /// The event that happens first.
     pub first: Point,
-    /// What happens later, in another thread.
+    /// The event that happens later, in another thread.
     pub then: Point,
 }
 
-/// What the events of many executions access, by their points, and what comes before them in each of these executions
-/// because the program sees to it.
+/// The objects that events of many executions access, by point, and the events that the program
+/// itself orders before each point in all of these executions.
 #[derive(Clone, Default, Debug)]
 pub struct Accesses {
     of: BTreeMap<Point, Noted>,
-    /// The steps of the last execution, and the clocks of its events without what conflicts order.
+    /// The steps of the last execution, with clocks that ignore the order of conflicts.
     ordered: Vec<(Step, Vec<u32>)>,
 }
 
 #[derive(Clone, Default, Debug)]
 struct Noted {
-    /// Whether the object is written.
+    /// The accessed objects, and whether each is written.
     objects: BTreeMap<ObjectId, bool>,
-    /// How many events of each thread come before in every execution, by the order of threads and after edges alone.
+    /// Events of each thread that precede this one in every execution, without order by conflicts.
     ordered: Vec<u32>,
 }
 
 impl Accesses {
-    /// Takes note of an execution.
+    /// Records the accesses of an execution.
     pub fn note(&mut self, execution: &Execution) {
         let both = self.ordered.iter().zip(execution.events());
         let is_same = |((step, _), (_, event)): &(&(Step, _), (_, &Event))| *step == event.step;
@@ -73,7 +73,7 @@ impl Accesses {
         }
     }
 
-    /// The clock of an event whose past is known.
+    /// Returns the clock of an event by program order and synchronization edges alone.
     fn order(&self, execution: &Execution, id: EventId) -> Vec<u32> {
         let event = execution.event(id).point();
         let mut clock = vec![0; event.thread.index() + 1];
@@ -90,7 +90,7 @@ impl Accesses {
     }
 }
 
-/// The least of each entry; none is 0.
+/// Takes the minimum of each entry. A missing entry counts as 0.
 fn meet(clock: &mut Vec<u32>, other: &[u32]) {
     clock.truncate(other.len());
     for (own, other) in clock.iter_mut().zip(other) {
@@ -99,8 +99,8 @@ fn meet(clock: &mut Vec<u32>, other: &[u32]) {
 }
 
 impl Execution {
-    /// The constraints of the prefix with this many events, of which `accesses` has noted every execution that begins
-    /// with it. Orders that follow from others, or that the program sees to by itself (after edges), are left out.
+    /// Returns the constraints of the prefix with this many events. `accesses` has recorded all
+    /// executions with this prefix. Omits orders that others or synchronization edges imply.
     pub fn constraints(&self, length: usize, accesses: &Accesses) -> BTreeSet<Constraint> {
         let prefix = Prefix {
             execution: self,
@@ -119,7 +119,7 @@ struct Prefix<'e> {
 }
 
 impl Prefix<'_> {
-    /// Races between events of the prefix, in transitive reduction.
+    /// Returns the races between events of the prefix, in transitive reduction.
     fn inner(&self) -> impl Iterator<Item = Constraint> {
         let execution = self.execution;
         let races = execution.races().iter();
@@ -136,7 +136,7 @@ impl Prefix<'_> {
             })
     }
 
-    /// What happens before the event and generates what does: the thread's previous event, after edges, races.
+    /// Returns the direct predecessors of an event: the thread's previous event, edges and races.
     fn direct(&self, event: EventId) -> impl Iterator<Item = EventId> {
         let execution = self.execution;
         let races = execution.races().iter();
@@ -146,8 +146,8 @@ impl Prefix<'_> {
         races.map(|race| race.first).chain(edges).chain(previous)
     }
 
-    /// Each point after the prefix waits for the events of the prefix that conflict with what it may do, unless an
-    /// earlier point of the thread, or the thread's last event of the prefix, knows them already.
+    /// Makes each point after the prefix wait for the prefix events that conflict with it, unless
+    /// an earlier point of the thread, or its last event in the prefix, already comes after them.
     fn outer(&self, accesses: &Accesses, constraints: &mut BTreeSet<Constraint>) {
         let mut waited: BTreeMap<ThreadId, Vec<u32>> = BTreeMap::new();
         for (point, noted) in &accesses.of {
@@ -156,8 +156,8 @@ impl Prefix<'_> {
             }
             let none = || vec![0; self.execution.clocks.width()];
             let waited = waited.entry(point.thread).or_insert_with(none);
-            // An earlier point may be another operation in the executions that have this one: what comes before that one
-            // need not come before this one.
+            // An earlier point may be a different operation in executions that contain this point.
+            // Events before that operation need not precede this point.
             let mut known = waited.clone();
             self.learn(&mut known, &noted.ordered);
             let mut conflicting = self.conflicting(&noted.objects);
@@ -187,7 +187,7 @@ impl Prefix<'_> {
         event.is_some_and(|event| event.index() < self.length)
     }
 
-    /// Who knows so many events of each thread knows what happens before them, as far as they are in the prefix.
+    /// Joins to `known` the clock of each thread's last prefix event among the `ordered` ones.
     fn learn(&self, known: &mut [u32], ordered: &[u32]) {
         for (thread, &index) in ordered.iter().enumerate() {
             let own = self.execution.positions.get(thread);
@@ -199,8 +199,8 @@ impl Prefix<'_> {
         }
     }
 
-    /// The events of the prefix that conflict with an access of the objects, but for those that happen before another
-    /// one of them because of the object.
+    /// Returns the events of the prefix that conflict with an access of the objects, except those
+    /// that happen before another one of them because of the object.
     fn conflicting(&self, objects: &BTreeMap<ObjectId, bool>) -> Vec<EventId> {
         let mut conflicting = Vec::new();
         for (&object, &writes) in objects {
@@ -230,12 +230,12 @@ mod tests {
     use super::*;
     use crate::{OpKind, Performed, Request};
 
-    /// Events as (thread, object, whether it is written).
+    /// Builds an execution from events (thread, object, whether it is written).
     fn execution(events: &[(u16, u32, bool)]) -> Execution {
         with_edges(events, &[])
     }
 
-    /// The same where the last event comes after others anyway.
+    /// Builds an execution whose last event has the given synchronization edges.
     fn with_edges(events: &[(u16, u32, bool)], edges: &[EventId]) -> Execution {
         let mut execution = Execution::default();
         for (position, &(thread, object, writes)) in events.iter().enumerate() {
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_whole_execution_has_its_races_as_constraints() {
-        // Two lost updates that were not: each thread reads and writes.
+        // Each thread reads and then writes, with no lost update.
         let execution = execution(&[(1, 0, false), (1, 0, true), (2, 0, false), (2, 0, true)]);
         let mut accesses = Accesses::default();
         accesses.note(&execution);
@@ -281,7 +281,7 @@ mod tests {
             shown(execution.constraints(2, &accesses)),
             [[(1, 2), (2, 1)]]
         );
-        // Of the read alone the other thread's write has to come later.
+        // A prefix of only the first read: the write of the other thread must come later.
         assert_eq!(
             shown(execution.constraints(1, &accesses)),
             [[(1, 1), (2, 2)]]
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn what_the_program_orders_in_every_execution_is_no_constraint() {
-        // Main reads what two threads write when it has joined them.
+        // The main thread joins two threads and then reads what they have written.
         let events = [(1, 0, true), (2, 0, true), (0, 0, false)];
         let other = [(2, 0, true), (1, 0, true), (0, 0, false)];
         let joined = [EventId(0), EventId(1)];
@@ -329,7 +329,7 @@ mod tests {
             let constraints = execution.constraints(length, &accesses);
             assert_eq!(shown(constraints), [[(1, 1), (2, 1)]], "{length}");
         }
-        // It joins the first one in some executions only.
+        // The main thread joins the first thread in some executions only.
         accesses.note(&with_edges(&events, &joined[1..]));
         assert_eq!(
             shown(execution.constraints(1, &accesses)),

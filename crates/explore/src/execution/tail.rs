@@ -1,10 +1,10 @@
-//! Ends of executions that are cut off while another one is explored in their place, and put back.
+//! Suffixes of executions that are cut off while other suffixes are explored, and then restored.
 
 use super::clock::Lanes;
 use super::{Event, EventId, Execution, Race, ThreadId};
 use serde::{Deserialize, Serialize};
 
-/// The end of an execution, cut off in order to be put back.
+/// The suffix of an execution, cut off to be restored later.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(crate) struct Tail {
     events: Vec<Event>,
@@ -16,17 +16,17 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// The first event in it.
+    /// Returns the first event of the suffix.
     pub(crate) fn first(&self) -> &Event {
         self.events.first().expect("something was cut off")
     }
 
-    /// The races whose second event is in it.
+    /// Returns the races whose second event is in the suffix.
     pub(crate) fn races(&self) -> &[Race] {
         &self.races
     }
 
-    /// Forgets what is kept.
+    /// Empties the suffix.
     pub(crate) fn clear(&mut self) {
         self.events.clear();
         self.clocks.clear();
@@ -54,13 +54,13 @@ impl Execution {
         self.truncate(len);
     }
 
-    /// Puts back what `split_off` cut off at this length.
+    /// Restores the suffix that `split_off` cut off at this length.
     pub(crate) fn append(&mut self, tail: &Tail) {
         for event in &tail.events {
             let id = EventId::at(self.events.len());
             self.positions[event.thread().index()].push(id);
             if event.op.is_access() {
-                // The object is known, since the event was here before.
+                // The object exists in `last`, since the event was here before.
                 self.last[event.op.object.index()] = event.previous.then(id, event.op.access);
             }
             self.events.push(*event);

@@ -1,34 +1,34 @@
-//! What it costs to keep a run to an execution: a model of time in which threads run side by side, and it takes long to start
-//! one, to end one and to wake one, against which an event takes no time.
+//! The cost of forcing a run to follow an execution, in a model of time. Threads run in parallel.
+//! Starting, ending and waking a thread take long; an event takes almost no time.
 
 use super::{EventId, Execution, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Units of time that it takes a thread to start another one, and that one to begin after that: those of some ten
-/// microseconds, where an event takes one unit, of some ten nanoseconds.
+/// Units of time that a thread takes to start another thread, and that the new thread takes to
+/// begin. An event takes one unit, some ten nanoseconds, so this is some ten microseconds.
 const START: u64 = 1000;
 
-/// Units of time from the last event of a thread to its end, as who joins it sees it.
+/// Units of time from the last event of a thread until a thread that joins it observes its end.
 const END: u64 = 500;
 
-/// Units of time for which who waits stays awake, and that it takes to wake who waits for longer.
+/// Units of time that a waiting thread stays awake, and for waking a thread that waits longer.
 const WAKE: u64 = 500;
 
-/// How long a run takes, and how much of that its threads wait for each other; most important first.
+/// The duration of a run and the time its threads wait for each other, most important field first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Waiting {
-    /// Units of time until the last event has happened.
+    /// Units of time until the last event.
     pub end: u64,
-    /// Threads that wait where not every run has them wait.
+    /// The number of threads that wait because of the enforced order.
     pub threads: usize,
-    /// Units of time that they wait, all together.
+    /// Units of time that they wait, in total.
     pub time: u64,
-    /// Races, the orders that are kept.
+    /// The number of races, whose orders are enforced.
     pub races: usize,
 }
 
 impl Execution {
-    /// The waiting of threads that run side by side and are kept to this execution.
+    /// Returns the waiting of threads that run in parallel and are forced to follow this execution.
     ///
     /// ```
     /// let nothing = explore::Execution::default().waiting();
@@ -61,15 +61,15 @@ impl Execution {
     }
 }
 
-/// When what happened in an execution happens in a run.
+/// The times of the events of an execution in a run.
 struct Run<'e> {
     execution: &'e Execution,
-    /// The threads that are started after an event, before the next one of its thread; after none: at first.
+    /// Threads started between an event (`None`: the start) and the next event of its thread.
     started: BTreeMap<Option<EventId>, Vec<ThreadId>>,
     begins: BTreeMap<ThreadId, u64>,
     /// Indexed by event.
     happened: Vec<u64>,
-    /// Indexed by event: when its thread goes on.
+    /// Indexed by event: the time at which its thread can continue.
     goes_on: Vec<u64>,
 }
 
@@ -88,14 +88,14 @@ impl<'e> Run<'e> {
                 run.started.entry(parent).or_default().push(event.thread());
             }
         }
-        // They are numbered in the order in which they are started.
+        // Threads are numbered in the order in which they are started.
         run.started.values_mut().for_each(|threads| threads.sort());
         let begins = run.starts(None, 0);
         run.begins.insert(ThreadId::MAIN, begins);
         run
     }
 
-    /// Starts what is started after this event, from a time on; gives when that is done.
+    /// Starts the threads that this event starts, from `time` on. Returns the time afterwards.
     fn starts(&mut self, event: Option<EventId>, mut time: u64) -> u64 {
         for &child in self.started.get(&event).into_iter().flatten() {
             time += START;
@@ -104,7 +104,7 @@ impl<'e> Run<'e> {
         time
     }
 
-    /// When the event can happen as far as the program goes.
+    /// Returns the earliest time at which the program itself allows the event.
     fn ready(&self, event: EventId) -> u64 {
         let free = match self.execution.previous_of(event) {
             Some(previous) => self.goes_on[previous.index()],
@@ -115,7 +115,8 @@ impl<'e> Run<'e> {
         reached(free, awaited.unwrap_or(0))
     }
 
-    /// When who comes after the event by the program's own order can go on; if it is the last one of a thread, that is joined.
+    /// Returns the earliest time at which successors in program order may run. After the last event
+    /// of a thread, this is the time of its end, for the thread that joins it.
     fn has_ended(&self, event: EventId) -> u64 {
         let thread = self.execution.event(event).thread();
         let is_last = self.execution.last_of(thread) == Some(event);
@@ -129,7 +130,7 @@ impl<'e> Run<'e> {
     }
 }
 
-/// When a thread goes on that is ready at one time and waits for another.
+/// Returns the time at which a thread that is ready at `ready` and waits for `awaited` continues.
 fn reached(ready: u64, awaited: u64) -> u64 {
     match awaited.saturating_sub(ready) {
         0 => ready,
@@ -146,8 +147,8 @@ mod tests {
 
     const MAIN: u16 = 0;
 
-    /// An execution in which the main thread starts two others and joins them; in between each performs its events on
-    /// a common object in this order.
+    /// Builds an execution in which the main thread starts two threads and joins them. In between,
+    /// the threads perform their events on a common object in the given order.
     fn execution(order: &[u16]) -> Execution {
         let mut execution = Execution::default();
         let mut perform = |thread, access, edges: &[EventId]| {

@@ -1,9 +1,9 @@
-//! Events as expressions see them: by name, and before they are part of the execution.
+//! Events as seen by expressions: identified by name, also before they are part of the execution.
 
 use crate::execution::{Access, EventId, Execution, Op, Race, Request, ThreadId, Token, access_at};
 use serde::{Deserialize, Serialize};
 
-/// An event by name: the same in every execution.
+/// The name of an event: the same in every execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Name {
     pub(super) thread: ThreadId,
@@ -12,14 +12,14 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// No event.
+    /// The name of no event.
     pub(super) const NONE: Name = Name {
         thread: ThreadId::MAIN,
         index: 0,
     };
 }
 
-/// An event that is executed, or might be.
+/// An event that is executed or could be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate<'a> {
     pub(super) name: Name,
@@ -30,7 +30,7 @@ pub(super) struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    /// An event of the execution.
+    /// Returns an event of the execution.
     pub(super) fn of(execution: &'a Execution, id: EventId) -> Candidate<'a> {
         let event = execution.event(id);
         Candidate {
@@ -45,7 +45,7 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// The second event of a race as a read before the first, with its clock there.
+    /// Returns the second event of a race as a read before the first, with its clock there.
     pub(super) fn reversed(execution: &Execution, race: Race, clock: &'a [u32]) -> Candidate<'a> {
         let event = execution.event(race.second);
         Candidate {
@@ -63,7 +63,7 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// The next event of a thread, with the clock that it would have.
+    /// Returns the next event of a thread, with the clock that it would have.
     pub(super) fn next(
         execution: &Execution,
         thread: ThreadId,
@@ -82,7 +82,7 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// name → self and name ≠ self
+    /// Checks name → self and name ≠ self.
     pub(super) fn follows(&self, name: Name) -> bool {
         if name.thread == self.name.thread {
             return name.index < self.name.index;
@@ -92,7 +92,7 @@ impl<'a> Candidate<'a> {
             .is_some_and(|&known| known >= name.index)
     }
 
-    /// The kind that it would have where its object holds `value`.
+    /// Returns the access of the event when its object holds `value`.
     pub(super) fn access_at(&self, value: Token) -> Access {
         access_at(self.op.access, self.expects, value)
     }

@@ -1,11 +1,11 @@
-//! MkSchedChar of POP: which read schedules are explored before the one that reverses a race
+//! MkSchedChar of POP: the read schedules that are explored before the one that reverses a race
 //! (Abdulla et al., CAV 2024, section 5; with state-dependent kinds).
 //!
-//! Where the paper is silent: the racing event may itself head the last schedule, whose
-//! characterisation is then inherited (C2), also if it was a write there; an inherited
-//! characterisation first advances by what its schedule's followers did (INNER); the racing event
-//! counts as executed without the schedule (OWN), since its kind may differ there. That last item can
-//! block conditional operations only, so it is left out on an object that has none.
+//! Points that the paper leaves open: the racing event may itself be the head of the last schedule.
+//! Its characterisation is then inherited (C2), even if the event was a write there. An inherited
+//! characterisation first advances over the schedule's followers (INNER). The racing event counts
+//! as executed without the schedule (OWN), since its kind may differ there. OWN can block only
+//! conditional operations, so it is omitted for objects without them.
 
 use super::candidate::Candidate;
 use super::expression::Expression;
@@ -13,7 +13,7 @@ use super::generated::Item;
 use super::record::Record;
 use crate::execution::{Access, EventId, Execution, Race};
 
-/// φ of the schedule that brings the second event of the race before the first.
+/// Returns φ of the schedule that moves the second event of the race before the first.
 pub(super) fn of(race: Race, record: &Record, is_compared: bool) -> Vec<Expression> {
     let execution = &record.execution;
     let object = execution.event(race.second).op.object;
@@ -52,8 +52,8 @@ pub(super) fn of(race: Race, record: &Record, is_compared: bool) -> Vec<Expressi
     characterisation
 }
 
-/// The expression after the events of the schedule between its head and the race's second event;
-/// none if it vanishes.
+/// Advances the expression over the schedule's events between its head and the race's second event.
+/// Returns `None` if nothing is left.
 fn advance(
     inner: &Expression,
     head: EventId,

@@ -1,24 +1,24 @@
-//! Which objects conditional operations (compare-exchanges) access.
+//! The objects that conditional operations (compare-exchanges) access.
 //!
-//! On the others the characterisation of read schedules can be shorter. That an object is compared
-//! may turn out late; if something was left out for it before, the search begins again.
+//! For other objects, the characterisation of read schedules can be shorter. If an object turns out
+//! to be compared after its characterisation was shortened, the search starts again.
 
 use crate::execution::{ObjectId, Request};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What is known so far.
+/// The compared objects known so far, and the assumptions made.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Compared {
     /// Objects that a conditional operation accessed.
     compared: BTreeSet<ObjectId>,
-    /// Objects for which something was left out.
+    /// Objects assumed not to be compared.
     simplified: BTreeSet<ObjectId>,
     is_refuted: bool,
 }
 
 impl Compared {
-    /// Takes note of an operation.
+    /// Records an operation.
     #[inline]
     pub(super) fn announce(&mut self, request: &Request) {
         if request.expects.is_some() {
@@ -33,7 +33,7 @@ impl Compared {
         }
     }
 
-    /// Whether a conditional operation accesses the object; if not, that is relied on from now on.
+    /// Checks whether a conditional operation accesses the object. If not, records the assumption.
     pub(super) fn rely_on(&mut self, object: ObjectId) -> bool {
         let is_compared = self.compared.contains(&object);
         if !is_compared {
@@ -42,12 +42,12 @@ impl Compared {
         is_compared
     }
 
-    /// Whether something that was relied on is not true.
+    /// Checks whether an assumption turned out to be wrong.
     pub(super) fn is_refuted(&self) -> bool {
         self.is_refuted
     }
 
-    /// Keeps what is known for a search from the start.
+    /// Keeps the known objects for a search from the start.
     pub(super) fn begin_again(&mut self) {
         self.simplified.clear();
         self.is_refuted = false;

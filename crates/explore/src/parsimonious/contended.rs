@@ -1,13 +1,13 @@
-//! Which objects threads race for.
+//! The objects for which threads race.
 //!
-//! Which thread goes on is free in the paper. Operations that nobody races for go first: they are then part of what
-//! executions have in common, since these differ in what comes after the first event of a race.
+//! The paper leaves the order of threads open. Operations with no known race are scheduled first.
+//! So they belong to the common prefix, since executions differ from the first event of a race on.
 
 use crate::execution::{Execution, ObjectId, Request, ThreadId};
 use crate::program::Pending;
 use serde::{Deserialize, Serialize};
 
-/// What is known so far.
+/// The objects with known races.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Contended {
     /// Indexed by object: whether a race was found.
@@ -15,7 +15,7 @@ pub(super) struct Contended {
 }
 
 impl Contended {
-    /// Takes note of a race for the object.
+    /// Records a race for the object.
     #[inline]
     pub(super) fn insert(&mut self, object: ObjectId) {
         if !self.contains(object) {
@@ -31,7 +31,7 @@ impl Contended {
         self.objects[object.index()] = true;
     }
 
-    /// The first thread whose operation nobody is known to race for.
+    /// Returns the first thread whose operation has no known race.
     pub(super) fn first_spared(&self, pending: &[Pending]) -> Option<ThreadId> {
         let is_spared = |pending: &Pending| {
             pending
@@ -41,15 +41,15 @@ impl Contended {
         pending.iter().position(is_spared).map(ThreadId::from_index)
     }
 
-    /// The thread of the last event for which somebody raced.
+    /// Returns the thread of the last event on an object with a known race.
     pub(super) fn last_thread(&self, execution: &Execution) -> Option<ThreadId> {
         let mut events = execution.events().rev();
         let last = events.find(|(_, event)| self.contains(event.op.object));
         last.map(|(_, event)| event.thread())
     }
 
-    /// Whether nobody is known to race for what the operation accesses. An operation with alternatives does not count:
-    /// executions differ in what comes after it, too.
+    /// Checks whether no race is known for the object of the operation. An operation with
+    /// alternatives does not count, since executions also differ after such an event.
     #[inline]
     pub(super) fn spares(&self, request: &Request) -> bool {
         request.alternatives == 1 && !self.contains(request.op.object)

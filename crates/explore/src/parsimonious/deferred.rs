@@ -1,28 +1,28 @@
-//! Children that wait until those are explored that have more in common with the first execution: then the prefixes of the
-//! first execution are verified one after the other, each after no more executions than it needs.
+//! Children that are deferred until those that share more with the first execution are explored.
+//! This verifies the prefixes of the first execution in turn, each as early as possible.
 
 use super::record::Record;
 use super::{Cursor, Parsimonious, Plan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The children that were left for later, by what they keep of the first execution.
+/// The deferred children, by the number of events of the first execution that they keep.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Deferred {
     children: BTreeMap<usize, Vec<Child>>,
-    /// Children that keep so much, or more, are explored; all at first.
+    /// Children that keep at least this many events are not deferred. `None`: all are deferred.
     level: Option<usize>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Child {
-    /// What it keeps of its parent.
+    /// The events that the child keeps of its parent.
     record: Record,
     plan: Plan,
 }
 
 impl Parsimonious {
-    /// Leaves the child that is planned for later, if it keeps less of the first execution than others do.
+    /// Defers the planned child if it keeps less of the first execution than other children.
     pub(super) fn defers(&mut self, kept: usize) -> bool {
         let Some(deferred) = &mut self.deferred else {
             return false;
@@ -38,7 +38,7 @@ impl Parsimonious {
         true
     }
 
-    /// Goes on with a child that was left and keeps most of the first execution; false if there is none.
+    /// Continues with the deferred child that keeps most of the first execution, if there is one.
     pub(super) fn resume_deferred(&mut self) -> bool {
         let Some(deferred) = &mut self.deferred else {
             return false;

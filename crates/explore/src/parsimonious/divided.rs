@@ -1,12 +1,12 @@
-//! Parts of a search. The children of an execution depend on that execution alone, and on what was
-//! taken up of it before: so the oldest frames, which have the largest parts, can be searched elsewhere.
+//! Parts of a search. The children of an execution depend only on it and on the children taken
+//! before. So the oldest frames, which have the largest parts, can be searched elsewhere.
 
 use super::Parsimonious;
 use crate::strategy::{Part, Strategy};
 
 /// Gives away the remaining children of the oldest frame that has any.
 pub(super) fn give_away(search: &mut Parsimonious) -> Option<Part> {
-    // Who leaves children for later has an order among all parts. Who begins again has none left.
+    // Deferred children are ordered across all parts. A search about to restart has none left.
     if search.deferred.is_some() || search.compared.is_refuted() {
         return None;
     }
@@ -16,7 +16,7 @@ pub(super) fn give_away(search: &mut Parsimonious) -> Option<Part> {
         let (before, after) = frame.cursor.progress();
         if !frame.is_exhausted {
             let part = part_at(search, position);
-            // Frames below this one do not read its suffix.
+            // Frames below this one do not read this suffix.
             let frame = &mut search.frames[position];
             frame.is_exhausted = true;
             frame.suffix.clear();
@@ -30,7 +30,7 @@ pub(super) fn give_away(search: &mut Parsimonious) -> Option<Part> {
     None
 }
 
-/// The search of what the frame has left, if that is anything.
+/// Returns the search of the frame's remaining children, if there are any.
 fn part_at(search: &Parsimonious, position: usize) -> Option<Vec<u8>> {
     let mut part = Parsimonious {
         record: search.record.clone(),

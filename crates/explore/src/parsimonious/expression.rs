@@ -1,15 +1,15 @@
-//! Sleep set characterisations of POP: which reads need not be executed because a schedule that
-//! brings them forward was explored before (Abdulla et al., CAV 2024, section 5).
+//! Sleep set characterisations of POP: the reads that need not be executed because a schedule that
+//! moves them forward was explored before (Abdulla et al., CAV 2024, section 5).
 //!
-//! An expression P▷x stands for: a schedule that brings a read of x before the event f was explored
-//! from here, in an execution that performed the events of P first. A read of x that would have been
-//! found there, too, is blocked.
+//! An expression P▷x means: from here, a schedule was explored that moves a read of x before the
+//! event f, in an execution that first performed the events of P. A read of x that would have been
+//! found there as well is blocked.
 //!
-//! Where the paper is silent: every executed read of x counts as augmenting (`reads`), also the
-//! racing read itself; expressions of inherited schedules are nested (`inner`) and have advanced to
-//! the racing read; a write discards an outer expression only if it is on its object or the inner
-//! schedule is not complete (`done`). State-dependent kinds add the identity of f (`reversed`), its
-//! kind, and the value right after it.
+//! Points that the paper leaves open: every executed read of x augments the expression (`reads`),
+//! also the racing read itself. Expressions of inherited schedules are nested (`inner`) and have
+//! advanced to the racing read. A write discards an outer expression only if it is on the
+//! expression's object or the inner schedule is not complete (`done`). State-dependent kinds add
+//! the identity of f (`reversed`), the kind of f, and the value right after f.
 
 use super::candidate::{Candidate, Name};
 use super::few::Few;
@@ -18,11 +18,11 @@ use crate::execution::{Access, Execution, ObjectId, Op, Race};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Executed events, as far as it matters what comes after them: the first of each thread.
+/// Executed events, of which only the first of each thread matters for later events.
 type Executed = Few<Name>;
 
 impl Executed {
-    /// Whether one of them happens before the event (s ≠ e, s → e).
+    /// Checks whether one of the events happens before `event` (s ≠ e, s → e).
     fn precedes(&self, event: &Candidate<'_>) -> bool {
         self.iter().any(|&name| event.follows(name))
     }
@@ -41,19 +41,19 @@ impl Executed {
 pub(super) struct Expression {
     /// x
     pub(super) object: ObjectId,
-    /// The items of P that were executed here, too: bit i of word i / 64 stands for item i.
+    /// The items of P that were also executed here: bit i of word i / 64 stands for item i.
     removed: Few<u64>,
-    /// What changes more seldom.
+    /// The parts that change less often.
     rest: Arc<Rest>,
 }
 
-/// The rest of an expression.
+/// The less often changed parts of an expression.
 #[derive(Clone, Debug)]
 struct Rest {
     generated: Arc<Generated>,
     /// R: executed reads of x.
     reads: Executed,
-    /// Executed events that conflict with an item of P, or follow such ones.
+    /// Executed events that conflict with an item of P, or that follow such events.
     conflicting: Few<(u32, Name)>,
     /// The expression of an inherited schedule.
     inner: Option<Expression>,
@@ -61,7 +61,7 @@ struct Rest {
     done: Executed,
 }
 
-/// An expression without those that it contains: a saved one is a list of these, the outermost one first.
+/// An expression without nested ones. A saved expression is a list of layers, the outermost first.
 #[derive(Serialize, Deserialize)]
 struct Layer {
     object: ObjectId,
@@ -72,8 +72,8 @@ struct Layer {
     done: Executed,
 }
 
-/// Schedules are inherited by far fewer schedules than this, one by the other. Expressions are dropped, and updated, by
-/// recursion.
+/// The greatest nesting depth of expressions, far above the depth of inherited schedules in
+/// practice. Expressions are dropped and updated recursively.
 const DEEPEST: usize = 2_000;
 
 impl From<Expression> for Vec<Layer> {
@@ -130,17 +130,17 @@ impl TryFrom<Vec<Layer>> for Expression {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Blocked;
 
-/// What an event makes of an expression.
+/// The effect of an event on an expression.
 pub(super) enum Update {
     Unchanged,
-    /// Only that it is one more element of R.
+    /// The event is only added to R.
     Read,
     Changed(Expression),
     Gone,
 }
 
 impl Expression {
-    /// P▷x or P[inner]▷x of a race's second event.
+    /// Returns P▷x or P[inner]▷x for a race's second event.
     pub(super) fn new(
         race: Race,
         execution: &Execution,
@@ -176,8 +176,8 @@ impl Expression {
         }
     }
 
-    /// What an event leaves of it, a write of its object nothing. `is_late`: the event follows a read
-    /// of x that is noted outside of the expression.
+    /// Updates the expression for an event. A write of x leaves nothing. `is_late`: the event
+    /// follows a read of x that is recorded outside the expression.
     pub(super) fn after(&self, event: &Candidate<'_>, is_late: bool) -> Result<Update, Blocked> {
         if event.op.access != Access::Write {
             return if is_late {
@@ -198,7 +198,7 @@ impl Expression {
         }
     }
 
-    /// What a sequence of events leaves of it.
+    /// Updates the expression for a sequence of events.
     pub(super) fn after_all<'a>(
         &self,
         events: impl Iterator<Item = Candidate<'a>>,
@@ -215,8 +215,8 @@ impl Expression {
         Ok(Some(left))
     }
 
-    /// Kill(ψ, y): a write discards it if it is on its object, or if the inherited schedule is
-    /// discarded before it is complete.
+    /// Kill(ψ, y): a write discards the expression if it is on the expression's object, or if it
+    /// discards the inherited schedule before that is complete.
     fn after_write(&self, object: ObjectId) -> Update {
         if self.object == object {
             return Update::Gone;
@@ -233,7 +233,7 @@ impl Expression {
         Update::Changed(self.with(|rest| rest.inner = inner))
     }
 
-    /// The expression after this change.
+    /// Returns the expression after this change.
     fn with(&self, change: impl FnOnce(&mut Rest)) -> Expression {
         let mut rest = Rest::clone(&self.rest);
         change(&mut rest);
@@ -258,7 +258,7 @@ impl Expression {
         changed
     }
 
-    /// Whether an executed event that conflicts with the item happens before this one.
+    /// Checks whether an executed event that conflicts with the item happens before `event`.
     fn follows_conflicting(&self, item: usize, event: &Candidate<'_>) -> bool {
         self.rest
             .conflicting
@@ -266,8 +266,8 @@ impl Expression {
             .any(|&(of, name)| of as usize == item && event.follows(name))
     }
 
-    /// The first item of P that an event, performed as this operation, is or conflicts with, or whose
-    /// conflicting events it follows.
+    /// Returns the first item of P that the event, performed as `op`, is or conflicts with, or
+    /// whose conflicting events it follows.
     fn first_concerned(&self, event: &Candidate<'_>, op: Op) -> Option<(usize, Concern)> {
         let Generated { items, summary, .. } = &*self.rest.generated;
         if self.rest.conflicting.is_empty() && !summary.may_conflict(op) {
@@ -296,7 +296,7 @@ impl Expression {
         })
     }
 
-    /// The item of P that is the event, if there is one.
+    /// Returns the item of P that is the event, if there is one.
     fn own_item(&self, event: &Candidate<'_>) -> Option<(usize, Concern)> {
         let Generated { items, summary, .. } = &*self.rest.generated;
         if !summary.may_contain(event.name) {
@@ -314,7 +314,7 @@ impl Expression {
         (!self.is_removed(at)).then(|| (at, Concern::of_same_event(choice, event.choice)))
     }
 
-    /// Whether the event follows every head among these.
+    /// Checks whether the event follows every head among the items.
     fn follows_heads(&self, event: &Candidate<'_>, items: &[Item]) -> bool {
         !self.rest.generated.summary.has_heads
             || items.iter().all(|item| match item {
@@ -335,7 +335,7 @@ impl Expression {
             return Ok(Update::Read);
         }
         match self.first_concerned(event, event.op) {
-            // Whatever follows this event follows what is noted already.
+            // Later events that follow this one also follow the recorded conflicting event.
             Some((_, Concern::Follows)) => return Ok(Update::Unchanged),
             Some((at, Concern::Conflicts)) => {
                 let conflict = (at as u32, event.name);
@@ -363,9 +363,9 @@ impl Expression {
         })
     }
 
-    /// Whether it can neither block the event nor be changed by it, except by one more element of R
-    /// or by a write of its object: nothing in it is or conflicts with the event. Cheap, and not
-    /// always found out.
+    /// Checks that the expression can neither block the event nor be changed by it, except by one
+    /// more element of R or by a write of x. Then no item is or conflicts with the event. Cheap,
+    /// with false negatives.
     pub(super) fn is_indifferent_to(&self, event: &Candidate<'_>) -> bool {
         let summary = &self.rest.generated.summary;
         self.rest.inner.is_none()
@@ -376,13 +376,13 @@ impl Expression {
             && !summary.may_conflict(event.op)
     }
 
-    /// Whether a read that is executed next is blocked.
+    /// Checks whether a read that is executed next is blocked.
     pub(super) fn blocks_next(&self, read: &Candidate<'_>) -> bool {
         self.object == read.op.object && !self.rest.reads.precedes(read) && self.blocks(read)
     }
 
-    /// Whether the read was executed in the generating execution where no schedule was needed for it, so that
-    /// it is blocked whatever comes before it, unless that accesses x. Cheap, and not always found out.
+    /// Checks whether the generating execution performed the read without needing a schedule. Then
+    /// the read is blocked after any events that do not access x. Cheap, with false negatives.
     pub(super) fn contains_read(&self, read: &Candidate<'_>) -> bool {
         let Rest {
             generated,
@@ -401,14 +401,14 @@ impl Expression {
             && !self.rest.reads.precedes(read)
     }
 
-    /// Blocks(e, ψ): whether the schedule of a read e of x, which follows no read of R, would have
-    /// been found before. Asked of one generating execution after the other.
+    /// Blocks(e, ψ): checks whether the schedule of a read e of x, which follows no read of R,
+    /// would have been found before. Checks one generating execution after the other.
     fn blocks(&self, event: &Candidate<'_>) -> bool {
         let generated = &*self.rest.generated;
         if event.name == generated.reversed {
             return false;
         }
-        // A conditional operation has the kind here that it would have right after f.
+        // A conditional operation has the kind that it would have right after f.
         let access = event.access_at(generated.value);
         if generated.reversed_a_read && access == Access::Read {
             return false;

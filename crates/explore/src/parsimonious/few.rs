@@ -1,22 +1,22 @@
-//! A short list that is copied often.
+//! A short list that is often copied.
 
 use super::candidate::Name;
 use crate::execution::ObjectId;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use std::ops::{Deref, DerefMut};
 
-/// A list that holds up to two elements in place, so that a copy of it is a copy of bytes.
+/// A list that holds up to two elements in place, so that copying it copies bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Few<T> {
-    /// The first so many of these.
+    /// The number of valid elements, and the elements.
     Here(#[serde(deserialize_with = "at_most_two")] u8, [T; 2]),
     /// More than two.
     Elsewhere(Vec<T>),
 }
 
-/// What can be listed: something stands where nothing is.
+/// An element of a list, with a placeholder for unused places.
 pub(super) trait Listed: Copy {
-    /// It means nothing.
+    /// The placeholder.
     const NOTHING: Self;
 }
 
@@ -43,10 +43,10 @@ impl<T: Listed> Default for Few<T> {
 }
 
 impl<T: Listed> Few<T> {
-    /// The list of none.
+    /// The empty list.
     pub(super) const EMPTY: Few<T> = Few::Here(0, [T::NOTHING; 2]);
 
-    /// A list of one.
+    /// Returns a list of one element.
     pub(super) fn one(element: T) -> Few<T> {
         Few::Here(1, [element, T::NOTHING])
     }
@@ -88,7 +88,7 @@ impl<T> DerefMut for Few<T> {
     }
 }
 
-/// A saved search may have been changed by others.
+/// Rejects longer lengths, since a saved search may have been manipulated.
 fn at_most_two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
     match u8::deserialize(deserializer)? {
         length @ 0..=2 => Ok(length),

@@ -1,20 +1,20 @@
-//! What an expression says of the execution that generated it (P of P▷x); never changes.
+//! Facts about the execution that generated an expression (P of P▷x). They never change.
 
 use super::candidate::Name;
 use crate::execution::{Access, EventId, Execution, Op, Token};
 use serde::{Deserialize, Serialize};
 
-/// What the generating execution performed before the racing read.
+/// An event or schedule that the generating execution performed before the racing read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Item {
-    /// The head of a schedule that was necessary.
+    /// The head of a schedule that the read depends on.
     Head(Name),
     /// An event that was performed without the schedule.
     Event { name: Name, choice: u32, op: Op },
 }
 
 impl Item {
-    /// The head of a schedule.
+    /// Returns the head of a schedule.
     pub(super) fn head(execution: &Execution, id: EventId) -> Item {
         let event = execution.event(id);
         Item::Head(Name {
@@ -23,7 +23,7 @@ impl Item {
         })
     }
 
-    /// An event of the generating execution.
+    /// Returns an event of the generating execution.
     pub(super) fn event(execution: &Execution, id: EventId) -> Item {
         let event = execution.event(id);
         let name = Name {
@@ -38,22 +38,22 @@ impl Item {
     }
 }
 
-/// What an expression says of its generating execution; never changes.
+/// The facts of an expression about its generating execution. They never change.
 #[derive(PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Generated {
     /// P
     pub(super) items: Vec<Item>,
     pub(super) summary: Summary,
-    /// fid: the event that the schedule comes before.
+    /// fid: the event before which the schedule moves the read.
     pub(super) reversed: Name,
     /// fr: whether that event was a read.
     pub(super) reversed_a_read: bool,
-    /// v: the value of x right after it, in the generating execution.
+    /// v: the value of x right after that event, in the generating execution.
     pub(super) value: Token,
 }
 
-/// What can be said of P without looking at each item. Threads and objects are bits of a word, each
-/// of which may stand for several.
+/// A summary of P, to avoid visiting each item. Threads and objects are bits of a word, each of
+/// which may stand for several.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Summary {
     pub(super) has_heads: bool,
@@ -85,12 +85,12 @@ impl Summary {
         summary
     }
 
-    /// Whether an event of this name may be among them.
+    /// Checks whether P may contain an event with this name.
     pub(super) fn may_contain(&self, name: Name) -> bool {
         self.threads >> (name.thread.0 % 64) & 1 == 1
     }
 
-    /// Whether an event may conflict with this operation.
+    /// Checks whether an event of P may conflict with this operation.
     pub(super) fn may_conflict(&self, op: Op) -> bool {
         let objects = match op.access {
             Access::None => 0,
@@ -101,14 +101,14 @@ impl Summary {
     }
 }
 
-/// What an event has to do with an item of P.
+/// The relation of an event to an item of P.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Concern {
-    /// It follows an executed event that conflicts with the item.
+    /// The event follows an executed event that conflicts with the item.
     Follows,
-    /// It conflicts with the item, or is another alternative of it.
+    /// The event conflicts with the item, or is another alternative of it.
     Conflicts,
-    /// It is the item.
+    /// The event is the item.
     IsSame,
 }
 

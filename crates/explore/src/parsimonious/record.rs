@@ -1,8 +1,8 @@
-//! An execution with what POP notes beside it: the schedules that came in by reversing races, and
-//! what is characterised as explored after each prefix.
+//! An execution with the bookkeeping of POP: the schedules that were inserted by reversing races,
+//! and the characterisation of explored schedules after each prefix.
 //!
-//! Both belong to the execution, not to its events: an event that was the head of a schedule in one
-//! execution may be part of a longer one in the next.
+//! Both belong to the execution, not to its events: an event that is the head of a schedule in one
+//! execution may be part of a longer schedule in the next.
 
 use super::candidate::Candidate;
 use super::expression::Expression;
@@ -12,32 +12,32 @@ use crate::program::Performed;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What characterises the read schedules that are explored before a schedule (φ).
+/// The characterisation of the read schedules that are explored before a schedule (φ).
 pub(super) type Characterisation = Arc<Vec<Expression>>;
 
-/// The events that reversed a race; the last one is the racing event that was brought forward.
+/// The events that reversed a race. The last one is the racing event that was moved forward.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Schedule {
     /// Position of the first event.
     start: usize,
     /// Position after the last event.
     end: usize,
-    /// Whether the last event is the head: not if it was cut off.
+    /// Whether the last event is the head. False if the head was cut off.
     has_head: bool,
     characterisation: Option<Characterisation>,
 }
 
-/// See the module.
+/// An execution with schedules and characterisations (see the module).
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) execution: Execution,
     /// Sorted and disjoint.
     schedules: Vec<Schedule>,
-    /// After so many events this holds, up to the next entry. Sorted.
+    /// The sleep set after a number of events, valid up to the next entry. Sorted.
     sleep: Vec<(usize, SleepSet)>,
 }
 
-/// The end of a record, cut off in order to be put back.
+/// The suffix of a record, cut off to be restored later.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Suffix {
     tail: Tail,
@@ -46,17 +46,17 @@ pub(super) struct Suffix {
 }
 
 impl Suffix {
-    /// The races whose second event was cut off.
+    /// Returns the races whose second event was cut off.
     pub(super) fn races(&self) -> &[Race] {
         self.tail.races()
     }
 
-    /// The first event that was cut off.
+    /// Returns the first event that was cut off.
     pub(super) fn first(&self) -> &Event {
         self.tail.first()
     }
 
-    /// Forgets what is kept.
+    /// Empties the suffix.
     pub(super) fn clear(&mut self) {
         self.tail.clear();
         self.schedules.clear();
@@ -65,7 +65,7 @@ impl Suffix {
 }
 
 impl Record {
-    /// Appends an event that is executed, which must not be blocked.
+    /// Appends an executed event, which must not be blocked.
     pub(super) fn push(&mut self, step: Step, request: &Request, performed: &Performed<'_>) {
         self.execution.push(step, request, performed);
         if self.has_sleepers() {
@@ -73,7 +73,7 @@ impl Record {
         }
     }
 
-    /// Whether anything is characterised as explored after all events.
+    /// Checks whether anything is characterised as explored after all events.
     #[inline]
     pub(super) fn has_sleepers(&self) -> bool {
         self.sleep
@@ -81,7 +81,7 @@ impl Record {
             .is_some_and(|(_, sleep)| !sleep.is_empty())
     }
 
-    /// Forgets what the last event shows not to be explored.
+    /// Removes the expressions that the last event invalidates.
     #[inline(never)]
     fn wake(&mut self) {
         let events = self.execution.len();
@@ -93,8 +93,8 @@ impl Record {
         }
     }
 
-    /// The events from `start` on are a schedule, and the last one is its head. If that is a read
-    /// its characterisation holds from now on.
+    /// Makes the events from `start` on a schedule, with the last event as its head. If the head is
+    /// a read, the schedule's characterisation is valid from now on.
     #[inline(never)]
     pub(super) fn close_schedule(
         &mut self,
@@ -117,14 +117,14 @@ impl Record {
         });
     }
 
-    /// What is characterised as explored after all events.
+    /// Returns the characterisation of explored reads after all events.
     pub(super) fn sleep(&self) -> &SleepSet {
         self.sleep
             .last()
             .map_or(SleepSet::EMPTY, |(_, sleep)| sleep)
     }
 
-    /// What is characterised as explored after so many events.
+    /// Returns the characterisation of explored reads after the given number of events.
     pub(super) fn sleep_after(&self, events: usize) -> &SleepSet {
         let entries = self.sleep.partition_point(|&(from, _)| from <= events);
         self.sleep[..entries]
@@ -132,7 +132,7 @@ impl Record {
             .map_or(SleepSet::EMPTY, |(_, sleep)| sleep)
     }
 
-    /// Whether the event is part of a schedule.
+    /// Checks whether the event is part of a schedule.
     pub(super) fn is_scheduled(&self, event: EventId) -> bool {
         let before = self
             .schedules
@@ -142,7 +142,7 @@ impl Record {
             .is_some_and(|schedule| schedule.start <= event.index())
     }
 
-    /// If the event is the head of a schedule: that schedule's characterisation.
+    /// Returns the characterisation of the event's schedule if the event is its head.
     pub(super) fn head(&self, event: EventId) -> Option<&[Expression]> {
         let before = self
             .schedules
@@ -156,7 +156,7 @@ impl Record {
         })
     }
 
-    /// The heads strictly between two events.
+    /// Returns the heads strictly between two events.
     pub(super) fn heads_between(
         &self,
         first: EventId,
@@ -171,7 +171,7 @@ impl Record {
             .take_while(move |&head| head > first)
     }
 
-    /// Forgets everything after so many events.
+    /// Removes everything after the given number of events.
     pub(super) fn truncate(&mut self, events: usize) {
         self.execution.truncate(events);
         let kept = self
@@ -190,7 +190,7 @@ impl Record {
             .truncate(self.sleep.partition_point(|&(from, _)| from <= events));
     }
 
-    /// Cuts off everything after so many events and keeps it in `suffix`.
+    /// Cuts off everything after the given number of events and keeps it in `suffix`.
     pub(super) fn split_off(&mut self, events: usize, suffix: &mut Suffix) {
         let kept = self
             .schedules
@@ -204,7 +204,7 @@ impl Record {
         self.truncate(events);
     }
 
-    /// Goes back to what it was when `suffix` was cut off after so many events.
+    /// Undoes `split_off`, which cut off `suffix` after the given number of events.
     pub(super) fn restore(&mut self, events: usize, suffix: &mut Suffix) {
         self.truncate(events);
         self.execution.append(&suffix.tail);

@@ -1,7 +1,7 @@
-//! The expressions that hold after a prefix of an execution.
+//! The expressions that are valid after a prefix of an execution.
 //!
-//! The reads that augment an expression (R) are those of its object that were executed since it came
-//! in. They are noted once for all expressions.
+//! The reads that augment an expression (R) are those of its object that were executed since the
+//! expression was added. They are recorded once for all expressions.
 
 use super::candidate::{Candidate, Name};
 use super::expression::{Blocked, Expression, Update};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// See the module; mostly empty.
+/// A set of expressions (see the module), usually empty.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct SleepSet {
     members: Option<Arc<Members>>,
@@ -19,18 +19,18 @@ pub(super) struct SleepSet {
     reads: Few<(ObjectId, Name)>,
 }
 
-/// Mostly one.
+/// Usually one.
 type Members = SmallVec<[Member; 1]>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Member {
     expression: Expression,
-    /// How many reads were noted before it came in.
+    /// The number of reads that were recorded before the expression was added.
     since: usize,
 }
 
 impl SleepSet {
-    /// Nothing is characterised as explored.
+    /// The empty set: no schedule is characterised as explored.
     pub(super) const EMPTY: &SleepSet = &SleepSet {
         members: None,
         reads: Few::EMPTY,
@@ -44,7 +44,7 @@ impl SleepSet {
         self.members.as_deref().map_or(&[], SmallVec::as_slice)
     }
 
-    /// Whether the event follows a read that augments the member.
+    /// Checks whether the event follows a read that augments the member.
     fn is_late(&self, member: &Member, event: &Candidate<'_>) -> bool {
         let reads = &self.reads[member.since..];
         let object = member.expression.object;
@@ -53,7 +53,7 @@ impl SleepSet {
             .any(|&(read, name)| read == object && event.follows(name))
     }
 
-    /// UpdSeq(⟨e⟩, SS); none if it stays as it is.
+    /// UpdSeq(⟨e⟩, SS). `None` if the set does not change.
     pub(super) fn after(&self, event: &Candidate<'_>) -> Result<Option<SleepSet>, Blocked> {
         let members = self.members();
         let mut is_read = false;
@@ -96,8 +96,8 @@ impl SleepSet {
         Ok(Some(after))
     }
 
-    /// Whether a schedule, all of it but its head and its head where that is a read, is
-    /// characterised as explored.
+    /// Checks whether a schedule is characterised as explored. `schedule` excludes the head; `head`
+    /// is the head if that is a read.
     pub(super) fn blocks_schedule<'a>(
         &self,
         schedule: impl Iterator<Item = Candidate<'a>> + Clone,
@@ -108,7 +108,7 @@ impl SleepSet {
                 |event: Candidate<'_>| event.op.is_access() && event.op.object == head.op.object;
             !schedule.clone().any(touches)
         };
-        // The youngest members block most.
+        // The newest members block most.
         self.members().iter().rev().any(|member| {
             let expression = &member.expression;
             if let Some(head) = head
@@ -156,14 +156,14 @@ impl SleepSet {
         }
     }
 
-    /// Whether reads of the object may be characterised as explored.
+    /// Checks whether reads of the object may be characterised as explored.
     pub(super) fn is_about(&self, object: ObjectId) -> bool {
         self.members()
             .iter()
             .any(|member| member.expression.object == object)
     }
 
-    /// Whether the read is characterised as explored.
+    /// Checks whether the read is characterised as explored.
     pub(super) fn blocks(&self, read: &Candidate<'_>) -> bool {
         self.members()
             .iter()

@@ -1,4 +1,4 @@
-//! SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same numbers from the same seed for ever.
+//! SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same seed always gives the same numbers.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Generator(u64);
 
 impl Generator {
-    /// The numbers of one of many executions that have a seed in common.
+    /// Returns the generator of one of many executions that share a seed.
     pub(super) fn of_execution(seed: u64, execution: u64) -> Generator {
         let mut seeds = Generator(seed);
         Generator(seeds.number() ^ execution.wrapping_mul(0xd1b5_4a32_d192_ed03))
@@ -21,7 +21,7 @@ impl Generator {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, which is positive.
+    /// Returns a number below `bound`, which is positive.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.number()) * bound as u128) >> 64) as usize
     }

@@ -1,10 +1,10 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
 //!
-//! Every thread has a random priority, the highest runs; at d − 1 random steps the running thread
-//! falls below all that have not fallen. A bug that needs d orderings among n threads in k steps is found by an
-//! execution with probability at least 1/(n·k^(d−1)).
+//! Every thread has a random priority, and the thread with the highest runs. At d − 1 random steps,
+//! the running thread's priority falls below all that have not fallen. A bug that needs d orderings
+//! among n threads in k steps is found by an execution with probability at least 1/(n·k^(d−1)).
 //!
-//! Deviation: k is the length of the longest execution so far, among the first thousand.
+//! Deviation: k is the length of the longest of the first [`LEARNING`] executions, so far.
 
 use super::generator::Generator;
 use crate::execution::{Execution, Request, Step, ThreadId};
@@ -14,20 +14,20 @@ use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, LEARNING, Strategy};
 use serde::{Deserialize, Serialize};
 
-/// Orderings that a bug may need.
+/// The number of orderings that a bug may need.
 const DEPTH: usize = 3;
 
-/// Executions by random priorities, without end.
+/// Endless executions by random priorities.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pct {
     seed: u64,
-    /// The number of the next execution, from 0: its random numbers depend on nothing else.
+    /// The number of the next execution, from 0. With the seed, it determines the random numbers.
     next: u64,
     generator: Generator,
     execution: Execution,
-    /// By thread; drawn when it is first enabled. The highest runs.
+    /// Priorities by thread, drawn when a thread is first enabled. The highest runs.
     priorities: Vec<Option<u64>>,
-    /// Steps after which the running thread's priority falls.
+    /// Positions of the steps after which the running thread's priority falls.
     changes: [usize; DEPTH - 1],
     longest: usize,
     step: Step,
@@ -35,7 +35,7 @@ pub struct Pct {
 }
 
 impl Pct {
-    /// The executions that belong to a seed.
+    /// Returns the executions that belong to a seed.
     pub fn new(seed: u64) -> Pct {
         Pct {
             seed,
@@ -50,7 +50,7 @@ impl Pct {
         }
     }
 
-    /// The thread's priority; those that fell are below all that did not.
+    /// Returns the thread's priority. Priorities that fell are below all that did not.
     fn priority(&mut self, thread: ThreadId) -> u64 {
         if self.priorities.len() <= thread.index() {
             self.priorities.resize(thread.index() + 1, None);

@@ -1,4 +1,4 @@
-//! Random walk: at each step any enabled thread, any alternative, all equally likely.
+//! Random walk: each step draws an enabled thread and then one of its alternatives, uniformly.
 
 use super::generator::Generator;
 use crate::execution::{Execution, Request, Step, ThreadId};
@@ -8,11 +8,11 @@ use crate::search::Enabled;
 use crate::strategy::{Decision, Ending, Strategy};
 use serde::{Deserialize, Serialize};
 
-/// Random executions without end.
+/// Endless random executions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RandomWalk {
     seed: u64,
-    /// The number of the next execution, from 0: its random numbers depend on nothing else.
+    /// The number of the next execution, from 0. With the seed, it determines the random numbers.
     next: u64,
     generator: Generator,
     execution: Execution,
@@ -21,7 +21,7 @@ pub struct RandomWalk {
 }
 
 impl RandomWalk {
-    /// The walks that belong to a seed.
+    /// Returns the walks that belong to a seed.
     pub fn new(seed: u64) -> RandomWalk {
         RandomWalk {
             seed,

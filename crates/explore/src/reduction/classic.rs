@@ -1,8 +1,8 @@
 //! Classic DPOR with persistent sets and sleep sets (Flanagan, Godefroid, POPL 2005, with the
 //! candidates of Abdulla et al., POPL 2014, section 4).
 //!
-//! Deviation: all races of an event are reversed, not the last dependent transition only: that
-//! rule loses traces together with sleep sets and commuting reads.
+//! Deviation: all races of an event are reversed, not only the last dependent transition. With
+//! sleep sets and commuting reads, the latter would lose traces.
 
 use super::initials::initials;
 use super::source::{add_if_disjoint, begin_with_one, next_awake, remaining};
@@ -16,7 +16,7 @@ pub struct Classic;
 impl Reduction for Classic {
     /// backtrack(E)
     type Plan = Vec<ThreadId>;
-    /// The threads of which one must be in the backtrack set.
+    /// The threads of which at least one must be in the backtrack set.
     type Reversal = Vec<ThreadId>;
 
     fn begin(&self, node: &mut Node<Vec<ThreadId>>, enabled: Enabled<'_>) -> Option<Step> {

@@ -1,14 +1,13 @@
-//! Context-sensitive DPOR on Source-DPOR (Albert, Arenas, García de la Banda, Gómez-Zamalloa, Stuckey,
-//! CAV 2017): what is dependent in general may be independent in the state at hand.
+//! Context-sensitive DPOR based on Source-DPOR (Albert, Arenas, García de la Banda, Gómez-Zamalloa,
+//! Stuckey, CAV 2017): steps that are dependent in general may be independent in the current state.
 //!
-//! Sleep sets hold sequences: what follows one of them was explored, since it leads to a state that
-//! another order of the same steps has led to. Here is what the sequences do to a search;
-//! [`Comparing`](crate::Comparing) finds them by comparing states.
+//! Sleep sets contain sequences. Everything after a sequence was explored, since the sequence leads
+//! to a state that another order of the same steps has led to. This module applies sequences to a
+//! search; [`Comparing`](crate::Comparing) finds them by comparing states.
 //!
-//! Besides: an ordinary sleeper stays asleep when a dependent step is performed if both orders lead to
-//! the same state (context-sensitive propagation). Of several threads the one with the shortest
-//! sequence comes first (section 4 of the paper). An operation with alternatives is in no sequence and
-//! is not propagated.
+//! In addition, an ordinary sleeper stays asleep after a dependent step if both orders lead to the
+//! same state (context-sensitive propagation). The thread with the shortest sequence is preferred
+//! (section 4 of the paper). Sequences and propagation exclude operations with alternatives.
 
 use super::source::{add_if_disjoint, remaining_awake};
 use crate::execution::{EventId, Execution, Race, Step, ThreadId};
@@ -19,24 +18,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Default, Debug)]
 pub struct ContextSensitive;
 
-/// Steps in a row, each with the operation that it performs.
+/// Consecutive steps, each with the operation that it performs.
 pub type SleepSequence = Vec<Sleeper>;
 
-/// What is to be explored from a node, and which sequences need not be.
+/// The branches to explore from a node, and the sequences that need not be explored.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct SequencePlan {
     /// backtrack(E)
     backtrack: Vec<ThreadId>,
-    /// sleep(E), but for those of length 1, which are ordinary sleepers.
+    /// sleep(E), except sequences of length 1, which are ordinary sleepers.
     sequences: Vec<SleepSequence>,
-    /// Sleepers that stay asleep though the node's current step is dependent with them.
+    /// Sleepers that stay asleep although the node's current step depends on them.
     kept: Vec<Sleeper>,
-    /// Sleepers that are the ends of sequences.
+    /// The threads of sleepers that are the last steps of sequences.
     ends: Vec<ThreadId>,
 }
 
 impl SequencePlan {
-    /// Whether a sequence that is asleep is how `steps` begin.
+    /// Checks whether `steps` begin with a sequence that is asleep.
     fn covers(&self, steps: &[Step]) -> bool {
         self.sequences.iter().any(|sequence| {
             sequence.len() <= steps.len()
@@ -47,25 +46,25 @@ impl SequencePlan {
         })
     }
 
-    /// Length of the shortest sequence that the thread begins.
+    /// Returns the length of the shortest sequence that begins with the thread.
     fn shortest(&self, thread: ThreadId) -> usize {
         let own = self.sequences.iter().filter(|own| own[0].thread == thread);
         own.map(Vec::len).min().unwrap_or(usize::MAX)
     }
 
-    /// These sleepers stay asleep.
+    /// Keeps these sleepers asleep.
     pub(crate) fn keep(&mut self, sleepers: Vec<Sleeper>) {
         self.kept = sleepers;
     }
 }
 
 impl Node<SequencePlan> {
-    /// Whether these steps begin as a sequence that is asleep.
+    /// Checks whether the steps begin with a sequence that is asleep.
     pub(crate) fn is_covered(&self, steps: &[Step]) -> bool {
         self.is_asleep(steps[0].thread) || self.plan.covers(steps)
     }
 
-    /// The sleepers that are the ends of sequences.
+    /// Returns the sleepers that are the last steps of sequences.
     pub(crate) fn ends(&self) -> impl Iterator<Item = Sleeper> + '_ {
         let is_end = |sleeper: &&Sleeper| self.plan.ends.contains(&sleeper.thread);
         self.sleep.iter().filter(is_end).copied()
@@ -76,7 +75,7 @@ impl Node<SequencePlan> {
         self.plan.sequences.push(sequence);
     }
 
-    /// Sequences of length 1 are sleepers; longer ones of a sleeping thread say nothing more.
+    /// Turns sequences of length 1 into sleepers, and removes longer sequences of sleeping threads.
     fn fall_asleep(&mut self) {
         let Node { sleep, plan, .. } = self;
         plan.ends
@@ -111,10 +110,10 @@ impl Node<SequencePlan> {
 
 impl Reduction for ContextSensitive {
     type Plan = SequencePlan;
-    /// I(v): the threads of which one must be in the backtrack set.
+    /// I(v): the threads of which at least one must be in the backtrack set.
     type Reversal = Vec<ThreadId>;
 
-    /// backtrack(E) := {p} for some p that is awake
+    /// backtrack(E) := {p} for some awake p
     fn begin(&self, node: &mut Node<SequencePlan>, enabled: Enabled<'_>) -> Option<Step> {
         node.fall_asleep();
         let (thread, _) = enabled
@@ -125,7 +124,7 @@ impl Reduction for ContextSensitive {
         Some(Step::of(thread))
     }
 
-    /// The next alternative; then the thread falls asleep, and some p ∈ backtrack(E) \ sleep follows.
+    /// Returns the next alternative, or retires the thread and returns a p ∈ backtrack(E) \ sleep.
     fn next(&self, node: &mut Node<SequencePlan>) -> Option<Step> {
         node.plan.kept.clear();
         if let Some(alternative) = node.next_alternative() {
@@ -153,19 +152,19 @@ impl Reduction for ContextSensitive {
         }
     }
 
-    /// v := notdep(f, E).e, its initials I(v)
+    /// v := notdep(f, E).e, with its initials I(v)
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Vec<ThreadId>> {
         super::Source.reversal(race, execution)
     }
 
-    /// if I(v) and backtrack(E') are disjoint then add some q ∈ I(v) to backtrack(E')
+    /// Adds some q ∈ I(v) to backtrack(E') if the two sets are disjoint.
     fn insert(&self, node: &mut Node<SequencePlan>, initials: Vec<ThreadId>) {
         add_if_disjoint(&mut node.plan.backtrack, &initials);
     }
 }
 
-/// v.u for the race (f, e): notdep(f, E).e, then f and what happens after f, E up to e. None where an
-/// event had alternatives.
+/// Returns v.u for the race (f, e) of E: notdep(f, E).e, then f and the events before e that happen
+/// after f. `None` if an event had alternatives.
 pub(crate) fn turned_round(race: Race, execution: &Execution) -> Option<Vec<Step>> {
     let (first, second) = (race.first.index(), race.second.index());
     let is_dependent = |&event: &EventId| execution.happens_before(race.first, event);

@@ -1,4 +1,4 @@
-//! Every interleaving: no reduction at all. The oracle among the algorithms.
+//! Every interleaving, without reduction. The oracle for the other algorithms.
 
 use crate::execution::{Execution, Race, Step};
 use crate::search::{Enabled, Node, Reduction};
@@ -9,7 +9,7 @@ use std::convert::Infallible;
 pub struct Exhaustive;
 
 impl Reduction for Exhaustive {
-    /// The steps still to be explored, the last one first.
+    /// The steps left to explore, in reverse order.
     type Plan = Vec<Step>;
     type Reversal = Infallible;
 

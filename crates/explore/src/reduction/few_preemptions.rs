@@ -1,15 +1,15 @@
-//! Executions with a bounded number of preemptions (Musuvathi, Qadeer, PLDI 2007), reduced as in bounded partial-order reduction
-//! (Coons, Musuvathi, McKinley, OOPSLA 2013, section 4).
+//! Executions with a bounded number of preemptions (Musuvathi, Qadeer, PLDI 2007), reduced as in
+//! bounded partial-order reduction (Coons, Musuvathi, McKinley, OOPSLA 2013, section 4).
 //!
-//! A preemption is a step of another thread while the one that moved last is enabled and has not given way. An execution goes
-//! on without one wherever no race calls for it, so none is begun only to be cut. To come first, the second event of a race may
-//! need one preemption more than there is right before the first event. It needs one less at the last switch to the first
-//! event's thread, and where that thread gave way since. So the race is reversed at all these places.
+//! A preemption is a step of another thread while the previous one is enabled and has not yielded.
+//! An execution continues without one unless a race requires one, so none is begun only to be cut.
+//! To come first, the second event of a race may need one preemption more than right before the
+//! first event. At the start of the run of the first event's thread, and at its last yield since,
+//! it needs one less. So the race is reversed at all of these places.
 //!
-//! There are no sleep sets: the order that they leave out may be the one within the bound. So a trace may be executed several times.
-//!
-//! Deviation: where the second event's thread is not enabled, the enabled threads that have an event which happens before it are tried, all others
-//! only if there are none.
+//! There are no sleep sets, since they might exclude the only order within the bound. So a trace
+//! may be executed several times. Deviation: if the second event's thread is not enabled, the
+//! enabled threads with an event that happens before it are tried, or else all enabled threads.
 
 use crate::execution::{EventId, Execution, Race, Step, ThreadId};
 use crate::search::{Enabled, Node, Reduction};
@@ -17,31 +17,31 @@ use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::convert::Infallible;
 
-/// Executions with at most so many preemptions.
+/// Executions with at most `bound` preemptions.
 #[derive(Default, Debug)]
 pub struct FewPreemptions {
     bound: u32,
-    /// Whether every execution within the bound is run, and not only those that races call for.
+    /// Whether every execution within the bound is run, not only those that races require.
     is_exhaustive: bool,
     leaves_out: Cell<bool>,
 }
 
-/// What is planned at a node.
+/// The plan of a node.
 #[derive(Default, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// The preemptions before the node.
     preemptions: u32,
-    /// The thread that moved last, if it is enabled and has not given way: others preempt it.
+    /// The thread that ran last, if it is enabled and has not yielded: other threads preempt it.
     running: Option<ThreadId>,
     enabled: Vec<ThreadId>,
-    /// backtrack(E), in the order in which they are explored.
+    /// backtrack(E), in the order of exploration.
     backtrack: Vec<ThreadId>,
-    /// How many of them are explored, apart from the current one.
+    /// The number of explored threads in `backtrack`, without the current one.
     done: usize,
 }
 
 impl Plan {
-    /// The preemptions when the thread has moved from here.
+    /// Returns the number of preemptions after a step of the thread from here.
     fn preemptions_with(&self, thread: ThreadId) -> u32 {
         self.preemptions + u32::from(self.running.is_some_and(|running| running != thread))
     }
@@ -54,7 +54,7 @@ impl Plan {
 }
 
 impl FewPreemptions {
-    /// At most `bound` preemptions; every execution that has no more, if the search is exhaustive.
+    /// Allows at most `bound` preemptions. If exhaustive, every execution within the bound is run.
     pub fn new(bound: u32, is_exhaustive: bool) -> FewPreemptions {
         FewPreemptions {
             bound,
@@ -63,7 +63,7 @@ impl FewPreemptions {
         }
     }
 
-    /// The second event of a race comes before the event at `position`, or what it needs for that.
+    /// Plans the second event of a race, or an event it needs, before the event at `position`.
     fn backtrack(&self, execution: &Execution, position: usize, second: EventId, plan: &mut Plan) {
         let thread = execution.event(second).thread();
         if plan.enabled.contains(&thread) {
@@ -134,7 +134,8 @@ impl Reduction for FewPreemptions {
         }
     }
 
-    /// Looks at the last conflicting event of each other thread, also where other events order it: with them the bound may be exceeded.
+    /// Considers each other thread's last conflicting event, even if other events order the two:
+    /// with those, a reversal may exceed the bound.
     fn plan_reversals(&self, execution: &Execution, unseen: usize, path: &mut [Node<Plan>]) {
         if self.is_exhaustive {
             return;

@@ -1,8 +1,8 @@
 //! Optimal-DPOR (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, Algorithm 2).
 //!
-//! Deviations: races are analysed after the execution, those of earlier executions once more; the kind
-//! of a conditional operation is that before the race's first event; operations with alternatives are
-//! branches of the wakeup tree.
+//! Deviations: races are analysed after the execution, including those of earlier executions. The
+//! access of a conditional operation is the one right before the race's first event. Operations
+//! with alternatives are branches of the wakeup tree.
 
 use super::initials::is_weak_initial;
 use super::wakeup_tree::{Planned, WakeupTree};
@@ -14,7 +14,7 @@ use crate::search::{Enabled, Node, Reduction};
 pub struct Optimal;
 
 impl Reduction for Optimal {
-    /// wut(E); its first branch is the one that is being explored.
+    /// wut(E). The first branch is the one being explored.
     type Plan = WakeupTree;
     /// v
     type Reversal = Vec<Planned>;
@@ -37,7 +37,7 @@ impl Reduction for Optimal {
         node.plan.branch_first(node.request.alternatives);
     }
 
-    /// sleep(E) := sleep(E) ∪ {p}, and the branch of p leaves wut(E)
+    /// sleep(E) := sleep(E) ∪ {p}, and the branch of p is removed from wut(E)
     fn next(&self, node: &mut Node<WakeupTree>) -> Option<Step> {
         node.plan.remove_first();
         let next = node.plan.first_step();
@@ -56,14 +56,14 @@ impl Reduction for Optimal {
         node.plan.take_first_subtree()
     }
 
-    /// All races of each execution, those that an earlier one had among them: v has all that this
-    /// execution did beside the race (its choices, too), and may call for a branch that no v before
-    /// it called for. Looking at fresh races alone loses 12 traces of sigma(7).
+    /// Analyses all races of each execution, also those of earlier executions. v contains
+    /// everything that this execution did beside the race, including its choices, and may require a
+    /// branch that no earlier v required. Analysing only new races loses 12 traces of sigma(7).
     fn unseen(&self, _execution: &Execution, _fresh: usize) -> usize {
         0
     }
 
-    /// v := notdep(e, E).e', the kind of e' recomputed, its choice fresh
+    /// v := notdep(e, E).e', with the kind of e' recomputed and its choice fresh
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Vec<Planned>> {
         let planned = |event: EventId| {
             let event = execution.event(event);
@@ -88,7 +88,7 @@ impl Reduction for Optimal {
         Some(notdep.chain([reversed]).collect())
     }
 
-    /// if sleep(E') and WI(v) are disjoint then wut(E') := insert(v, wut(E'))
+    /// wut(E') := insert(v, wut(E')) if sleep(E') and WI(v) are disjoint
     fn insert(&self, node: &mut Node<WakeupTree>, v: Vec<Planned>) {
         if !node
             .sleep

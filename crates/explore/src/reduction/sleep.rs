@@ -1,6 +1,6 @@
 //! Sleep sets alone (Godefroid, LNCS 1032, 1996): every enabled thread that is awake is explored.
 //!
-//! Every trace is completed once, but many executions begin in vain and are blocked.
+//! Every trace is completed once, but many executions turn out to be redundant and are blocked.
 
 use crate::execution::{Execution, Race, Step, ThreadId};
 use crate::search::{Enabled, Node, Reduction};

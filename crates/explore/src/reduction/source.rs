@@ -1,7 +1,7 @@
 //! Source-DPOR (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, Algorithm 1).
 //!
-//! Deviation: races are analysed after the execution, not after each step; the result is the same
-//! because the plan of a node is read only when the search returns to it.
+//! Deviation: races are analysed after the execution, not after each step. The result is the same,
+//! because the plan of a node is read only when the search returns to the node.
 
 use super::initials::initials;
 use crate::execution::{Execution, Race, Step, ThreadId};
@@ -14,7 +14,7 @@ pub struct Source;
 impl Reduction for Source {
     /// backtrack(E)
     type Plan = Vec<ThreadId>;
-    /// I(v): the threads of which one must be in the backtrack set.
+    /// I(v): the threads of which at least one must be in the backtrack set.
     type Reversal = Vec<ThreadId>;
 
     fn begin(&self, node: &mut Node<Vec<ThreadId>>, enabled: Enabled<'_>) -> Option<Step> {
@@ -29,7 +29,7 @@ impl Reduction for Source {
         remaining(node)
     }
 
-    /// v := notdep(f, E).e, its initials I(v)
+    /// v := notdep(f, E).e, with its initials I(v)
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Vec<ThreadId>> {
         let is_first_alternative = execution.event(race.second).step.choice == 0;
         is_first_alternative.then(|| {
@@ -39,13 +39,13 @@ impl Reduction for Source {
         })
     }
 
-    /// if I(v) and backtrack(E') are disjoint then add some q ∈ I(v) to backtrack(E')
+    /// Adds some q ∈ I(v) to backtrack(E') if the two sets are disjoint.
     fn insert(&self, node: &mut Node<Vec<ThreadId>>, initials: Vec<ThreadId>) {
         add_if_disjoint(&mut node.plan, &initials);
     }
 }
 
-/// backtrack(E) := {p} for some p that is awake
+/// backtrack(E) := {p} for some awake p
 pub(super) fn begin_with_one(node: &mut Node<Vec<ThreadId>>, enabled: Enabled<'_>) -> Option<Step> {
     let (thread, _) = enabled
         .iter()
@@ -54,7 +54,7 @@ pub(super) fn begin_with_one(node: &mut Node<Vec<ThreadId>>, enabled: Enabled<'_
     Some(Step::of(thread))
 }
 
-/// The next alternative; then the thread falls asleep, and some p ∈ backtrack(E) \ sleep follows.
+/// Returns the next alternative, or retires the thread and returns some p ∈ backtrack(E) \ sleep.
 pub(super) fn next_awake(node: &mut Node<Vec<ThreadId>>) -> Option<Step> {
     if let Some(alternative) = node.next_alternative() {
         return Some(alternative);
@@ -67,20 +67,20 @@ pub(super) fn next_awake(node: &mut Node<Vec<ThreadId>>) -> Option<Step> {
         .map(Step::of)
 }
 
-/// The threads of backtrack(E) that are awake, but for the current one.
+/// Returns the number of awake threads in backtrack(E), without the current one.
 pub(super) fn remaining(node: &Node<Vec<ThreadId>>) -> usize {
     remaining_awake(&node.plan, node)
 }
 
-/// The same of a backtrack set that is a part of the plan.
+/// Returns the number of awake threads in a backtrack set, without the current one.
 pub(super) fn remaining_awake<Plan>(backtrack: &[ThreadId], node: &Node<Plan>) -> usize {
     let awake = backtrack.iter().filter(|&&thread| !node.is_asleep(thread));
     awake.count().saturating_sub(1)
 }
 
-/// Adds a candidate unless there is one already: of several the one that comes last in v, mostly the
-/// thread of the race's second event. With the first one Source-DPOR would explore up to four times
-/// as much on expmem and twice as much on lastzero.
+/// Adds a candidate unless one is already present. Of several, the last in v is added, usually the
+/// thread of the race's second event. With the first one, Source-DPOR would explore up to four
+/// times as much on expmem and twice as much on lastzero.
 pub(super) fn add_if_disjoint(backtrack: &mut Vec<ThreadId>, candidates: &[ThreadId]) {
     if !candidates.iter().any(|thread| backtrack.contains(thread)) {
         let last = candidates.last().expect("a reversed race has an initial");

@@ -1,47 +1,48 @@
-//! Context-sensitive DPOR that avoids recomputation (Albert et al., CAV 2017, the optimisation of that
-//! name): a sequence is not run to see where it leads. It is stored with the state that it leads to if its
-//! steps commute, until the search itself comes by it; [`Storing`](crate::Storing) compares then.
+//! Context-sensitive DPOR that avoids recomputation (Albert et al., CAV 2017, the optimisation of
+//! that name). A sequence is not run to find its final state. It is stored with the state that it
+//! leads to if its steps commute. When the search completes it, [`Storing`](crate::Storing)
+//! compares the states.
 //!
-//! Two losses against comparing at once: a sequence puts no thread to sleep before it was executed, and one
-//! with which other steps are interleaved is forgotten.
+//! Two losses against immediate comparison: a sequence puts no thread to sleep before it was
+//! executed, and a sequence that is interleaved with other steps is dropped.
 
 use super::source::{add_if_disjoint, remaining_awake};
 use crate::execution::{Execution, Race, Schedule, Step, ThreadId};
 use crate::search::{Enabled, Node, Reduction};
 use serde::{Deserialize, Serialize};
 
-/// Source sets, and sequences with the states that they may lead to.
+/// Source sets, and sequences with the states to which they may lead.
 #[derive(Default, Debug)]
 pub struct StoredSequences;
 
 /// Steps that were explored in another order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct StoredSequence {
-    /// Those that are left.
+    /// The threads of the remaining steps.
     pub(crate) threads: Vec<ThreadId>,
-    /// Digest of the state that the other order led to.
+    /// The digest of the state that the other order led to.
     pub(crate) digest: u128,
     /// The other order, from the start.
     pub(crate) original: Schedule,
 }
 
-/// What is to be explored from a node.
+/// The branches to explore from a node.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct StoredPlan {
     /// backtrack(E)
     backtrack: Vec<ThreadId>,
-    /// Sequences that may lead where another order led.
+    /// Sequences that may lead to the same state as another order.
     pub(crate) sequences: Vec<StoredSequence>,
-    /// Who can be run from here.
+    /// The threads that are enabled here.
     enabled: Vec<ThreadId>,
-    /// The current child is left out.
+    /// Whether the current child is skipped.
     pub(crate) is_cut: bool,
-    /// Some child was not left out.
+    /// Whether some child was not skipped.
     has_child: bool,
 }
 
 impl StoredPlan {
-    /// Length of the shortest sequence that the thread begins.
+    /// Returns the length of the shortest sequence that begins with the thread.
     fn shortest(&self, thread: ThreadId) -> usize {
         let own = self.sequences.iter().map(|own| &own.threads);
         let own = own.filter(|own| own[0] == thread).map(Vec::len);
@@ -51,10 +52,10 @@ impl StoredPlan {
 
 impl Reduction for StoredSequences {
     type Plan = StoredPlan;
-    /// I(v): the threads of which one must be in the backtrack set.
+    /// I(v): the threads of which at least one must be in the backtrack set.
     type Reversal = Vec<ThreadId>;
 
-    /// backtrack(E) := {p} for some p that is awake
+    /// backtrack(E) := {p} for some awake p
     fn begin(&self, node: &mut Node<StoredPlan>, enabled: Enabled<'_>) -> Option<Step> {
         node.plan.enabled = enabled.iter().map(|(thread, _)| thread).collect();
         let awake = enabled.iter().map(|(thread, _)| thread);
@@ -64,8 +65,8 @@ impl Reduction for StoredSequences {
         Some(Step::of(thread))
     }
 
-    /// The next alternative; then the thread falls asleep, and some p ∈ backtrack(E) \ sleep follows. If
-    /// all children were left out, any p that is awake.
+    /// Returns the next alternative, or retires the thread and returns some p ∈ backtrack(E) \
+    /// sleep. If all children were skipped, p may be any awake thread.
     fn next(&self, node: &mut Node<StoredPlan>) -> Option<Step> {
         let is_cut = std::mem::take(&mut node.plan.is_cut);
         node.plan.has_child |= !is_cut;
@@ -105,12 +106,12 @@ impl Reduction for StoredSequences {
         }
     }
 
-    /// v := notdep(f, E).e, its initials I(v)
+    /// v := notdep(f, E).e, with its initials I(v)
     fn reversal(&self, race: Race, execution: &Execution) -> Option<Vec<ThreadId>> {
         super::Source.reversal(race, execution)
     }
 
-    /// if I(v) and backtrack(E') are disjoint then add some q ∈ I(v) to backtrack(E')
+    /// Adds some q ∈ I(v) to backtrack(E') if the two sets are disjoint.
     fn insert(&self, node: &mut Node<StoredPlan>, initials: Vec<ThreadId>) {
         add_if_disjoint(&mut node.plan.backtrack, &initials);
     }

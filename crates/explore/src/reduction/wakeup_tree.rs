@@ -1,18 +1,18 @@
 //! Wakeup trees (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, section 6).
 //!
-//! An ordered tree of sequences that are to be explored. A branch whose operation has alternatives
-//! either names one or is *fresh* (`choice` none): when it is executed it becomes the first
-//! alternative, and the others follow directly behind it.
+//! An ordered tree of sequences to be explored. A branch whose operation has alternatives either
+//! names one of them or is *fresh* (`choice` is `None`). When a fresh branch is executed, it
+//! becomes the first alternative, and the others directly follow it.
 
 use crate::execution::{Op, Step, ThreadId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-/// An event that is to be executed.
+/// An event to be executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Planned {
-    /// Who performs it.
+    /// The thread of the event.
     pub thread: ThreadId,
-    /// Which alternative; none if there is one alternative or none was chosen yet.
+    /// The alternative. `None` if there is only one, or if none was chosen yet.
     pub choice: Option<u32>,
     /// The operation with the access it will have.
     pub op: Op,
@@ -28,7 +28,7 @@ impl Planned {
     }
 }
 
-/// What is to be explored from a node, in this order.
+/// The sequences to explore from a node, in this order.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct WakeupTree {
     branches: Vec<Branch>,
@@ -40,21 +40,21 @@ struct Branch {
     subtree: WakeupTree,
 }
 
-/// How a branch of the tree relates to a sequence that is being inserted.
+/// The relation of a branch to a sequence that is being inserted.
 enum Relation {
-    /// The sequence contains it at this place, with nothing before it that conflicts.
+    /// The sequence contains it at this position, with no conflicting event before it.
     Contained(usize),
-    /// Independent of the whole sequence.
+    /// The branch is independent of the whole sequence.
     Independent,
-    /// Conflicts with what comes before it.
+    /// The branch conflicts with events before it.
     Conflicting,
 }
 
-/// A sequence is no longer than an execution, so that no search has a tree as deep as this.
+/// The greatest depth of a saved tree. A sequence, and so a tree, is no longer than an execution.
 const DEEPEST: usize = 1_000_000;
 
-/// A tree may be as deep as an execution is long. So it is saved, read and dropped without recursion: its branches are
-/// written behind their subtrees, each with the number of branches in its own.
+/// A tree may be as deep as an execution is long. So it is saved, read and dropped without
+/// recursion: branches are written after their subtrees, each with the number of its children.
 impl Serialize for WakeupTree {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut written = Vec::new();
@@ -78,7 +78,7 @@ fn entered(branch: &Branch) -> (&Branch, bool) {
 
 impl<'de> Deserialize<'de> for WakeupTree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<WakeupTree, D::Error> {
-        // Each with the depth of its subtree.
+        // Branches with the depths of their subtrees.
         let mut read: Vec<(Branch, usize)> = Vec::new();
         for (event, branches) in Vec::<(Planned, usize)>::deserialize(deserializer)? {
             let start = read.len().checked_sub(branches);
@@ -107,17 +107,17 @@ impl Drop for WakeupTree {
 }
 
 impl WakeupTree {
-    /// Whether nothing is planned.
+    /// Checks whether nothing is planned.
     pub fn is_empty(&self) -> bool {
         self.branches.is_empty()
     }
 
-    /// Number of branches at the root.
+    /// Returns the number of branches at the root.
     pub fn len(&self) -> usize {
         self.branches.len()
     }
 
-    /// The step with which the first branch begins.
+    /// Returns the step with which the first branch begins.
     pub fn first_step(&self) -> Option<Step> {
         let event = self.branches.first()?.event;
         Some(Step {
@@ -126,12 +126,12 @@ impl WakeupTree {
         })
     }
 
-    /// Forgets the first branch.
+    /// Removes the first branch.
     pub fn remove_first(&mut self) {
         self.branches.remove(0);
     }
 
-    /// Takes what is planned below the first branch.
+    /// Removes and returns the subtree of the first branch.
     pub fn take_first_subtree(&mut self) -> WakeupTree {
         self.branches
             .first_mut()
@@ -139,8 +139,8 @@ impl WakeupTree {
             .unwrap_or_default()
     }
 
-    /// The first branch is about to be executed in one of so many ways: a fresh one becomes the
-    /// first alternative, and the others follow as leaves directly behind it.
+    /// Expands the first branch before it is executed, if its operation has alternatives. A fresh
+    /// branch becomes the first alternative, and the others directly follow it as leaves.
     pub fn branch_first(&mut self, alternatives: u32) {
         let Some(first) = self.branches.first_mut() else {
             return;
@@ -160,8 +160,8 @@ impl WakeupTree {
         self.branches.splice(1..1, others);
     }
 
-    /// insert(v, wut(E)): afterwards some sequence of the tree is contained in v, up to what is
-    /// independent of it.
+    /// insert(v, wut(E)): afterwards, v contains some sequence of the tree, up to events that are
+    /// independent of v.
     pub fn insert(&mut self, mut v: Vec<Planned>) {
         let mut node = self;
         let mut is_root = true;
@@ -254,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Trees that recursion on the stack of a test could not drop.
+    /// Trees so deep that recursion would overflow the stack of a test.
     #[test]
     fn a_deep_tree_is_read_and_dropped_and_one_that_is_too_deep_is_refused() {
         let chain = |length: usize| {

@@ -1,4 +1,4 @@
-//! Atomic accesses of a program that is not checked, with the strongest order.
+//! Atomic accesses of a program that is not checked, with the strongest memory order.
 
 macro_rules! widths {
     ($($module:ident: $type:ty, $atomic:ident;)*) => {
@@ -8,7 +8,7 @@ macro_rules! widths {
 
                 /// # Safety
                 ///
-                /// The program accesses the variable like this.
+                /// The program accesses the variable in this way.
                 pub(crate) unsafe fn load(pointer: *const $type) -> $type {
                     // SAFETY: as promised by the caller.
                     unsafe { $atomic::from_ptr(pointer.cast_mut()) }.load(SeqCst)
@@ -56,11 +56,11 @@ widths! {
     sixty_four: u64, AtomicU64;
 }
 
-/// Sixteen bytes, by the instruction that every processor has that runs this.
+/// Accesses of sixteen bytes, by an instruction that every supported processor has.
 pub(super) mod wide {
     /// # Safety
     ///
-    /// The program accesses the variable like this.
+    /// The program accesses the variable in this way.
     pub(crate) unsafe fn compare_exchange(
         pointer: *mut u128,
         expected: u128,
@@ -68,14 +68,14 @@ pub(super) mod wide {
     ) -> Result<u128, u128> {
         let (mut low, mut high) = (expected as u64, (expected >> 64) as u64);
         let is_equal: u8;
-        // SAFETY: as promised by the caller; rbx, which the compiler keeps for itself, is put back.
+        // SAFETY: as promised by the caller; rbx, which is reserved by the compiler, is restored.
         unsafe {
             std::arch::asm!(
                 "xchg rbx, rsi",
                 "lock cmpxchg16b [rdi]",
                 "sete r8b",
                 "mov rbx, rsi",
-                // Nothing in rbx, which has another value meanwhile.
+                // No operand is in rbx, which has another value meanwhile.
                 inout("rsi") new as u64 => _,
                 in("rdi") pointer,
                 out("r8b") is_equal,
@@ -93,7 +93,7 @@ pub(super) mod wide {
     ///
     /// As for [`compare_exchange`].
     pub(crate) unsafe fn load(pointer: *const u128) -> u128 {
-        // SAFETY: as promised by the caller; what is there is written again.
+        // SAFETY: as promised by the caller; the value does not change.
         unsafe { compare_exchange(pointer.cast_mut(), 0, 0) }.unwrap_or_else(|found| found)
     }
 

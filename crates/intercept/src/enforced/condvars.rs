@@ -1,4 +1,4 @@
-//! Condition variables, and futexes, which are like them.
+//! Condition variables, and futexes, which are similar.
 
 use super::mutexes::mutex;
 use super::refuse;
@@ -7,9 +7,9 @@ use enforce::blocking::{Condvar, Deadline, Waited, futex_wait, futex_wake};
 use libc::{c_int, c_long, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
 use std::sync::atomic::AtomicU32;
 
-/// The time of this clock.
+/// Converts a time of this clock.
 pub(super) fn deadline(clock: clockid_t, until: *const timespec) -> Deadline {
-    // SAFETY: the program gave the pointer.
+    // SAFETY: the program passed the pointer.
     let until = unsafe { &*until };
     Deadline {
         is_monotonic: clock == libc::CLOCK_MONOTONIC,
@@ -18,12 +18,12 @@ pub(super) fn deadline(clock: clockid_t, until: *const timespec) -> Deadline {
     }
 }
 
-/// The time of the clock that is usual.
+/// Converts a time of the default clock.
 pub(super) fn realtime(until: *const timespec) -> Deadline {
     deadline(libc::CLOCK_REALTIME, until)
 }
 
-/// The clock that a condition variable was made with, as the C library notes it.
+/// Returns the clock of a condition variable, as noted there by the C library.
 fn clock_of(condition: *mut pthread_cond_t) -> clockid_t {
     const FLAGS: usize = 9;
     const MONOTONIC: u32 = 2;
@@ -36,7 +36,7 @@ fn clock_of(condition: *mut pthread_cond_t) -> clockid_t {
 }
 
 fn condvar<'c>(condition: *mut pthread_cond_t) -> &'c Condvar {
-    // SAFETY: the program gave it; all functions for condition variables are ours.
+    // SAFETY: the program passed it; all functions for condition variables are ours.
     unsafe { Condvar::at(condition) }
 }
 
@@ -51,7 +51,7 @@ fn wait(
     }
 }
 
-/// In a process that was forked somebody may be in it who is not there.
+/// Destroys a condition variable. In a forked process it may list a waiter that does not exist.
 fn destroy(condition: *mut pthread_cond_t) {
     if enforce::is_thread_enforced() {
         condvar(condition).destroy();
@@ -135,14 +135,14 @@ const WAIT: c_int = 0;
 const WAKE: c_int = 1;
 const WAIT_BITSET: c_int = 9;
 const WAKE_BITSET: c_int = 10;
-/// The time is of the clock that may be set.
+/// Flag: the time is of the clock that can be set.
 const REALTIME: c_int = 256;
-/// The bits of an operation that are no flags.
+/// Mask of the operation without flags.
 const OPERATION: c_int = 0x7f;
 
-/// A wait or a wake; the result of the function `syscall`.
+/// Performs a wait or a wake. Returns the result of the function `syscall`.
 fn futex([word, operation, value, time]: [c_long; 4]) -> c_long {
-    // SAFETY: the program gave the address of the word, which it accesses atomically.
+    // SAFETY: the program passed the address of the word, which it accesses atomically.
     let word = unsafe { &*std::ptr::with_exposed_provenance::<AtomicU32>(word as usize) };
     let flags = operation as c_int;
     match flags & OPERATION {
@@ -163,7 +163,7 @@ fn futex([word, operation, value, time]: [c_long; 4]) -> c_long {
     }
 }
 
-/// When a wait is over: simple waits tell for how long, others until when.
+/// Returns the end of a wait: simple waits have a duration, others a point in time.
 fn end_of(flags: c_int, until: *const timespec) -> Deadline {
     if flags & OPERATION == WAIT_BITSET {
         let clock = match flags & REALTIME {
@@ -185,9 +185,9 @@ fn end_of(flags: c_int, until: *const timespec) -> Deadline {
     }
 }
 
-/// Fails as functions of the C library do.
+/// Fails like functions of the C library.
 pub(super) fn failing(error: c_int) -> c_long {
-    // SAFETY: errno is always there.
+    // SAFETY: every thread has an errno.
     unsafe { *libc::__errno_location() = error };
     -1
 }

@@ -1,10 +1,10 @@
-//! Copies of memory where plain accesses are events: word by word, as in a search.
+//! Copies of memory, word by word as in a search, where plain accesses are events.
 
 use libc::{c_int, c_void};
 
 const WORD: usize = 8;
 
-/// Copies as `memmove` does.
+/// Copies memory like `memmove`.
 ///
 /// # Safety
 ///
@@ -38,7 +38,7 @@ pub(crate) unsafe fn copy(to: *mut c_void, from: *const c_void, length: usize) -
     to
 }
 
-/// Fills as `memset` does.
+/// Fills memory like `memset`.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Ends of the process that run no handlers, and failures.
+//! Failures, and ends of the process that run no handlers.
 
 use libc::{c_char, c_int, c_uint};
 

@@ -1,4 +1,4 @@
-//! Mutexes, spin locks, barriers and what is done once.
+//! Mutexes, spin locks, barriers and one-time initialisation.
 
 use super::condvars::{deadline, realtime};
 use super::refuse;
@@ -7,7 +7,7 @@ use crate::image;
 use enforce::blocking::{Barrier, Entry, Mutex, Once, Refused, Side};
 use libc::{c_int, clockid_t, pthread_barrier_t, pthread_mutex_t, timespec};
 
-/// The error of POSIX.
+/// Returns the POSIX error code.
 fn error(refused: Refused) -> c_int {
     match refused {
         Refused::Busy => libc::EBUSY,
@@ -22,7 +22,7 @@ fn posix(result: Result<(), Refused>) -> c_int {
     result.map_or_else(error, |()| 0)
 }
 
-/// The error of C11.
+/// Returns the C11 error code.
 fn c11(result: Result<(), Refused>) -> c_int {
     match result.map_err(error) {
         Ok(()) => 0,
@@ -32,19 +32,19 @@ fn c11(result: Result<(), Refused>) -> c_int {
     }
 }
 
-/// The program's mutex.
+/// Returns the object of the program's mutex.
 pub(super) fn mutex<'m>(mutex: *mut pthread_mutex_t) -> &'m Mutex {
-    // SAFETY: the program gave it; all functions for mutexes are ours.
+    // SAFETY: the program passed it; all functions for mutexes are ours.
     unsafe { Mutex::at(mutex) }
 }
 
-/// The once of a guard of C++, beside the byte that compiled code looks at.
+/// Returns the `Once` of a C++ guard, beside the byte that compiled code reads.
 fn guarded<'o>(guard: *mut u8) -> &'o Once {
     // SAFETY: a guard has eight bytes; all functions for guards are ours.
     unsafe { Once::at(guard.add(4)) }
 }
 
-/// Tells those who wait, if an initialiser is unwound.
+/// Reports the failure to waiting threads if an initialiser is unwound.
 struct Failing<'o>(&'o Once);
 
 impl Drop for Failing<'_> {
@@ -59,7 +59,7 @@ fn once(control: *mut c_int, initialise: extern "C-unwind" fn()) {
         original!(pthread_once(control, initialise): fn(*mut c_int, extern "C-unwind" fn()) -> c_int);
         return;
     }
-    // SAFETY: the program gave it; all functions for it are ours.
+    // SAFETY: the program passed it; all functions for it are ours.
     let once = unsafe { Once::at(control) };
     if once.enter() == Entry::Initialise {
         let failing = Failing(once);
@@ -145,7 +145,7 @@ enforced! {
     }
 
     fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
-        // SAFETY: the program gave it; all functions for barriers are ours.
+        // SAFETY: the program passed it; all functions for barriers are ours.
         match unsafe { Barrier::at(barrier) }.wait() {
             true => libc::PTHREAD_BARRIER_SERIAL_THREAD,
             false => 0,
@@ -181,7 +181,7 @@ enforced! {
         if image::is_compilers(guard.addr()) {
             return original!(__cxa_guard_release(guard): fn(*mut u8));
         }
-        // SAFETY: the first byte of a guard tells whether it is done.
+        // SAFETY: the first byte of a guard records whether the initialisation is done.
         unsafe { crate::atomics::store_byte(guard, 1) };
         guarded(guard).done();
     }

@@ -6,7 +6,7 @@ use enforce::blocking::Semaphore;
 use libc::{c_char, c_int, c_uint, c_void, clockid_t, sem_t, timespec};
 
 fn semaphore<'s>(semaphore: *mut sem_t) -> &'s Semaphore {
-    // SAFETY: the program gave it; all functions for semaphores are ours.
+    // SAFETY: the program passed it; all functions for semaphores are ours.
     unsafe { Semaphore::at(semaphore) }
 }
 
@@ -54,7 +54,7 @@ enforced! {
 
     fn sem_getvalue(place: *mut sem_t, value: *mut c_int) -> c_int {
         let permits = semaphore(place).permits();
-        // SAFETY: the program gave the pointer.
+        // SAFETY: the program passed the pointer.
         unsafe { *value = c_int::try_from(permits).unwrap_or(c_int::MAX) };
         0
     }

@@ -8,14 +8,14 @@ use libc::{c_char, c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// Whether the program is enforced: 0 not known yet.
+/// Whether the program is enforced; 0 if unknown.
 static MODE: AtomicU8 = AtomicU8::new(0);
 const USUAL: u8 = 1;
 const ENFORCED: u8 = 2;
 
 static MAIN: OnceLock<Main> = OnceLock::new();
 
-/// Whether the environment says that the program is enforced.
+/// Checks whether the environment requests enforcement.
 pub(crate) fn is_on() -> bool {
     let mode = match MODE.load(Relaxed) {
         0 => look(),
@@ -28,14 +28,14 @@ pub(crate) fn is_on() -> bool {
 fn look() -> u8 {
     const NAME: &std::ffi::CStr = c"MAZURKA_ENFORCE";
     debug_assert_eq!(NAME.to_str(), Ok(enforce::ENFORCE));
-    // SAFETY: a valid name; nobody changes the environment while libraries start.
+    // SAFETY: a valid name; no thread changes the environment while libraries start.
     let is_there = unsafe { !libc::getenv(NAME.as_ptr()).is_null() };
     let mode = if is_there { ENFORCED } else { USUAL };
     MODE.store(mode, Relaxed);
     mode
 }
 
-/// Has [`enforced_main`] called in the place of the program's `main`, and what is to be done at the end as the last of all.
+/// Has [`enforced_main`] called in place of the program's `main`, and [`leave`] at the very end.
 pub(crate) fn run(main: Main) -> Main {
     MAIN.get_or_init(|| main);
     original!(__cxa_atexit(leave, std::ptr::null_mut(), std::ptr::null_mut()):
@@ -47,14 +47,14 @@ unsafe extern "C-unwind" fn leave(_: *mut c_void) {
     enforce::leave();
 }
 
-/// Called in the place of the program's `main`, when its constructors have run.
+/// Replaces the program's `main`; called when its constructors have run.
 unsafe extern "C-unwind" fn enforced_main(
     count: c_int,
     arguments: *mut *mut c_char,
     environment: *mut *mut c_char,
 ) -> c_int {
     let text = std::env::var(enforce::ENFORCE).unwrap_or_default();
-    // SAFETY: no thread of ours runs yet. Programs that this one starts are not enforced.
+    // SAFETY: no thread of ours runs yet. Processes started by this one are not enforced.
     unsafe { std::env::remove_var(enforce::ENFORCE) };
     threads::prepare();
     let started = Order::read(&text)
@@ -70,6 +70,6 @@ unsafe extern "C-unwind" fn enforced_main(
     let main = MAIN
         .get()
         .expect("the program's main is known since its start");
-    // SAFETY: as the C library would call it.
+    // SAFETY: the arguments are those of the C library.
     unsafe { main(count, arguments, environment) }
 }

@@ -1,4 +1,4 @@
-//! Threads: those of the system, which know by which path they were started.
+//! Threads of the system, each with the path by which it was started.
 
 use super::refuse;
 use crate::threads::is_detached;
@@ -13,13 +13,13 @@ use std::sync::{Mutex, PoisonError};
 type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
 type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
-/// Whether code of the program may run when the function of a thread has returned.
+/// Whether the program's code may run after the function of a thread has returned.
 static HAS_DESTRUCTORS: AtomicBool = AtomicBool::new(false);
 
-/// The key whose destructor tells that a thread ends, where the return of its function does not.
+/// Key whose destructor reports the end of a thread where the return of its function does not.
 static KEY: OnceLock<c_uint> = OnceLock::new();
 
-/// In the third of four rounds: destructors of the program have run in the first two.
+/// A thread ends in round 3 of 4: the program's destructors have run in the first two.
 const ROUNDS: usize = 3;
 
 unsafe extern "C-unwind" fn leaving(round: *mut c_void) {
@@ -35,38 +35,38 @@ fn keep(round: usize) {
     original!(pthread_setspecific(key, value): fn(c_uint, *const c_void) -> c_int);
 }
 
-/// Before the program begins.
+/// Prepares for the program, before it begins.
 pub(super) fn prepare() {
     let mut key = 0;
     original!(pthread_key_create(&raw mut key, leaving): fn(*mut c_uint, Destructor) -> c_int);
     KEY.get_or_init(|| key);
-    // The standard library makes a key for its threads, one of which follows the file: it is not the program's.
+    // The standard library's key is for our threads (one follows the file), not for the program's.
     enforce::internally(|| drop(std::thread::current()));
     unsafe extern "C" fn leave_parent() {
         enforce::off();
     }
-    // SAFETY: the function can be called at any moment.
+    // SAFETY: the function may be called at any time.
     unsafe { libc::pthread_atfork(None, None, Some(leave_parent)) };
 }
 
-/// The program has something to do at the ends of threads.
+/// Records that the program may run code at the ends of threads.
 fn has(destructor: Option<Destructor>) {
     if destructor.is_some() && !enforce::is_internal() {
         HAS_DESTRUCTORS.store(true, Relaxed);
     }
 }
 
-/// The main thread may end before the program.
+/// Prepares for an end of the main thread before that of the program.
 pub(super) fn keep_main() {
     keep(1);
 }
 
 unsafe extern "C-unwind" fn begin(child: *mut c_void) -> *mut c_void {
-    // SAFETY: `create` gave this one the child.
+    // SAFETY: `create` has passed the child to this thread.
     let child = unsafe { Child::from_raw(child) };
     let [start, argument] = child.carried();
     enforce::adopt(&child);
-    // SAFETY: `create` had the child carry the function and its argument, which the program gave.
+    // SAFETY: `create` has stored the function and its argument, which come from the program.
     let result = unsafe {
         let start: Start = std::mem::transmute(start);
         start(ptr::with_exposed_provenance_mut(argument))
@@ -79,7 +79,7 @@ unsafe extern "C-unwind" fn begin(child: *mut c_void) -> *mut c_void {
     result
 }
 
-/// Starts a thread by a function of the C library; its result.
+/// Starts a thread by a function of the C library. Returns the result of this function.
 fn create(
     thread: *const pthread_t,
     is_detached: bool,
@@ -96,13 +96,13 @@ fn create(
     if result != 0 {
         child.fails();
     } else if !is_detached {
-        // SAFETY: the C library wrote the handle. (Where a detached thread has it, that may be gone with the thread.)
+        // SAFETY: the C library has written the handle. (That of a detached thread may be gone.)
         note(unsafe { *thread }, child);
     }
     result
 }
 
-/// Children that may be polled, by their handles.
+/// Children that may be polled, with their handles.
 static CHILDREN: Mutex<Vec<(pthread_t, Child)>> = Mutex::new(Vec::new());
 
 fn with_children<R>(does: impl FnOnce(&mut Vec<(pthread_t, Child)>) -> R) -> R {
@@ -116,8 +116,8 @@ fn note(thread: pthread_t, child: Child) {
     });
 }
 
-/// The thread will not be polled any more, and its handle may be another's. In a process that was forked the list may be
-/// locked for ever.
+/// Removes a thread that is no longer polled: its handle may be reused. Does nothing in a forked
+/// process, where the list may be locked forever.
 fn forget(thread: pthread_t) {
     if enforce::is_thread_enforced() {
         with_children(|children| children.retain(|(other, _)| *other != thread));
@@ -130,8 +130,8 @@ fn joins(thread: pthread_t, result: *mut *mut c_void) -> c_int {
     original!(pthread_join(thread, result): fn(pthread_t, *mut *mut c_void) -> c_int)
 }
 
-/// Polls a thread: an event. One that has performed its last event is joined, though the system may not have seen its
-/// end yet.
+/// Polls a thread, which is an event. A thread that has performed its last event is joined,
+/// although the system may not have observed its end yet.
 fn polls(thread: pthread_t, result: *mut *mut c_void, tries: impl FnOnce() -> c_int) -> c_int {
     if !enforce::is_thread_enforced() {
         return tries();
@@ -156,7 +156,7 @@ enforced! {
     fn pthread_create(
         thread: *mut pthread_t, attributes: *const pthread_attr_t, start: Start, argument: *mut c_void,
     ) -> c_int {
-        // SAFETY: the program gave the attributes.
+        // SAFETY: the program passed the attributes.
         let is_detached = unsafe { is_detached(attributes) };
         create(thread, is_detached, (start, argument), |start, argument| {
             original!(pthread_create(thread, attributes, start, argument):

@@ -1,4 +1,4 @@
-//! Sleep: what a thread has performed is told before.
+//! Sleep. All performed events are published before it.
 
 use libc::{c_int, c_uint, clockid_t, timespec};
 

@@ -1,4 +1,4 @@
-//! System calls that a program makes by their numbers (`syscall`): each is a call of the function that does the same.
+//! System calls by number (`syscall`), each treated as a call of the function that does the same.
 
 use super::entry::Arguments;
 use super::{Callee, Name, report};
@@ -44,7 +44,7 @@ const NAMES: &[(c_long, &str)] = &[
     (libc::SYS_utimensat, "utimensat"), (libc::SYS_write, "write"), (libc::SYS_writev, "writev"),
 ];
 
-/// Those that change nothing which an interleaving decides about, and those that end the process: that is a failure with a schedule.
+/// System calls on whose order nothing depends, or that end the process: a failure with a schedule.
 const NO_EVENTS: [c_long; 9] = [
     libc::SYS_clock_nanosleep,
     libc::SYS_exit_group,
@@ -57,8 +57,8 @@ const NO_EVENTS: [c_long; 9] = [
     libc::SYS_tkill,
 ];
 
-/// Those of threads, processes, signals and sockets, and those that wait. Most of their functions are refused, too; others have to be called
-/// by their names.
+/// System calls for threads, processes, signals and sockets, and those that wait. Most of their
+/// functions are refused, too; the others must be called by name.
 #[rustfmt::skip]
 const REFUSED: &[(c_long, &str)] = &[
     (libc::SYS_alarm, "alarm"), (libc::SYS_io_uring_setup, "io_uring_setup"), (libc::SYS_setitimer, "setitimer"),
@@ -74,12 +74,12 @@ const REFUSED: &[(c_long, &str)] = &[
     (libc::SYS_waitid, "waitid"),
 ];
 
-/// The functions by the numbers of the calls.
+/// Returns the functions by the numbers of the calls.
 fn callees() -> &'static FxHashMap<c_long, Callee> {
     static CALLEES: OnceLock<FxHashMap<c_long, Callee>> = OnceLock::new();
     let callee = |name| {
         let symbol = CString::new(name).expect("a name has no zero byte");
-        // SAFETY: asks the dynamic linker. Only functions of the C library whose results are looked at are called.
+        // SAFETY: a lookup. Only functions of the C library whose results are examined are called.
         let function = unsafe { libc::dlsym(libc::RTLD_NEXT, symbol.as_ptr()) };
         let name = Name {
             name,
@@ -93,7 +93,7 @@ fn callees() -> &'static FxHashMap<c_long, Callee> {
     })
 }
 
-/// Any other call: an event at the system.
+/// Returns the callee for any other call, which is an event at the system.
 fn unknown() -> &'static Callee {
     static UNKNOWN: OnceLock<Callee> = OnceLock::new();
     UNKNOWN.get_or_init(|| {
@@ -105,11 +105,11 @@ fn unknown() -> &'static Callee {
     })
 }
 
-/// The program makes a system call. Its result, if it has been made.
+/// Handles a system call of the program. Returns the result if the call has been made.
 ///
 /// # Safety
 ///
-/// Called for a call of `syscall`, with its arguments.
+/// The call is one of `syscall`, with these arguments.
 pub(crate) unsafe fn enter(number: c_long, words: [c_long; 6]) -> Option<c_long> {
     if NO_EVENTS.contains(&number) {
         return None;
@@ -120,7 +120,7 @@ pub(crate) unsafe fn enter(number: c_long, words: [c_long; 6]) -> Option<c_long>
             let what = format!("the program makes the system call {name} by its number");
             native::refuse(code, what);
         }
-        // SAFETY: the program gave the pointers.
+        // SAFETY: the program passed the pointers.
         unsafe {
             match number {
                 libc::SYS_setrlimit => limits::meet(words[0] as u32, limit(words[1])),
@@ -140,7 +140,7 @@ pub(crate) unsafe fn enter(number: c_long, words: [c_long; 6]) -> Option<c_long>
     }
     let words = words.map(|word| word as usize);
     let mut arguments = Arguments::new(words, known.unwrap_or(unknown), frame());
-    // SAFETY: the function takes the arguments that the call has.
+    // SAFETY: the function takes the arguments of the call.
     let is_done = unsafe { report(&mut arguments) };
     is_done.then(|| arguments.result() as c_long)
 }

@@ -1,8 +1,10 @@
-//! What the compiled part of the C++ standard library does with strings, lists, trees and streams of the program.
+//! Accesses by the compiled part of the C++ library to strings, lists, trees and streams of the
+//! program.
 //!
-//! Before C++20, libstdc++ has its strings of `char` and `wchar_t` compiled, without hooks, and so has libc++. The standard says
-//! which calls may race: a function that is not `const` modifies its object, unless it only hands out a part of it
-//! ([res.on.data.races], [container.requirements.dataraces]). The layouts are those of the ABIs since gcc 5 and clang 7.
+//! Before C++20, libstdc++ and libc++ have their strings of `char` and `wchar_t` compiled without
+//! hooks. The standard defines which calls may race: a function that is not `const` modifies its
+//! object unless it only returns a part ([res.on.data.races], [container.requirements.dataraces]).
+//! The layouts are those of the ABIs since gcc 5 and clang 7.
 
 mod conversions;
 mod paths;
@@ -13,14 +15,13 @@ use super::entry::Arguments;
 use crate::heap;
 use streams::StreamCall;
 
-/// The effects of a function.
 #[derive(Clone, Copy)]
 pub(super) enum Effects {
     String(StringCall),
     Stream(StreamCall),
-    /// Of a number and its text, or of a path.
+    /// The effects on a number and its text, or on a path.
     Other(fn(&Arguments, &mut Reporter)),
-    /// Of the nodes of a list or a tree.
+    /// The effects on the nodes of a list or a tree.
     Nodes(fn(&Arguments, &mut Reporter)),
 }
 
@@ -28,37 +29,37 @@ pub(super) enum Effects {
 #[derive(Clone, Copy)]
 pub(super) struct StringCall {
     layout: Layout,
-    /// Which argument is the string.
+    /// Number of the argument that is the string.
     this: usize,
     object: Effect,
-    /// Another string, and what happens to it.
+    /// The argument that is another string, and the effect on it.
     other: Option<(usize, Effect)>,
-    /// How many arguments the function has, with the string.
+    /// Number of arguments of the function, including the string.
     arguments: usize,
 }
 
 #[derive(Clone, Copy)]
 struct Layout {
     is_gnu: bool,
-    /// Bytes of a character.
+    /// Size of a character in bytes.
     width: usize,
 }
 
-/// What a function does with a string.
+/// The effect of a function on a string.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Nothing,
-    /// Reads its pointer and length.
+    /// Reads the pointer and the length.
     Looks,
-    /// Reads its characters, too.
+    /// Reads the characters, too.
     Reads,
-    /// Writes its pointer and length.
+    /// Writes the pointer and the length.
     Sets,
-    /// Writes its characters, too.
+    /// Writes the characters, too.
     Writes,
 }
 
-/// The mangled class, and the layout.
+/// Mangled classes and their layouts.
 const STRINGS: [(&str, Layout); 4] = [
     (
         "St7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE",
@@ -90,14 +91,14 @@ const STRINGS: [(&str, Layout); 4] = [
     ),
 ];
 
-/// Functions that only look at the pointer and the length, `const` or not.
+/// Functions that only read the pointer and the length, `const` or not.
 const LOOKING: &str = " at back begin c_str capacity cbegin cend crbegin crend data empty end front length max_size rbegin rend size \
     _M_check _M_check_length _M_data _M_dispose _M_is_local _M_limit ";
 
-/// Functions of the library's own that change the characters of a string that has been made.
+/// Internal functions of the library that change the characters of an existing string.
 const CHANGING: &str = " _M_append _M_assign _M_erase _M_mutate _M_replace _M_replace_aux ";
 
-/// What the function with this mangled name does, if it is known.
+/// Returns the effects of the function with this mangled name, if they are known.
 pub(super) fn effects(name: &str) -> Option<Effects> {
     nodes(name)
         .map(Effects::Nodes)
@@ -107,7 +108,7 @@ pub(super) fn effects(name: &str) -> Option<Effects> {
         .or_else(|| paths::call(name).map(Effects::Other))
 }
 
-/// The name of a member without its class; whether it is `const`.
+/// Returns the name of a member without its class, and whether the member is `const`.
 fn member(name: &str) -> Option<(&str, bool)> {
     let constant = name.strip_prefix("_ZNK").map(|rest| (rest, true));
     constant.or_else(|| name.strip_prefix("_ZN").map(|rest| (rest, false)))
@@ -124,7 +125,7 @@ fn string_call(name: &str) -> Option<StringCall> {
         "C1" | "C2" => Effect::Sets,
         "D1" | "D2" | "ix" | "cv" => Effect::Looks,
         "substr" => Effect::Reads,
-        // Of a part, or of a class that is a member.
+        // Functions of a part, or of a nested class.
         "_Alloc_hider" | "get_allocator" | "_M_get_allocator" | "_M_local_data" | "_M_create" => {
             Effect::Nothing
         }
@@ -137,7 +138,7 @@ fn string_call(name: &str) -> Option<StringCall> {
     };
     Some(StringCall {
         layout,
-        // The result of `substr` is made where the first argument says.
+        // `substr` makes its result at the first argument.
         this: usize::from(name == "substr"),
         object,
         other: other_string(parameters),
@@ -145,7 +146,7 @@ fn string_call(name: &str) -> Option<StringCall> {
     })
 }
 
-/// The name of a member and its parameters, both mangled.
+/// Returns the name of a member and its parameters, both mangled.
 fn named(rest: &str) -> Option<(&str, &str)> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 {
@@ -158,7 +159,7 @@ fn named(rest: &str) -> Option<(&str, &str)> {
     Some((name, parameters.strip_prefix('E').unwrap_or(parameters)))
 }
 
-/// A parameter that is a string, behind numbers.
+/// Returns a string parameter, after any numbers.
 fn other_string(parameters: &str) -> Option<(usize, Effect)> {
     let other = parameters.trim_start_matches('m');
     let number = 1 + parameters.len() - other.len();
@@ -177,7 +178,7 @@ fn word(address: usize) -> usize {
     unsafe { pointer.read_unaligned() }
 }
 
-/// How many parameters there are, up to the first of a class.
+/// Counts the parameters up to the first of a class type.
 fn count(parameters: &str) -> usize {
     let mut rest = parameters;
     let mut count = 0;
@@ -194,7 +195,7 @@ fn count(parameters: &str) -> usize {
 }
 
 impl Effects {
-    /// How many arguments the result depends on, if the program's memory stays the same.
+    /// Returns the number of arguments on which the result depends, given the program's memory.
     pub(super) fn arguments(self) -> usize {
         match self {
             Effects::String(call) => call.arguments,
@@ -204,7 +205,7 @@ impl Effects {
         }
     }
 
-    /// Reports what the call does.
+    /// Reports the accesses of the call.
     pub(super) fn report(self, arguments: &Arguments, reporter: &mut Reporter) {
         match self {
             Effects::String(call) => {
@@ -224,7 +225,7 @@ impl Effects {
 impl Layout {
     fn report(self, string: usize, effect: Effect, reporter: &mut Reporter) {
         let size = if self.is_gnu { 32 } else { 24 };
-        // What is behind the pointer and the length are the characters of a short string.
+        // The characters of a short string follow the pointer and the length.
         let looked = if self.is_gnu { 16 } else { 24 };
         match effect {
             Effect::Nothing => {}
@@ -244,7 +245,7 @@ impl Layout {
         }
     }
 
-    /// The characters of a string; none if it has not been made yet.
+    /// Returns the characters of a string; none if the string does not exist yet.
     fn characters(self, string: usize) -> (usize, usize) {
         let [first, second, third] = [0, 8, 16].map(|offset| word(string + offset));
         let (start, count) = match (self.is_gnu, first & 1) {
@@ -268,7 +269,7 @@ impl Layout {
     }
 }
 
-/// Functions for the nodes of lists, maps and sets.
+/// Returns the effects of functions for the nodes of lists, maps and sets.
 fn nodes(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
     Some(match name {
         "_ZNSt8__detail15_List_node_base7_M_hookEPS0_" => |a, to| hook(a.word(0), a.word(1), to),
@@ -310,7 +311,7 @@ fn nodes(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
     })
 }
 
-/// Where a node of a list says which one is before it.
+/// Offset of the pointer to the previous node in a list node.
 const BEFORE: usize = 8;
 
 fn hook(node: usize, next: usize, reporter: &mut Reporter) {
@@ -325,7 +326,7 @@ fn unhook(node: usize, reporter: &mut Reporter) {
     reporter.writes((word(node) + BEFORE, 8));
 }
 
-/// All nodes of a list.
+/// Reports writes of all nodes of a list.
 fn relink(first: usize, reporter: &mut Reporter) {
     let mut node = first;
     loop {
@@ -337,13 +338,13 @@ fn relink(first: usize, reporter: &mut Reporter) {
     }
 }
 
-/// A node of a tree without its value: colour, parent, left and right.
+/// Size of a tree node without its value: colour, parent, left and right.
 const NODE: usize = 32;
 const PARENT: usize = 8;
 const LEFT: usize = 16;
 const RIGHT: usize = 24;
 
-/// The nodes from one up to the header of the tree may change.
+/// Reports that all nodes from one up to the header of the tree may change.
 fn rebalance(mut node: usize, header: usize, reporter: &mut Reporter) {
     while node != header && node != 0 {
         reporter.writes((node, NODE));
@@ -352,7 +353,7 @@ fn rebalance(mut node: usize, header: usize, reporter: &mut Reporter) {
     reporter.writes((header, NODE));
 }
 
-/// The way to the next node: down on one side and then on the other, or up.
+/// Reports the path to the next node: down on one side and then the other, or up.
 fn step(mut node: usize, [side, other]: [usize; 2], reporter: &mut Reporter) {
     reporter.reads((node + PARENT, NODE - PARENT));
     let mut next = word(node + side);

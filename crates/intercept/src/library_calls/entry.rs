@@ -1,4 +1,4 @@
-//! The code that runs between a call and the function: it reports the call and preserves all arguments.
+//! The code between a call and the function: it reports the call and preserves all arguments.
 
 use super::{Callee, report};
 use runtime::native::{self, Frame};
@@ -8,7 +8,7 @@ use runtime::native::{self, Frame};
 pub(crate) struct Arguments {
     words: [usize; 6],
     vectors: [[u64; 2]; 8],
-    /// What the program finds in `rax`.
+    /// The value that the program finds in `rax`.
     result: usize,
     callee: &'static Callee,
     frame: *const Frame,
@@ -24,15 +24,15 @@ pub(super) struct List {
     registers: usize,
 }
 
-/// Bytes of the arguments that are words, and of all that are in registers.
+/// Size in bytes of the word arguments, and of all arguments in registers.
 const WORDS: u32 = 48;
 const REGISTERS: u32 = 176;
 
-/// Bytes of the registers and the return address on the stack.
+/// Size in bytes of the registers and the return address on the stack.
 const FRAME: usize = 56;
 
 impl Arguments {
-    /// Those of a call that is made otherwise.
+    /// Returns the arguments of a call that is made in another way.
     pub(super) fn new(
         words: [usize; 6],
         callee: &'static Callee,
@@ -63,7 +63,7 @@ impl Arguments {
         self.result = result;
     }
 
-    /// An argument that is a word, by its number among those.
+    /// Returns the word argument with this number among the word arguments.
     pub(super) fn word(&self, number: usize) -> usize {
         let on_stack = || {
             let place = self.frame.addr() + FRAME + 8 * (number - self.words.len());
@@ -73,7 +73,7 @@ impl Arguments {
         self.words.get(number).copied().unwrap_or_else(on_stack)
     }
 
-    /// The arguments behind those that have names.
+    /// Returns the arguments after the named ones.
     pub(super) fn list(&self, named: usize) -> List {
         List {
             word_offset: 8 * named as u32,
@@ -83,20 +83,21 @@ impl Arguments {
         }
     }
 
-    /// Calls the function, which takes words and returns one.
+    /// Calls the function, which takes words and returns a word.
     ///
     /// # Safety
     ///
-    /// The program calls it so.
+    /// The program calls it with these arguments.
     pub(super) unsafe fn call(&self) -> usize {
         let [first, second, third, fourth, fifth, sixth] = self.words;
         // SAFETY: as promised by the caller.
         unsafe { self.function()(first, second, third, fourth, fifth, sixth) }
     }
 
-    /// The function, to be called with other words.
+    /// Returns the function, to be called with other words.
     pub(super) fn function(&self) -> Function {
-        // SAFETY: the slot of a function holds its address. One that takes fewer words ignores the others.
+        // SAFETY: the slot of a function holds its address. A function that takes fewer words
+        // ignores the others.
         unsafe { std::mem::transmute(self.callee.function) }
     }
 }
@@ -105,11 +106,11 @@ pub(super) type Function =
     unsafe extern "C-unwind" fn(usize, usize, usize, usize, usize, usize) -> usize;
 
 impl List {
-    /// The next argument that is a word.
+    /// Returns the next argument, which is a word.
     ///
     /// # Safety
     ///
-    /// The program passes one.
+    /// The program passes a word.
     pub(super) unsafe fn word(&mut self) -> usize {
         let mut place = self.registers + self.word_offset as usize;
         if self.word_offset < WORDS {
@@ -137,11 +138,11 @@ impl List {
     }
 }
 
-/// Called instead of the function that `r11` names: reports what the call accesses, then continues with the function.
+/// Replaces the function in `r11`: reports the accesses of the call, then jumps to the function.
 ///
 /// # Safety
 ///
-/// Jumped to where the program calls the function, with a [`Callee`] in `r11`.
+/// The program's call of the function jumps here, with a [`Callee`] in `r11`.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn enter() {
     std::arch::naked_asm!(
@@ -156,7 +157,7 @@ pub(crate) unsafe extern "C" fn enter() {
         "movaps [rsp + 96], xmm3", "movaps [rsp + 112], xmm4", "movaps [rsp + 128], xmm5",
         "movaps [rsp + 144], xmm6", "movaps [rsp + 160], xmm7",
         "mov [rsp + 176], rax", "mov [rsp + 184], r11", "mov [rsp + 192], r10",
-        // Other threads of the process, which are never inside, must not touch the frame.
+        // Other threads of the process, which are never inside, must not write the frame.
         "mov rax, fs:0",
         "cmp rax, [rip + {inside}]",
         "jne 2f",
@@ -169,14 +170,14 @@ pub(crate) unsafe extern "C" fn enter() {
         "call {wipe}",
         "3:",
         "test al, al",
-        // None of the following changes flags.
+        // None of the following instructions changes flags.
         "mov rdi, [rsp]", "mov rsi, [rsp + 8]", "mov rdx, [rsp + 16]",
         "mov rcx, [rsp + 24]", "mov r8, [rsp + 32]", "mov r9, [rsp + 40]",
         "movaps xmm0, [rsp + 48]", "movaps xmm1, [rsp + 64]", "movaps xmm2, [rsp + 80]",
         "movaps xmm3, [rsp + 96]", "movaps xmm4, [rsp + 112]", "movaps xmm5, [rsp + 128]",
         "movaps xmm6, [rsp + 144]", "movaps xmm7, [rsp + 160]",
         "mov rax, [rsp + 176]", "mov r11, [rsp + 184]", "mov r11, [r11]",
-        // The stack is left as it was before the call.
+        // Restore the stack to its content before the call.
         "xorps xmm15, xmm15",
         "mov qword ptr [rsp - 8], 0",
         "movaps [rsp], xmm15", "movaps [rsp + 16], xmm15", "movaps [rsp + 32], xmm15",

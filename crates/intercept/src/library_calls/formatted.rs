@@ -1,4 +1,4 @@
-//! Formats of `printf` and `scanf`, as far as they say which memory is read and written.
+//! Formats of `printf` and `scanf`, as far as they determine which memory is read and written.
 
 use super::entry::{Arguments, List};
 use super::spans::{text, wide_text};
@@ -6,19 +6,19 @@ use super::{ARE_EVENTS, Reporter, Span};
 use libc::{c_char, c_int};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A function that prints by a format, which is this argument.
+/// A function that prints by a format, which is the argument `format`.
 #[derive(Clone, Copy)]
 pub(crate) struct Printing {
     pub(super) format: usize,
-    /// The arguments are a `va_list` behind the format.
+    /// Whether the arguments are a `va_list` after the format.
     pub(super) is_list: bool,
-    /// It prints to the memory of its first argument: how much room that has.
+    /// The room in the memory of the first argument, if the function prints there.
     pub(super) room: Option<fn(&Arguments) -> usize>,
-    /// Its format and what it prints to have wide characters.
+    /// Whether the format and the output have wide characters.
     pub(super) is_wide: bool,
 }
 
-/// A function that reads its first argument by a format, which is the second one: text, or a file.
+/// A function that reads its first argument, a text or a file, by a format in the second one.
 #[derive(Clone, Copy)]
 pub(crate) struct Scanning {
     pub(super) is_text: bool,
@@ -44,7 +44,7 @@ fn list(arguments: &Arguments, format: usize, is_list: bool) -> List {
 impl Printing {
     pub(super) fn report(&self, arguments: &Arguments, reporter: &mut Reporter) {
         let format = arguments.word(self.format);
-        // Functions for warnings need none.
+        // Functions for warnings need no format.
         if format == 0 {
             return;
         }
@@ -63,7 +63,7 @@ impl Printing {
         };
         let mut rest = list;
         for conversion in Conversions::by_arguments(format, false) {
-            // SAFETY: the program passes what the format says.
+            // SAFETY: the program's arguments match the format.
             match unsafe { conversion.printed(&mut rest) } {
                 Printed::Nothing => {}
                 Printed::Reads(span) => reporter.reads(span),
@@ -75,7 +75,7 @@ impl Printing {
         };
         let room = room(arguments);
         let mut counted = list;
-        // SAFETY: as the program calls it, but that nothing is written.
+        // SAFETY: the arguments are those of the program, except that nothing is written.
         let length = unsafe {
             vsnprintf(
                 std::ptr::null_mut(),
@@ -95,7 +95,7 @@ impl Printing {
 }
 
 impl Scanning {
-    /// Calls the function, and reports what it reads and writes. Gives its result.
+    /// Calls the function, and reports its reads and writes. Returns its result.
     pub(super) fn perform(&self, arguments: &Arguments, reporter: &mut Reporter) -> c_int {
         let (source, format) = (arguments.word(0), arguments.word(1));
         reporter.reads(text(format));
@@ -112,14 +112,14 @@ impl Scanning {
             });
         }
         let mut taken = list;
-        // SAFETY: as the program calls it.
+        // SAFETY: the arguments are those of the program.
         let count = unsafe {
             match self.is_text {
                 true => __isoc99_vsscanf(source, format, &raw mut taken),
                 false => __isoc99_vfscanf(source, format, &raw mut taken),
             }
         };
-        // SAFETY: that of the thread that runs.
+        // SAFETY: the errno of the running thread.
         let error = unsafe { *libc::__errno_location() };
         reporter.call.goes_on();
         let are_events = ARE_EVENTS.load(Relaxed);
@@ -133,13 +133,14 @@ impl Scanning {
                 }
             },
         );
-        // SAFETY: likewise.
+        // SAFETY: the errno of the running thread.
         unsafe { *libc::__errno_location() = error };
         count
     }
 }
 
-/// Shows what the first conversions of a format write, and whether its size does not depend on what is read.
+/// Passes the memory that the first conversions of a format write to `shows`, with a flag: whether
+/// its size is independent of the input.
 fn scanned(format: usize, list: List, count: usize, mut shows: impl FnMut(Span, bool)) {
     let (mut list, mut left) = (list, count);
     for conversion in Conversions::by_arguments(format, true) {
@@ -155,7 +156,7 @@ fn scanned(format: usize, list: List, count: usize, mut shows: impl FnMut(Span, 
         let is_wide = conversion.length >= 8;
         let is_text = matches!(conversion.kind, b's' | b'S' | b'[') && !conversion.allocates;
         if is_text && count == usize::MAX {
-            // It is not there yet.
+            // The string does not exist yet.
             continue;
         }
         let span = match conversion.kind {
@@ -172,7 +173,7 @@ fn scanned(format: usize, list: List, count: usize, mut shows: impl FnMut(Span, 
     }
 }
 
-/// A format of wide characters in bytes.
+/// Converts a format of wide characters to bytes.
 fn narrowed(format: usize) -> Vec<u8> {
     let (start, length) = wide_text(format);
     let characters = std::ptr::with_exposed_provenance::<u32>(start);
@@ -183,7 +184,7 @@ fn narrowed(format: usize) -> Vec<u8> {
         .collect()
 }
 
-/// What a conversion of `printf` does with memory.
+/// The effect of a conversion of `printf` on memory.
 enum Printed {
     Nothing,
     Reads(Span),
@@ -194,23 +195,23 @@ enum Printed {
 #[derive(Clone, Copy)]
 struct Conversion {
     kind: u8,
-    /// Bytes of a number of this kind.
+    /// Size in bytes of a number of this kind.
     length: usize,
     width: Option<usize>,
     precision: Option<usize>,
-    /// Widths and precisions that are arguments: where the precision is one, the last of them.
+    /// Number of widths and precisions that are arguments. The precision is the last of them.
     stars: usize,
     has_precision_argument: bool,
     is_suppressed: bool,
     allocates: bool,
-    /// The argument that it takes by number; else the next one.
+    /// The number of its argument; `None` for the next one.
     argument: Option<usize>,
 }
 
 impl Conversion {
     /// # Safety
     ///
-    /// The program passes what the format says.
+    /// The program's arguments match the format.
     unsafe fn printed(&self, list: &mut List) -> Printed {
         let mut precision = self.precision;
         for star in 0..self.stars {
@@ -249,17 +250,17 @@ impl Conversion {
 /// The conversions of a format.
 struct Conversions {
     at: usize,
-    /// The format is one of `scanf`.
+    /// Whether the format is one of `scanf`.
     scans: bool,
 }
 
 impl Conversions {
-    /// Of a format at this address.
+    /// Returns the conversions of the format at this address.
     fn of(format: usize, scans: bool) -> Conversions {
         Conversions { at: format, scans }
     }
 
-    /// In the order of their arguments, each of which is taken once.
+    /// Returns the conversions in the order of their arguments, each of which is taken once.
     fn by_arguments(format: usize, scans: bool) -> Vec<Conversion> {
         let mut all: Vec<Conversion> = Conversions::of(format, scans).collect();
         if all.iter().any(|conversion| conversion.argument.is_some()) {
@@ -269,7 +270,7 @@ impl Conversions {
         all
     }
 
-    /// The number of an argument, which ends with `$`.
+    /// Parses the number of an argument, which ends with `$`.
     fn argument(&mut self) -> Option<usize> {
         let start = self.at;
         let number = self.number();
@@ -281,7 +282,7 @@ impl Conversions {
     }
 
     fn byte(&self) -> u8 {
-        // SAFETY: nothing behind the end of the format is read.
+        // SAFETY: nothing beyond the end of the format is read.
         unsafe { std::ptr::with_exposed_provenance::<u8>(self.at).read() }
     }
 
@@ -330,7 +331,7 @@ impl Iterator for Conversions {
             self.at += 1;
         }
         if self.takes(b'*') {
-            // Numbers of widths are those of integers, of which nothing is read.
+            // Numbered widths are integers, for which no memory is read.
             found.stars += usize::from(self.argument().is_none());
             found.is_suppressed = true;
         }

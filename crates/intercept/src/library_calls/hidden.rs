@@ -1,18 +1,18 @@
 //! State that the C library keeps for all threads.
 //!
-//! A word stands for each state. Where POSIX says that a function need not be thread-safe, uses are plain accesses of the word, and
-//! race. Those of what is protected (`protected`) are atomic.
+//! A word represents each state. Where POSIX does not require a function to be thread-safe, its
+//! uses are plain accesses of the word, and race. Uses of protected state (`protected`) are atomic.
 
 use super::Span;
 use std::cell::UnsafeCell;
 
-/// Words that stand for state. Their values stay 0.
+/// Words that represent state. Their values remain 0.
 #[repr(C)]
 struct Words(UnsafeCell<[u64; WORD_COUNT]>);
 
 const WORD_COUNT: usize = 512;
 
-// SAFETY: the words are accessed by the checker's one thread, and only as the program's memory.
+// SAFETY: only the checker's one thread accesses the words, and only as the program's memory.
 unsafe impl Sync for Words {}
 
 static WORDS: Words = Words(UnsafeCell::new([0; WORD_COUNT]));
@@ -33,11 +33,11 @@ pub(super) enum Hidden {
     Table,
     /// The result of `ecvt` and `fcvt`.
     Digits,
-    /// What `getopt` remembers besides its variables.
+    /// The state of `getopt` besides its variables.
     Options,
-    /// The result of `gethostbyname` and its kin.
+    /// The result of `gethostbyname` and similar functions.
     Host,
-    /// What functions for multibyte characters remember if the program gives them no state.
+    /// The state of functions for multibyte characters if the program passes them none.
     Shift,
 }
 
@@ -51,7 +51,7 @@ impl Hidden {
     }
 }
 
-/// What the word at an address stands for.
+/// Returns the name of the state that the word at an address represents.
 pub(crate) fn name_of(address: usize) -> Option<&'static str> {
     let number = address.checked_sub(word(0))? / 8;
     match number {
@@ -72,7 +72,7 @@ pub(crate) fn name_of(address: usize) -> Option<&'static str> {
     }
 }
 
-/// Where the words of state that is protected begin, and those of files.
+/// Numbers of the words of protected state, and of the first word of a file.
 const RANDOM: usize = 32;
 const SYSTEM: usize = 33;
 const ABSENT_FILE: usize = 34;
@@ -87,12 +87,12 @@ pub(super) fn word_of_system() -> usize {
     word(SYSTEM)
 }
 
-/// That of all files without a descriptor. Nothing changes it.
+/// Returns the word of all files without a descriptor. Nothing changes it.
 pub(super) fn word_of_absent_file() -> usize {
     word(ABSENT_FILE)
 }
 
-/// That of the file or stream with this number.
+/// Returns the word of the file or stream with this number.
 pub(super) fn word_of_file(number: usize) -> usize {
     word(FILES + number)
 }

@@ -1,8 +1,9 @@
-//! State that functions of the C library and of the system use atomically: the order of uses is explored.
+//! State that functions of the C library and of the system use atomically. The order of these uses
+//! is explored.
 //!
-//! Files and streams have words of their own. Everything else is "the system": names of files, descriptors, the folder, limits,
-//! the locale, actions for signals, and whatever a function keeps of which nothing is known here. Only functions that are known
-//! to keep nothing use none of it.
+//! Files and streams have words of their own. Everything else is "the system": file names,
+//! descriptors, the working directory, limits, the locale, signal actions, and unknown state. Only
+//! functions known to keep nothing do not use it.
 
 use super::entry::Arguments;
 use super::hidden::{
@@ -18,21 +19,21 @@ use std::sync::atomic::Ordering::{self, AcqRel, Relaxed};
 /// A use of state.
 #[derive(Clone, Copy)]
 pub(super) struct Use {
-    /// The word that stands for the state.
+    /// The word that represents the state.
     pub(super) word: usize,
     pub(super) how: How,
-    /// If it is a file: by which descriptor it is used.
+    /// The descriptor by which the state is used, if it is a file.
     pub(super) descriptor: Option<c_int>,
 }
 
-/// Uses conflict unless both only look.
+/// The kind of a use. Uses conflict unless both only look.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
     Looks,
     Changes(Ordering),
 }
 
-/// What a call uses.
+/// The state that a call uses.
 #[derive(Clone, Copy)]
 pub(super) enum Uses {
     State(fn(&Arguments) -> Option<Use>),
@@ -47,7 +48,7 @@ use Uses::State;
 
 type Row = (Uses, &'static str);
 
-/// The stream that is the argument with this number.
+/// Returns the use of the stream in the argument with this number.
 const fn stream<const NUMBER: usize>(is_locked: bool) -> Uses {
     Uses::Stream {
         of: |arguments| arguments.word(NUMBER),
@@ -71,7 +72,7 @@ const fn standard_output(is_locked: bool) -> Uses {
     }
 }
 
-/// Names of functions by what they use. A name may be in several rows.
+/// Names of functions by the state that they use. A name may be in several rows.
 const USES: &[Row] = &[
     (
         State(random),
@@ -145,7 +146,7 @@ const USES: &[Row] = &[
          setrlimit64 prlimit prlimit64 close dup2 dup3 _ZSt13set_terminatePFvvE _ZSt14set_unexpectedPFvvE fclose pclose tzset sigaction signal getpwent getgrent truncate truncate64 umask pthread_setname_np pthread_setschedparam pthread_setschedprio pthread_setaffinity_np sched_setaffinity \
          pthread_setattr_default_np setitimer alarm",
     ),
-    // Names have been looked up by the events above, and now the files are used.
+    // The events above look up names. Those below use the files.
     (
         State(named::<0>),
         "stat stat64 lstat lstat64 truncate truncate64 chmod chown lchown utime utimes lutimes link unlink remove rename creat creat64",
@@ -168,7 +169,7 @@ const USES: &[Row] = &[
     ),
 ];
 
-/// Functions that keep nothing, or for each thread. Those for other processes are called by enforced programs only.
+/// Functions that keep nothing, or per thread. Only enforced programs call those for processes.
 const KEEP_NOTHING: &str = "__cmsg_nxthdr __explicit_bzero_chk __fdelt_chk __fdelt_warn __inet_ntop_chk __isoc99_sscanf __mbsnrtowcs_chk __mbsrtowcs_chk \
     __sched_cpualloc __sched_cpufree __swprintf_chk __vswprintf_chk __wprintf_chk __xpg_basename a64l arc4random arc4random_buf \
     arc4random_uniform asctime asctime_r backtrace backtrace_symbols basename btowc clearenv clock clock_getcpuclockid confstr \
@@ -218,13 +219,13 @@ fn locale(arguments: &Arguments) -> Option<Use> {
     }
 }
 
-/// Where data is that can be read again. What is written to the standard descriptors cannot be read by the program.
+/// Returns the file, unless it is a standard output, which the program cannot read.
 fn descriptor<const NUMBER: usize>(arguments: &Arguments) -> Option<Use> {
     let descriptor = arguments.word(NUMBER) as c_int;
     (!matches!(descriptor, 1 | 2)).then(|| file(descriptor))
 }
 
-/// The file of a descriptor.
+/// Returns the use of the file of a descriptor.
 pub(super) fn file(descriptor: c_int) -> Use {
     // Where a program is enforced, only the number of its events matters.
     let name = match gate::is_inside() {
@@ -237,7 +238,7 @@ pub(super) fn file(descriptor: c_int) -> Use {
     }
 }
 
-/// The file that the argument with this number names. Only a file with a descriptor can be used otherwise.
+/// Returns the file named by this argument. Only a file with a descriptor has other uses.
 fn named<const NUMBER: usize>(arguments: &Arguments) -> Option<Use> {
     let folder = match NUMBER {
         0 => libc::AT_FDCWD,
@@ -254,12 +255,12 @@ fn named<const NUMBER: usize>(arguments: &Arguments) -> Option<Use> {
     }
 }
 
-/// Whether a file is emptied that is opened with the flags in the argument with this number.
+/// Checks whether the flags in the argument with this number empty the file that is opened.
 fn empties_descriptor(arguments: &Arguments, flags: usize) -> bool {
     arguments.word(flags) as c_int & libc::O_TRUNC != 0
 }
 
-/// Whether a file is emptied that is opened as a stream.
+/// Checks whether a file that is opened as a stream is emptied.
 fn empties_stream(arguments: &Arguments) -> bool {
     let mode = std::ptr::with_exposed_provenance::<c_char>(arguments.word(1));
     // SAFETY: the function that the program calls reads it.
@@ -280,7 +281,7 @@ unsafe extern "C" {
     static stderr: *mut FILE;
 }
 
-/// The data of a stream, unless it is a standard one that is only written.
+/// Returns the data of a stream, unless it is a standard stream that is only written.
 pub(super) fn data_of(stream: usize) -> Option<Use> {
     // SAFETY: the C library has set them.
     let output = unsafe { [stdout, stderr] }.map(<*mut FILE>::addr);
@@ -295,7 +296,7 @@ pub(super) fn data_of(stream: usize) -> Option<Use> {
     })
 }
 
-/// What a function of the system's libraries uses; `is_unknown` unless it is known to change nothing but memory.
+/// Returns a library function's uses of state; `is_unknown` if it may change more than memory.
 pub(super) fn uses(name: &str, is_unknown: bool) -> Vec<Uses> {
     static NOTHING: OnceLock<FxHashMap<&str, ()>> = OnceLock::new();
     let named = |(_, names): &&Row| names.split_whitespace().any(|other| other == name);
@@ -311,7 +312,7 @@ pub(super) fn uses(name: &str, is_unknown: bool) -> Vec<Uses> {
     }
 }
 
-/// Functions of C++ with a part of a name that may mean files, and that only count references to a locale or look at it.
+/// Checks for a C++ function whose name does not mean files. At most, it reads or counts a locale.
 fn is_of_cpp(name: &str) -> bool {
     const FILES: [&str; 6] = [
         "filebuf",

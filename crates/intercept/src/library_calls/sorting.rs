@@ -1,23 +1,23 @@
-//! Sorting where plain accesses are events: comparisons are code of the program, between which other threads run.
-//!
-//! So the elements are sorted in a copy on the stack of the thread. They are read before that and written after it.
+//! Sorting where plain accesses are events: other threads run between comparisons, which are code
+//! of the program. So a copy of the elements on the stack of the thread is sorted. The elements are
+//! read before that and written after it.
 
 use super::{Reporter, Span, entry::Arguments};
 use crate::gate;
 use report::Omission;
 use runtime::native as model;
 
-/// Bytes of the largest copy. Calls leave as many on the stack, which are wiped.
+/// Most bytes of a copy. Calls leave as many on the stack, which are wiped.
 const ROOM: usize = 4096;
 
 #[repr(align(16))]
 struct Elements([u8; ROOM]);
 
-/// Sorts the elements, which have been read, and writes them. False if there is no room for a copy.
+/// Sorts and writes the elements, which have been read. Returns false if the copy has no room.
 ///
 /// # Safety
 ///
-/// The program calls the function that sorts so; the gate is open.
+/// The program calls the sorting function with these arguments; the gate is open.
 pub(super) unsafe fn sort(
     arguments: &Arguments,
     (address, length): Span,
@@ -32,7 +32,7 @@ pub(super) unsafe fn sort(
     let mut copy = Elements([0; ROOM]);
     let start = copy.0.as_mut_ptr();
     let [count, size, compare, argument] = [1, 2, 3, 4].map(|number| arguments.word(number));
-    // SAFETY: the elements are there, and the copy has room for them; the program calls the function so.
+    // SAFETY: the elements exist, and the copy has room for them; the arguments are the program's.
     unsafe {
         start.copy_from_nonoverlapping(elements, length);
         gate::call(

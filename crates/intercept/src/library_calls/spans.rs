@@ -1,25 +1,25 @@
-//! The memory that the arguments of a call refer to.
+//! The memory to which the arguments of a call refer.
 
 use super::entry::Arguments;
 use super::{Copy, Span};
 use libc::c_char;
 
-/// Nothing.
+/// The empty span.
 pub(super) const NONE: Span = (0, 0);
 
 fn pointer<T>(address: usize) -> *const T {
     std::ptr::with_exposed_provenance(address)
 }
 
-/// What a function for words returns for them.
+/// Calls a function that returns a word about memory of the program.
 macro_rules! word_of {
     ($call:expr) => {
-        // SAFETY: the program calls a function that reads the same.
+        // SAFETY: the program calls a function that reads the same memory.
         unsafe { $call }
     };
 }
 
-/// A string with its terminating zero; empty for a null pointer.
+/// Returns a string with its terminating zero; empty for a null pointer.
 pub(super) fn text(start: usize) -> Span {
     match start {
         0 => NONE,
@@ -27,7 +27,7 @@ pub(super) fn text(start: usize) -> Span {
     }
 }
 
-/// A string of wide characters with its end.
+/// Returns a string of wide characters with its terminator.
 pub(super) fn wide_text(start: usize) -> Span {
     match start {
         0 => NONE,
@@ -35,14 +35,14 @@ pub(super) fn wide_text(start: usize) -> Span {
     }
 }
 
-/// Bytes of a string of at most this many characters.
+/// Returns the size in bytes of a string of at most `most` characters.
 pub(super) fn length_up_to(start: usize, most: usize) -> usize {
     // SAFETY: the program calls a function that reads as far.
     let ends = |&index: &usize| unsafe { *pointer::<c_char>(start + index) == 0 };
     (0..most).find(ends).map_or(most, |last| last + 1)
 }
 
-/// Bytes up to the first difference, the common end, or the limit.
+/// Returns the number of bytes up to the first difference, the common end, or the limit.
 fn compared<T: PartialEq + Default + std::marker::Copy>(
     [one, other]: [usize; 2],
     most: usize,
@@ -63,22 +63,22 @@ fn compared<T: PartialEq + Default + std::marker::Copy>(
 }
 
 impl Arguments {
-    /// A fixed number of bytes at the address that an argument holds.
+    /// Returns a fixed number of bytes at the address in an argument.
     pub(super) fn bytes(&self, start: usize, length: usize) -> Span {
         (self.word(start), length)
     }
 
-    /// The number of bytes that an argument gives.
+    /// Returns as many bytes as an argument specifies.
     pub(super) fn sized(&self, start: usize, length: usize) -> Span {
         self.bytes(start, self.word(length))
     }
 
-    /// The same for wide characters.
+    /// Returns as many wide characters as an argument specifies.
     pub(super) fn wide(&self, start: usize, count: usize) -> Span {
         self.bytes(start, self.word(count).saturating_mul(4))
     }
 
-    /// The number of items that one argument gives, of the size that another gives.
+    /// Returns as many items as one argument specifies, of the size in another argument.
     pub(super) fn items(&self, start: usize, count: usize, size: usize) -> Span {
         self.bytes(start, self.word(count).saturating_mul(self.word(size)))
     }
@@ -91,13 +91,13 @@ impl Arguments {
         wide_text(self.word(start))
     }
 
-    /// A string of which the function reads a limited number of bytes.
+    /// Returns a string of which the function reads a limited number of bytes.
     pub(super) fn text_up_to(&self, start: usize, most: usize) -> Span {
         let start = self.word(start);
         (start, length_up_to(start, self.word(most)))
     }
 
-    /// The same of wide characters.
+    /// Returns a wide string of which the function reads a limited number of characters.
     pub(super) fn wide_text_up_to(&self, start: usize, most: usize) -> Span {
         let (start, most) = (pointer::<libc::wchar_t>(self.word(start)), self.word(most));
         let mut count = 0;
@@ -108,28 +108,28 @@ impl Arguments {
         (start.addr(), 4 * most.min(count + 1))
     }
 
-    /// A string that is compared with the other one.
+    /// Returns the part of a string that a comparison with the other string reads.
     pub(super) fn compared_text(&self, start: usize, most: usize) -> Span {
         let length = compared::<u8>([self.word(0), self.word(1)], most, |byte| byte, true);
         self.bytes(start, length)
     }
 
-    /// The same without regard to case.
+    /// Returns the part of a string that a comparison without regard to case reads.
     pub(super) fn caseless_text(&self, start: usize, most: usize) -> Span {
         let normal = |byte: u8| byte.to_ascii_lowercase();
         let length = compared([self.word(0), self.word(1)], most, normal, true);
         self.bytes(start, length)
     }
 
-    /// The same of wide characters.
+    /// Returns the part of a wide string that a comparison reads.
     pub(super) fn compared_wide_text(&self, start: usize, most: usize) -> Span {
         let length = compared::<u32>([self.word(0), self.word(1)], most, |word| word, true);
         self.bytes(start, length)
     }
 
-    /// What a search reads: up to and including the match, or everything.
+    /// Returns the part that a search reads: up to and including the match, or everything.
     pub(super) fn searched(&self, all: Span, bytes: usize) -> Span {
-        // SAFETY: as the program calls it: such a function changes nothing.
+        // SAFETY: the arguments are those of the program; a function like this changes nothing.
         let found = unsafe { self.call() };
         match found {
             0 => all,
@@ -137,22 +137,22 @@ impl Arguments {
         }
     }
 
-    /// The bytes of a string that the function counts, and the byte behind them.
+    /// Returns the bytes of a string that the function counts, and the byte after them.
     pub(super) fn counted(&self) -> Span {
-        // SAFETY: as the program calls it: such a function changes nothing.
+        // SAFETY: the arguments are those of the program; a function like this changes nothing.
         self.bytes(0, unsafe { self.call() } + 1)
     }
 
-    /// The number at the beginning of a string and the byte behind it, as `strtol` and the like read it.
+    /// Returns the number at the start of a string and the byte after it, as `strtol` etc. read it.
     pub(super) fn number(&self) -> Span {
         let mut end = 0_usize;
         let to_end = (&raw mut end).expose_provenance();
-        // SAFETY: as the program calls it, but for where the end is written.
+        // SAFETY: the arguments are those of the program, except for the place of the end.
         unsafe { self.function()(self.word(0), to_end, self.word(2), 0, 0, 0) };
         self.bytes(0, end - self.word(0) + 1)
     }
 
-    /// The same for functions that do not say where it ends.
+    /// Returns an integer and the byte after it, for functions that do not return its end.
     pub(super) fn integer(&self) -> Span {
         let mut end = std::ptr::null_mut();
         let start = self.word(0);
@@ -167,7 +167,7 @@ impl Arguments {
         self.bytes(0, end.addr() - start + 1)
     }
 
-    /// A copy of this many bytes, unless there is nothing to copy or the room that an argument gives is too small.
+    /// Returns a copy of this many bytes; none if that is zero, or exceeds the argument `room`.
     pub(super) fn copy(&self, length: usize, room: Option<usize>) -> Option<Copy> {
         let fits = room.is_none_or(|room| length <= self.word(room));
         let [to, from] = [self.word(0), self.word(1)];
@@ -179,7 +179,7 @@ impl Arguments {
         })
     }
 
-    /// A copy of a string behind another one.
+    /// Returns the copy that appends a string to another one.
     pub(super) fn joined(&self, room: Option<usize>) -> Option<Copy> {
         let (before, length) = (self.text(0).1.checked_sub(1)?, self.text(1).1);
         self.copy(length, None)?;
@@ -191,7 +191,8 @@ impl Arguments {
         })
     }
 
-    /// The part of a string that `strtok_r` and the like read next: behind delimiters, with the byte behind it.
+    /// Returns the memory that `strtok_r` etc. read next: delimiters, the token, and the byte after
+    /// it.
     pub(super) fn token(&self, start: usize, skips: bool) -> Span {
         if start == 0 {
             return NONE;
@@ -205,7 +206,7 @@ impl Arguments {
         (start, skipped + length + 1)
     }
 
-    /// The delimiter behind it, which is overwritten; nothing at the end of the string.
+    /// Returns the delimiter after it, which is overwritten; nothing at the end of the string.
     pub(super) fn end_of_token(&self, start: usize, skips: bool) -> Span {
         let (start, length) = self.token(start, skips);
         let end = (start + length).saturating_sub(1);
@@ -217,7 +218,7 @@ impl Arguments {
         }
     }
 
-    /// Where `strtok_r` continues.
+    /// Returns the address at which `strtok_r` continues.
     pub(super) fn token_start(&self) -> usize {
         match self.word(0) {
             0 => self.word_at(2),
@@ -225,14 +226,14 @@ impl Arguments {
         }
     }
 
-    /// The word at the address that an argument is.
+    /// Returns the word at the address in an argument.
     pub(super) fn word_at(&self, number: usize) -> usize {
         // SAFETY: the function reads it.
         unsafe { pointer::<usize>(self.word(number)).read() }
     }
 }
 
-/// The bytes that a function has read by its own account; none if it has failed.
+/// Returns the number of bytes that a function reports to have read; 0 if it has failed.
 pub(super) fn count(result: usize) -> usize {
     (result as isize).max(0) as usize
 }

@@ -1,4 +1,4 @@
-//! What each function reads and writes.
+//! The reads and writes of each function.
 
 use super::Act::{self, Copies, Prints, Reads, Results, Scans, Sorts, Writes};
 use super::Copy;
@@ -11,20 +11,20 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 type Row = (&'static str, &'static [Act]);
 
-/// Whether all that the function accesses is memory of the program.
+/// Checks whether the function accesses only memory of the program.
 pub(super) fn is_of_memory(name: &str) -> bool {
     let mut rows = [STRINGS, WIDE, FORMATS].into_iter().flatten();
     rows.any(|(names, _)| names.split(' ').any(|other| other == name))
 }
 
-/// A variable of the C library, which the linker may have put into the program.
+/// Returns a variable of the C library, which the linker may have copied into the program.
 fn variable(name: &CStr, size: usize) -> super::Span {
-    // SAFETY: a name of C.
+    // SAFETY: the name is a terminated string.
     let place = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.addr();
     if place == 0 { NONE } else { (place, size) }
 }
 
-/// Names of functions that do the same, and what they do.
+/// Names of functions with the same effects, and these effects.
 pub(super) const TABLE: [&[Row]; 7] = [
     STRINGS,
     WIDE,
@@ -38,11 +38,11 @@ pub(super) const TABLE: [&[Row]; 7] = [
 const TIMESPEC: usize = size_of::<libc::timespec>();
 const TM: usize = size_of::<libc::tm>();
 const STAT: usize = size_of::<libc::stat>();
-/// `struct drand48_data`.
+/// Size of `struct drand48_data`.
 const DRAND: usize = 24;
 const ATTRIBUTES: usize = size_of::<libc::pthread_attr_t>();
 
-/// What a function writes if it returns 0.
+/// A write that a function performs if it returns 0.
 macro_rules! if_zero {
     ($arguments:ident, $span:expr) => {
         Results {
@@ -52,7 +52,7 @@ macro_rules! if_zero {
     };
 }
 
-/// What a function writes at most if it does not return a null pointer.
+/// The most that a function writes if it does not return a null pointer.
 macro_rules! if_found {
     ($arguments:ident, $span:expr, $most:expr) => {
         Results {
@@ -62,7 +62,7 @@ macro_rules! if_found {
     };
 }
 
-/// A result that the library has at the same place for all threads; where that is is known from the first call on.
+/// A result that the library keeps at one address for all threads, known from the first call on.
 macro_rules! shared_result {
     ($size:expr) => {{
         static PLACE: AtomicUsize = AtomicUsize::new(0);
@@ -141,7 +141,7 @@ const STRINGS: &[Row] = &[
     ("atof", &[Reads(|a| a.decimal())]),
     ("strtol strtoll strtoul strtoull __isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strtoull strtoimax \
       strtoumax strtod strtof", &[Reads(|a| a.number()), Writes(|a| a.bytes(1, 8))]),
-    // It returns its result in an x87 register, which must be empty otherwise.
+    // It returns its result in an x87 register, which must be empty before.
     ("strtold", &[Reads(|a| a.decimal()), Writes(|a| a.bytes(1, 8))]),
 ];
 
@@ -428,7 +428,7 @@ const REST: &[Row] = &[
     ("sincos", &[Writes(|a| a.bytes(0, 8)), Writes(|a| a.bytes(1, 8))]),
 ];
 
-/// What a function for multibyte characters remembers: the program's, or the library's own.
+/// Returns the state of a function for multibyte characters: the program's, or the library's own.
 fn shift(a: &Arguments, number: usize) -> super::Span {
     match a.word(number) {
         0 => Hidden::Shift.span(),
@@ -436,7 +436,7 @@ fn shift(a: &Arguments, number: usize) -> super::Span {
     }
 }
 
-/// What a sort reads and writes: one item is sorted already.
+/// Returns the memory that a sort reads and writes: none for one item, which is already sorted.
 fn sorted(a: &Arguments) -> (usize, usize) {
     match a.word(1) {
         0 | 1 => NONE,
@@ -444,7 +444,7 @@ fn sorted(a: &Arguments) -> (usize, usize) {
     }
 }
 
-/// The same copy by a function that returns the end of the copy, less this many bytes.
+/// Returns the copy for a function that returns the end of the copy minus `left` bytes.
 fn behind(copy: Option<Copy>, left: usize) -> Option<Copy> {
     copy.map(|copy| Copy {
         result: copy.to + copy.length - left,
@@ -452,7 +452,7 @@ fn behind(copy: Option<Copy>, left: usize) -> Option<Copy> {
     })
 }
 
-/// How much `memccpy` copies.
+/// Returns the number of bytes that `memccpy` copies.
 fn until_byte(a: &Arguments) -> usize {
     let (start, most) = a.sized(1, 3);
     let source = std::ptr::with_exposed_provenance(start);
@@ -464,7 +464,7 @@ fn until_byte(a: &Arguments) -> usize {
     }
 }
 
-/// The line that `getline` has read, with its end.
+/// Returns the line that `getline` has read, with its terminator.
 fn line(a: &Arguments, result: usize) -> (usize, usize) {
     match result as isize {
         ..0 => NONE,
@@ -472,7 +472,7 @@ fn line(a: &Arguments, result: usize) -> (usize, usize) {
     }
 }
 
-/// Bytes of an address of the internet in its binary form.
+/// Returns the size in bytes of a binary internet address.
 fn internet_address_size(a: &Arguments) -> usize {
     match a.word(0) as i32 {
         libc::AF_INET => 4,

@@ -1,17 +1,17 @@
-//! Buffers of calls that have several (`readv`).
+//! Buffers of calls that have several of them (`readv`).
 
 use super::Span;
 use super::entry::Arguments;
 use super::spans::NONE;
 use libc::iovec;
 
-/// The buffers of a call: an array of `iovec`, and how many there are.
+/// Returns the buffers of a call: the address of an array of `iovec`, and its length.
 pub(crate) type Vectors = fn(&Arguments) -> (usize, usize);
 
-/// The system refuses calls with more buffers, and with more bytes than a signed number can count.
+/// Most buffers of a call. The system refuses more, and more bytes than a signed number can count.
 const MOST: usize = 1024;
 
-/// The array itself.
+/// Returns the array itself.
 pub(super) fn array((start, count): (usize, usize)) -> Span {
     match start {
         0 => NONE,
@@ -20,7 +20,7 @@ pub(super) fn array((start, count): (usize, usize)) -> Span {
     }
 }
 
-/// The buffers, as far as so many bytes fill them. None if the system refuses the call.
+/// Returns the buffers, as far as `bytes` bytes fill them. Empty if the system refuses the call.
 pub(super) fn spans(
     (start, count): (usize, usize),
     mut bytes: usize,
@@ -44,7 +44,7 @@ pub(super) fn spans(
     })
 }
 
-/// Those of the second and the third argument.
+/// Returns the buffers in the second and the third argument.
 pub(super) fn listed(arguments: &Arguments) -> (usize, usize) {
     (arguments.word(1), arguments.word(2))
 }

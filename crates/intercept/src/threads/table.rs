@@ -1,4 +1,4 @@
-//! What POSIX knows of the threads of the program.
+//! The POSIX state of the program's threads.
 
 use super::{Destructor, Start};
 use crate::gate::{self, Own};
@@ -7,54 +7,54 @@ use libc::{c_int, c_void};
 use runtime::native::{self, ControlWords};
 use std::ptr;
 
-/// A thread of the program. Plain data: it is copied often.
+/// A thread of the program. It is plain data, since it is copied often.
 #[derive(Clone, Copy)]
 pub(crate) struct Thread {
     pub(super) start: Option<Start>,
     pub(super) argument: *mut c_void,
     pub(super) result: *mut c_void,
-    /// `start` returns an `int`, as threads of C11 do.
+    /// Whether `start` returns an `int`, as in threads of C11.
     pub(super) returns_int: bool,
     pub(super) is_detached: bool,
     pub(crate) is_joined: bool,
-    /// It unwinds itself to its end.
+    /// Whether it unwinds itself to its end.
     is_ending: bool,
-    /// It has run its destructors, so that its thread-local memory is gone.
+    /// Whether its destructors have run, so that its thread-local memory is gone.
     pub(super) has_ended: bool,
     pub(super) cancel_state: c_int,
-    /// How it computes with floating-point numbers when it starts: as its creator does.
+    /// Its floating-point control words at the start: those of its creator.
     pub(super) words: ControlWords,
     /// Its clock, in nanoseconds.
     pub(super) clock: u64,
-    /// What the clock was when the thread looked at it last.
+    /// Its clock when the thread last read it.
     pub(super) looked_at: u64,
     /// The state of its random numbers.
     pub(super) random: u64,
-    /// The signals that it blocks; a new thread blocks those of its creator.
+    /// The signals that it blocks, initially those of its creator.
     pub(crate) blocked: u64,
-    /// What the program calls it, a string of C.
+    /// The name that the program has given to it, a terminated string.
     pub(crate) name: [u8; NAME],
 }
 
-/// What a thread has many of; mostly none.
+/// Lists of a thread's data, mostly empty.
 #[derive(Clone, Default)]
 pub(crate) struct Lists {
-    /// By key.
+    /// Its values by key.
     pub(crate) values: Vec<*mut c_void>,
     /// Destructors of `thread_local` objects, with their arguments.
     pub(super) at_exit: Vec<(Destructor, *mut c_void)>,
-    /// Where its handlers for its end begin (`pthread_cleanup_push`).
+    /// Places of its handlers for its end (`pthread_cleanup_push`).
     handlers: Vec<*mut c_void>,
-    /// Addresses of the mutexes that it holds and that survive it, the youngest last.
+    /// Addresses of the robust mutexes that it holds, the youngest last.
     pub(super) robust: Vec<usize>,
 }
 
-/// Bytes of the name of a thread, with the last one.
+/// Size in bytes of the name of a thread, with the terminator.
 pub(crate) const NAME: usize = 16;
 
 /// The state of a thread that can be cancelled.
 pub(crate) const CANCEL_ENABLE: c_int = 0;
-/// That of one that cannot.
+/// The state of a thread that cannot be cancelled.
 pub(crate) const CANCEL_DISABLE: c_int = 1;
 
 /// Indexed by thread.
@@ -63,7 +63,7 @@ static THREADS: Own<Vec<Thread>> = Own::new(Vec::new());
 static LISTS: Own<Vec<Lists>> = Own::new(Vec::new());
 /// Whether any of the lists has been used in any execution.
 static HAS_LISTS: Own<bool> = Own::new(false);
-/// Indexed by thread: its thread pointer, from one execution to the next.
+/// Thread pointers, indexed by thread. They are kept between executions.
 static POINTERS: Own<Vec<usize>> = Own::new(Vec::new());
 
 /// A copy of the threads.
@@ -74,7 +74,7 @@ pub(crate) struct Saved {
     pointers: Vec<usize>,
 }
 
-/// The thread pointers of the threads that have one of their own.
+/// Returns the thread pointers of the threads that have one of their own.
 pub(crate) fn pointers() -> impl Iterator<Item = usize> {
     let pointers = POINTERS.get().iter().copied();
     pointers.filter(|&pointer| pointer != 0 && pointer != gate::checker())
@@ -90,7 +90,7 @@ pub(crate) fn save_to(copy: &mut Saved) {
     }
 }
 
-/// Puts back what was copied. Threads that were not there keep their thread pointers.
+/// Restores the threads from a copy. Threads that are not in it keep their thread pointers.
 pub(crate) fn restore_from(copy: &Saved) {
     THREADS.get()[..copy.threads.len()].copy_from_slice(&copy.threads);
     if *HAS_LISTS.get() {
@@ -103,67 +103,68 @@ pub(crate) fn restore_from(copy: &Saved) {
 }
 
 impl Saved {
-    /// Thread pointers, of threads that have one of their own.
+    /// Returns the thread pointers of the threads that have one of their own.
     pub(crate) fn pointers(&self) -> impl Iterator<Item = usize> {
         let pointers = self.pointers.iter().copied();
         pointers.filter(|&pointer| pointer != gate::checker())
     }
 }
 
-/// How many threads have been in any execution.
+/// Returns the number of threads that have been in any execution.
 pub(crate) fn count() -> usize {
     THREADS.get().len()
 }
 
-/// The thread with this number.
+/// Returns the thread with this number.
 #[inline(always)]
 pub(crate) fn at(index: usize) -> &'static mut Thread {
     &mut THREADS.get()[index]
 }
 
-/// What the thread with this number has many of, to be looked at.
+/// Returns the lists of the thread with this number, for reading.
 #[inline(always)]
 pub(crate) fn lists_at(index: usize) -> &'static Lists {
     &LISTS.get()[index]
 }
 
-/// The same to be changed.
+/// Returns the lists of the thread with this number, for changes.
 pub(crate) fn lists_of(index: usize) -> &'static mut Lists {
     *HAS_LISTS.get() = true;
     &mut LISTS.get()[index]
 }
 
-/// The number of the thread that runs.
+/// Returns the number of the running thread.
 #[inline(always)]
 pub(crate) fn own_index() -> usize {
     runtime::current().index()
 }
 
-/// The thread that runs.
+/// Returns the running thread.
 #[inline(always)]
 pub(crate) fn own() -> &'static mut Thread {
     at(own_index())
 }
 
-/// The thread that runs, as the owner of a mutex.
+/// Returns the number of the running thread as the owner of a mutex.
 #[inline(always)]
 pub(crate) fn own_number() -> c_int {
     own_index() as c_int + 1
 }
 
-/// The clock of the thread that runs.
+/// Returns the clock of the running thread.
 pub(crate) fn own_time() -> &'static mut u64 {
     &mut own().clock
 }
 
-/// The thread that runs looks at its clock.
+/// Reads the clock of the running thread.
 pub(crate) fn look_at_clock() -> u64 {
     let own = own();
     own.looked_at = own.clock;
     own.clock
 }
 
-/// Adds what the thread with this number can find out of itself. Its clock counts only as far as it has looked at it.
+/// Appends the state that the thread with this number can observe of itself. Its clock counts as of
+/// the last reading.
 pub(crate) fn tell(index: usize, state: &mut Vec<u8>) {
     let Thread {
         cancel_state,
@@ -190,87 +191,87 @@ pub(crate) fn tell(index: usize, state: &mut Vec<u8>) {
     );
 }
 
-/// The state of the random numbers of the thread that runs.
+/// Returns the state of the random numbers of the running thread.
 pub(crate) fn own_random() -> &'static mut u64 {
     &mut own().random
 }
 
-/// What the thread that runs gives to whoever joins it.
+/// Sets the result of the running thread for the thread that joins it.
 pub(crate) fn set_result(result: *mut c_void) {
     own().result = result;
 }
 
-/// Whether the thread that runs acts on requests to end.
+/// Checks whether the running thread acts on requests to end.
 pub(crate) fn can_be_cancelled() -> bool {
     own().cancel_state == CANCEL_ENABLE
 }
 
-/// Gives the state before.
+/// Sets the cancellation state. Returns the previous one.
 pub(crate) fn set_cancel_state(state: c_int) -> c_int {
     std::mem::replace(&mut own().cancel_state, state)
 }
 
-/// The thread that runs registers a handler for its end.
+/// Registers a handler for the end of the running thread.
 pub(crate) fn add_handler(place: *mut c_void) {
     let lists = lists_of(own_index());
     native::privately(|| lists.handlers.push(place));
 }
 
-/// The youngest handler of the thread that runs, no longer registered.
+/// Removes and returns the youngest handler of the running thread.
 pub(crate) fn take_handler() -> Option<*mut c_void> {
     lists_of(own_index()).handlers.pop()
 }
 
-/// The thread that runs ends, by unwinding itself.
+/// Ends the running thread by unwinding.
 pub(crate) fn unwind() -> ! {
     own().is_ending = true;
     native::return_from_thread()
 }
 
-/// Whether the thread with this number does that.
+/// Checks whether the thread with this number unwinds itself to its end.
 pub(crate) fn is_ending(index: usize) -> bool {
     at(index).is_ending
 }
 
-/// Notes what the thread that runs leaves to be done.
+/// Registers a destructor for the end of the running thread.
 pub(crate) fn at_exit(destructor: Destructor, object: *mut c_void) {
     let lists = lists_of(own_index());
     native::privately(|| lists.at_exit.push((destructor, object)));
 }
 
-/// The thread that runs has taken a mutex that survives it.
+/// Records that the running thread has taken a robust mutex.
 pub(crate) fn hold_robust(mutex: usize) {
     let lists = lists_of(own_index());
     native::privately(|| lists.robust.push(mutex));
 }
 
-/// It gives it back.
+/// Records that the running thread has released a robust mutex.
 pub(crate) fn release_robust(mutex: usize) {
     lists_of(own_index()).robust.retain(|&held| held != mutex);
 }
 
-/// The one that it has taken last, which it gives back.
+/// Removes and returns the robust mutex that the running thread has taken last.
 pub(crate) fn youngest_robust() -> Option<usize> {
     lists_of(own_index()).robust.pop()
 }
 
-/// The thread pointer of the thread that runs.
+/// Returns the thread pointer of the running thread.
 pub(crate) fn own_pointer() -> usize {
     pointer_of(own_index())
 }
 
-/// Whether this is thread-local memory of a thread that has ended.
+/// Checks whether this is thread-local memory of a thread that has ended.
 #[cold]
 pub(crate) fn is_local_of_ended(address: usize) -> bool {
     own_memory::thread_of_stack(address).is_some_and(|index| index < count() && at(index).has_ended)
 }
 
-/// The thread pointer of the thread with this number.
+/// Returns the thread pointer of the thread with this number.
 pub(crate) fn pointer_of(index: usize) -> usize {
     POINTERS.get()[index]
 }
 
-/// A thread is about to be started.
+/// Prepares the entry of a thread that is about to start.
 pub(super) fn prepare(
     index: usize,
     start: Option<Start>,

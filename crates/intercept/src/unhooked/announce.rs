@@ -1,4 +1,5 @@
-//! The announcement of one access, called in the middle of the program's code: all that the program has in registers stays.
+//! The announcement of one access, called in the middle of the program's code. It preserves all
+//! registers of the program.
 
 use crate::gate::{self, close, is_inside};
 use crate::heap;
@@ -9,14 +10,14 @@ use std::arch::x86_64::{__cpuid_count, _xgetbv};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// What is announced, by the number that the code gives; with the address behind the instruction.
+/// The announced accesses by the number in the code, each with the address after the instruction.
 pub(super) static ANNOUNCED: OnceLock<Vec<(Access, u64)>> = OnceLock::new();
 
-/// Which vector and floating-point registers are kept, and how many bytes they take.
+/// Mask of the vector and floating-point registers that are saved, and their size in bytes.
 static PARTS: AtomicUsize = AtomicUsize::new(3);
 static SIZE: AtomicUsize = AtomicUsize::new(832);
 
-/// What is kept on the stack; above it is the copy on which an instruction may work.
+/// Registers saved on the stack. Above them is the copy on which an instruction may work.
 #[repr(C)]
 struct Saved {
     registers: [usize; 16],
@@ -26,12 +27,12 @@ struct Saved {
     copy: [u8; 16],
 }
 
-/// Finds out which registers the processor has.
+/// Queries the registers of the processor.
 pub(super) fn prepare() {
-    // Those up to AVX-512. Others are not used by code that calls hooks.
+    // Registers up to AVX-512. Code that calls hooks does not use others.
     const KNOWN: u64 = 0b1110_0111;
-    // SAFETY: the system lets programs keep their registers like this on every processor of the last ten years; a program
-    // that was built for others has no access that needs this.
+    // SAFETY: every processor of the last ten years can save its registers this way, and the system
+    // permits it. A program built for older ones has no access that needs this.
     let parts = unsafe { enabled() } & KNOWN;
     let mut size = 512 + 64;
     for part in (2..8).filter(|part| parts & 1 << part != 0) {
@@ -39,7 +40,7 @@ pub(super) fn prepare() {
         size = size.max((leaf.eax + leaf.ebx) as usize);
     }
     PARTS.store(parts as usize, Relaxed);
-    // Not the registers of the x87 unit, which hooks do not use.
+    // Without the registers of the x87 unit, which hooks do not use.
     gate::COMPARED_VECTORS.store(parts as usize & !1, Relaxed);
     SIZE.store(size.next_multiple_of(64), Relaxed);
 }
@@ -50,11 +51,11 @@ unsafe fn enabled() -> u64 {
     unsafe { _xgetbv(0) }
 }
 
-/// Called with a number on the stack: announces the access, and changes nothing that the program has.
+/// Announces the access with the number on the stack. Preserves the state of the program.
 ///
 /// # Safety
 ///
-/// Called by code that leaves the program's red zone alone.
+/// The calling code leaves the program's red zone alone.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn enter() {
     std::arch::naked_asm!(
@@ -66,7 +67,7 @@ pub(super) unsafe extern "C" fn enter() {
         "sub rsp, [rip + {size}]",
         "and rsp, -64",
         "mov r12, rsp",
-        // What is not written below is the same each time, so that the stack can be compared.
+        // All other words are set to zero, so that the stack can be compared.
         "lea rdi, [rsp - 64]",
         "mov rcx, rbx",
         "sub rcx, rdi",
@@ -117,20 +118,20 @@ pub(super) unsafe extern "C" fn enter() {
 
 /// # Safety
 ///
-/// Called by [`enter`] with what it has kept, and room for a frame.
+/// [`enter`] calls it with the registers that it has saved, and room for a frame.
 unsafe extern "C-unwind" fn perform(saved: &mut Saved, frame: *mut [usize; 7]) {
     if !is_inside() {
         return;
     }
     let (access, code) = &ANNOUNCED.get().expect("code was redirected after this")[saved.number];
     let [_, _, _, rbx, _, rbp, _, _, _, _, _, _, r12, r13, r14, r15] = saved.registers;
-    // SAFETY: there is room; nothing of it is null.
+    // SAFETY: there is room for the frame, and its address is not null.
     unsafe {
         frame.write([r15, r14, r13, r12, rbp, rbx, *code as usize]);
         gate::FRAME = frame.cast();
     }
     let frame = frame.cast_const().cast::<Frame>();
-    // SAFETY: the program is about to do this.
+    // SAFETY: the program is about to perform this access.
     unsafe {
         match access.operand {
             Some(operand) => one(saved, access, operand, frame),
@@ -139,7 +140,7 @@ unsafe extern "C-unwind" fn perform(saved: &mut Saved, frame: *mut [usize; 7]) {
     }
 }
 
-/// An access of one place.
+/// Announces an access of one place.
 ///
 /// # Safety
 ///
@@ -209,7 +210,7 @@ unsafe fn announce(address: usize, length: usize, effect: Effect, frame: *const 
 ///
 /// As for [`perform`].
 unsafe fn read(address: usize, length: usize, frame: *const Frame) {
-    // SAFETY: the frame is there.
+    // SAFETY: the frame exists.
     let code = unsafe { (*frame).code() };
     if !heap::contains(address) && model::reads_own(address, length, code) {
         return gate::pass();
@@ -220,11 +221,11 @@ unsafe fn read(address: usize, length: usize, frame: *const Frame) {
         // SAFETY: the program is about to read, and the frame is that of its code.
         unsafe { model::read(address, length, frame) };
     }
-    // SAFETY: others may have run.
+    // SAFETY: only this thread writes it. Other threads of the program may have changed it.
     unsafe { gate::FRAME = frame };
 }
 
-/// An instruction that fills or copies memory. If it counts its steps, all of them are done here.
+/// Announces an instruction that fills or copies memory. Performs all steps of a repeated one.
 ///
 /// # Safety
 ///

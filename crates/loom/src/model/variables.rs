@@ -1,8 +1,8 @@
-//! What the environment says.
+//! Values of environment variables.
 
 use std::str::FromStr;
 
-/// The value of a variable, if it is set.
+/// Returns the value of a variable if it is set.
 #[track_caller]
 pub(super) fn variable<T: FromStr>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok()?;

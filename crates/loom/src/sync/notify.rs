@@ -1,29 +1,29 @@
-//! As `loom::sync::Notify`.
+//! Mirrors `loom::sync::Notify`.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// As `loom::sync::Notify`: a token for one waiter, who once may return without it, which is explored, too.
+/// Mirrors `loom::sync::Notify`: a token for one waiter, which may return once without the token.
 #[derive(Debug, Default)]
 pub struct Notify {
     token: mazurka::sync::Notify,
-    /// Whether the waiter has returned without the token. Only the waiter asks.
+    /// Whether the waiter has returned without the token. Only the waiter reads this.
     is_spent: AtomicBool,
 }
 
 impl Notify {
-    /// Without a token.
+    /// Returns an instance without a token.
     #[track_caller]
     pub fn new() -> Notify {
         Notify::default()
     }
 
-    /// Gives the token. What was done before is seen by who takes it.
+    /// Supplies the token. All earlier operations happen before the waiter takes it.
     #[track_caller]
     pub fn notify(&self) {
         self.token.notify();
     }
 
-    /// Waits for the token and takes it, or returns for no reason.
+    /// Waits for the token and takes it, or returns spuriously.
     #[track_caller]
     pub fn wait(&self) {
         if !self.is_spent.load(Relaxed) && mazurka::choose(2) == 1 {

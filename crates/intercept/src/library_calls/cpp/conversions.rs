@@ -1,9 +1,9 @@
-//! Numbers and their texts (`std::from_chars`, `std::to_chars`), as far as the library has them compiled: floating-point numbers.
+//! Compiled conversions of floating-point numbers (`std::from_chars`, `std::to_chars`).
 
 use super::super::Reporter;
 use super::super::entry::Arguments;
 
-/// What the function with this mangled name does, if it converts a number.
+/// Returns the effects of the function with this mangled name, if it converts a number.
 pub(super) fn call(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
     if let Some(kind) = name.strip_prefix("_ZSt10from_charsPKcS0_R") {
         return Some(match kind.as_bytes().first()? {
@@ -12,7 +12,7 @@ pub(super) fn call(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
             _ => |arguments, reporter| read(arguments, 10, reporter),
         });
     }
-    // How much is written is known only afterwards: at least one character.
+    // How much is written is unknown before the call: at least one character.
     name.starts_with("_ZSt8to_charsPcS_")
         .then_some(|arguments, reporter| {
             let [start, end] = [0, 1].map(|number| arguments.word(number));
@@ -20,7 +20,7 @@ pub(super) fn call(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
         })
 }
 
-/// A number is read from a text, between the first two arguments, to the place of the third one.
+/// Reports the reading of a number from the text in the first two arguments into the third one.
 fn read(arguments: &Arguments, size: usize, reporter: &mut Reporter) {
     let [start, end, to] = [0, 1, 2].map(|number| arguments.word(number));
     let is_of_number = |&at: &usize| {

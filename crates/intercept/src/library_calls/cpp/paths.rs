@@ -1,4 +1,4 @@
-//! Names of files (`std::filesystem::path`): a member that is not `const` modifies its object.
+//! File names (`std::filesystem::path`). A member that is not `const` modifies its object.
 
 use super::super::Reporter;
 use super::super::entry::Arguments;
@@ -10,7 +10,7 @@ const CLASSES: [(&str, usize); 2] = [
     ("St3__14__fs10filesystem4path", 24),
 ];
 
-/// Members whose result is a path, which is made where the first argument says.
+/// Members that return a path, at the address in the first argument.
 const RETURN_PATHS: [&str; 11] = [
     "8filename",
     "4stem",
@@ -25,13 +25,13 @@ const RETURN_PATHS: [&str; 11] = [
     "19lexically_proximate",
 ];
 
-/// What the function with this mangled name does, if it is a member of a path.
+/// Returns the effects of the function with this mangled name, if it is a member of a path.
 pub(super) fn call(name: &str) -> Option<fn(&Arguments, &mut Reporter)> {
     let (rest, is_const) = member(name)?;
     let mut classes = CLASSES.iter();
     let (rest, size) =
         classes.find_map(|&(class, size)| Some((rest.strip_prefix(class)?, size)))?;
-    // Of classes that are members.
+    // Members of nested classes.
     if rest.starts_with("5_List") || rest.starts_with("5_Cmpt") || rest.starts_with("8iterator") {
         return None;
     }

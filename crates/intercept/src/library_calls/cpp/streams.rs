@@ -1,4 +1,4 @@
-//! Streams of libstdc++, and what is read from them and written to them.
+//! Streams of libstdc++, and the operands that are read from them and written to them.
 
 use super::super::Reporter;
 use super::super::entry::Arguments;
@@ -8,21 +8,21 @@ use crate::standard_streams;
 /// A function of a stream.
 #[derive(Clone, Copy)]
 pub(in super::super) struct StreamCall {
-    /// Which argument is the stream.
+    /// Number of the argument that is the stream.
     argument: usize,
     is_const: bool,
-    /// The object is the part that all kinds of streams have.
+    /// Whether the object is the base that all kinds of streams have.
     is_base: bool,
     operand: Operand,
 }
 
-/// What happens to the memory that the second argument names.
+/// The effect on the memory to which the second argument points.
 #[derive(Clone, Copy)]
 enum Operand {
     Nothing,
-    /// A value of so many bytes is written.
+    /// A value of this size in bytes is written.
     Value(usize),
-    /// As many characters as the third argument says are read or written.
+    /// Characters are read or written. The third argument is their number.
     Characters {
         width: usize,
         is_written: bool,
@@ -55,7 +55,7 @@ const OF_STREAMS: [&str; 7] = [
     "_ZSt7getlineI",
 ];
 
-/// What the function with this mangled name does, if it is of a stream.
+/// Returns the effects of the function with this mangled name, if it belongs to a stream.
 pub(super) fn call(name: &str) -> Option<StreamCall> {
     if OF_STREAMS.iter().any(|prefix| name.starts_with(prefix)) {
         let has_stream = name.contains("basic_ostream") || name.contains("basic_istream");
@@ -79,7 +79,7 @@ pub(super) fn call(name: &str) -> Option<StreamCall> {
     if begins_or_ends.iter().any(|begin| rest.starts_with(begin)) {
         return None;
     }
-    // The result is a string, made where the first argument says.
+    // The first argument is the address for the result, a string.
     let argument = usize::from(is_const && rest.starts_with("3strEv"));
     Some(StreamCall {
         argument,
@@ -89,7 +89,7 @@ pub(super) fn call(name: &str) -> Option<StreamCall> {
     })
 }
 
-/// What a member with this mangled name does with its operand.
+/// Returns the effect of a member with this mangled name on its operand.
 fn operand_of_member(name: &str) -> Operand {
     let width = if name.contains("streamIw") { 4 } else { 1 };
     let written = |end: &str| name.split_once(end).and_then(|(_, kind)| size(kind));
@@ -105,7 +105,7 @@ fn operand_of_member(name: &str) -> Operand {
             width,
             is_written: false,
         },
-        // How many characters these write is known only afterwards: at least one.
+        // How many characters are written is unknown before the call: at least one.
         () if ["3getER", "3getEP", "7getlineEP", "8readsomeEP"]
             .iter()
             .any(|own| name.contains(own)) =>
@@ -116,7 +116,7 @@ fn operand_of_member(name: &str) -> Operand {
     }
 }
 
-/// What a function that is no member does with its operand.
+/// Returns the effect of a non-member function on its operand.
 fn operand_of_function(name: &str) -> Operand {
     let reads = name.starts_with("_ZStrsI") || name.starts_with("_ZSt7getlineI");
     let is_wide = name.starts_with("_ZStrsIw") || name.starts_with("_ZSt7getlineIw");
@@ -127,7 +127,7 @@ fn operand_of_function(name: &str) -> Operand {
     }
 }
 
-/// The size of a type by its mangled name.
+/// Returns the size of a type by its mangled name.
 fn size(kind: &str) -> Option<usize> {
     Some(match kind.as_bytes().first()? {
         b'b' | b'c' | b'a' | b'h' => 1,
@@ -140,7 +140,7 @@ fn size(kind: &str) -> Option<usize> {
 }
 
 impl StreamCall {
-    /// How many arguments the result depends on.
+    /// Returns the number of arguments on which the result depends.
     pub(super) fn arguments(self) -> usize {
         match self.operand {
             Operand::Nothing => self.argument + 1,
@@ -149,10 +149,10 @@ impl StreamCall {
         }
     }
 
-    /// Reports what the call does.
+    /// Reports the accesses of the call.
     pub(super) fn report(self, arguments: &Arguments, reporter: &mut Reporter) {
         let object = arguments.word(self.argument);
-        // The offset of the virtual base stands in front of the table of virtual functions.
+        // The offset of the virtual base precedes the table of virtual functions.
         let offset = if self.is_base {
             0
         } else {

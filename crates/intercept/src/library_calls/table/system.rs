@@ -1,4 +1,4 @@
-//! Functions for files that are named, and for what else the system has.
+//! Functions for named files and for other objects of the system.
 
 use super::super::Act::{Gathers, Reads, Results, Scatters, Writes};
 use super::super::Span;
@@ -7,7 +7,7 @@ use super::super::spans::{NONE, count};
 use super::super::vectors;
 use super::{Row, TIMESPEC, prints, prints_wide};
 
-/// The rest of a buffer of `iconv`: arguments say where its address and its size are.
+/// Returns the rest of a buffer of `iconv`; arguments point to its address and its size.
 fn converted(a: &Arguments, start: usize, size: usize) -> Span {
     match (a.word(start), a.word(size)) {
         (0, _) | (_, 0) => NONE,
@@ -16,7 +16,7 @@ fn converted(a: &Arguments, start: usize, size: usize) -> Span {
     }
 }
 
-/// The memory that this advice empties.
+/// Returns the memory that this advice empties.
 fn emptied(a: &Arguments) -> Span {
     // The last is `MADV_DONTNEED_LOCKED`.
     const EMPTIES: [i32; 4] = [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_REMOVE, 24];
@@ -26,7 +26,7 @@ fn emptied(a: &Arguments) -> Span {
     }
 }
 
-/// Functions for files that are named.
+/// Functions for named files.
 #[rustfmt::skip]
 pub(super) const NAMED_FILES: &[Row] = &[
     ("open open64 opendir access eaccess unlink rmdir mkdir mkfifo mknod chdir remove creat creat64 truncate truncate64 chmod chown \
@@ -63,7 +63,7 @@ pub(super) const NAMED_FILES: &[Row] = &[
     ("regfree", &[Writes(|a| a.bytes(0, size_of::<libc::regex_t>()))]),
 ];
 
-/// Several buffers, and what the system tells.
+/// Functions with several buffers, and queries of the system.
 #[rustfmt::skip]
 pub(super) const SYSTEM: &[Row] = &[
     ("writev pwritev pwritev64 pwritev2 pwritev64v2", &[Gathers(vectors::listed)]),
